@@ -1,0 +1,68 @@
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, value::RawValue};
+
+use super::{bad_arguments::reason, missing::Missing};
+
+/// A type that the model can supply: anything that is [`serde::Deserialize`] and [`JsonSchema`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a tool argument",
+    label = "the model cannot supply this type",
+    note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema`",
+    note = "what the server supplies is a `Dep<T>`, a `Context`, or a type that implements `FromCall`"
+)]
+pub trait Argument: Sized + Send + Sync + 'static {
+    /// Its JSON Schema.
+    fn schema(generator: &mut SchemaGenerator) -> Value;
+
+    /// What it is when nothing was sent; `None` if it must be sent.
+    fn absent() -> Option<Self>;
+
+    /// Reads it from JSON text.
+    ///
+    /// # Errors
+    ///
+    /// The path below the argument, and what was expected there and what came.
+    fn read(json: &RawValue) -> Result<Self, (String, String)>;
+
+    /// Reads it from a JSON value.
+    fn from_value(value: Value) -> Option<Self>;
+
+    /// Reads it from plain text, as prompts and URI templates carry it: the text itself,
+    /// or the number or boolean that it spells.
+    ///
+    /// # Errors
+    ///
+    /// What was expected and what came.
+    fn from_text(text: &str) -> Result<Self, String>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
+    fn schema(generator: &mut SchemaGenerator) -> Value {
+        generator.subschema_for::<T>().into()
+    }
+
+    fn absent() -> Option<Self> {
+        T::deserialize(Missing).ok()
+    }
+
+    fn read(json: &RawValue) -> Result<Self, (String, String)> {
+        let mut deserializer = serde_json::Deserializer::from_str(json.get());
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let path = error.path().to_string();
+            (if path == "." { String::new() } else { path }, reason(&error.into_inner().to_string()))
+        })
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
+        T::deserialize(value).ok()
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        T::deserialize(Value::String(text.to_owned())).or_else(|error| {
+            let spelled = serde_json::from_str::<Value>(text).ok().filter(|value| !value.is_null());
+            spelled.and_then(|value| T::deserialize(value).ok()).ok_or_else(|| reason(&error.to_string()))
+        })
+    }
+}

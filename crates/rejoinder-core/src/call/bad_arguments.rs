@@ -1,0 +1,109 @@
+use std::fmt;
+
+/// One argument that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadArgument {
+    /// Which one, with the path inside it: `order.lines[2].quantity`.
+    pub field: String,
+    /// What was expected and what came.
+    pub message: String,
+}
+
+/// Everything that is wrong with a call's arguments, so that the model can mend all of it in one go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BadArguments(pub Vec<BadArgument>);
+
+impl BadArguments {
+    pub(super) fn push(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        self.0.push(BadArgument { field: field.into(), message: message.into() });
+    }
+}
+
+impl fmt::Display for BadArguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [one] => write!(f, "Invalid argument `{}`: {}.", one.field, one.message),
+            all => {
+                f.write_str("Invalid arguments:")?;
+                all.iter().try_for_each(|bad| write!(f, "\n- `{}`: {}", bad.field, bad.message))
+            }
+        }
+    }
+}
+
+/// Puts serde's words into ours: what was expected, then what came, in JSON's terms.
+pub(super) fn reason(error: &str) -> String {
+    let error = error.rsplit_once(" at line ").map_or(error, |(text, _)| text);
+    let parts = error
+        .strip_prefix("invalid type: ")
+        .or_else(|| error.strip_prefix("invalid value: "))
+        .and_then(|rest| rest.split_once(", expected "));
+    match parts {
+        Some((came, expected)) => format!("expected {}, got {}", expectation(expected), arrival(came)),
+        None => error.to_owned(),
+    }
+}
+
+fn expectation(expected: &str) -> &str {
+    match expected {
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "an integer",
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a non-negative integer",
+        "f32" | "f64" => "a number",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        other if other.starts_with("struct ") => "an object",
+        other => other,
+    }
+}
+
+fn arrival(came: &str) -> String {
+    const LONGEST: usize = 80;
+    let came = match came {
+        "sequence" => "an array",
+        "map" => "an object",
+        other => other,
+    };
+    let came = match came.split_once(' ') {
+        Some(("string", text)) => format!("the string {text}"),
+        Some(("integer", number)) => format!("the integer {number}"),
+        Some(("boolean", value)) => format!("the boolean {value}"),
+        Some(("floating", rest)) => format!("the number {}", rest.trim_start_matches("point ")),
+        _ => came.to_owned(),
+    };
+    match came.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &came[..end]),
+        None => came,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serde_errors_are_told_in_json_terms() {
+        let told = [
+            reason(&serde_json::from_str::<i64>("\"many\"").expect_err("a string").to_string()),
+            reason(&serde_json::from_str::<u8>("-1").expect_err("negative").to_string()),
+            reason(&serde_json::from_str::<String>("[1]").expect_err("an array").to_string()),
+            reason(&serde_json::from_str::<bool>("null").expect_err("null").to_string()),
+            reason(&serde_json::from_str::<Vec<i32>>("1.5").expect_err("a number").to_string()),
+        ];
+        assert_eq!(
+            told,
+            [
+                "expected an integer, got the string \"many\"",
+                "expected a non-negative integer, got the integer `-1`",
+                "expected a string, got an array",
+                "expected a boolean, got null",
+                "expected an array, got the number `1.5`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_value_is_shortened() {
+        let error = serde_json::from_str::<i64>(&format!("\"{}\"", "x".repeat(500))).expect_err("a string");
+        assert!(reason(&error.to_string()).len() < 130);
+    }
+}

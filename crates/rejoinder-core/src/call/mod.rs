@@ -1,0 +1,113 @@
+//! One call and what it knows.
+
+mod argument;
+mod argument_set;
+mod bad_arguments;
+mod dependencies;
+mod facts;
+mod missing;
+mod outbox;
+mod param;
+mod texts;
+
+use std::{
+    any::Any,
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use tokio_util::sync::CancellationToken;
+
+pub use argument::Argument;
+pub use argument_set::{ArgumentSet, ReadParams, Slot, read_arguments};
+pub use bad_arguments::{BadArgument, BadArguments};
+pub use dependencies::Dependencies;
+pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};
+pub use outbox::{Emitted, Outbox};
+pub use param::{Complete, Completing, Param};
+pub use texts::Texts;
+
+/// One call, as everything that runs for it shares it.
+///
+/// Cheap to clone. When the call is over, however it ended, its cancellation token is cancelled.
+#[derive(Clone)]
+pub struct Call(Arc<Inner>);
+
+struct Inner {
+    facts: Facts,
+    dependencies: Arc<Dependencies>,
+    outbox: Outbox,
+    // Made when somebody first asks for it: most calls never do.
+    cancelled: OnceLock<CancellationToken>,
+}
+
+impl Call {
+    /// Starts a call.
+    pub fn new(facts: Facts, dependencies: Arc<Dependencies>) -> Self {
+        Self(Arc::new(Inner { facts, dependencies, outbox: Outbox::default(), cancelled: OnceLock::new() }))
+    }
+
+    /// A call of nobody, for tests of what only needs one to exist.
+    pub fn detached() -> Self {
+        Self::new(Facts::default(), Arc::default())
+    }
+
+    /// What the request said of itself.
+    pub fn facts(&self) -> &Facts {
+        &self.0.facts
+    }
+
+    /// Where the call's notifications wait for the transport.
+    pub fn outbox(&self) -> &Outbox {
+        &self.0.outbox
+    }
+
+    /// A provided service.
+    pub fn dependency<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.dependencies.get::<T>()
+    }
+
+    /// The value of a request header, if there is one and it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.0.facts.headers()?.get(name)?.to_str().ok()
+    }
+
+    /// Something that a layer in front of the server attached to the HTTP request.
+    pub fn extension<T: Any + Send + Sync + Clone>(&self) -> Option<&T> {
+        self.0.facts.extensions()?.get::<T>()
+    }
+
+    /// Cancelled when the client gave up or the call is over.
+    pub fn cancellation(&self) -> &CancellationToken {
+        self.0.cancelled.get_or_init(CancellationToken::new)
+    }
+
+    /// Ends the call: from now on it emits nothing, and its cancellation token is cancelled.
+    pub fn end(&self) {
+        self.0.outbox.close();
+        if let Some(token) = self.0.cancelled.get() {
+            token.cancel();
+        }
+    }
+
+    /// Ends the call when the guard is dropped.
+    pub fn end_on_drop(&self) -> EndOnDrop {
+        EndOnDrop(self.clone())
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("facts", &self.0.facts).finish_non_exhaustive()
+    }
+}
+
+/// Ends its call when it is dropped; see [`Call::end_on_drop`].
+#[derive(Debug)]
+pub struct EndOnDrop(Call);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}

@@ -1,0 +1,44 @@
+use std::{collections::BTreeMap, fmt};
+
+use serde_json::Value;
+
+use super::Call;
+use crate::BoxFuture;
+
+/// What the author wrote about one plain parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    /// Its name, which is the argument's name.
+    pub name: &'static str,
+    /// Its doc comment.
+    pub description: Option<&'static str>,
+    /// `#[arg(default = ..)]`.
+    pub default: Option<fn() -> Value>,
+    /// `#[arg(header = "..")]`: the suffix of the `Mcp-Param-` header that repeats it.
+    pub header: Option<&'static str>,
+    /// `#[arg(complete = ..)]`.
+    pub complete: Option<Complete>,
+}
+
+/// A function that proposes values for an argument while the user types it.
+pub type Complete = fn(Completing) -> BoxFuture<'static, Vec<String>>;
+
+/// What a completion function gets.
+#[derive(Clone)]
+pub struct Completing {
+    /// What the user has typed so far.
+    pub value: String,
+    /// The arguments that have been filled in already.
+    pub arguments: BTreeMap<String, String>,
+    /// The call, for provided services.
+    pub call: Call,
+}
+
+impl fmt::Debug for Completing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completing")
+            .field("value", &self.value)
+            .field("arguments", &self.arguments)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,96 @@
+use std::{borrow::Cow, error::Error, fmt};
+
+use serde_json::Value;
+
+/// Why a tool, prompt or resource could not answer.
+///
+/// What the client gets to see depends on how the error was made:
+///
+/// * [`ToolError::new`]: the text, as a result that says `isError`. The model reads it, so say what to do.
+/// * [`ToolError::protocol`]: a JSON-RPC error with that code.
+/// * any other error, through `?`: a generic sentence and an id. The detail goes to the log only,
+///   so a database's complaint never reaches a stranger.
+///
+/// ```
+/// use rejoinder_core::error::ToolError;
+///
+/// fn read(path: &str) -> Result<String, ToolError> {
+///     if path.starts_with('/') {
+///         return Err(ToolError::new("give a path below the project folder, such as `src/main.rs`"));
+///     }
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+///
+/// assert_eq!(
+///     read("/etc/passwd").unwrap_err().to_string(),
+///     "give a path below the project folder, such as `src/main.rs`",
+/// );
+/// ```
+#[derive(Debug)]
+pub struct ToolError(ToolErrorKind);
+
+/// The three kinds of [`ToolError`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ToolErrorKind {
+    /// Text for the model: a result with `isError`.
+    Told(Cow<'static, str>),
+    /// A JSON-RPC error.
+    Protocol {
+        /// The JSON-RPC error code.
+        code: i32,
+        /// One sentence.
+        message: Cow<'static, str>,
+        /// What goes into the error's `data`.
+        data: Option<Value>,
+    },
+    /// Anything else: logged, and never shown to the client.
+    Hidden(Box<dyn Error + Send + Sync>),
+}
+
+impl ToolError {
+    /// An error whose text the model reads.
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self(ToolErrorKind::Told(text.into()))
+    }
+
+    /// An error that ends the request with a JSON-RPC error instead of a result.
+    pub fn protocol(code: i32, message: impl Into<Cow<'static, str>>, data: Option<Value>) -> Self {
+        Self(ToolErrorKind::Protocol { code, message: message.into(), data })
+    }
+
+    /// An error whose detail goes to the log while the client gets a generic sentence.
+    ///
+    /// `?` does this for every [`std::error::Error`].
+    pub fn hidden(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(ToolErrorKind::Hidden(error.into()))
+    }
+
+    /// Which kind of error this is.
+    pub fn kind(&self) -> &ToolErrorKind {
+        &self.0
+    }
+
+    /// Takes the error apart.
+    pub fn into_kind(self) -> ToolErrorKind {
+        self.0
+    }
+}
+
+/// The text as the author of the server sees it, the hidden detail included.
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            ToolErrorKind::Told(text) => f.write_str(text),
+            ToolErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
+            ToolErrorKind::Hidden(error) => error.fmt(f),
+        }
+    }
+}
+
+// `ToolError` is not itself an `Error`: that is what lets every error become one through `?`.
+impl<E: Error + Send + Sync + 'static> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::hidden(error)
+    }
+}

@@ -1,0 +1,141 @@
+use http::HeaderMap;
+use rmcp::model::ClientCapabilities;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{FromCall, Progress};
+use crate::{
+    call::{Call, ClientInfo, Emitted, Era, Level},
+    error::ToolError,
+};
+
+/// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
+///
+/// ```
+/// use rejoinder_core::inject::Context;
+///
+/// /// Counts to three, slowly.
+/// async fn count(ctx: Context) -> String {
+///     for step in 1..=3 {
+///         ctx.progress(f64::from(step)).of(3.0).message("counting").await;
+///         ctx.info(format!("counted {step}")).await;
+///     }
+///     "three".into()
+/// }
+///
+/// // In a unit test nobody listens, and both are no-ops.
+/// # futures_util::FutureExt::now_or_never(async {
+/// assert_eq!(count(Context::detached()).await, "three");
+/// # }).unwrap();
+/// ```
+#[derive(Debug, Clone)]
+pub struct Context(Call);
+
+impl Context {
+    /// A context of no request, for calling a tool's function in a unit test.
+    pub fn detached() -> Self {
+        Self(Call::detached())
+    }
+
+    /// Reports progress; it goes out when awaited.
+    ///
+    /// A no-op if the client did not ask for it. Progress only rises: a value that is not greater than the last
+    /// one is dropped.
+    pub fn progress(&self, progress: f64) -> Progress {
+        Progress::new(self.0.clone(), progress)
+    }
+
+    /// Sends a log message to the client, if the request asked for messages of that level.
+    ///
+    /// It goes to this caller and nobody else. For your own logs use `tracing`.
+    pub async fn log(&self, level: Level, data: impl Serialize) {
+        if !self.logs(level) {
+            return;
+        }
+        match serde_json::to_value(data) {
+            Ok(data) => self.0.outbox().send(Emitted::Log { level, logger: None, data }).await,
+            Err(error) => tracing::warn!(%error, "a log message for the client is not JSON"),
+        }
+    }
+
+    /// Whether the client wants log messages of that level, for when they are costly to make.
+    pub fn logs(&self, level: Level) -> bool {
+        self.0.facts().log_level.is_some_and(|least| level >= least)
+    }
+
+    /// [`Context::log`] at [`Level::Debug`].
+    pub async fn debug(&self, data: impl Serialize) {
+        self.log(Level::Debug, data).await;
+    }
+
+    /// [`Context::log`] at [`Level::Info`].
+    pub async fn info(&self, data: impl Serialize) {
+        self.log(Level::Info, data).await;
+    }
+
+    /// [`Context::log`] at [`Level::Warning`].
+    pub async fn warning(&self, data: impl Serialize) {
+        self.log(Level::Warning, data).await;
+    }
+
+    /// [`Context::log`] at [`Level::Error`].
+    pub async fn error(&self, data: impl Serialize) {
+        self.log(Level::Error, data).await;
+    }
+
+    /// Who the client says it is. It is free to lie: let nothing depend on it.
+    pub fn client(&self) -> Option<ClientInfo> {
+        self.0.facts().client()
+    }
+
+    /// What the client declared that it can do.
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.0.facts().capabilities
+    }
+
+    /// Which way of talking the client uses.
+    pub fn era(&self) -> Era {
+        self.0.facts().era
+    }
+
+    /// The protocol version of this request.
+    pub fn protocol_version(&self) -> &'static str {
+        self.0.facts().protocol_version
+    }
+
+    /// The request's JSON-RPC id, as JSON: a number, or a string in quotes.
+    pub fn request_id(&self) -> &str {
+        std::str::from_utf8(&self.0.facts().request_id).unwrap_or_default()
+    }
+
+    /// Cancelled when the client gave up. The function's future is dropped then, so this is for what it spawned.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.0.cancellation().clone()
+    }
+
+    /// The request's headers; none on stdio.
+    pub fn headers(&self) -> Option<&HeaderMap> {
+        self.0.facts().headers()
+    }
+
+    /// One header's value, if it is there and is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.0.header(name)
+    }
+
+    /// What a layer in front of the server attached to the HTTP request: an authenticated user, say.
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.extension()
+    }
+
+    /// An entry of the request's `_meta`.
+    pub fn meta(&self, key: &str) -> Option<serde_json::Value> {
+        self.0.facts().meta(key)
+    }
+}
+
+impl FromCall for Context {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
+        Ok(Self(call.clone()))
+    }
+}

@@ -1,0 +1,79 @@
+use std::{fmt, ops::Deref, sync::Arc};
+
+use super::{FromCall, Need};
+use crate::{call::Call, error::ToolError};
+
+/// A service that was provided once, when the server was built, and is shared by all calls.
+///
+/// ```
+/// use rejoinder_core::inject::Dep;
+///
+/// struct Files { root: String }
+///
+/// async fn list(files: Dep<Files>) -> String {
+///     files.root.clone()
+/// }
+///
+/// // In a unit test the function is called as it is.
+/// let files = Dep::new(Files { root: "data".into() });
+/// # futures_util::FutureExt::now_or_never(async move {
+/// assert_eq!(list(files).await, "data");
+/// # }).unwrap();
+/// ```
+pub struct Dep<T: ?Sized>(Arc<T>);
+
+impl<T> Dep<T> {
+    /// Wraps a value, for calling a tool's function in a unit test.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl<T: ?Sized> Dep<T> {
+    /// The shared value itself.
+    pub fn into_inner(self) -> Arc<T> {
+        self.0
+    }
+}
+
+impl<T: ?Sized> From<Arc<T>> for Dep<T> {
+    fn from(value: Arc<T>) -> Self {
+        Self(value)
+    }
+}
+
+impl<T: ?Sized> Clone for Dep<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> Deref for Dep<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: fmt::Debug + ?Sized> fmt::Debug for Dep<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Dep").field(&&self.0).finish()
+    }
+}
+
+impl<T: Send + Sync + 'static> FromCall for Dep<T> {
+    fn from_call(call: &Call, parameter: &'static str) -> Result<Self, ToolError> {
+        call.dependency::<T>().map(Self).ok_or_else(|| {
+            // Only a tool that was added at run time past `build()` gets here.
+            ToolError::hidden(format!(
+                "parameter `{parameter}` needs a `{}`, and none was provided: call `Server::provide` with one",
+                std::any::type_name::<T>()
+            ))
+        })
+    }
+
+    fn need() -> Option<Need> {
+        Some(Need::of::<T>())
+    }
+}

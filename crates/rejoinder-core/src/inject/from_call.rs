@@ -1,0 +1,56 @@
+use std::any::TypeId;
+
+use crate::{call::Call, error::ToolError};
+
+/// A type that a call can supply: what a parameter may be besides the model's argument.
+///
+/// Implement it for what your functions need of every call:
+///
+/// ```
+/// use rejoinder_core::{call::Call, error::ToolError, inject::FromCall};
+///
+/// /// The tenant that the gateway in front of us has put into a header.
+/// struct Tenant(String);
+///
+/// impl FromCall for Tenant {
+///     fn from_call(call: &Call, _parameter: &'static str) -> Result<Self, ToolError> {
+///         call.header("x-tenant")
+///             .map(|name| Tenant(name.to_owned()))
+///             .ok_or_else(|| ToolError::new("this server answers only behind its gateway"))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be injected",
+    label = "nothing supplies this type",
+    note = "take `Dep<T>` or `Context`, or implement `FromCall` for it"
+)]
+pub trait FromCall: Sized + Send {
+    /// Makes the value for the parameter of that name.
+    ///
+    /// # Errors
+    ///
+    /// When the call cannot supply it. The error ends the call before the function runs.
+    fn from_call(call: &Call, parameter: &'static str) -> Result<Self, ToolError>;
+
+    /// What must have been provided for this to work; the server checks it when it is built.
+    fn need() -> Option<Need> {
+        None
+    }
+}
+
+/// Something that a parameter needs to have been provided when the server was built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Need {
+    /// The provided type.
+    pub id: TypeId,
+    /// Its name, for the message.
+    pub name: &'static str,
+}
+
+impl Need {
+    /// The need for a provided `T`.
+    pub fn of<T: 'static>() -> Self {
+        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>() }
+    }
+}

@@ -1,0 +1,16 @@
+//! One file for each thing a parameter can be.
+//!
+//! A parameter without an attribute is *injected* if its type implements [`FromCall`] and the model's
+//! argument otherwise. The trait decides, not the type's name, so aliases and your own extractors work.
+
+mod context;
+mod dep;
+mod from_call;
+mod parameter;
+mod progress;
+
+pub use context::Context;
+pub use dep::Dep;
+pub use from_call::{FromCall, Need};
+pub use parameter::{Injected, NotInjected, Parameter, Probe};
+pub use progress::Progress;

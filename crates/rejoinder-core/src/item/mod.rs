@@ -1,0 +1,15 @@
+//! What a server offers: tools, prompts and resources, in the form the server runs them.
+
+mod details;
+mod function;
+mod prompt;
+mod ready;
+mod resource;
+mod tool;
+
+pub use details::{Annotations, IconDetails, PromptDetails, ResourceDetails, ToolDetails};
+pub use function::{Function, Kind, PromptKind, ResourceKind, ToolKind};
+pub use prompt::Prompt;
+pub use ready::{Reader, Ready};
+pub use resource::Resource;
+pub use tool::Tool;

@@ -1,0 +1,84 @@
+use std::{fmt, sync::Arc};
+
+use rmcp::model::{self, GetPromptResult, PromptArgument};
+use serde_json::Value;
+
+use super::{Function, PromptKind, Reader, details::icons, ready::FunctionReader};
+use crate::{inject::Need, schema::InputSchema};
+
+/// A prompt, ready to be given to a server. `prompts![..]` makes them from functions marked `#[prompt]`.
+#[derive(Clone)]
+pub struct Prompt {
+    record: model::Prompt,
+    reader: Arc<dyn Reader<GetPromptResult>>,
+    needs: Vec<(&'static str, Need)>,
+    choices: Vec<(String, Vec<String>)>,
+}
+
+impl Prompt {
+    /// The prompt that a function marked `#[prompt]` is.
+    pub fn of<F: Function<Kind = PromptKind>>(receiver: Arc<F::Receiver>) -> Self {
+        let details = F::DETAILS;
+        let schema = InputSchema::of::<F::Set>(F::PARAMS);
+        let arguments: Vec<_> = schema
+            .arguments()
+            .map(|(name, schema, required)| {
+                let mut argument = PromptArgument::new(name).with_required(required);
+                argument.description = schema.get("description").and_then(Value::as_str).map(str::to_owned);
+                argument
+            })
+            .collect();
+        let mut record = model::Prompt::default();
+        record.name = details.name.into();
+        record.title = details.title.map(Into::into);
+        record.description = details.description.map(Into::into);
+        record.arguments = (!arguments.is_empty()).then_some(arguments);
+        record.icons = icons(details.icons);
+        Self { record, choices: choices(&schema), reader: Arc::new(FunctionReader::<F>(receiver)), needs: F::needs() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.record.name
+    }
+
+    /// What lists say of it.
+    pub fn record(&self) -> &model::Prompt {
+        &self.record
+    }
+
+    /// What lists say of it, to change what no attribute covers.
+    pub fn record_mut(&mut self) -> &mut model::Prompt {
+        &mut self.record
+    }
+
+    /// What reads its arguments.
+    pub fn reader(&self) -> &dyn Reader<GetPromptResult> {
+        &*self.reader
+    }
+
+    /// What must have been provided, by parameter.
+    pub fn needs(&self) -> &[(&'static str, Need)] {
+        &self.needs
+    }
+
+    /// The values that an argument's type allows, if it lists them.
+    pub fn choices(&self, argument: &str) -> Option<&[String]> {
+        self.choices.iter().find(|(name, _)| name == argument).map(|(_, values)| values.as_slice())
+    }
+}
+
+impl fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompt").field("record", &self.record).finish_non_exhaustive()
+    }
+}
+
+/// The arguments whose type is an enum, with its values.
+pub(super) fn choices(schema: &InputSchema) -> Vec<(String, Vec<String>)> {
+    let values = |schema: &Value| {
+        let listed = schema.get("enum")?.as_array()?.iter();
+        Some(listed.filter_map(Value::as_str).map(str::to_owned).collect())
+    };
+    schema.arguments().filter_map(|(name, schema, _)| Some((name.to_owned(), values(schema)?))).collect()
+}

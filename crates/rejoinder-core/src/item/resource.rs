@@ -1,0 +1,98 @@
+use std::{fmt, sync::Arc};
+
+use rmcp::model;
+
+use super::{Function, Reader, ResourceDetails, ResourceKind, details::icons, prompt::choices, ready::FunctionReader};
+use crate::{inject::Need, reply::ResourceBody, schema::InputSchema};
+
+/// A resource, or a template of many, ready to be given to a server.
+///
+/// `resources![..]` makes them from functions marked `#[resource("..")]`.
+#[derive(Clone)]
+pub struct Resource {
+    details: ResourceDetails,
+    uri: String,
+    reader: Arc<dyn Reader<ResourceBody>>,
+    needs: Vec<(&'static str, Need)>,
+    arguments: Vec<(String, bool)>,
+    choices: Vec<(String, Vec<String>)>,
+}
+
+impl Resource {
+    /// The resource that a function marked `#[resource("..")]` is.
+    pub fn of<F: Function<Kind = ResourceKind>>(receiver: Arc<F::Receiver>) -> Self {
+        let details = F::DETAILS;
+        let schema = InputSchema::of::<F::Set>(F::PARAMS);
+        Self {
+            details,
+            uri: details.uri.to_owned(),
+            arguments: schema.arguments().map(|(name, _, required)| (name.to_owned(), required)).collect(),
+            choices: choices(&schema),
+            reader: Arc::new(FunctionReader::<F>(receiver)),
+            needs: F::needs(),
+        }
+    }
+
+    /// The URI or URI template.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// The same function at another URI or URI template with the same variables.
+    #[must_use]
+    pub fn at(mut self, uri: impl Into<String>) -> Self {
+        self.uri = uri.into();
+        self
+    }
+
+    /// What the attributes said.
+    pub fn details(&self) -> &ResourceDetails {
+        &self.details
+    }
+
+    /// What `resources/list` says of it, if it is a resource and not a template.
+    pub fn record(&self) -> model::Resource {
+        let mut record = model::Resource::new(&self.uri, self.details.name);
+        record.title = self.details.title.map(Into::into);
+        record.description = self.details.description.map(Into::into);
+        record.mime_type = self.details.mime_type.map(Into::into);
+        record.icons = icons(self.details.icons);
+        record
+    }
+
+    /// What `resources/templates/list` says of it, if it is a template.
+    pub fn template_record(&self) -> model::ResourceTemplate {
+        let mut record = model::ResourceTemplate::new(&self.uri, self.details.name);
+        record.title = self.details.title.map(Into::into);
+        record.description = self.details.description.map(Into::into);
+        record.mime_type = self.details.mime_type.map(Into::into);
+        record.icons = icons(self.details.icons);
+        record
+    }
+
+    /// What reads its arguments.
+    pub fn reader(&self) -> &dyn Reader<ResourceBody> {
+        &*self.reader
+    }
+
+    /// What must have been provided, by parameter.
+    pub fn needs(&self) -> &[(&'static str, Need)] {
+        &self.needs
+    }
+
+    /// The names of the arguments, and whether each is required: each must be a variable of the template.
+    pub fn arguments(&self) -> &[(String, bool)] {
+        &self.arguments
+    }
+
+    /// The values that an argument's type allows, if it lists them.
+    pub fn choices(&self, argument: &str) -> Option<&[String]> {
+        self.choices.iter().find(|(name, _)| name == argument).map(|(_, values)| values.as_slice())
+    }
+}
+
+impl fmt::Debug for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resource").field("uri", &self.uri).field("name", &self.details.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,23 @@
+//! What a call is, without network and without wire.
+//!
+//! Users depend on the `rejoinder` crate, which re-exports what they need from here.
+//! The rooms:
+//!
+//! * [`call`]: one call and what it knows: its facts, its arguments, what it emits.
+//! * [`inject`]: one file for each thing a parameter can be.
+//! * [`item`]: what a server offers: tools, prompts, resources, in the form the server runs them.
+//! * [`reply`]: what a function may return, and what becomes of it.
+//! * [`schema`]: JSON Schema that clients accept.
+//! * [`error`]: how a function says that it cannot.
+
+pub mod call;
+pub mod error;
+pub mod inject;
+pub mod item;
+pub mod reply;
+pub mod schema;
+
+pub use rmcp::model;
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,0 +1,1 @@
+//! The attribute macros of rejoinder. Use them through the `rejoinder` crate.

@@ -1,0 +1,15 @@
+//! A framework for MCP servers in which a tool's parameters say where they come from.
+
+pub mod prelude;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use rejoinder_core::{
+    call::{Call, Completing, Era, Level},
+    error::ToolError,
+    inject::{Context, Dep, FromCall},
+    item::{Prompt, Resource, Tool},
+    model,
+    reply::{Audio, Blob, Image, Json, Text},
+};

@@ -1,0 +1,3 @@
+//! What most servers need: `use rejoinder::prelude::*;`.
+
+pub use crate::{Audio, Blob, Context, Dep, Image, Json, Text, ToolError};
