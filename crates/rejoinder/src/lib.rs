@@ -1,5 +1,6 @@
 //! A framework for MCP servers in which a tool's parameters say where they come from.
 
+mod error;
 pub mod prelude;
 mod protocol;
 mod server;
@@ -8,7 +9,9 @@ mod transport;
 #[doc(hidden)]
 pub mod __private;
 
+pub use error::{Error, Result};
 pub use server::{BuiltServer, CacheHints, CacheScope, NotOffered, Server, ServerHandle, WiringError, WiringErrors};
+pub use transport::McpService;
 
 pub use rejoinder_core::{
     call::{Call, Completing, Era, Level},
