@@ -1,3 +1,3 @@
 //! What most servers need: `use rejoinder::prelude::*;`.
 
-pub use crate::{Audio, Blob, Context, Dep, Image, Json, Text, ToolError};
+pub use crate::{Audio, Blob, Context, Dep, Image, Json, Text, ToolError, group, prompt, prompts, resource, resources, tool, tools};
