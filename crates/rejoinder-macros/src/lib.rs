@@ -1,1 +1,69 @@
-//! The attribute macros of rejoinder. Use them through the `rejoinder` crate.
+//! The attribute macros of rejoinder. Use them through the `rejoinder` crate, whose documentation shows them at work.
+//!
+//! Each macro keeps the function as it is and writes a hidden type of the same name beside it. The way through:
+//!
+//! * `options`, `docs`, `types`, `template` read what the author wrote; `parameter` and `details` make sense of it;
+//! * `expand` writes the hidden type;
+//! * `errors` collects every mistake on the way, so that all are reported at once.
+
+mod details;
+mod docs;
+mod errors;
+mod expand;
+mod function;
+mod kind;
+mod names;
+mod options;
+mod parameter;
+mod signature;
+mod template;
+mod types;
+
+use kind::Kind;
+use proc_macro::TokenStream;
+
+/// Makes a function a tool, and keeps it a function.
+///
+/// Each parameter is the model's argument, described by its doc comment, unless its type implements `FromCall`.
+///
+/// Options: `name = ".."`, `title = ".."`, `description = ".."` (the function's doc comment by default),
+/// `read_only`, `destructive`, `idempotent`, `open_world` (each also `= false`),
+/// `icon(src = "..", mime_type = "..", sizes = "..")`.
+///
+/// On a parameter: `#[arg(name = "..", default = .., header = "..")]`; `#[arg]` or `#[inject]` where its type could be both.
+#[proc_macro_attribute]
+pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::function(Kind::Tool, options.into(), &item.into()).into()
+}
+
+/// Makes a function a prompt, and keeps it a function.
+///
+/// Options: `name = ".."`, `title = ".."`, `description = ".."`, `icon(..)`.
+///
+/// On a parameter: `#[arg(name = "..", default = .., complete = path)]`, where `path` is an
+/// `async fn(Completing) -> Vec<String>`; `#[arg]` or `#[inject]` where its type could be both.
+#[proc_macro_attribute]
+pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::function(Kind::Prompt, options.into(), &item.into()).into()
+}
+
+/// Makes a function a resource, or a template of many, and keeps it a function.
+///
+/// The URI comes first: `#[resource("files://{path}")]`. Each variable of it is a parameter.
+/// Options: `name = ".."`, `title = ".."`, `description = ".."`, `mime_type = ".."`, `ttl_ms = ..`, `public`,
+/// `icon(..)`. On a parameter: as for `#[prompt]`.
+#[proc_macro_attribute]
+pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::function(Kind::Resource, options.into(), &item.into()).into()
+}
+
+/// Lets the functions of an `impl` block be tools, prompts and resources.
+///
+/// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the
+/// type: `Arc::new(shop).tools()`.
+///
+/// (It is not called `tools`, because the list `tools![..]` is: macros of both kinds share their names.)
+#[proc_macro_attribute]
+pub fn group(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::impl_block(options.into(), &item.into()).into()
+}

@@ -2,14 +2,24 @@
 
 pub use rejoinder_core::{
     BoxFuture,
-    call::{Call, Completing, Param, ReadParams},
+    call::{Call, Completing, Param, ReadParams, default_of, show_default},
     error::ToolError,
-    inject::{FromCall, Injected, Need, NotInjected, Parameter, Probe},
-    item::{
-        Annotations, Function, IconDetails, Prompt, PromptDetails, PromptKind, Resource, ResourceDetails, ResourceKind,
-        Tool, ToolDetails, ToolKind,
+    inject::{
+        FromCall, Injected, Need, NotArgument, NotInjected, Parameter, Probe, check_argument, check_injected,
+        check_parameter, needs, source,
     },
-    reply::{IntoPrompt, IntoReply, IntoResource},
+    item::{
+        Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptKind, Resource, ResourceDetails,
+        ResourceKind, Tool, ToolDetails, ToolKind,
+    },
+    reply::{Replying, prompt_reply, resource_reply, tool_reply},
 };
-pub use serde_json;
-pub use std;
+pub use std::{
+    self,
+    boxed::Box,
+    option::Option::{None, Some},
+    primitive::{str, u8},
+    result::Result,
+    sync::Arc,
+    vec::Vec,
+};

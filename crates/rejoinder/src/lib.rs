@@ -1,6 +1,10 @@
 //! A framework for MCP servers in which a tool's parameters say where they come from.
 
+// So that the macros' paths work in this crate's own tests too.
+extern crate self as rejoinder;
+
 mod error;
+mod macros;
 pub mod prelude;
 mod protocol;
 mod server;
@@ -21,3 +25,4 @@ pub use rejoinder_core::{
     model,
     reply::{Audio, Blob, Image, Json, Text},
 };
+pub use rejoinder_macros::{group, prompt, resource, tool};

@@ -3,6 +3,7 @@
 mod argument;
 mod argument_set;
 mod bad_arguments;
+mod default;
 mod dependencies;
 mod facts;
 mod missing;
@@ -21,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 pub use argument::Argument;
 pub use argument_set::{ArgumentSet, ReadParams, Slot, read_arguments};
 pub use bad_arguments::{BadArgument, BadArguments};
+pub use default::{DefaultOf, Shown, default_of, show_default};
 pub use dependencies::Dependencies;
 pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};
 pub use outbox::{Emitted, Outbox};

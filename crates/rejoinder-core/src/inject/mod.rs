@@ -3,14 +3,16 @@
 //! A parameter without an attribute is *injected* if its type implements [`FromCall`] and the model's
 //! argument otherwise. The trait decides, not the type's name, so aliases and your own extractors work.
 
+mod check;
 mod context;
 mod dep;
 mod from_call;
 mod parameter;
 mod progress;
 
+pub use check::{Supplied, check_argument, check_injected, check_parameter};
 pub use context::Context;
 pub use dep::Dep;
 pub use from_call::{FromCall, Need};
-pub use parameter::{Injected, NotInjected, Parameter, Probe};
+pub use parameter::{Injected, NotArgument, NotInjected, Parameter, Probe, needs, source};
 pub use progress::Progress;

@@ -8,10 +8,42 @@ use crate::{
     error::ToolError,
 };
 
-/// Tells whether `T` is injected: `Probe::<T>::INJECTED`.
+/// Where a parameter comes from, as far as its type tells. A number, because constant generics take no enum.
+pub mod source {
+    /// The model supplies it.
+    pub const ARGUMENT: u8 = 0;
+    /// The call supplies it.
+    pub const INJECTED: u8 = 1;
+    /// Both could, so its author must say which.
+    pub const EITHER: u8 = 2;
+    /// Nothing does.
+    pub const NOTHING: u8 = 3;
+
+    /// The source of a parameter whose author left it to the type.
+    pub const fn of_type(injected: bool, argument: bool) -> u8 {
+        match (injected, argument) {
+            (false, true) => ARGUMENT,
+            (true, false) => INJECTED,
+            (true, true) => EITHER,
+            (false, false) => NOTHING,
+        }
+    }
+
+    /// The source of a parameter marked `#[arg]`.
+    pub const fn argument(_injected: bool, argument: bool) -> u8 {
+        if argument { ARGUMENT } else { NOTHING }
+    }
+
+    /// The source of a parameter marked `#[inject]`.
+    pub const fn injected(injected: bool, _argument: bool) -> u8 {
+        if injected { INJECTED } else { NOTHING }
+    }
+}
+
+/// Tells what can supply `T`: `Probe::<T>::INJECTED` and `Probe::<T>::ARGUMENT`.
 ///
-/// The inherent constant wins over the trait's where `T: FromCall`, so the answer needs no specialisation.
-/// It works on concrete types only; a generic parameter says `#[inject]` or `#[arg]`.
+/// The inherent constants win over the traits' where their bounds hold, so the answer needs no specialisation.
+/// It works on concrete types only.
 #[derive(Debug)]
 pub struct Probe<T>(PhantomData<T>);
 
@@ -20,20 +52,34 @@ impl<T: FromCall> Probe<T> {
     pub const INJECTED: bool = true;
 }
 
-/// The other answer of [`Probe`].
+impl<T: Argument> Probe<T> {
+    /// `T` is supplied by the model.
+    pub const ARGUMENT: bool = true;
+}
+
+/// The other answer of [`Probe::INJECTED`].
 pub trait NotInjected {
-    /// `T` is the model's argument.
+    /// The call cannot supply `T`.
     const INJECTED: bool = false;
 }
 
+/// The other answer of [`Probe::ARGUMENT`].
+pub trait NotArgument {
+    /// The model cannot supply `T`.
+    const ARGUMENT: bool = false;
+}
+
 impl<T> NotInjected for Probe<T> {}
+impl<T> NotArgument for Probe<T> {}
 
 /// What stands in the argument tuple for a parameter that the call supplies.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Injected;
 
-/// How a parameter is filled, given what [`Probe`] said of its type.
-pub trait Parameter<const INJECTED: bool>: Sized {
+/// How a parameter is filled, given its [`source`].
+///
+/// A mistaken parameter implements it too, so that the one check that is made for it is the only one that fails.
+pub trait Parameter<const SOURCE: u8>: Sized {
     /// What the argument tuple holds for it.
     type Slot: Send + Sync + 'static;
 
@@ -48,7 +94,7 @@ pub trait Parameter<const INJECTED: bool>: Sized {
     fn need() -> Option<Need>;
 }
 
-impl<T: FromCall> Parameter<true> for T {
+impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
     type Slot = Injected;
 
     fn fill(_: Injected, call: &Call, name: &'static str) -> Result<Self, ToolError> {
@@ -60,8 +106,7 @@ impl<T: FromCall> Parameter<true> for T {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Argument> Parameter<false> for T {
+impl<T: Argument> Parameter<{ source::ARGUMENT }> for T {
     type Slot = T;
 
     fn fill(slot: T, _: &Call, _: &'static str) -> Result<Self, ToolError> {
@@ -71,4 +116,27 @@ impl<T: Argument> Parameter<false> for T {
     fn need() -> Option<Need> {
         None
     }
+}
+
+macro_rules! mistaken {
+    ($($source:ident)*) => { $(
+        impl<T> Parameter<{ source::$source }> for T {
+            type Slot = Injected;
+
+            fn fill(_: Injected, _: &Call, _: &'static str) -> Result<Self, ToolError> {
+                unreachable!("a function with a mistaken parameter does not compile")
+            }
+
+            fn need() -> Option<Need> {
+                None
+            }
+        }
+    )* };
+}
+
+mistaken!(EITHER NOTHING);
+
+/// What the parameters of a function need, without those that need nothing.
+pub fn needs<const N: usize>(parameters: [(&'static str, Option<Need>); N]) -> Vec<(&'static str, Need)> {
+    parameters.into_iter().filter_map(|(name, need)| Some((name, need?))).collect()
 }

@@ -3,11 +3,13 @@
 mod content;
 mod json;
 mod prompt;
+mod replying;
 mod resource;
 mod tool;
 
 pub use content::{Audio, Image, Text};
 pub use json::Json;
 pub use prompt::IntoPrompt;
+pub use replying::{Replying, prompt_reply, resource_reply, tool_reply};
 pub use resource::{Blob, IntoResource, ResourceBody};
 pub use tool::IntoReply;

@@ -1,0 +1,108 @@
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta};
+
+use super::twin::Twin;
+use crate::{errors::Errors, kind::Kind, names, signature::Place};
+
+/// `#[group]` on an `impl` block.
+pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    if !options.is_empty() {
+        errors.at(options, "`#[group]` takes no options");
+    }
+    let first: Option<TokenTree> = item.clone().into_iter().next();
+    let mut block: ItemImpl = match syn::parse2(item.clone()) {
+        Ok(block) => block,
+        Err(error) => {
+            if item.clone().into_iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "impl")) {
+                errors.at_span(error.span(), error);
+            } else {
+                errors.at(first, "`#[group]` goes on an `impl` block");
+            }
+            let errors = errors.into_tokens();
+            return quote!(#item #errors);
+        }
+    };
+    let can_expand = check(&block, &mut errors);
+    let ty = block.self_ty.to_token_stream();
+    let place = Place::Block(ty.clone());
+    let mut twins = Vec::new();
+    for item in &mut block.items {
+        let ImplItem::Fn(method) = item else { continue };
+        let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
+        let ImplItemFn { attrs, vis, sig, .. } = method;
+        twins.push((kind, Twin::read(kind, &place, options, attrs, vis, sig, &mut errors)));
+    }
+    let sound = errors.is_empty();
+    let hidden = twins.iter().filter(|_| can_expand).map(|(_, twin)| twin.expand(sound));
+    let methods = Kind::ALL.map(|kind| {
+        let twins: Vec<_> = twins.iter().filter(|(other, _)| *other == kind && can_expand).map(|(_, twin)| twin).collect();
+        if twins.is_empty() { TokenStream::new() } else { method(kind, &ty, &twins) }
+    });
+    let errors = errors.into_tokens();
+    quote!(#block #(#hidden)* #(#methods)* #errors)
+}
+
+/// Whether hidden types can be written for the functions of this block.
+fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
+    if let Some((path, _)) = &block.trait_ {
+        errors.at(path, "`#[group]` goes on the `impl` block of a type, not of a trait");
+        return false;
+    }
+    if !block.generics.params.is_empty() {
+        errors.at(&block.generics.params, "`#[group]` does not support generic types yet: write the types out");
+        return false;
+    }
+    true
+}
+
+/// Takes `#[tool]`, `#[prompt]` or `#[resource(..)]` off a function.
+fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind, TokenStream)> {
+    let is_ours = |attr: &Attribute| {
+        let last = attr.path().segments.last()?;
+        Kind::ALL.into_iter().find(|kind| last.ident == kind.word())
+    };
+    let attrs = std::mem::take(&mut method.attrs);
+    let mut found = None;
+    for attr in attrs {
+        let Some(kind) = is_ours(&attr) else {
+            method.attrs.push(attr);
+            continue;
+        };
+        if found.is_some() {
+            errors.at(&attr, "a function is one of tool, prompt and resource: remove one of the attributes");
+            continue;
+        }
+        let options = match attr.meta {
+            Meta::List(list) => list.tokens,
+            Meta::Path(_) => TokenStream::new(),
+            Meta::NameValue(meta) => {
+                errors.at(&meta, format!("write `#[{}(..)]`", kind.word()));
+                TokenStream::new()
+            }
+        };
+        found = Some((kind, options));
+    }
+    found
+}
+
+/// `tools()`, `prompts()` or `resources()`.
+fn method(kind: Kind, ty: &TokenStream, twins: &[&Twin]) -> TokenStream {
+    let (item, method, private) = (kind.item(), kind.method(), names::rejoinder());
+    let doc = format!("Every {} of this block, on this value.", kind.word());
+    let each = twins.iter().map(|Twin { ident, cfgs, .. }| {
+        quote!(#(#cfgs)* #private::__private::#item::of::<#ident>(#private::__private::Arc::clone(self)))
+    });
+    quote! {
+        #[automatically_derived]
+        impl #ty {
+            #[doc = #doc]
+            #[must_use]
+            #[allow(unreachable_pub, reason = "the type may be less public than its functions")]
+            pub fn #method(self: &#private::__private::Arc<Self>) -> #private::__private::Vec<#private::__private::#item> {
+                #private::__private::Vec::from([#(#each),*])
+            }
+        }
+    }
+}

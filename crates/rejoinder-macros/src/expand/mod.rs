@@ -1,0 +1,12 @@
+//! What the macros write.
+
+mod free;
+mod impl_block;
+mod parameter;
+mod twin;
+
+#[cfg(test)]
+mod snapshots;
+
+pub(crate) use free::function;
+pub(crate) use impl_block::impl_block;

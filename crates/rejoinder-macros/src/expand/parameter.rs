@@ -1,0 +1,156 @@
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Expr, ExprLit, Lit, spanned::Spanned};
+
+use crate::{
+    names::{local, pretty},
+    options::option,
+    parameter::{Argument, Parameter, Source},
+};
+
+/// A parameter with the names that the expansion gives to what belongs to it.
+pub(crate) struct Filled {
+    parameter: Parameter,
+    /// Its type, as it is written outside the `impl` block.
+    ty: TokenStream,
+    /// An alias of its type: a type is written out as rarely as possible, since each time could be one more error.
+    alias: Ident,
+    /// The constant that tells where it comes from.
+    source: Ident,
+    /// The variable that holds its slot, then its value.
+    pub(crate) local: Ident,
+    /// The place of its type.
+    at: Span,
+    default: Option<TokenStream>,
+    complete: Option<TokenStream>,
+}
+
+impl Filled {
+    pub(crate) fn new(index: usize, parameter: Parameter, outside: impl Fn(TokenStream) -> TokenStream) -> Self {
+        let at = Span::call_site().located_at(parameter.ty.span());
+        let alias = format_ident!("__Rj{index}", span = Span::call_site());
+        let (default, complete) = match &parameter.source {
+            Source::Argument(argument) => (default(argument, &alias), complete(argument)),
+            Source::Type | Source::Injected => (None, None),
+        };
+        Self {
+            ty: outside(parameter.ty.to_token_stream()),
+            source: format_ident!("__RJ_SOURCE_{index}", span = Span::call_site()),
+            local: local(&index.to_string()),
+            default: default.map(&outside),
+            complete: complete.map(&outside),
+            alias,
+            parameter,
+            at,
+        }
+    }
+
+    /// Everything about its type, with the one check that fails when it is mistaken.
+    pub(crate) fn check(&self) -> TokenStream {
+        let Self { ty, alias, source, at, .. } = self;
+        let Parameter { ident, source: said, .. } = &self.parameter;
+        let (function, check) = match said {
+            Source::Type => ("of_type", quote_spanned!(*at=> __rj::check_parameter::<#ty, #source>())),
+            Source::Argument(_) => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
+            Source::Injected => ("injected", quote_spanned!(*at=> __rj::check_injected::<#ty>())),
+        };
+        let function = Ident::new(function, Span::call_site());
+        let either = matches!(said, Source::Type).then(|| {
+            let message = format!(
+                "`{ident}: {}` can come from the model or from the server: write `#[arg]` or `#[inject]` before it",
+                pretty(ty)
+            );
+            quote_spanned! {*at=>
+                const _: () = if #source == __rj::source::EITHER {
+                    __rj::std::panic!(#message)
+                };
+            }
+        });
+        quote! {
+            type #alias = #ty;
+            const #source: __rj::u8 =
+                __rj::source::#function(__rj::Probe::<#alias>::INJECTED, __rj::Probe::<#alias>::ARGUMENT);
+            const _: () = #check;
+            #either
+        }
+    }
+
+    fn as_parameter(&self) -> TokenStream {
+        let Self { alias, source, .. } = self;
+        quote!(<#alias as __rj::Parameter<{ #source }>>)
+    }
+
+    /// What the argument tuple holds for it.
+    pub(crate) fn slot(&self) -> TokenStream {
+        let parameter = self.as_parameter();
+        quote!(#parameter::Slot)
+    }
+
+    /// What it needs to have been provided, by its name.
+    pub(crate) fn need(&self) -> TokenStream {
+        let (name, parameter) = (&self.parameter.name, self.as_parameter());
+        quote!((#name, #parameter::need()))
+    }
+
+    /// Makes its value from its slot.
+    pub(crate) fn fill(&self, call: &Ident) -> TokenStream {
+        let (name, local, parameter) = (&self.parameter.name, &self.local, self.as_parameter());
+        quote!(let #local = #parameter::fill(#local, &#call, #name)?;)
+    }
+
+    /// What the author wrote about it.
+    pub(crate) fn param(&self) -> TokenStream {
+        let Parameter { name, description, source, .. } = &self.parameter;
+        let header = match source {
+            Source::Argument(argument) => argument.header.as_ref(),
+            Source::Type | Source::Injected => None,
+        };
+        let [description, header, default, complete] = [
+            option(description.as_ref()),
+            option(header),
+            option(self.default.as_ref()),
+            option(self.complete.as_ref()),
+        ];
+        quote! {
+            __rj::Param {
+                name: #name,
+                description: #description,
+                default: #default,
+                header: #header,
+                complete: #complete,
+            }
+        }
+    }
+}
+
+/// `#[arg(default = ..)]` as a function to JSON.
+///
+/// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
+/// that the type of `10` or `Vec::new()` can be inferred.
+fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
+    let expression = argument.default.as_ref()?;
+    let converted = match expression {
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => true,
+        Expr::Path(path) => !path.path.is_ident("None"),
+        _ => false,
+    };
+    let at = Span::call_site().located_at(expression.span());
+    let value = if converted {
+        quote_spanned!(at=> __rj::default_of::<#alias>(#expression))
+    } else {
+        quote!(#expression)
+    };
+    Some(quote_spanned! {at=>
+        || {
+            let default: #alias = #value;
+            __rj::show_default::<#alias>(&default)
+        }
+    })
+}
+
+/// `#[arg(complete = ..)]` as a function to a boxed future.
+fn complete(argument: &Argument) -> Option<TokenStream> {
+    let function = argument.complete.as_ref()?;
+    let at = Span::call_site().located_at(function.span());
+    Some(quote_spanned!(at=> |completing| __rj::Box::pin(#function(completing))))
+}

@@ -1,0 +1,209 @@
+//! The hidden type beside a function, through which the framework knows and calls it.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Attribute, ReturnType, Signature, Visibility};
+
+use super::parameter::Filled;
+use crate::{
+    details,
+    errors::Errors,
+    kind::Kind,
+    names::{self, local, without_self},
+    parameter,
+    signature::{self, Place},
+};
+
+/// All that the expansion needs to know of a function.
+pub(crate) struct Twin {
+    kind: Kind,
+    /// Its name: that of the function, so that both are imported together.
+    pub(crate) ident: Ident,
+    vis: Visibility,
+    pub(crate) cfgs: Vec<Attribute>,
+    /// Whose method the function is.
+    receiver: TokenStream,
+    /// The path to the function.
+    function: TokenStream,
+    span: Span,
+    has_self: bool,
+    is_async: bool,
+    parameters: Vec<Filled>,
+    output: TokenStream,
+    details: TokenStream,
+}
+
+impl Twin {
+    /// Reads a function, and takes our attributes off its parameters.
+    pub(crate) fn read(
+        kind: Kind,
+        place: &Place,
+        options: TokenStream,
+        attrs: &[Attribute],
+        vis: &Visibility,
+        signature: &mut Signature,
+        errors: &mut Errors,
+    ) -> Self {
+        let has_self = signature::check(kind, place, signature, errors);
+        let parameters = parameter::read(kind, signature, errors);
+        let name = &signature.ident;
+        let details = details::read(kind, options, attrs, name, &parameters, errors);
+        let output = match &signature.output {
+            ReturnType::Default => quote!(()),
+            ReturnType::Type(_, ty) => ty.to_token_stream(),
+        };
+        let (ident, vis, receiver, function) = match place {
+            Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
+            Place::Block(ty) => {
+                let ident = format_ident!("__rj_{}_{}", identify(ty), names::wire(name), span = name.span());
+                (ident, Visibility::Inherited, ty.clone(), quote!(<#ty>::#name))
+            }
+        };
+        let outside = |tokens: TokenStream| match place {
+            Place::Free => tokens,
+            Place::Block(ty) => without_self(tokens, ty),
+        };
+        Self {
+            kind,
+            ident,
+            vis,
+            cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
+            receiver,
+            function,
+            span: Span::call_site().located_at(name.span()),
+            has_self,
+            is_async: signature.asyncness.is_some(),
+            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, outside)).collect(),
+            output: outside(output),
+            details,
+        }
+    }
+
+    /// The hidden type; where there were errors, one that only keeps the rest of the program compiling.
+    pub(crate) fn expand(&self, sound: bool) -> TokenStream {
+        let Self { ident, vis, cfgs, .. } = self;
+        let private = names::rejoinder();
+        let implementation = if sound { self.implementation() } else { self.stub() };
+        quote! {
+            #(#cfgs)*
+            #[doc(hidden)]
+            #[allow(
+                non_camel_case_types,
+                missing_debug_implementations,
+                missing_copy_implementations,
+                unreachable_pub,
+                reason = "it is the function's twin"
+            )]
+            #vis struct #ident {}
+
+            #(#cfgs)*
+            #[allow(deprecated, reason = "the function may be deprecated, and is a tool all the same")]
+            const _: () = {
+                use #private::__private as __rj;
+                use #private::__private::{NotArgument as _, NotInjected as _};
+                #implementation
+            };
+        }
+    }
+
+    fn implementation(&self) -> TokenStream {
+        let Self { kind, ident, receiver, parameters, details, output, .. } = self;
+        let marker = kind.marker();
+        let checks = parameters.iter().map(Filled::check);
+        let slots = parameters.iter().map(Filled::slot);
+        let params = parameters.iter().map(Filled::param);
+        let needs = parameters.iter().map(Filled::need);
+        let at = Span::call_site().located_at(syn::spanned::Spanned::span(output));
+        let replying = Ident::new(kind.replying(), at);
+        let run = self.run();
+        quote! {
+            #(#checks)*
+            const __RJ_REPLYING: __rj::Replying<#output, <__rj::#marker as __rj::Kind>::Output> =
+                __rj::#replying::<#output>();
+
+            #[automatically_derived]
+            impl __rj::ReadParams for #ident {
+                type Set = (#(#slots,)*);
+                const PARAMS: &'static [__rj::Param] = &[#(#params),*];
+            }
+
+            #[automatically_derived]
+            impl __rj::Function for #ident {
+                type Receiver = #receiver;
+                type Kind = __rj::#marker;
+                const DETAILS: <__rj::#marker as __rj::Kind>::Details = #details;
+
+                fn needs() -> __rj::Vec<(&'static __rj::str, __rj::Need)> {
+                    __rj::needs([#(#needs),*])
+                }
+
+                #run
+            }
+        }
+    }
+
+    fn run(&self) -> TokenStream {
+        let Self { kind, receiver, function, has_self, is_async, parameters, .. } = self;
+        let marker = kind.marker();
+        let (the_receiver, the_call) = (local("receiver"), local("call"));
+        let slots: Vec<_> = parameters.iter().map(|parameter| &parameter.local).collect();
+        let fills = parameters.iter().map(|parameter| parameter.fill(&the_call));
+        let receiver_pattern = if *has_self { quote!(#the_receiver) } else { quote!(_) };
+        let call_pattern = if slots.is_empty() { quote!(_) } else { quote!(#the_call) };
+        let self_argument = has_self.then(|| quote!(&#the_receiver,));
+        let wait = is_async.then(|| quote!(.await));
+        // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
+        let body = quote_spanned! { self.span=>
+            __rj::Box::pin(async move {
+                #(#fills)*
+                (__RJ_REPLYING.reply)(#function(#self_argument #(#slots),*) #wait)
+            })
+        };
+        quote! {
+            fn run(
+                #receiver_pattern: __rj::Arc<#receiver>,
+                (#(#slots,)*): Self::Set,
+                #call_pattern: __rj::Call,
+            ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::ToolError>> {
+                #body
+            }
+        }
+    }
+
+    /// So that `tools![..]` does not add to the errors.
+    fn stub(&self) -> TokenStream {
+        let Self { kind, ident, receiver, .. } = self;
+        let marker = kind.marker();
+        quote! {
+            impl __rj::ReadParams for #ident {
+                type Set = ();
+                const PARAMS: &'static [__rj::Param] = &[];
+            }
+
+            impl __rj::Function for #ident {
+                type Receiver = #receiver;
+                type Kind = __rj::#marker;
+                const DETAILS: <__rj::#marker as __rj::Kind>::Details = __rj::std::panic!("it does not compile");
+
+                fn needs() -> __rj::Vec<(&'static __rj::str, __rj::Need)> {
+                    __rj::Vec::new()
+                }
+
+                fn run(
+                    _: __rj::Arc<#receiver>,
+                    _: Self::Set,
+                    _: __rj::Call,
+                ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::ToolError>> {
+                    __rj::std::unreachable!("it does not compile")
+                }
+            }
+        }
+    }
+}
+
+/// The identifiers of a type, as one.
+fn identify(ty: &TokenStream) -> String {
+    let text = ty.to_string();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+    words.join("_")
+}

@@ -1,0 +1,113 @@
+use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+
+/// The path to `rejoinder`, under whatever name the user depends on it.
+pub(crate) fn rejoinder() -> TokenStream {
+    match crate_name("rejoinder") {
+        Ok(FoundCrate::Name(name)) => {
+            let name = Ident::new(&name, Span::call_site());
+            quote!(::#name)
+        }
+        // Tests, examples and doctests of the crate itself know it by its name, and so does its library.
+        Ok(FoundCrate::Itself) | Err(_) => quote!(::rejoinder),
+    }
+}
+
+/// A name of ours that no user's name can meet, not even when the function comes out of another macro.
+pub(crate) fn local(name: &str) -> Ident {
+    Ident::new(&format!("__rj_{name}"), Span::mixed_site())
+}
+
+/// An identifier as the wire says it: without `r#`.
+pub(crate) fn wire(ident: &Ident) -> String {
+    let name = ident.to_string();
+    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
+}
+
+/// Whether the protocol takes it as the name of a tool.
+pub(crate) fn is_tool_name(name: &str) -> bool {
+    (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+}
+
+/// Whether it can be part of a header's name.
+pub(crate) fn is_header_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+/// Writes tokens about as a person would.
+pub(crate) fn pretty(tokens: impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    let mut pretty = String::with_capacity(text.len());
+    for piece in text.split(' ') {
+        let after = ["<", "&", "(", "[", "::"].iter().any(|end| pretty.ends_with(end));
+        let before = ["<", ">", ",", ";", ")", "]", "::"].iter().any(|start| piece.starts_with(start));
+        if !(pretty.is_empty() || after || before) {
+            pretty.push(' ');
+        }
+        pretty.push_str(piece);
+    }
+    pretty
+}
+
+/// The same tokens with `Self` spelled out, to stand outside the `impl` block.
+pub(crate) fn without_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
+    let replace = |tree| match tree {
+        TokenTree::Ident(ident) if ident == "Self" => {
+            let at = |mut tree: TokenTree| {
+                tree.set_span(ident.span());
+                tree
+            };
+            self_type.clone().into_iter().map(at).collect()
+        }
+        TokenTree::Group(group) => {
+            let mut new = proc_macro2::Group::new(group.delimiter(), without_self(group.stream(), self_type));
+            new.set_span(group.span());
+            TokenStream::from(TokenTree::Group(new))
+        }
+        other => other.into(),
+    };
+    tokens.into_iter().flat_map(replace).collect()
+}
+
+/// The one of `known` that was probably meant.
+pub(crate) fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let closest = known.iter().map(|known| (distance(name, known), *known)).min()?;
+    (closest.0 <= 1 + name.len() / 4).then_some(closest.1)
+}
+
+/// The number of characters to change, add or leave out.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let change = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_similar_name_is_found() {
+        let known = ["name", "title", "description", "read_only"];
+        assert_eq!(similar("titel", &known), Some("title"));
+        assert_eq!(similar("readonly", &known), Some("read_only"));
+        assert_eq!(similar("desc", &known), None);
+    }
+
+    #[test]
+    fn types_are_written_as_people_write_them() {
+        assert_eq!(pretty(quote!(Vec<Option<&'static str>>)), "Vec<Option<&'static str>>");
+        assert_eq!(pretty(quote!(std::collections::HashMap<String, [u8; 4]>)), "std::collections::HashMap<String, [u8; 4]>");
+        assert_eq!(pretty(quote!((A, B))), "(A, B)");
+    }
+}

@@ -1,0 +1,155 @@
+//! `name = "..", read_only, icon(..)`: what stands in the parentheses of an attribute.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{
+    Expr, ExprLit, Lit, LitBool, LitStr, Meta, Token,
+    parse::{ParseStream, Parser},
+    punctuated::Punctuated,
+};
+
+use crate::{errors::Errors, names};
+
+/// The options of one attribute, from which each reader takes its own.
+pub(crate) struct Options {
+    /// As our sentences call the attribute: `#[tool]`.
+    attribute: &'static str,
+    known: &'static [&'static str],
+    left: Vec<Meta>,
+}
+
+impl Options {
+    /// Reads them.
+    pub(crate) fn parse(
+        attribute: &'static str,
+        known: &'static [&'static str],
+        tokens: TokenStream,
+        errors: &mut Errors,
+    ) -> Self {
+        Self::parse_after(attribute, known, |_| Ok(()), tokens, errors).1
+    }
+
+    /// Reads them, after something else that comes first.
+    pub(crate) fn parse_after<T>(
+        attribute: &'static str,
+        known: &'static [&'static str],
+        first: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+        tokens: TokenStream,
+        errors: &mut Errors,
+    ) -> (Option<T>, Self) {
+        let parser = |input: ParseStream<'_>| {
+            let first = first(input)?;
+            Ok((first, Punctuated::<Meta, Token![,]>::parse_terminated(input)?))
+        };
+        let (first, left) = errors.check(parser.parse2(tokens)).unzip();
+        (first, Self { attribute, known, left: left.map(|left| left.into_iter().collect()).unwrap_or_default() })
+    }
+
+    fn take(&mut self, name: &str) -> Option<Meta> {
+        debug_assert!(self.known.contains(&name), "`{name}` is not in the list of {}", self.attribute);
+        let index = self.left.iter().position(|meta| meta.path().is_ident(name))?;
+        Some(self.left.remove(index))
+    }
+
+    /// `name = <expression>`.
+    pub(crate) fn expression(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<Expr> {
+        match self.take(name)? {
+            Meta::NameValue(meta) => Some(meta.value),
+            other => {
+                errors.at(other, format!("`{name}` needs a value: `{name} = {example}`"));
+                None
+            }
+        }
+    }
+
+    /// `name = ".."`, where the text must be known now.
+    pub(crate) fn literal(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
+        match self.expression(name, "\"..\"", errors)? {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
+            other => {
+                errors.at(other, format!("`{name}` is a text in quotes: `{name} = \"..\"`"));
+                None
+            }
+        }
+    }
+
+    /// `name = ".."`, as the expression of an `Option<&'static str>`; a constant or `include_str!` will do.
+    pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> TokenStream {
+        match self.expression(name, "\"..\"", errors) {
+            Some(Expr::Lit(ExprLit { lit, .. })) if !matches!(lit, Lit::Str(_)) => {
+                errors.at(lit, format!("`{name}` is a text: `{name} = \"..\"`"));
+                option(None::<LitStr>)
+            }
+            text => option(text),
+        }
+    }
+
+    /// `name = 5000`, as the expression of an `Option` of a number.
+    pub(crate) fn number(&mut self, name: &str, errors: &mut Errors) -> TokenStream {
+        match self.expression(name, "5000", errors) {
+            Some(Expr::Lit(ExprLit { lit, .. })) if !matches!(lit, Lit::Int(_)) => {
+                errors.at(lit, format!("`{name}` is a whole number: `{name} = 5000`"));
+                option(None::<LitStr>)
+            }
+            number => option(number),
+        }
+    }
+
+    /// `name`, `name = true` or `name = false`, as the expression of an `Option<bool>`.
+    pub(crate) fn flag(&mut self, name: &str, errors: &mut Errors) -> TokenStream {
+        let flag = match self.take(name) {
+            None => None,
+            Some(Meta::Path(path)) => path.get_ident().map(|ident| LitBool::new(true, ident.span())),
+            Some(Meta::NameValue(meta)) => match meta.value {
+                Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => Some(flag),
+                other => {
+                    errors.at(other, format!("`{name}` is `true` or `false`"));
+                    None
+                }
+            },
+            Some(Meta::List(list)) => {
+                errors.at(list, format!("write `{name}` or `{name} = false`"));
+                None
+            }
+        };
+        option(flag)
+    }
+
+    /// Each `name(..)`, with the tokens in its parentheses.
+    pub(crate) fn lists(&mut self, name: &str, errors: &mut Errors) -> Vec<TokenStream> {
+        let mut lists = Vec::new();
+        while let Some(meta) = self.take(name) {
+            match meta {
+                Meta::List(list) => lists.push(list.tokens),
+                other => errors.at(other, format!("write `{name}(..)`")),
+            }
+        }
+        lists
+    }
+
+    /// Refuses what nobody took.
+    pub(crate) fn finish(self, errors: &mut Errors) {
+        for meta in &self.left {
+            let name = names::pretty(meta.path());
+            if self.known.contains(&name.as_str()) {
+                errors.at(meta.path(), format!("`{name}` is given twice"));
+                continue;
+            }
+            let meant = match names::similar(&name, self.known) {
+                Some(meant) => format!("did you mean `{meant}`? "),
+                None => String::new(),
+            };
+            let known = self.known.join("`, `");
+            let attribute = self.attribute;
+            errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}there are `{known}`"));
+        }
+    }
+}
+
+/// The expression of an `Option`.
+pub(crate) fn option(value: Option<impl quote::ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(__rj::Some(#value)),
+        None => quote!(__rj::None),
+    }
+}

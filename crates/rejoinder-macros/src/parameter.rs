@@ -1,0 +1,153 @@
+//! The parameters of a function: what the author wrote about each.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Signature, Type, spanned::Spanned};
+
+use crate::{
+    docs,
+    errors::Errors,
+    kind::Kind,
+    names,
+    options::Options,
+    types,
+};
+
+/// How many there can be: the tuples that the framework reads arguments into are no longer.
+const MOST: usize = 16;
+
+/// One parameter.
+pub(crate) struct Parameter {
+    pub(crate) ident: Ident,
+    /// The argument's name, and the name in messages.
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    /// The doc comment, as an expression.
+    pub(crate) description: Option<TokenStream>,
+    pub(crate) source: Source,
+}
+
+/// Where its author says it comes from.
+pub(crate) enum Source {
+    /// Nothing said: its type tells.
+    Type,
+    /// `#[arg(..)]`: from the model.
+    Argument(Box<Argument>),
+    /// `#[inject]`: from the call.
+    Injected,
+}
+
+/// What `#[arg(..)]` says.
+pub(crate) struct Argument {
+    name: Option<LitStr>,
+    pub(crate) default: Option<Expr>,
+    pub(crate) header: Option<LitStr>,
+    pub(crate) complete: Option<Expr>,
+}
+
+/// Reads the parameters and takes our attributes and doc comments off them.
+pub(crate) fn read(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<Parameter> {
+    let typed = signature.inputs.iter_mut().filter_map(|input| match input {
+        FnArg::Typed(parameter) => Some(parameter),
+        FnArg::Receiver(_) => None,
+    });
+    let mut parameters: Vec<Parameter> = Vec::new();
+    let mut too_many = None;
+    for (index, typed) in typed.enumerate() {
+        if index == MOST {
+            too_many = Some(typed.span());
+        }
+        let Some(parameter) = read_one(kind, typed, errors) else { continue };
+        if let Some(other) = parameters.iter().find(|other| other.name == parameter.name && other.ident != parameter.ident) {
+            let (name, other) = (&parameter.name, &other.ident);
+            errors.at(&parameter.ident, format!("the argument `{name}` is there already, as the parameter `{other}`"));
+        }
+        parameters.push(parameter);
+    }
+    if let Some(span) = too_many {
+        let word = kind.word();
+        errors.at_span(span, format!("a {word} takes at most {MOST} parameters: put arguments together into a struct"));
+    }
+    parameters
+}
+
+fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Parameter> {
+    let attrs = std::mem::take(&mut typed.attrs);
+    let (ours, theirs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
+    typed.attrs = theirs;
+    for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
+        errors.at(attr, "a parameter that is only sometimes there is not supported: write two functions");
+    }
+    let source = source(kind, &ours, errors);
+    types::check_parameter(kind, &typed.ty, errors);
+    let ident = match &*typed.pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
+        Pat::Wild(pat) => {
+            errors.at(pat, "a parameter needs a name: it is the argument's name");
+            return None;
+        }
+        pat => {
+            errors.at(pat, "a parameter is a plain name, which is the argument's name: take it apart in the function");
+            return None;
+        }
+    };
+    let given = match &source {
+        Source::Argument(argument) => argument.name.as_ref(),
+        Source::Type | Source::Injected => None,
+    };
+    let name = given.map_or_else(|| names::wire(&ident), LitStr::value);
+    Some(Parameter { ident, name, ty: (*typed.ty).clone(), description: docs::description(&ours), source })
+}
+
+fn is_ours(attr: &Attribute) -> bool {
+    docs::doc(attr).is_some() || attr.path().is_ident("arg") || attr.path().is_ident("inject")
+}
+
+fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
+    let mut source = Source::Type;
+    for attr in attrs.iter().filter(|attr| docs::doc(attr).is_none()) {
+        if !matches!(source, Source::Type) {
+            errors.at(attr, "one attribute says where a parameter comes from: remove the others");
+        } else if attr.path().is_ident("arg") {
+            source = Source::Argument(Box::new(argument(kind, attr, errors)));
+        } else {
+            if !matches!(attr.meta, Meta::Path(_)) {
+                errors.at(attr, "`#[inject]` takes no options");
+            }
+            source = Source::Injected;
+        }
+    }
+    source
+}
+
+fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
+    let tokens = match &attr.meta {
+        Meta::Path(_) => TokenStream::new(),
+        Meta::List(list) => list.tokens.clone(),
+        Meta::NameValue(meta) => {
+            errors.at(meta, "write `#[arg(default = ..)]`");
+            TokenStream::new()
+        }
+    };
+    let mut options = Options::parse("`#[arg]`", &["name", "default", "header", "complete"], tokens, errors);
+    let argument = Argument {
+        name: options.literal("name", errors),
+        default: options.expression("default", "..", errors),
+        header: options.literal("header", errors),
+        complete: options.expression("complete", "path::to::function", errors),
+    };
+    options.finish(errors);
+    if let Some(name) = argument.name.as_ref().filter(|name| name.value().is_empty()) {
+        errors.at(name, "an argument's name cannot be empty");
+    }
+    match &argument.header {
+        Some(header) if kind != Kind::Tool => errors.at(header, "only a tool's arguments are repeated in headers"),
+        Some(header) if !names::is_header_name(&header.value()) => {
+            errors.at(header, "a header's name is letters, digits and `-`: this is what follows `Mcp-Param-`");
+        }
+        _ => {}
+    }
+    if let (Some(complete), Kind::Tool) = (&argument.complete, kind) {
+        errors.at(complete, "only the arguments of prompts and resources are completed: remove it");
+    }
+    argument
+}

@@ -1,0 +1,80 @@
+//! What can be said of a type by looking at it: it must be owned, and it must have a name.
+
+use syn::{
+    Lifetime, ParenthesizedGenericArguments, ReturnType, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypeNever,
+    TypeReference,
+    visit::{self, Visit},
+};
+
+use crate::{errors::Errors, kind::Kind, names::pretty};
+
+/// Checks the type of a parameter.
+pub(crate) fn check_parameter(kind: Kind, ty: &Type, errors: &mut Errors) {
+    Check { kind, returned: false, errors }.visit_type(ty);
+}
+
+/// Checks the return type.
+pub(crate) fn check_returned(kind: Kind, output: &ReturnType, errors: &mut Errors) {
+    if let ReturnType::Type(_, ty) = output {
+        Check { kind, returned: true, errors }.visit_type(ty);
+    }
+}
+
+struct Check<'a> {
+    kind: Kind,
+    returned: bool,
+    errors: &'a mut Errors,
+}
+
+impl<'ast> Visit<'ast> for Check<'_> {
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        if reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static") {
+            return visit::visit_type(self, &reference.elem);
+        }
+        let (owned, word) = (owned(&reference.elem), self.kind.word());
+        let verb = if self.returned { "returns an owned value" } else { "owns its parameters" };
+        self.errors.at(reference, format!("a {word} {verb}: write `{owned}` instead of `{}`", pretty(reference)));
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident != "static" {
+            let word = self.kind.word();
+            let what = if self.returned { "returns an owned value" } else { "owns its parameters" };
+            self.errors.at(lifetime, format!("a {word} {what}: use a type that borrows nothing"));
+        }
+    }
+
+    fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
+        let word = self.kind.word();
+        let message = if self.returned {
+            format!("name the type that the {word} returns: its schema must be known")
+        } else {
+            format!("a {word}'s parameter needs one type, not `impl Trait`: the argument's schema depends on it")
+        };
+        self.errors.at(ty, message);
+    }
+
+    fn visit_type_infer(&mut self, ty: &'ast TypeInfer) {
+        self.errors.at(ty, "write the type out");
+    }
+
+    fn visit_type_never(&mut self, ty: &'ast TypeNever) {
+        self.errors.at(ty, format!("a {} ends with a reply: name the type that it returns", self.kind.word()));
+    }
+
+    // Inside `fn(&T)` and `Fn(&T)` a reference borrows nothing yet.
+    fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
+
+    fn visit_parenthesized_generic_arguments(&mut self, _: &'ast ParenthesizedGenericArguments) {}
+}
+
+/// What to write in place of a reference to this.
+fn owned(elem: &Type) -> String {
+    match elem {
+        Type::Path(path) if path.path.is_ident("str") => "String".into(),
+        Type::Path(path) if path.path.is_ident("Path") => "PathBuf".into(),
+        Type::Slice(slice) => format!("Vec<{}>", pretty(&slice.elem)),
+        Type::Reference(inner) => owned(&inner.elem),
+        other => pretty(other),
+    }
+}

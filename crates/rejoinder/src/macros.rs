@@ -1,0 +1,29 @@
+/// The tools that functions marked `#[tool]` are: `tools![add, files::delete]`.
+#[macro_export]
+macro_rules! tools {
+    ($($function:ty),* $(,)?) => {
+        $crate::__private::std::vec![
+            $($crate::__private::Tool::of::<$function>($crate::__private::Arc::new(()))),*
+        ]
+    };
+}
+
+/// The prompts that functions marked `#[prompt]` are: `prompts![review, drafts::letter]`.
+#[macro_export]
+macro_rules! prompts {
+    ($($function:ty),* $(,)?) => {
+        $crate::__private::std::vec![
+            $($crate::__private::Prompt::of::<$function>($crate::__private::Arc::new(()))),*
+        ]
+    };
+}
+
+/// The resources that functions marked `#[resource("..")]` are: `resources![readme, files::file]`.
+#[macro_export]
+macro_rules! resources {
+    ($($function:ty),* $(,)?) => {
+        $crate::__private::std::vec![
+            $($crate::__private::Resource::of::<$function>($crate::__private::Arc::new(()))),*
+        ]
+    };
+}
