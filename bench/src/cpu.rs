@@ -13,9 +13,7 @@ const TICK_US: f64 = 10_000.0;
 pub fn used_us(pid: u32) -> Result<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .with_context(|| format!("no processor time of process {pid}"))?;
-    ticks(&stat)
-        .map(|ticks| ticks * TICK_US)
-        .with_context(|| format!("/proc/{pid}/stat is not as expected"))
+    ticks(&stat).map(|ticks| ticks * TICK_US).with_context(|| format!("/proc/{pid}/stat is not as expected"))
 }
 
 /// Fields 14 and 15 of the line. The name in field 2 may hold blanks, so counting starts behind its last bracket.

@@ -48,12 +48,8 @@ impl Flags {
         let Some((_, value)) = self.pairs.iter().find(|(given, _)| given == name) else {
             return Ok(None);
         };
-        let value = value
-            .as_deref()
-            .with_context(|| format!("--{name} needs a value"))?;
-        let read = value
-            .parse()
-            .with_context(|| format!("--{name} cannot be `{value}`"))?;
+        let value = value.as_deref().with_context(|| format!("--{name} needs a value"))?;
+        let read = value.parse().with_context(|| format!("--{name} cannot be `{value}`"))?;
         Ok(Some(read))
     }
 
@@ -63,8 +59,7 @@ impl Flags {
     ///
     /// When there is none, or it is not an address.
     pub fn address(&self) -> Result<SocketAddr> {
-        self.get("http")?
-            .context("say where to listen: --http 127.0.0.1:PORT")
+        self.get("http")?.context("say where to listen: --http 127.0.0.1:PORT")
     }
 }
 

@@ -13,8 +13,7 @@ use serde_json::value::RawValue;
 const BEFORE_ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 
 /// Between the id and the sum.
-const BEFORE_SUM: &[u8] =
-    br#","result":{"resultType":"complete","content":[{"type":"text","text":""#;
+const BEFORE_SUM: &[u8] = br#","result":{"resultType":"complete","content":[{"type":"text","text":""#;
 
 /// Behind the sum.
 const AFTER_SUM: &[u8] = br#""}],"isError":false}}"#;
@@ -77,11 +76,7 @@ impl Meta<'_> {
 pub fn call(body: &[u8]) -> Option<Vec<u8>> {
     let request: Request<'_, Call<'_>> = serde_json::from_slice(body).ok()?;
     let call = &request.params;
-    if request.jsonrpc != "2.0"
-        || request.method != "tools/call"
-        || call.name != "add"
-        || !call.meta.is_fine()
-    {
+    if request.jsonrpc != "2.0" || request.method != "tools/call" || call.name != "add" || !call.meta.is_fine() {
         return None;
     }
     let mut out = Vec::with_capacity(160);

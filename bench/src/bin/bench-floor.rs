@@ -18,13 +18,10 @@ fn main() -> Result<()> {
     let flags = Flags::parse(std::env::args().skip(1))?;
     let address = flags.address()?;
     let list = match flags.get::<PathBuf>("list")? {
-        Some(file) => std::fs::read(&file)
-            .with_context(|| format!("the list in {} cannot be read", file.display()))?,
+        Some(file) => std::fs::read(&file).with_context(|| format!("the list in {} cannot be read", file.display()))?,
         None => Vec::new(),
     };
-    let app = Router::new()
-        .route("/mcp", post(answer))
-        .with_state(Arc::new(Bytes::from(list)));
+    let app = Router::new().route("/mcp", post(answer)).with_state(Arc::new(Bytes::from(list)));
     serve::runtime()?.block_on(serve::serve(address, app))
 }
 

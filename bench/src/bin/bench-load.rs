@@ -35,13 +35,7 @@ fn main() -> Result<()> {
             let connections = flags.get("connections")?.unwrap_or(1);
             let pid = flags.get("pid")?;
             let window = window(&flags)?;
-            print(&http::run(
-                flags.address()?,
-                ask(&flags)?,
-                connections,
-                window,
-                pid,
-            )?)
+            print(&http::run(flags.address()?, ask(&flags)?, connections, window, pid)?)
         }
         "stdio" => {
             let depth = flags.get("depth")?.unwrap_or(1);

@@ -47,20 +47,14 @@ impl Shared {
     /// `add` and as many more tools beside it as make `tools`.
     fn with_tools(tools: usize) -> Result<Self> {
         let mut router = Self::tool_router();
-        let add = router
-            .map
-            .get("add")
-            .context("the macro made no route for `add`")?
-            .clone();
+        let add = router.map.get("add").context("the macro made no route for `add`")?.clone();
         for number in 1..tools {
             let mut route = add.clone();
             route.attr.name = format!("tool_{number:04}").into();
             route.attr.description = Some(format!("Add two integers, variant {number}").into());
             router.add_route(route);
         }
-        Ok(Self {
-            tool_router: Arc::new(router),
-        })
+        Ok(Self { tool_router: Arc::new(router) })
     }
 
     #[tool(description = "Add two integers")]
@@ -103,12 +97,7 @@ where
     S: ServerHandler + Send + 'static,
     F: Fn() -> std::io::Result<S> + Send + Sync + 'static,
 {
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true);
+    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
     let sessions = Arc::new(NeverSessionManager::default());
-    Router::new().nest_service(
-        "/mcp",
-        StreamableHttpService::new(factory, sessions, config),
-    )
+    Router::new().nest_service("/mcp", StreamableHttpService::new(factory, sessions, config))
 }

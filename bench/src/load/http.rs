@@ -53,21 +53,14 @@ pub fn once(address: SocketAddr, ask: Ask) -> Result<Vec<u8>> {
 /// # Errors
 ///
 /// When a connection fails or is closed, or the server stops answering.
-pub fn run(
-    address: SocketAddr,
-    ask: Ask,
-    connections: usize,
-    window: Window,
-    pid: Option<u32>,
-) -> Result<Report> {
+pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pid: Option<u32>) -> Result<Report> {
     let request = ask.http(&address.to_string());
     let mut poll = Poll::new()?;
     let mut open = Vec::with_capacity(connections);
     for number in 0..connections {
         let mut connection = Connection::open(address, &request)?;
         let both = Interest::READABLE | Interest::WRITABLE;
-        poll.registry()
-            .register(&mut connection.stream, Token(number), both)?;
+        poll.registry().register(&mut connection.stream, Token(number), both)?;
         open.push(connection);
     }
     let mut events = Events::with_capacity(connections.max(16));
@@ -119,8 +112,7 @@ struct Connection {
 impl Connection {
     /// Connects (and waits for it: only the load itself is timed) and sends the first request.
     fn open(address: SocketAddr, request: &[u8]) -> Result<Self> {
-        let stream = std::net::TcpStream::connect(address)
-            .with_context(|| format!("nothing listens at {address}"))?;
+        let stream = std::net::TcpStream::connect(address).with_context(|| format!("nothing listens at {address}"))?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let mut connection = Self {

@@ -34,16 +34,9 @@ impl Head {
             .filter_map(|line| line.split_once(':'))
             .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
             .and_then(|(_, value)| value.trim().parse().ok());
-        ensure!(
-            status.is_some() && size.is_some(),
-            "a reply with a status and a Content-Length was due, not:\n{head}"
-        );
+        ensure!(status.is_some() && size.is_some(), "a reply with a status and a Content-Length was due, not:\n{head}");
         let body = length + 4;
-        Ok(status.zip(size).map(|(status, size)| Self {
-            status,
-            body,
-            end: body + size,
-        }))
+        Ok(status.zip(size).map(|(status, size)| Self { status, body, end: body + size }))
     }
 }
 
@@ -53,8 +46,7 @@ mod tests {
 
     #[test]
     fn finds_where_the_body_ends() {
-        let bytes =
-            b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nContent-Length: 5\r\n\r\nhello";
+        let bytes = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nContent-Length: 5\r\n\r\nhello";
         let head = Head::read(bytes).unwrap().unwrap();
         assert_eq!(head.status, 200);
         assert_eq!(&bytes[head.body..head.end], b"hello");

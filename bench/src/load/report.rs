@@ -98,13 +98,8 @@ impl Tally {
         ensure!(counted.is_some(), "no reply came inside the window");
         let (start, before) = counted.unwrap_or((self.begin, None));
         self.nanos.sort_unstable();
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "counts of a bench stay far below 2^52"
-        )]
-        let cpu_us = used
-            .zip(before)
-            .map(|(after, before)| (after - before) / requests as f64);
+        #[expect(clippy::cast_precision_loss, reason = "counts of a bench stay far below 2^52")]
+        let cpu_us = used.zip(before).map(|(after, before)| (after - before) / requests as f64);
         Ok(Report {
             requests,
             seconds: start.elapsed().as_secs_f64(),
@@ -125,9 +120,7 @@ impl Tally {
 /// The smallest value that at least `percent` of the sorted values do not exceed, in microseconds.
 fn percentile(sorted: &[u32], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted
-        .get(rank - 1)
-        .map_or(0.0, |nanos| f64::from(*nanos) / 1000.0)
+    sorted.get(rank - 1).map_or(0.0, |nanos| f64::from(*nanos) / 1000.0)
 }
 
 #[cfg(test)]
@@ -145,21 +138,14 @@ mod tests {
 
     #[test]
     fn warm_up_is_not_counted_and_the_count_ends_the_run() {
-        let window = Window {
-            warmup: Duration::ZERO,
-            length: Duration::from_secs(60),
-            requests: 2,
-        };
+        let window = Window { warmup: Duration::ZERO, length: Duration::from_secs(60), requests: 2 };
         let mut tally = Tally::new(window, None);
         let now = Instant::now();
         assert!(tally.count(now, now, true, true).unwrap());
         assert!(tally.count(now, now, true, true).unwrap());
         assert!(!tally.count(now, now, false, false).unwrap());
         let report = tally.finish(9).unwrap();
-        assert_eq!(
-            (report.requests, report.non_200, report.mismatched),
-            (2, 1, 1)
-        );
+        assert_eq!((report.requests, report.non_200, report.mismatched), (2, 1, 1));
         assert_eq!(report.cpu_us, None);
     }
 }

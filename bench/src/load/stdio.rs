@@ -18,10 +18,7 @@ const MOST_IN_FLIGHT: usize = 128;
 ///
 /// When the child cannot be started, ends early or says what is no reply.
 pub fn run(command: &[String], depth: usize, window: Window) -> Result<Report> {
-    ensure!(
-        (1..=MOST_IN_FLIGHT).contains(&depth),
-        "from 1 to {MOST_IN_FLIGHT} requests can be in flight"
-    );
+    ensure!((1..=MOST_IN_FLIGHT).contains(&depth), "from 1 to {MOST_IN_FLIGHT} requests can be in flight");
     let (program, arguments) = command.split_first().context("which server to start?")?;
     let mut child = Command::new(program)
         .args(arguments)
@@ -96,9 +93,8 @@ impl Line {
             let rest = &line[at..];
             rest.iter().take_while(|byte| byte.is_ascii_digit()).count()
         });
-        let id = begin
-            .and_then(|at| std::str::from_utf8(&line[at..at + digits]).ok())
-            .and_then(|text| text.parse().ok());
+        let id =
+            begin.and_then(|at| std::str::from_utf8(&line[at..at + digits]).ok()).and_then(|text| text.parse().ok());
         let (Some(begin), Some(id)) = (begin, id) else {
             anyhow::bail!("not a reply: {}", String::from_utf8_lossy(line));
         };
