@@ -25,14 +25,10 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Whether a program is there: it can be started with these arguments and ends well.
-pub(crate) fn exists(program: &str, arguments: &[&str]) -> bool {
-    Command::new(program)
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+/// Whether a program is there: it can be started this way and ends well.
+pub(crate) fn exists(command: &mut Command) -> bool {
+    let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// The command as one would type it, for messages.
@@ -115,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_does_not_exist() {
-        assert!(exists("true", &[]));
-        assert!(!exists("no-such-program-here", &[]));
+        assert!(exists(&mut Command::new("true")));
+        assert!(!exists(&mut Command::new("no-such-program-here")));
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn run() -> Result<()> {
         // One process for each test and a clearer report, where it is installed; the same tests where it is not.
         let nextest = ["nextest", "run", "--workspace"];
         let plain = ["test", "--workspace", "--lib", "--bins", "--tests", "--examples"];
-        let mut tests = if process::exists("cargo-nextest", &["nextest", "--version"]) {
+        let mut tests = if process::exists(&mut cargo::command(&["nextest", "--version"])) {
             cargo::command(&nextest)
         } else {
             cargo::command(&plain)

@@ -25,7 +25,7 @@ impl Bench {
     /// Pins programs to cores if this machine can.
     pub(super) fn new(binaries: Binaries, effort: Effort) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let pinned = cores > 1 && process::exists("taskset", &["-c", "0,1", "true"]);
+        let pinned = cores > 1 && process::exists(Command::new("taskset").args(["-c", "0,1", "true"]));
         Self { binaries, effort, pinned }
     }
 
@@ -51,19 +51,15 @@ impl Bench {
         process::output(&mut command)
     }
 
-    /// Starts a server and puts each of its loads on it.
-    pub(super) fn measure(&self, subject: &Subject, round: usize) -> Result<Vec<Sample>> {
-        let over_stdio = matches!(subject.loads, [Load::Stdio(_), ..]);
-        let server = if over_stdio { None } else { Some(self.start(subject)?) };
-        let mut samples = Vec::new();
-        for load in subject.loads {
-            let found = self
-                .load(subject, *load, server.as_ref())
-                .and_then(|line| Sample::read(subject.name, *load, round, &line))
-                .with_context(|| format!("{}: {load}", subject.name))?;
-            samples.push(found);
-        }
-        Ok(samples)
+    /// Starts a server and puts one load on it.
+    pub(super) fn measure(&self, subject: &Subject, load: Load, round: usize) -> Result<Sample> {
+        let server = match load {
+            Load::Stdio(_) => None,
+            Load::Call(_) | Load::List(_) => Some(self.start(subject)?),
+        };
+        self.load(subject, load, server.as_ref())
+            .and_then(|report| Sample::read(subject.name, load, round, &report))
+            .with_context(|| format!("{}: {load}", subject.name))
     }
 
     /// Runs the loader; what it printed.

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: our server beside its peers, in one run on one machine.
 //!
-//! Every round runs every server once, each started afresh; odd rounds go backwards, so that a slow spell of the
-//! machine hits nobody in particular. The server has one core and the loader the other. What is compared is the
+//! Every round puts each load on all servers that get it, one right after the other and each started afresh; every
+//! other round goes backwards, so that a slow spell of the machine hits nobody in particular. The server has one core and the loader the other. What is compared is the
 //! processor time for each request, paired within a round: it depends least on what else the machine does.
 
 mod measure;
@@ -50,8 +50,8 @@ struct Effort {
 }
 
 impl Effort {
-    /// About five minutes: the ratios then repeat within a few per cent.
-    const FULL: Self = Self { rounds: 5, seconds: 2.0, warmup: 0.3 };
+    /// About five minutes: many short rounds, since the median of many pairs outlives more disturbances.
+    const FULL: Self = Self { rounds: 9, seconds: 1.0, warmup: 0.3 };
 
     /// Half a minute.
     const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1 };
@@ -85,12 +85,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let subjects = plan::subjects(&list);
     let mut samples = samples::Samples::default();
     for round in 0..effort.rounds {
-        let mut order: Vec<_> = subjects.iter().collect();
-        if !round.is_multiple_of(2) {
-            order.reverse();
-        }
-        for subject in order {
-            for sample in bench.measure(subject, round)? {
+        for load in plan::LOADS {
+            let mut order: Vec<_> = subjects.iter().filter(|one| one.loads.contains(&load)).collect();
+            if !round.is_multiple_of(2) {
+                order.reverse();
+            }
+            for subject in order {
+                let sample = bench.measure(subject, load, round)?;
                 println!("round {} {sample}", round + 1);
                 samples.push(sample);
             }

@@ -26,6 +26,10 @@ pub(super) enum Load {
     Stdio(usize),
 }
 
+/// Every load, in the order in which they are run and reported.
+pub(super) const LOADS: [Load; 6] =
+    [Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16), Load::Stdio(1), Load::Stdio(64)];
+
 impl fmt::Display for Load {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -46,7 +50,7 @@ pub(super) struct Subject {
     pub(super) program: &'static str,
     /// Its arguments, but for the address.
     pub(super) arguments: Vec<String>,
-    /// What it is asked, in this order.
+    /// What it is asked.
     pub(super) loads: &'static [Load],
 }
 
@@ -68,7 +72,7 @@ const CALLS_AND_LIST: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64),
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64)];
 
-/// Every server, those that are compared near each other. `list` is the file of bytes the floor answers lists with.
+/// Every server, ours between those it is compared with. `list` is the file of bytes the floor answers lists with.
 pub(super) fn subjects(list: &Path) -> Vec<Subject> {
     let subject = |name, program, arguments: &[&str], loads| Subject {
         name,

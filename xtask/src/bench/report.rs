@@ -6,14 +6,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::Effort;
-use super::plan::Load;
+use super::plan::{LOADS, Load};
 use super::samples::Samples;
 use super::targets::COMPARISONS;
 use crate::process;
-
-/// Every load, in the order of the page.
-const LOADS: [Load; 6] =
-    [Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16), Load::Stdio(1), Load::Stdio(64)];
 
 /// Writes the page. The machine is described by what matters to a ratio; its name is nobody's business.
 pub(super) fn page(samples: &Samples, effort: Effort, pinned: bool) -> Result<String> {
@@ -44,10 +40,10 @@ fn ratios(samples: &Samples) -> Result<String> {
     let mut out = "\n## Ratios\n\n\
          How many times less processor time the first server needs for a request (what the target is about), and how \
          many times more requests it answers in a second.\n\n\
-         | | against | load | CPU ratio | rate ratio | target | |\n|---|---|---|---|---|---|---|\n"
+         | | against | load | CPU ratio | worst to best round | rate ratio | target | |\n|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for one in COMPARISONS {
-        let (cpu, rate) = samples
+        let found = samples
             .ratios(one.subject, one.peer, one.load)
             .with_context(|| format!("{} and {} were not both measured", one.subject, one.peer))?;
         let target = match one.at_least {
@@ -56,11 +52,15 @@ fn ratios(samples: &Samples) -> Result<String> {
         };
         writeln!(
             out,
-            "| {} | {} | {} | {cpu:.2} | {rate:.2} | {target} | {} |",
+            "| {} | {} | {} | {:.2} | {:.2} to {:.2} | {:.2} | {target} | {} |",
             one.subject,
             one.peer,
             one.load,
-            one.verdict(cpu)
+            found.cpu,
+            found.least,
+            found.most,
+            found.rate,
+            one.verdict(found.cpu)
         )?;
     }
     Ok(out)

@@ -31,6 +31,19 @@ pub(super) struct Figures {
     pub(super) bytes: f64,
 }
 
+/// How one server compares with another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ratios {
+    /// How many times less processor time it needs for a request: the median of the rounds.
+    pub(super) cpu: f64,
+    /// The same in the round that was worst for it.
+    pub(super) least: f64,
+    /// The same in the round that was best for it.
+    pub(super) most: f64,
+    /// How many times more requests it answers in a second: the median of the rounds.
+    pub(super) rate: f64,
+}
+
 impl Sample {
     /// Reads what the loader printed.
     pub(super) fn read(subject: &'static str, load: Load, round: usize, report: &Value) -> Result<Self> {
@@ -87,9 +100,8 @@ impl Samples {
         })
     }
 
-    /// How many times less processor time, and how many times more requests in a second, `subject` has than `peer`:
-    /// the medians of the ratios within each round.
-    pub(super) fn ratios(&self, subject: &str, peer: &str, load: Load) -> Option<(f64, f64)> {
+    /// How `subject` compares with `peer`, the two paired within each round.
+    pub(super) fn ratios(&self, subject: &str, peer: &str, load: Load) -> Option<Ratios> {
         let mut cpu = Vec::new();
         let mut rate = Vec::new();
         for one in self.of(subject, load) {
@@ -97,7 +109,12 @@ impl Samples {
             cpu.push(other.figures.cpu_us / one.figures.cpu_us);
             rate.push(one.figures.rate / other.figures.rate);
         }
-        median(cpu.into_iter()).zip(median(rate.into_iter()))
+        Some(Ratios {
+            cpu: median(cpu.iter().copied())?,
+            least: cpu.iter().copied().reduce(f64::min)?,
+            most: cpu.iter().copied().reduce(f64::max)?,
+            rate: median(rate.into_iter())?,
+        })
     }
 
     fn of(&self, subject: &str, load: Load) -> impl Iterator<Item = &Sample> {
@@ -144,7 +161,8 @@ mod tests {
             samples.push(sample("theirs", round, 40.0 * slow));
         }
         let load = Load::Call(16);
-        assert_eq!(samples.ratios("ours", "theirs", load), Some((4.0, 4.0)));
+        let even = Ratios { cpu: 4.0, least: 4.0, most: 4.0, rate: 4.0 };
+        assert_eq!(samples.ratios("ours", "theirs", load), Some(even));
         assert_eq!(samples.ratios("ours", "nobody", load), None);
         assert_eq!(samples.medians("ours", load).unwrap().cpu_us, 10.0);
         assert_eq!(samples.under(load), ["ours", "theirs"]);

@@ -39,7 +39,8 @@ impl Suite {
         tools::ensure(&folder, PACKAGE, || {
             std::fs::write(folder.join("package.json"), PACKAGE)?;
             let mut npm = Command::new("npm");
-            npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"]).current_dir(&folder);
+            npm.args(["install", "--loglevel=error", "--no-audit", "--no-fund", "--no-package-lock"])
+                .current_dir(&folder);
             process::run(&mut npm).context("npm is needed to install the conformance suite")?;
             for file in [&suite.node, &suite.script] {
                 ensure!(file.exists(), "npm did not install {}", file.display());
