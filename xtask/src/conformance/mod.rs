@@ -79,6 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     drop(server);
 
     print!("{}", report::table(&results));
+    println!("{}", report::total(&results));
     let complaints = verdict::judge(&results, &expected);
     if complaints.is_empty() {
         let (known, out) = (expected.len(), out.display());

@@ -33,6 +33,14 @@ pub(super) fn table(outcomes: &[Outcome]) -> String {
     out
 }
 
+/// The line in which test runners usually say how it went, counting runs of scenarios.
+pub(super) fn total(outcomes: &[Outcome]) -> String {
+    let scenarios = || outcomes.iter().flat_map(|outcome| &outcome.scenarios);
+    let failed = scenarios().filter(|scenario| scenario.bad().next().is_some()).count();
+    let passed = scenarios().count() - failed;
+    format!("conformance: {passed} passed, {failed} failed")
+}
+
 /// One row of the table.
 fn row<T: std::fmt::Display>(
     out: &mut String,
@@ -77,7 +85,9 @@ mod tests {
                 ],
             }],
         };
-        let table = table(&[outcome]);
+        let outcomes = [outcome];
+        assert_eq!(total(&outcomes), "conformance: 0 passed, 1 failed");
+        let table = table(&outcomes);
         let lines: Vec<_> = table.lines().collect();
         let cells: Vec<_> = lines[1].split_whitespace().collect();
         assert_eq!(cells, ["req-2026", "1", "2", "1", "0", "0", "0", "197"]);
