@@ -81,8 +81,10 @@ impl BuiltServer {
     }
 }
 
-/// Standard output belongs to the protocol.
-fn log_to_stderr() {
+/// Sends logs to standard error, as [`Server::serve_from_args`] does: standard output belongs to the protocol.
+///
+/// `RUST_LOG` sets what is logged. A program that has set up its own logging keeps it.
+pub fn log_to_stderr() {
     use tracing_subscriber::{EnvFilter, fmt};
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,rmcp=warn"));
     // A server that has set up its own logging keeps it.

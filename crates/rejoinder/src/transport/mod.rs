@@ -5,4 +5,4 @@ mod http;
 mod shutdown;
 mod stdio;
 
-pub use self::http::McpService;
+pub use self::{args::log_to_stderr, http::McpService};
