@@ -9,6 +9,7 @@ mod transport;
 pub mod __private;
 
 pub use server::{BuiltServer, CacheHints, CacheScope, NotOffered, Server, ServerHandle, WiringError, WiringErrors};
+pub use transport::session::ReplyStream;
 
 pub use rejoinder_core::{
     call::{Call, Completing, Era, Level},

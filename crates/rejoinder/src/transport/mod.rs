@@ -1,1 +1,3 @@
 //! Bytes in, bytes out.
+
+pub(crate) mod session;
