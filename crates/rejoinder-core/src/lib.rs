@@ -3,6 +3,8 @@
 //! Users depend on the `rejoinder` crate, which re-exports what they need from here.
 //! The rooms:
 //!
+//! * [`ask`]: what a function may ask of the client, and what became of it.
+//! * [`graph`]: resolvers, whose values fill parameters.
 //! * [`call`]: one call and what it knows: its facts, its arguments, what it emits.
 //! * [`inject`]: one file for each thing a parameter can be.
 //! * [`item`]: what a server offers: tools, prompts, resources, in the form the server runs them.
@@ -10,8 +12,10 @@
 //! * [`schema`]: JSON Schema that clients accept.
 //! * [`error`]: how a function says that it cannot.
 
+pub mod ask;
 pub mod call;
 pub mod error;
+pub mod graph;
 pub mod inject;
 pub mod item;
 pub mod reply;

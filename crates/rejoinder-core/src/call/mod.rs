@@ -19,6 +19,8 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
+use crate::ask::Carrier;
+
 pub use argument::Argument;
 pub use argument_set::{ArgumentSet, ReadParams, Slot, read_arguments};
 pub use bad_arguments::{BadArgument, BadArguments};
@@ -39,6 +41,7 @@ struct Inner {
     facts: Facts,
     dependencies: Arc<Dependencies>,
     outbox: Outbox,
+    carrier: Option<Arc<dyn Carrier>>,
     // Made when somebody first asks for it: most calls never do.
     cancelled: OnceLock<CancellationToken>,
 }

@@ -1,5 +1,7 @@
 //! How a function says that it cannot.
 
+mod halt;
 mod tool_error;
 
+pub use halt::Halt;
 pub use tool_error::{ToolError, ToolErrorKind};

@@ -1,4 +1,4 @@
-use std::{borrow::Cow, error::Error, fmt};
+use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use serde_json::Value;
 
@@ -26,11 +26,11 @@ use serde_json::Value;
 ///     "give a path below the project folder, such as `src/main.rs`",
 /// );
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ToolError(ToolErrorKind);
 
 /// The three kinds of [`ToolError`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ToolErrorKind {
     /// Text for the model: a result with `isError`.
@@ -45,7 +45,7 @@ pub enum ToolErrorKind {
         data: Option<Value>,
     },
     /// Anything else: logged, and never shown to the client.
-    Hidden(Box<dyn Error + Send + Sync>),
+    Hidden(Arc<dyn Error + Send + Sync>),
 }
 
 impl ToolError {
@@ -69,7 +69,7 @@ impl ToolError {
     ///
     /// `?` does this for every [`std::error::Error`].
     pub fn hidden(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(ToolErrorKind::Hidden(error.into()))
+        Self(ToolErrorKind::Hidden(Arc::from(error.into())))
     }
 
     /// Which kind of error this is.

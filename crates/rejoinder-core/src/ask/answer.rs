@@ -1,0 +1,54 @@
+use serde_json::{Map, Value};
+
+use super::{Outcome, Roots, Sample};
+
+/// An answer that cannot be used, and why, in words for whoever gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadAnswer(pub String);
+
+/// What an answer can be read as.
+pub trait Answer: Sized + Send + Sync + 'static {
+    /// Reads it from what the client sent.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer>;
+}
+
+/// The user was sent to a page, and agreed to go. What happened there is for the server to find out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Visited;
+
+/// Takes apart what `elicitation/create` answers; what is accepted is read by `content`.
+pub(super) fn elicited<T>(
+    answer: &Value,
+    content: impl FnOnce(Option<&Map<String, Value>>) -> Result<T, BadAnswer>,
+) -> Result<Outcome<T>, BadAnswer> {
+    match answer.get("action").and_then(Value::as_str) {
+        Some("accept") => content(answer.get("content").and_then(Value::as_object)).map(Outcome::Accepted),
+        Some("decline") => Ok(Outcome::Declined),
+        Some("cancel") => Ok(Outcome::Cancelled),
+        _ => Err(BadAnswer("the answer must accept, decline or cancel".to_owned())),
+    }
+}
+
+impl Answer for Visited {
+    fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer> {
+        elicited(answer, |_| Ok(Self))
+    }
+}
+
+impl Answer for Sample {
+    fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer> {
+        let result = serde_json::from_value(answer.clone());
+        result.map(Outcome::Accepted).map_err(|_| BadAnswer("the answer is no sample of a model".to_owned()))
+    }
+}
+
+impl Answer for Roots {
+    fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer> {
+        let result = serde_json::from_value(answer.clone());
+        result.map(Outcome::Accepted).map_err(|_| BadAnswer("the answer is no list of roots".to_owned()))
+    }
+}

@@ -1,0 +1,27 @@
+use serde_json::Value;
+
+use super::{BadAnswer, Question};
+use crate::{BoxFuture, error::Halt};
+
+/// How questions travel: with the reply of a round, over a live session, or by parking a task.
+pub trait Carrier: Send + Sync {
+    /// Asks under a key, and gives the answer as the client sent it.
+    ///
+    /// `fits` says whether an answer can be used; one that cannot is asked for again.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt::Pending`] when the answer comes in another round, and whatever else ends the call.
+    fn ask<'a>(
+        &'a self,
+        key: &'a str,
+        question: &'a Question,
+        fits: &'a (dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
+    ) -> BoxFuture<'a, Result<Value, Halt>>;
+
+    /// The recorded result of a step, if it was taken in an earlier round.
+    fn recorded(&self, step: &str) -> Option<Value>;
+
+    /// Records the result of a step for later rounds.
+    fn record(&self, step: &str, result: Value);
+}

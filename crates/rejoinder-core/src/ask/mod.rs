@@ -1,0 +1,15 @@
+//! What a function may ask of the client: a form to fill in, a page to visit, a sample of its model, its roots.
+
+mod answer;
+mod asking;
+mod carrier;
+mod outcome;
+mod question;
+mod wire;
+
+pub use answer::{Answer, BadAnswer, Visited};
+pub use asking::{Ask, IntoAsk};
+pub use carrier::Carrier;
+pub use outcome::{FromOutcome, Outcome};
+pub use question::Question;
+pub use wire::{Roots, Sample, SampleRequest};

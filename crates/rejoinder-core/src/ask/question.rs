@@ -1,0 +1,82 @@
+use rmcp::model::ClientCapabilities;
+use serde_json::{Value, json};
+
+use super::SampleRequest;
+
+/// A question, as it goes to the client.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Question {
+    /// A form to fill in.
+    Form {
+        /// What the user reads.
+        message: String,
+        /// The form's schema.
+        schema: Value,
+    },
+    /// A page to visit.
+    Visit {
+        /// What the user reads.
+        message: String,
+        /// Where the page is.
+        url: String,
+    },
+    /// A sample of the client's model.
+    Sample(Box<SampleRequest>),
+    /// The client's roots.
+    Roots,
+}
+
+impl Question {
+    /// The method of the request.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Form { .. } | Self::Visit { .. } => "elicitation/create",
+            Self::Sample(_) => "sampling/createMessage",
+            Self::Roots => "roots/list",
+        }
+    }
+
+    /// The params of the request.
+    pub fn params(&self) -> Value {
+        match self {
+            Self::Form { message, schema } => json!({ "mode": "form", "message": message, "requestedSchema": schema }),
+            Self::Visit { message, url } => json!({ "mode": "url", "message": message, "url": url }),
+            Self::Sample(params) => serde_json::to_value(params).unwrap_or_default(),
+            Self::Roots => json!({}),
+        }
+    }
+
+    /// The same question, with the reason why the last answer was of no use. Only a person reads messages.
+    #[must_use]
+    pub fn because(&self, reason: &str) -> Self {
+        match self {
+            Self::Form { message, schema } => {
+                Self::Form { message: format!("{message}\n\n{reason}"), schema: schema.clone() }
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// What the client must be able to do, if it did not say that it can.
+    pub fn missing_capability(&self, declared: &ClientCapabilities) -> Option<Value> {
+        let elicitation = declared.elicitation.as_ref();
+        match self {
+            // A client that says `elicitation: {}` and no more means forms.
+            Self::Form { .. } => (!elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none()))
+                .then(|| json!({ "elicitation": { "form": {} } })),
+            Self::Visit { .. } => (!elicitation.is_some_and(|can| can.url.is_some()))
+                .then(|| json!({ "elicitation": { "url": {} } })),
+            Self::Roots => declared.roots.is_none().then(|| json!({ "roots": {} })),
+            Self::Sample(params) => {
+                let with_tools = params.tools.is_some() || params.tool_choice.is_some();
+                match (&declared.sampling, with_tools) {
+                    (None, false) => Some(json!({ "sampling": {} })),
+                    (Some(sampling), true) if sampling.tools.is_some() => None,
+                    (_, true) => Some(json!({ "sampling": { "tools": {} } })),
+                    (Some(_), false) => None,
+                }
+            }
+        }
+    }
+}

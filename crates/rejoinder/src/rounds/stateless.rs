@@ -1,0 +1,139 @@
+//! Questions that go out with the reply of a round and come back answered with the next one.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use rejoinder_core::{
+    BoxFuture,
+    ask::{BadAnswer, Carrier, Question},
+    error::{Halt, ToolError},
+};
+use serde_json::Value;
+
+use super::{
+    digest::digest,
+    progress::{Given, Open, Progress},
+};
+
+/// One round of a call: what it was told, and what it asks in turn.
+#[derive(Debug)]
+pub(crate) struct Round {
+    /// What earlier rounds recorded.
+    before: Progress,
+    /// What came with this one.
+    answers: BTreeMap<String, Value>,
+    now: Mutex<Now>,
+}
+
+#[derive(Debug, Default)]
+struct Now {
+    /// What the next round will know: only what was looked at in this one.
+    progress: Progress,
+    asked: Vec<(String, Question)>,
+    /// The digest of what was asked under each key, to tell a key that is used twice.
+    seen: BTreeMap<String, String>,
+}
+
+/// How often an answer that cannot be used is asked for again.
+const TRIES: u8 = 3;
+
+/// How often an answer may come for other words than the question has by then.
+const REWORDINGS: u8 = 2;
+
+impl Round {
+    pub(crate) fn new(before: Progress, answers: BTreeMap<String, Value>) -> Self {
+        Self { before, answers, now: Mutex::default() }
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        // Every statement leaves it valid.
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is asked in this round, and what the next one must know.
+    pub(crate) fn finish(&self) -> (Vec<(String, Question)>, Progress) {
+        let mut now = self.now();
+        (std::mem::take(&mut now.asked), std::mem::take(&mut now.progress))
+    }
+
+    /// A recorded answer to the same words, else an answer of this round to the same words, else it is asked.
+    fn answer(
+        &self,
+        key: &str,
+        question: &Question,
+        fits: &(dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
+    ) -> Result<Value, Halt> {
+        let digest = digest(question);
+        let mut now = self.now();
+        match now.seen.insert(key.to_owned(), digest.clone()) {
+            Some(other) if other != digest => return Err(author(format!("two different questions are asked under the key `{key}`: give one of them another key"))),
+            _ => {}
+        }
+        if let Some(given) = self.before.answers.get(key).filter(|given| given.digest == digest)
+            && fits(&given.answer).is_ok()
+        {
+            now.progress.answers.insert(key.to_owned(), given.clone());
+            return Ok(given.answer.clone());
+        }
+        let open = self.before.questions.get(key);
+        let mut asked = Open { digest: digest.clone(), bad: 0, reworded: 0 };
+        let mut shown = question.clone();
+        match (self.answers.get(key), open) {
+            (Some(answer), Some(open)) if open.digest == digest => match fits(answer) {
+                Ok(()) => {
+                    let given = Given { digest, answer: answer.clone() };
+                    now.progress.answers.insert(key.to_owned(), given);
+                    return Ok(answer.clone());
+                }
+                Err(BadAnswer(reason)) if open.bad + 1 >= TRIES => {
+                    return Err(Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}"))));
+                }
+                Err(BadAnswer(reason)) => {
+                    asked.bad = open.bad + 1;
+                    shown = question.because(&reason);
+                }
+            },
+            (Some(_), Some(open)) => {
+                asked.reworded = open.reworded + 1;
+                if asked.reworded >= REWORDINGS {
+                    return Err(author(format!("the question `{key}` has other words in every round, so no answer is ever to it: take out what changes, such as the time")));
+                }
+            }
+            _ => {}
+        }
+        now.progress.questions.insert(key.to_owned(), asked);
+        if !now.asked.iter().any(|(other, _)| other == key) {
+            now.asked.push((key.to_owned(), shown));
+        }
+        Err(Halt::Pending)
+    }
+}
+
+/// The author's mistake, told as such: the client can do nothing about it.
+fn author(mistake: String) -> Halt {
+    tracing::error!("{mistake}");
+    Halt::Failed(ToolError::new(mistake))
+}
+
+impl Carrier for Round {
+    fn ask<'a>(
+        &'a self,
+        key: &'a str,
+        question: &'a Question,
+        fits: &'a (dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
+    ) -> BoxFuture<'a, Result<Value, Halt>> {
+        Box::pin(std::future::ready(self.answer(key, question, fits)))
+    }
+
+    fn recorded(&self, step: &str) -> Option<Value> {
+        let result = self.before.steps.get(step)?.clone();
+        self.record(step, result.clone());
+        Some(result)
+    }
+
+    fn record(&self, step: &str, result: Value) {
+        self.now().progress.steps.insert(step.to_owned(), result);
+    }
+}
