@@ -1,5 +1,7 @@
 //! The fixture server of the official MCP conformance suite, and a showcase: this is what such a server takes.
 
+#![expect(unreachable_pub, reason = "a program exports nothing, and `pub` reads better than `pub(crate)`")]
+
 mod dynamic;
 mod prompts;
 mod resources;
