@@ -25,6 +25,8 @@ async fn main() -> rejoinder::Result<()> {
             tools::test_tool_with_progress,
             tools::test_tool_with_logging,
             tools::test_logging_tool,
+            tools::test_streaming_elicitation,
+            tools::test_reconnection,
             tools::test_custom_header,
             tools::test_missing_capability,
             tools::test_trigger_tool_change,
