@@ -1,5 +1,7 @@
 //! The fixture server of the official MCP conformance suite, and a showcase: this is what such a server takes.
 
+#![expect(unreachable_pub, reason = "a program exports nothing, and `pub` reads better than `pub(crate)`")]
+
 mod dynamic;
 mod prompts;
 mod resources;
@@ -23,6 +25,8 @@ async fn main() -> rejoinder::Result<()> {
             tools::test_tool_with_progress,
             tools::test_tool_with_logging,
             tools::test_logging_tool,
+            tools::test_streaming_elicitation,
+            tools::test_reconnection,
             tools::test_custom_header,
             tools::test_missing_capability,
             tools::test_trigger_tool_change,

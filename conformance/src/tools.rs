@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use rejoinder::{
+    ReplyStream,
     model::{ContentBlock, ResourceContents},
     prelude::*,
 };
@@ -75,6 +76,20 @@ pub async fn test_tool_with_logging(ctx: Context) -> &'static str {
 pub async fn test_logging_tool(ctx: Context) -> &'static str {
     ctx.info("logged").await;
     "done"
+}
+
+/// Nothing needs to be asked: a plain reply is as good.
+#[tool]
+pub async fn test_streaming_elicitation() -> &'static str {
+    "nothing to ask"
+}
+
+/// Lets go of the client in the middle of the call; it comes back for the result.
+#[tool]
+pub async fn test_reconnection(stream: ReplyStream) -> &'static str {
+    stream.disconnect(Duration::from_millis(200)).await;
+    sleep(Duration::from_millis(100)).await;
+    "you came back"
 }
 
 /// An argument that a header repeats.

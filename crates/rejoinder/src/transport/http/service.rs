@@ -121,7 +121,7 @@ impl Endpoint {
             Err(bad) => return Ok(json(error_reply(bad.id, &bad.error))),
         };
         let version = parts.headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
-        if is_of_session(&envelope, version) && parts.headers.get("mcp-method").is_none() {
+        if is_of_session(&envelope, version) {
             match &self.sessions {
                 Some(sessions) => return Ok(in_session(sessions, parts, body).await),
                 None if envelope.method.as_deref() == Some("initialize") || version.is_some() => {
