@@ -3,7 +3,7 @@
 macro_rules! tools {
     ($($function:ty),* $(,)?) => {
         $crate::__private::std::vec![
-            $($crate::__private::Tool::of::<$function>($crate::__private::Arc::new(()))),*
+            $(<$function as $crate::__private::ToolFunction>::tool()),*
         ]
     };
 }
@@ -13,7 +13,7 @@ macro_rules! tools {
 macro_rules! prompts {
     ($($function:ty),* $(,)?) => {
         $crate::__private::std::vec![
-            $($crate::__private::Prompt::of::<$function>($crate::__private::Arc::new(()))),*
+            $(<$function as $crate::__private::PromptFunction>::prompt()),*
         ]
     };
 }
@@ -23,7 +23,7 @@ macro_rules! prompts {
 macro_rules! resources {
     ($($function:ty),* $(,)?) => {
         $crate::__private::std::vec![
-            $($crate::__private::Resource::of::<$function>($crate::__private::Arc::new(()))),*
+            $(<$function as $crate::__private::ResourceFunction>::resource()),*
         ]
     };
 }
