@@ -38,7 +38,9 @@ fn tool(tokens: TokenStream, attrs: &[Attribute], ident: &Ident, errors: &mut Er
     let rule = "a tool's name is 1 to 128 letters, digits, `_`, `-` and `.`";
     match &common.given {
         Some(name) if !names::is_tool_name(&name.value()) => errors.at(name, rule),
-        None if !names::is_tool_name(&common.name) => errors.at(ident, format!("{rule}: write `#[tool(name = \"..\")]`")),
+        None if !names::is_tool_name(&common.name) => {
+            errors.at(ident, format!("{rule}: write `#[tool(name = \"..\")]`"))
+        }
         _ => {}
     }
     let [read_only, destructive, idempotent, open_world] =

@@ -107,7 +107,10 @@ mod tests {
     #[test]
     fn types_are_written_as_people_write_them() {
         assert_eq!(pretty(quote!(Vec<Option<&'static str>>)), "Vec<Option<&'static str>>");
-        assert_eq!(pretty(quote!(std::collections::HashMap<String, [u8; 4]>)), "std::collections::HashMap<String, [u8; 4]>");
+        assert_eq!(
+            pretty(quote!(std::collections::HashMap<String, [u8; 4]>)),
+            "std::collections::HashMap<String, [u8; 4]>"
+        );
         assert_eq!(pretty(quote!((A, B))), "(A, B)");
     }
 }

@@ -3,14 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Signature, Type, spanned::Spanned};
 
-use crate::{
-    docs,
-    errors::Errors,
-    kind::Kind,
-    names,
-    options::Options,
-    types,
-};
+use crate::{docs, errors::Errors, kind::Kind, names, options::Options, types};
 
 /// How many there can be: the tuples that the framework reads arguments into are no longer.
 const MOST: usize = 16;
@@ -57,7 +50,9 @@ pub(crate) fn read(kind: Kind, signature: &mut Signature, errors: &mut Errors) -
             too_many = Some(typed.span());
         }
         let Some(parameter) = read_one(kind, typed, errors) else { continue };
-        if let Some(other) = parameters.iter().find(|other| other.name == parameter.name && other.ident != parameter.ident) {
+        if let Some(other) =
+            parameters.iter().find(|other| other.name == parameter.name && other.ident != parameter.ident)
+        {
             let (name, other) = (&parameter.name, &other.ident);
             errors.at(&parameter.ident, format!("the argument `{name}` is there already, as the parameter `{other}`"));
         }

@@ -43,7 +43,10 @@ fn check_generics(word: &str, signature: &Signature, errors: &mut Errors) {
     } else if generics.params.iter().all(is_lifetime) {
         errors.at(&generics.params, format!("a {word} has no lifetimes, because it owns its parameters: remove them"));
     } else {
-        errors.at(&generics.params, format!("a {word} cannot be generic, because its schema must be known: write the types out"));
+        errors.at(
+            &generics.params,
+            format!("a {word} cannot be generic, because its schema must be known: write the types out"),
+        );
     }
 }
 

@@ -3,11 +3,19 @@
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;
 
+mod error;
 mod macros;
 pub mod prelude;
+mod protocol;
+mod server;
+mod transport;
 
 #[doc(hidden)]
 pub mod __private;
+
+pub use error::{Error, Result};
+pub use server::{BuiltServer, CacheHints, CacheScope, NotOffered, Server, ServerHandle, WiringError, WiringErrors};
+pub use transport::{McpService, log_to_stderr};
 
 pub use rejoinder_core::{
     call::{Argument, Call, Completing, Era, Level},

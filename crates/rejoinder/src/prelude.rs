@@ -1,3 +1,6 @@
 //! What most servers need: `use rejoinder::prelude::*;`.
 
-pub use crate::{Audio, Blob, Context, Dep, Image, Json, Text, ToolError, group, prompt, prompts, resource, resources, tool, tools};
+pub use crate::{
+    Audio, Blob, Context, Dep, Image, Json, Server, ServerHandle, Text, ToolError, group, prompt, prompts, resource,
+    resources, tool, tools,
+};

@@ -3,12 +3,19 @@ use rejoinder::prelude::*;
 
 /// Adds two numbers.
 #[tool]
-async fn add(a: i64, /** the other */ b: i64, ctx: Context) -> i64 {
+async fn add(
+    a: i64,
+    /** the other */
+    b: i64,
+    ctx: Context,
+) -> i64 {
     ctx.info("adding").await;
     a + b
 }
 
-struct Shop { stock: std::sync::Mutex<u32> }
+struct Shop {
+    stock: std::sync::Mutex<u32>,
+}
 
 #[group]
 impl Shop {
@@ -19,9 +26,13 @@ impl Shop {
         Ok(format!("{n}"))
     }
     #[prompt]
-    fn pitch(what: String) -> String { what }
+    fn pitch(what: String) -> String {
+        what
+    }
     #[resource("shop://{item}", ttl_ms = 50)]
-    fn item(&self, item: String) -> String { item }
+    fn item(&self, item: String) -> String {
+        item
+    }
     fn other(&self) {}
 }
 

@@ -37,7 +37,8 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     let sound = errors.is_empty();
     let hidden = twins.iter().filter(|_| can_expand).map(|(_, twin)| twin.expand(sound));
     let methods = Kind::ALL.map(|kind| {
-        let twins: Vec<_> = twins.iter().filter(|(other, _)| *other == kind && can_expand).map(|(_, twin)| twin).collect();
+        let twins: Vec<_> =
+            twins.iter().filter(|(other, _)| *other == kind && can_expand).map(|(_, twin)| twin).collect();
         if twins.is_empty() { TokenStream::new() } else { method(kind, &ty, &twins) }
     });
     let errors = errors.into_tokens();

@@ -148,11 +148,8 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
         _ => false,
     };
     let at = Span::call_site().located_at(expression.span());
-    let value = if converted {
-        quote_spanned!(at=> __rj::default_of::<#alias>(#expression))
-    } else {
-        quote!(#expression)
-    };
+    let value =
+        if converted { quote_spanned!(at=> __rj::default_of::<#alias>(#expression)) } else { quote!(#expression) };
     Some(quote_spanned! {at=>
         || {
             let default: #alias = #value;

@@ -206,6 +206,7 @@ impl Twin {
 /// The identifiers of a type, as one.
 fn identify(ty: &TokenStream) -> String {
     let text = ty.to_string();
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
     words.join("_")
 }

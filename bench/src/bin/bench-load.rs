@@ -1,0 +1,65 @@
+//! The load generator.
+//!
+//! ```text
+//! bench-load once  --http 127.0.0.1:PORT --ask call|list
+//! bench-load http  --http 127.0.0.1:PORT --ask call|list --connections C --seconds S [--warmup S] [--requests N] [--pid PID]
+//! bench-load stdio --depth K --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
+//! ```
+//!
+//! `once` prints the body of the reply, the others one line of JSON.
+
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use rejoinder_bench::flags::Flags;
+use rejoinder_bench::load::report::{Report, Window};
+use rejoinder_bench::load::{http, stdio};
+use rejoinder_bench::wire::Ask;
+
+fn main() -> Result<()> {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let command = match words.iter().position(|word| word == "--") {
+        Some(at) => words.split_off(at).split_off(1),
+        None => Vec::new(),
+    };
+    let mut words = words.into_iter();
+    let verb = words.next().unwrap_or_default();
+    let flags = Flags::parse(words)?;
+    match verb.as_str() {
+        "once" => {
+            let body = http::once(flags.address()?, ask(&flags)?)?;
+            Ok(std::io::stdout().write_all(&body)?)
+        }
+        "http" => {
+            let connections = flags.get("connections")?.unwrap_or(1);
+            let pid = flags.get("pid")?;
+            let window = window(&flags)?;
+            print(&http::run(flags.address()?, ask(&flags)?, connections, window, pid)?)
+        }
+        "stdio" => {
+            let depth = flags.get("depth")?.unwrap_or(1);
+            print(&stdio::run(&command, depth, window(&flags)?)?)
+        }
+        _ => bail!("say `once`, `http` or `stdio`"),
+    }
+}
+
+/// What to ask: `call` unless said otherwise.
+fn ask(flags: &Flags) -> Result<Ask> {
+    Ask::parse(&flags.get::<String>("ask")?.unwrap_or("call".to_owned()))
+}
+
+/// How long to ask it.
+fn window(flags: &Flags) -> Result<Window> {
+    Ok(Window {
+        warmup: Duration::try_from_secs_f64(flags.get("warmup")?.unwrap_or(0.0))?,
+        length: Duration::try_from_secs_f64(flags.get("seconds")?.unwrap_or(2.0))?,
+        requests: flags.get("requests")?.unwrap_or(usize::MAX),
+    })
+}
+
+fn print(report: &Report) -> Result<()> {
+    println!("{}", serde_json::to_string(report)?);
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The floor: the least a server can do and still answer.
+//!
+//! Parse the body once into borrowed structs, look at the same headers, write the bytes. No dispatch, no context, no
+//! limits, no errors worth reading. What a framework costs is its distance from here.
+
+use std::io::Write;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The answer to `add`, up to the id. These three are to be what `bench-rejoinder` sends, byte for byte:
+/// `cargo xtask bench` compares the two and stops when they differ.
+const BEFORE_ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
+
+/// Between the id and the sum.
+const BEFORE_SUM: &[u8] = br#","result":{"resultType":"complete","content":[{"type":"text","text":""#;
+
+/// Behind the sum.
+const AFTER_SUM: &[u8] = br#""}],"isError":false}}"#;
+
+/// The protocol revision every request of the bench names.
+const VERSION: &str = "2026-07-28";
+
+/// A request whose parameters are `P`.
+#[derive(Debug, Deserialize)]
+struct Request<'a, P> {
+    #[serde(borrow)]
+    jsonrpc: &'a str,
+    #[serde(borrow)]
+    id: &'a RawValue,
+    #[serde(borrow)]
+    method: &'a str,
+    params: P,
+}
+
+/// Parameters of a `tools/call` of `add`.
+#[derive(Debug, Deserialize)]
+struct Call<'a> {
+    #[serde(borrow)]
+    name: &'a str,
+    arguments: Add,
+    #[serde(borrow, rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+/// Parameters of a `tools/list`.
+#[derive(Debug, Deserialize)]
+struct List<'a> {
+    #[serde(borrow, rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+/// The arguments of `add`.
+#[derive(Debug, Deserialize)]
+struct Add {
+    a: i64,
+    b: i64,
+}
+
+/// The part of `_meta` a server has to check.
+#[derive(Debug, Deserialize)]
+struct Meta<'a> {
+    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
+    version: &'a str,
+    #[serde(borrow, rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: &'a RawValue,
+}
+
+impl Meta<'_> {
+    fn is_fine(&self) -> bool {
+        self.version == VERSION && self.capabilities.get().starts_with('{')
+    }
+}
+
+/// Answers a `tools/call` of `add`; `None` for anything else.
+pub fn call(body: &[u8]) -> Option<Vec<u8>> {
+    let request: Request<'_, Call<'_>> = serde_json::from_slice(body).ok()?;
+    let call = &request.params;
+    if request.jsonrpc != "2.0" || request.method != "tools/call" || call.name != "add" || !call.meta.is_fine() {
+        return None;
+    }
+    let mut out = Vec::with_capacity(160);
+    out.extend_from_slice(BEFORE_ID);
+    out.extend_from_slice(request.id.get().as_bytes());
+    out.extend_from_slice(BEFORE_SUM);
+    write!(out, "{}", call.arguments.a + call.arguments.b).ok()?;
+    out.extend_from_slice(AFTER_SUM);
+    Some(out)
+}
+
+/// Whether the body is a `tools/list` that may be answered.
+pub fn is_list(body: &[u8]) -> bool {
+    serde_json::from_slice::<Request<'_, List<'_>>>(body).is_ok_and(|request| {
+        request.jsonrpc == "2.0"
+            && request.method == "tools/list"
+            && request.params.meta.is_fine()
+            && !request.id.get().is_empty()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Ask;
+
+    #[test]
+    fn adds() {
+        let answer = call(Ask::Call.body().as_bytes()).unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(answer["id"], 1);
+        assert_eq!(answer["result"]["content"][0]["text"], "3");
+    }
+
+    #[test]
+    fn knows_a_list_from_a_call() {
+        assert!(is_list(Ask::List.body().as_bytes()));
+        assert!(!is_list(Ask::Call.body().as_bytes()));
+        assert!(call(Ask::List.body().as_bytes()).is_none());
+    }
+}

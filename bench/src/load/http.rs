@@ -1,0 +1,201 @@
+//! HTTP/1.1 load over kept-alive connections, each with one request in flight.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+
+use super::reply::Head;
+use super::report::{Report, Tally, Window};
+use crate::wire::Ask;
+
+/// Bodies up to this size are all compared with the first; of larger ones every sixteenth, since comparing those
+/// costs the loader more than the server needs to send them.
+const ALWAYS_COMPARED: usize = 16 * 1024;
+
+/// A server that says nothing for so long has hung.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Sends one request on a connection of its own and returns the body of the reply.
+///
+/// # Errors
+///
+/// When the server cannot be reached or answers with another status than 200.
+pub fn once(address: SocketAddr, ask: Ask) -> Result<Vec<u8>> {
+    let mut stream = std::net::TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(&ask.http(&address.to_string()))?;
+    let mut bytes = Vec::new();
+    let mut piece = [0; 16 * 1024];
+    loop {
+        let got = stream.read(&mut piece)?;
+        if got == 0 {
+            bail!("the server closed the connection before its reply was whole");
+        }
+        bytes.extend_from_slice(&piece[..got]);
+        if let Some(head) = Head::read(&bytes)?
+            && bytes.len() >= head.end
+        {
+            let body = bytes[head.body..head.end].to_vec();
+            if head.status != 200 {
+                bail!("status {}: {}", head.status, String::from_utf8_lossy(&body));
+            }
+            return Ok(body);
+        }
+    }
+}
+
+/// Loads the server at `address` with the same request over and over.
+///
+/// # Errors
+///
+/// When a connection fails or is closed, or the server stops answering.
+pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pid: Option<u32>) -> Result<Report> {
+    let request = ask.http(&address.to_string());
+    let mut poll = Poll::new()?;
+    let mut open = Vec::with_capacity(connections);
+    for number in 0..connections {
+        let mut connection = Connection::open(address, &request)?;
+        let both = Interest::READABLE | Interest::WRITABLE;
+        poll.registry().register(&mut connection.stream, Token(number), both)?;
+        open.push(connection);
+    }
+    let mut events = Events::with_capacity(connections.max(16));
+    let mut first: Option<Vec<u8>> = None;
+    let mut tally = Tally::new(window, pid);
+    loop {
+        if let Err(error) = poll.poll(&mut events, Some(PATIENCE))
+            && error.kind() != ErrorKind::Interrupted
+        {
+            return Err(error.into());
+        }
+        if events.is_empty() {
+            bail!("the server has not answered for {} s", PATIENCE.as_secs());
+        }
+        for event in &events {
+            let connection = &mut open[event.token().0];
+            connection.flush(&request)?;
+            let Some(head) = connection.receive()? else {
+                continue;
+            };
+            let now = Instant::now();
+            let same = connection.is_same(head, first.as_deref());
+            if first.is_none() {
+                first = Some(connection.body(head).to_vec());
+            }
+            if !tally.count(now, connection.sent, head.status == 200, same)? {
+                return tally.finish(first.map_or(0, |body| body.len()));
+            }
+            connection.next(&request)?;
+        }
+    }
+}
+
+/// One connection and the reply it is reading.
+#[derive(Debug)]
+struct Connection {
+    stream: TcpStream,
+    /// When the request in flight was sent.
+    sent: Instant,
+    /// How much of it has been written.
+    written: usize,
+    /// Room for the reply, of which `filled` bytes have come.
+    bytes: Vec<u8>,
+    filled: usize,
+    head: Option<Head>,
+    replies: usize,
+}
+
+impl Connection {
+    /// Connects (and waits for it: only the load itself is timed) and sends the first request.
+    fn open(address: SocketAddr, request: &[u8]) -> Result<Self> {
+        let stream = std::net::TcpStream::connect(address).with_context(|| format!("nothing listens at {address}"))?;
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let mut connection = Self {
+            stream: TcpStream::from_std(stream),
+            sent: Instant::now(),
+            written: 0,
+            bytes: vec![0; 4096],
+            filled: 0,
+            head: None,
+            replies: 0,
+        };
+        connection.flush(request)?;
+        Ok(connection)
+    }
+
+    /// Writes what is left of the request.
+    fn flush(&mut self, request: &[u8]) -> Result<()> {
+        while self.written < request.len() {
+            match self.stream.write(&request[self.written..]) {
+                Ok(written) => self.written += written,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what has come; the head once the whole reply is there.
+    ///
+    /// Events are edge-triggered, but a read that leaves room in the buffer has emptied the socket: what comes later
+    /// is a new edge. So the usual reply costs one read, not a second one to hear that there is no more.
+    fn receive(&mut self) -> Result<Option<Head>> {
+        loop {
+            let room = self.bytes.len() - self.filled;
+            match self.stream.read(&mut self.bytes[self.filled..]) {
+                Ok(0) => bail!("the server closed a connection"),
+                Ok(got) => {
+                    self.filled += got;
+                    if self.head.is_none() {
+                        self.head = Head::read(&self.bytes[..self.filled])?;
+                    }
+                    if let Some(head) = self.head {
+                        if self.filled >= head.end {
+                            return Ok(self.head);
+                        }
+                        // One byte more than the reply, so that even its last read leaves room.
+                        self.bytes.resize(self.bytes.len().max(head.end + 1), 0);
+                    }
+                    if got < room {
+                        return Ok(None);
+                    }
+                    if self.filled == self.bytes.len() {
+                        self.bytes.resize(self.filled * 2, 0);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// The body of the reply that `receive` found whole.
+    fn body(&self, head: Head) -> &[u8] {
+        &self.bytes[head.body..head.end]
+    }
+
+    /// Whether the body is that of the first reply.
+    fn is_same(&self, head: Head, first: Option<&[u8]>) -> bool {
+        let Some(first) = first else { return true };
+        let body = self.body(head);
+        if body.len() > ALWAYS_COMPARED && !self.replies.is_multiple_of(16) {
+            return body.len() == first.len();
+        }
+        body == first
+    }
+
+    /// Sends the next request.
+    fn next(&mut self, request: &[u8]) -> Result<()> {
+        self.filled = 0;
+        self.head = None;
+        self.written = 0;
+        self.replies += 1;
+        self.sent = Instant::now();
+        self.flush(request)
+    }
+}

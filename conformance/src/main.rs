@@ -1,0 +1,3 @@
+//! The fixture server of the official MCP conformance suite.
+
+fn main() {}

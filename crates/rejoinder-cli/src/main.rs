@@ -1,0 +1,50 @@
+//! The `rejoinder` command. Without arguments it starts the tour.
+
+mod tour;
+
+use std::net::SocketAddr;
+
+use clap::Parser;
+use tokio::net::TcpListener;
+
+/// Start the tour: a small MCP server that shows what rejoinder offers.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Flags {
+    /// Serve the tour on standard input and output, to a client that spawned this process
+    #[arg(long, conflicts_with = "http")]
+    stdio: bool,
+    /// Serve the tour at http://ADDR/mcp
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8000")]
+    http: SocketAddr,
+}
+
+#[tokio::main]
+async fn main() -> rejoinder::Result<()> {
+    let flags = Flags::parse();
+    rejoinder::log_to_stderr();
+    if flags.stdio {
+        return tour::server().serve_stdio().await;
+    }
+    let listener = TcpListener::bind(flags.http).await?;
+    welcome(listener.local_addr()?);
+    tour::server().build()?.serve_http(listener).await
+}
+
+/// What a newcomer reads first.
+fn welcome(address: SocketAddr) {
+    println!(
+        r#"The rejoinder tour is at http://{address}/mcp
+
+  tools      add, count_to (reports progress), roll (structured result), write_note
+  prompts    review
+  resources  notes://all, note://{{name}}
+
+Try it:
+
+  curl http://{address}/mcp -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: add' -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"add","arguments":{{"a":1,"b":2}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}'
+
+Ctrl-C stops it. Its code is in crates/rejoinder-cli/src/tour.
+"#
+    );
+}

@@ -1,0 +1,17 @@
+/// Why a server could not be served.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// It is not wired as it should be.
+    #[error(transparent)]
+    Wiring(#[from] crate::WiringErrors),
+    /// The network or a pipe failed.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// Anything else that `main` met before it served.
+    #[error(transparent)]
+    Other(#[from] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What `main` returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,284 @@
+//! From a message to what becomes of it.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+
+use bytes::Bytes;
+use http::{Extensions, HeaderMap};
+use rejoinder_core::{
+    call::{BadArguments, Facts, Texts},
+    item::{Reader, Ready},
+    model::{CallToolResult, ContentBlock},
+};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    Answer, RpcError, Stream,
+    envelope::{Arguments, Envelope, Params},
+    facts::{facts, version},
+    headers::{check_arguments, check_method, check_name, check_version},
+    listen::Listen,
+    scan::Syntax,
+    version::{MODERN, supported},
+    write::{Reply, error_reply, list_reply, result_reply},
+};
+use crate::server::{BadCursor, Completion, Engine, List, Reference, Running, ToolEntry};
+
+/// What the HTTP request brought along, if there was one.
+pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
+
+/// Answers a message of the stateless era.
+pub(crate) fn dispatch(engine: &Arc<Engine>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Answer {
+    let Some(method) = envelope.method else {
+        return refuse(envelope.id, &RpcError::invalid_request("this server asks nothing, so it takes no response"));
+    };
+    let Some(id) = envelope.id else { return Answer::Nothing };
+    let request = Request { engine, body, id, method: &method };
+    request.answer(envelope.params, http).unwrap_or_else(|error| refuse(Some(id), &error))
+}
+
+fn refuse(id: Option<&str>, error: &RpcError) -> Answer {
+    Answer::Reply(error_reply(id, error))
+}
+
+/// A request, while it is being answered.
+struct Request<'a> {
+    engine: &'a Arc<Engine>,
+    body: &'a Bytes,
+    id: &'a str,
+    method: &'a str,
+}
+
+/// The methods there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Discover,
+    List(List),
+    CallTool,
+    GetPrompt,
+    ReadResource,
+    Complete,
+    Listen,
+}
+
+impl Method {
+    /// The method of that name, if the server has what it is about.
+    fn find(name: &str, engine: &Engine) -> Option<Self> {
+        let capabilities = &engine.capabilities;
+        let (method, offered) = match name {
+            "server/discover" => (Self::Discover, true),
+            "tools/call" => (Self::CallTool, capabilities.tools.is_some()),
+            "tools/list" => (Self::List(List::Tools), capabilities.tools.is_some()),
+            "prompts/get" => (Self::GetPrompt, capabilities.prompts.is_some()),
+            "prompts/list" => (Self::List(List::Prompts), capabilities.prompts.is_some()),
+            "resources/read" => (Self::ReadResource, capabilities.resources.is_some()),
+            "resources/list" => (Self::List(List::Resources), capabilities.resources.is_some()),
+            "resources/templates/list" => (Self::List(List::Templates), capabilities.resources.is_some()),
+            "completion/complete" => (Self::Complete, capabilities.completions.is_some()),
+            "subscriptions/listen" => (Self::Listen, true),
+            _ => return None,
+        };
+        offered.then_some(method)
+    }
+}
+
+impl Request<'_> {
+    /// The checks come in the order in which their errors should win: what the request is, then what it wants.
+    fn answer(&self, params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
+        let meta = params.meta.as_ref().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
+        let headers = http.as_deref().map(|(headers, _)| headers);
+        let version = version(meta)?;
+        headers.map_or(Ok(()), |headers| check_version(headers, version))?;
+        if version != MODERN {
+            return Err(RpcError::unsupported_version(version, self.engine.options.sessions));
+        }
+        let mut facts = facts(self.body, self.id, meta)?;
+        headers.map_or(Ok(()), |headers| check_method(headers, self.method))?;
+        let method = Method::find(self.method, self.engine).ok_or_else(|| RpcError::method_not_found(self.method))?;
+        let name = match method {
+            Method::CallTool | Method::GetPrompt => Some(params.name.required("name")?),
+            Method::ReadResource => Some(params.uri.required("uri")?),
+            _ => None,
+        };
+        if let (Some(headers), Some(name)) = (headers, name) {
+            check_name(headers, name)?;
+        }
+        match (method, name) {
+            (Method::CallTool, Some(name)) => {
+                let entry = self.engine.tool(name).ok_or_else(|| RpcError::unknown("tool", name))?;
+                headers.map_or(Ok(()), |headers| check_arguments(headers, &entry, params.arguments.raw()))?;
+                facts.http = http;
+                self.call_tool(&entry, params.arguments, facts)
+            }
+            (Method::GetPrompt, Some(name)) => {
+                facts.http = http;
+                self.get_prompt(name, params.arguments.raw(), facts)
+            }
+            (Method::ReadResource, Some(uri)) => {
+                facts.http = http;
+                self.read_resource(uri, facts)
+            }
+            (Method::List(list), _) => self.list(list, params.cursor.optional("cursor")?),
+            (Method::Listen, _) => {
+                let listen = Listen::open(self.engine, params.raw.unwrap_or("{}"))?;
+                Ok(Answer::Stream(Stream::listen(Arc::clone(self.engine), facts.request_id, listen)))
+            }
+            (Method::Complete, _) => {
+                facts.http = http;
+                self.complete(params.raw.unwrap_or("{}"), facts)
+            }
+            (Method::Discover | Method::CallTool | Method::GetPrompt | Method::ReadResource, _) => Ok(self.discover()),
+        }
+    }
+
+    fn reply(reply: Reply) -> Result<Answer, RpcError> {
+        Ok(Answer::Reply(reply))
+    }
+
+    fn call_tool(&self, entry: &ToolEntry, arguments: Arguments<'_>, facts: Facts) -> Result<Answer, RpcError> {
+        let reader = entry.tool.reader();
+        let read = match arguments {
+            Arguments::Ready(ready, _) => Ok(ready),
+            Arguments::Absent => explain(reader, "{}")?,
+            Arguments::Raw(raw) => explain(reader, raw)?,
+        };
+        let ready = match read {
+            Ok(ready) => ready,
+            Err(bad) if self.engine.options.strict_arguments => return Err(bad_arguments(&bad)),
+            Err(bad) => {
+                let result = CallToolResult::error(vec![ContentBlock::text(bad.to_string())]);
+                return Self::reply(result_reply(self.id, &result, &self.engine.info_json));
+            }
+        };
+        let id = facts.request_id.clone();
+        let running = Running::start(ready, self.engine.call(facts));
+        Ok(Answer::Stream(Stream::tool(Arc::clone(self.engine), id, running)))
+    }
+
+    fn get_prompt(&self, name: &str, arguments: Option<&str>, facts: Facts) -> Result<Answer, RpcError> {
+        let entry = self.engine.prompt(name).ok_or_else(|| RpcError::unknown("prompt", name))?;
+        let texts: BTreeMap<Cow<'_, str>, Cow<'_, str>> = serde_json::from_str(arguments.unwrap_or("{}"))
+            .map_err(|_| RpcError::invalid_params("`params.arguments` must be an object of strings"))?;
+        let texts: Texts<'_> = texts.iter().map(|(name, text)| (&**name, &**text)).collect();
+        let ready = entry.prompt.reader().read_texts(&texts).map_err(|bad| bad_arguments(&bad))?;
+        let id = facts.request_id.clone();
+        let running = Running::start(ready, self.engine.call(facts));
+        Ok(Answer::Stream(Stream::prompt(Arc::clone(self.engine), id, running)))
+    }
+
+    fn read_resource(&self, uri: &str, facts: Facts) -> Result<Answer, RpcError> {
+        let (entry, ready) = self.engine.resource(uri).ok_or_else(|| RpcError::unknown_resource(uri))?;
+        let id = facts.request_id.clone();
+        let hints = entry.hints(self.engine.options.contents_hints);
+        let running = Running::start(ready, self.engine.call(facts));
+        let mime_type = entry.resource.details().mime_type;
+        Ok(Answer::Stream(Stream::resource(Arc::clone(self.engine), id, running, uri.to_owned(), mime_type, hints)))
+    }
+
+    fn list(&self, list: List, cursor: Option<&str>) -> Result<Answer, RpcError> {
+        match self.engine.page(list, cursor) {
+            Ok(page) => Self::reply(list_reply(self.id, page)),
+            Err(BadCursor) => {
+                Err(RpcError::invalid_params("`params.cursor` is not one of this list: start again without"))
+            }
+        }
+    }
+
+    fn discover(&self) -> Answer {
+        let engine = self.engine;
+        let mut result = json!({
+            "resultType": "complete",
+            "supportedVersions": supported(engine.options.sessions),
+            "capabilities": engine.capabilities,
+            "ttlMs": engine.options.list_hints.ttl_ms,
+            "cacheScope": engine.options.list_hints.scope,
+        });
+        if let Some(instructions) = &engine.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        Answer::Reply(result_reply(self.id, &result, &engine.info_json))
+    }
+
+    fn complete(&self, params: &str, facts: Facts) -> Result<Answer, RpcError> {
+        let params: CompleteParams = serde_json::from_str(params)
+            .map_err(|error| RpcError::invalid_params(format!("`params` is not a completion request: {error}")))?;
+        let (engine, id) = (Arc::clone(self.engine), facts.request_id.clone());
+        let reply = async move {
+            let id = String::from_utf8_lossy(&facts.request_id).into_owned();
+            let call = engine.call(facts);
+            let _end = call.end_on_drop();
+            let (argument, known) = (params.argument, params.context.arguments);
+            let reference = params.reference.into();
+            match engine.complete(&reference, &argument.name, argument.value, known, call).await {
+                Some(completion) => result_reply(&id, &completed(&completion), &engine.info_json),
+                None => {
+                    error_reply(Some(&id), &RpcError::invalid_params("there is no such prompt, template or argument"))
+                }
+            }
+        };
+        Ok(Answer::Stream(Stream::later(Arc::clone(self.engine), id, Box::pin(reply))))
+    }
+}
+
+/// Reads arguments that were not read with the message, and says everything that is wrong with them.
+fn explain(
+    reader: &dyn Reader<CallToolResult>,
+    raw: &str,
+) -> Result<Result<Ready<CallToolResult>, BadArguments>, RpcError> {
+    let json: &RawValue = serde_json::from_str(raw).map_err(|_| RpcError::from(Syntax))?;
+    if !json.get().starts_with('{') {
+        return Err(RpcError::invalid_params("`params.arguments` must be an object"));
+    }
+    Ok(reader.explain(json))
+}
+
+fn bad_arguments(bad: &BadArguments) -> RpcError {
+    let errors: Vec<Value> = bad.0.iter().map(|bad| json!({ "field": bad.field, "message": bad.message })).collect();
+    let mut data = errors.first().cloned().unwrap_or_default();
+    data["errors"] = errors.into();
+    RpcError::invalid_params(bad.to_string()).with_data(data)
+}
+
+fn completed(completion: &Completion) -> Value {
+    json!({ "resultType": "complete", "completion": {
+        "values": completion.values, "total": completion.total, "hasMore": completion.has_more() } })
+}
+
+#[derive(Deserialize)]
+struct CompleteParams {
+    #[serde(rename = "ref")]
+    reference: WireReference,
+    argument: Argument,
+    #[serde(default)]
+    context: CompleteContext,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum WireReference {
+    #[serde(rename = "ref/prompt")]
+    Prompt { name: String },
+    #[serde(rename = "ref/resource")]
+    Resource { uri: String },
+}
+
+impl From<WireReference> for Reference {
+    fn from(reference: WireReference) -> Self {
+        match reference {
+            WireReference::Prompt { name } => Self::Prompt(name),
+            WireReference::Resource { uri } => Self::Resource(uri),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Argument {
+    name: String,
+    value: String,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct CompleteContext {
+    arguments: BTreeMap<String, String>,
+}

@@ -1,0 +1,93 @@
+use std::borrow::Cow;
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::version::supported;
+
+/// A JSON-RPC error.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RpcError {
+    pub(crate) code: i32,
+    pub(crate) message: Cow<'static, str>,
+    pub(crate) data: Option<Value>,
+}
+
+impl RpcError {
+    pub(crate) const PARSE: i32 = -32700;
+    pub(crate) const INVALID_REQUEST: i32 = -32600;
+    pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
+    pub(crate) const INVALID_PARAMS: i32 = -32602;
+    pub(crate) const INTERNAL: i32 = -32603;
+    pub(crate) const HEADER_MISMATCH: i32 = -32020;
+    pub(crate) const MISSING_CAPABILITY: i32 = -32021;
+    pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
+
+    pub(crate) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    pub(crate) fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    pub(crate) fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Self::INVALID_REQUEST, message)
+    }
+
+    pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Self::INVALID_PARAMS, message)
+    }
+
+    pub(crate) fn header_mismatch(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Self::HEADER_MISMATCH, message)
+    }
+
+    pub(crate) fn method_not_found(method: &str) -> Self {
+        Self::new(Self::METHOD_NOT_FOUND, format!("there is no method `{}` here", shortened(method)))
+    }
+
+    pub(crate) fn unsupported_version(requested: &str, sessions: bool) -> Self {
+        let supported = supported(sessions);
+        Self::new(Self::UNSUPPORTED_VERSION, format!("protocol version `{}` is not supported", shortened(requested)))
+            .with_data(json!({ "supported": supported, "requested": requested }))
+    }
+
+    pub(crate) fn unknown(kind: &str, name: &str) -> Self {
+        Self::invalid_params(format!("there is no {kind} `{}`", shortened(name)))
+    }
+
+    pub(crate) fn unknown_resource(uri: &str) -> Self {
+        Self::unknown("resource", uri).with_data(json!({ "uri": uri }))
+    }
+
+    /// Something went wrong inside; the id finds it in the log.
+    pub(crate) fn internal(id: &str) -> Self {
+        Self::new(Self::INTERNAL, "the server failed; its log has the detail under the id in `data`")
+            .with_data(json!({ "id": id }))
+    }
+
+    /// The status of an HTTP response that carries only this error.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self.code {
+            Self::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+            Self::PARSE
+            | Self::INVALID_REQUEST
+            | Self::INVALID_PARAMS
+            | Self::HEADER_MISMATCH
+            | Self::MISSING_CAPABILITY
+            | Self::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        }
+    }
+}
+
+/// What a client sent, short enough to send back.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 100;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,88 @@
+//! What a request says of itself, checked.
+
+use bytes::Bytes;
+use rejoinder_core::{
+    call::{Era, Facts, Level, ProgressToken},
+    model::ClientCapabilities,
+};
+
+use super::{RpcError, envelope::Meta, version::MODERN};
+
+/// The version that the request asks for.
+pub(super) fn version<'a>(meta: &Meta<'a>) -> Result<&'a str, RpcError> {
+    let version = meta.version.ok_or_else(|| missing("protocolVersion"))?;
+    // A version has no escapes; one that does is no version that anybody knows.
+    let text = version.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    text.ok_or_else(|| malformed("protocolVersion", "a string"))
+}
+
+/// Everything else it says.
+pub(super) fn facts(body: &Bytes, id: &str, meta: &Meta<'_>) -> Result<Facts, RpcError> {
+    Ok(Facts {
+        request_id: keep(body, id),
+        era: Era::Stateless,
+        protocol_version: MODERN,
+        capabilities: capabilities(meta.capabilities)?,
+        client: client(body, meta.client)?,
+        log_level: log_level(meta.log_level)?,
+        progress_token: progress_token(meta.progress_token)?,
+        http: None,
+        meta: Some(keep(body, meta.raw)),
+    })
+}
+
+/// A part of the body that outlives the reading of it, without a copy.
+pub(super) fn keep(body: &Bytes, part: &str) -> Bytes {
+    let range = body.as_ptr_range();
+    if range.contains(&part.as_ptr()) {
+        body.slice_ref(part.as_bytes())
+    } else {
+        Bytes::copy_from_slice(part.as_bytes())
+    }
+}
+
+fn capabilities(raw: Option<&str>) -> Result<ClientCapabilities, RpcError> {
+    match raw {
+        None => Err(missing("clientCapabilities")),
+        Some("{}") => Ok(ClientCapabilities::default()),
+        Some(raw) => {
+            serde_json::from_str(raw).map_err(|_| malformed("clientCapabilities", "an object of capabilities"))
+        }
+    }
+}
+
+fn client(body: &Bytes, raw: Option<&str>) -> Result<Option<Bytes>, RpcError> {
+    /// The least that a `clientInfo` has; the rest is decoded when somebody asks.
+    #[derive(serde::Deserialize)]
+    struct Least<'a> {
+        #[serde(borrow, rename = "name")]
+        _name: std::borrow::Cow<'a, str>,
+        #[serde(borrow, rename = "version")]
+        _version: std::borrow::Cow<'a, str>,
+    }
+    let Some(raw) = raw else { return Ok(None) };
+    serde_json::from_str::<Least<'_>>(raw)
+        .map_err(|_| malformed("clientInfo", "an object with `name` and `version`"))?;
+    Ok(Some(keep(body, raw)))
+}
+
+fn log_level(raw: Option<&str>) -> Result<Option<Level>, RpcError> {
+    let level = raw.map(serde_json::from_str).transpose();
+    level.map_err(|_| malformed("logLevel", "one of debug, info, notice, warning, error, critical, alert, emergency"))
+}
+
+fn progress_token(raw: Option<&str>) -> Result<Option<ProgressToken>, RpcError> {
+    let Some(raw) = raw else { return Ok(None) };
+    let token = serde_json::from_str(raw).ok().and_then(|value| ProgressToken::from_json(&value));
+    token
+        .map(Some)
+        .ok_or_else(|| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
+}
+
+fn missing(field: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params._meta[\"io.modelcontextprotocol/{field}\"]` is missing"))
+}
+
+fn malformed(field: &str, expected: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params._meta[\"io.modelcontextprotocol/{field}\"]` must be {expected}"))
+}

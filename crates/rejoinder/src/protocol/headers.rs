@@ -1,0 +1,90 @@
+//! Headers that repeat what the body says, so that proxies can route without reading it. They must agree.
+
+use std::borrow::Cow;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::HeaderMap;
+use serde_json::Value;
+
+use super::RpcError;
+use crate::server::ToolEntry;
+
+/// The protocol version header, which must be there and say what `_meta` says.
+pub(super) fn check_version(headers: &HeaderMap, version: &str) -> Result<(), RpcError> {
+    expect(headers, "mcp-protocol-version", "MCP-Protocol-Version", version)
+}
+
+/// The method header.
+pub(super) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcError> {
+    expect(headers, "mcp-method", "Mcp-Method", method)
+}
+
+/// The header that names the tool, prompt or resource.
+pub(super) fn check_name(headers: &HeaderMap, name: &str) -> Result<(), RpcError> {
+    expect(headers, "mcp-name", "Mcp-Name", name)
+}
+
+/// The headers that repeat arguments of this tool.
+pub(super) fn check_arguments(headers: &HeaderMap, entry: &ToolEntry, arguments: Option<&str>) -> Result<(), RpcError> {
+    if entry.param_headers.is_empty() {
+        return Ok(());
+    }
+    let arguments: Value = arguments.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
+    for param in &entry.param_headers {
+        let sent = single(headers, &param.header, &param.header)?;
+        let value =
+            param.path.iter().try_fold(&arguments, |value, key| value.get(key)).filter(|value| !value.is_null());
+        let agrees = match (&sent, value) {
+            (None, None) => true,
+            (Some(sent), Some(value)) => says(sent, value),
+            _ => false,
+        };
+        if !agrees {
+            let argument = param.path.join(".");
+            return Err(RpcError::header_mismatch(match (sent, value) {
+                (None, _) => format!("the header `{}` is missing: it repeats the argument `{argument}`", param.header),
+                (_, None) => format!("the header `{}` is there, but the argument `{argument}` is not", param.header),
+                _ => format!("the header `{}` and the argument `{argument}` differ", param.header),
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a header's text is the argument's value; integers are compared as numbers.
+fn says(text: &str, value: &Value) -> bool {
+    match value {
+        Value::String(value) => value == text,
+        Value::Bool(value) => text == if *value { "true" } else { "false" },
+        Value::Number(value) => match (value.as_i64(), text.parse::<i64>()) {
+            (Some(value), Ok(number)) => value == number,
+            _ => text.parse::<f64>().is_ok_and(|number| value.as_f64() == Some(number)),
+        },
+        _ => false,
+    }
+}
+
+fn expect(headers: &HeaderMap, name: &str, shown: &'static str, body: &str) -> Result<(), RpcError> {
+    match single(headers, name, shown)? {
+        Some(value) if value == body => Ok(()),
+        Some(_) => Err(RpcError::header_mismatch(format!("the header `{shown}` and the body differ"))),
+        None => Err(RpcError::header_mismatch(format!("the header `{shown}` is missing"))),
+    }
+}
+
+/// A header that may be there once, decoded.
+fn single<'h>(headers: &'h HeaderMap, name: &str, shown: &str) -> Result<Option<Cow<'h, str>>, RpcError> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(RpcError::header_mismatch(format!("the header `{shown}` is there twice")));
+    }
+    let text = value.to_str().ok().map(|text| text.trim_matches([' ', '\t']));
+    let decoded = text.and_then(|text| match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+        Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned),
+        None => Some(Cow::Borrowed(text)),
+    });
+    decoded.map(Some).ok_or_else(|| {
+        RpcError::header_mismatch(format!("the header `{shown}` must be ASCII, or `=?base64?..?=` of UTF-8"))
+    })
+}

@@ -1,0 +1,21 @@
+//! The stateless era on the wire: envelopes, `_meta`, headers, versions, and every error code.
+//!
+//! One request goes in as bytes, an [`Answer`] comes out; how the bytes travel is the transport's matter.
+
+mod answer;
+mod dispatch;
+mod envelope;
+mod error;
+mod facts;
+mod headers;
+mod listen;
+mod scan;
+mod version;
+mod write;
+
+pub(crate) use answer::{Answer, Frame, Stream};
+pub(crate) use dispatch::dispatch;
+pub(crate) use envelope::Envelope;
+pub(crate) use error::RpcError;
+pub(crate) use version::{LEGACY, is_legacy};
+pub(crate) use write::{Reply, ReplyBody, error_reply, failure, progress_params};

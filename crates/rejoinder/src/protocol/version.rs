@@ -1,0 +1,15 @@
+/// The version of the stateless era that this server speaks.
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// The versions of the session era.
+pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// Whether a version belongs to the session era.
+pub(crate) fn is_legacy(version: &str) -> bool {
+    LEGACY.contains(&version)
+}
+
+/// Every version that is served, newest first.
+pub(crate) fn supported(sessions: bool) -> Vec<&'static str> {
+    std::iter::once(MODERN).chain(LEGACY.into_iter().filter(|_| sessions)).collect()
+}

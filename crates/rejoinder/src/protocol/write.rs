@@ -1,0 +1,173 @@
+//! Replies and notifications as bytes.
+
+use bytes::Bytes;
+use http::StatusCode;
+use rejoinder_core::{
+    call::{Emitted, Facts},
+    error::{ToolError, ToolErrorKind},
+    model::{CallToolResult, ContentBlock},
+};
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::RawValue};
+
+use super::RpcError;
+use crate::server::Panicked;
+
+/// The final message of a request.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// What HTTP says, if nothing has been said yet.
+    pub(crate) status: StatusCode,
+    pub(crate) body: ReplyBody,
+}
+
+/// A message: one piece, or a list that is kept as bytes between a head and a closing brace.
+#[derive(Debug)]
+pub(crate) enum ReplyBody {
+    Whole(Bytes),
+    List { head: Bytes, page: Bytes },
+}
+
+impl ReplyBody {
+    /// The pieces, in order.
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Bytes> {
+        let (head, page, tail) = match self {
+            Self::Whole(bytes) => (bytes, None, None),
+            Self::List { head, page } => (head, Some(page), Some(Bytes::from_static(b"}"))),
+        };
+        std::iter::once(head).chain(page).chain(tail)
+    }
+}
+
+const INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
+
+fn head(id: &str, capacity: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(capacity);
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id.as_bytes());
+    out
+}
+
+/// A reply with a result that has no `_meta` of its own; the server's goes in.
+pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: &RawValue) -> Reply {
+    let mut out = head(id, 256);
+    out.extend_from_slice(b",\"result\":");
+    let start = out.len();
+    if let Err(error) = serde_json::to_writer(&mut out, result) {
+        let incident = incident();
+        tracing::error!(%error, id = incident, "a result could not be written as JSON");
+        return error_reply(Some(id), &RpcError::internal(&incident));
+    }
+    out.pop();
+    if out.len() > start + 1 {
+        out.push(b',');
+    }
+    for part in ["\"_meta\":{\"", INFO_KEY, "\":", server.get(), "}}}"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+}
+
+/// A reply with a result that may have a `_meta` of its own.
+pub(super) fn result_reply_with_meta<R: Serialize>(
+    id: &str,
+    mut result: R,
+    server: &RawValue,
+    meta: impl FnOnce(&mut R) -> Option<&mut Map<String, Value>>,
+) -> Reply {
+    let Some(own) = meta(&mut result) else { return result_reply(id, &result, server) };
+    let server = serde_json::from_str(server.get()).unwrap_or_default();
+    own.entry(INFO_KEY).or_insert(server);
+    whole_result(id, &result)
+}
+
+/// A reply with a result that is complete as it is.
+pub(super) fn whole_result<R: Serialize>(id: &str, result: &R) -> Reply {
+    let mut out = head(id, 256);
+    out.extend_from_slice(b",\"result\":");
+    if let Err(error) = serde_json::to_writer(&mut out, result) {
+        let incident = incident();
+        tracing::error!(%error, id = incident, "a result could not be written as JSON");
+        return error_reply(Some(id), &RpcError::internal(&incident));
+    }
+    out.push(b'}');
+    Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+}
+
+/// A reply with a list that is kept as bytes.
+pub(super) fn list_reply(id: &str, page: Bytes) -> Reply {
+    let mut out = head(id, 64);
+    out.extend_from_slice(b",\"result\":");
+    Reply { status: StatusCode::OK, body: ReplyBody::List { head: out.into(), page } }
+}
+
+/// A reply with an error; without an id where none could be read.
+pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> Reply {
+    let mut fields = json!({ "code": error.code, "message": error.message });
+    if let Some(data) = &error.data {
+        fields["data"] = data.clone();
+    }
+    let mut out = head(id.unwrap_or("null"), 256);
+    out.extend_from_slice(b",\"error\":");
+    out.extend_from_slice(fields.to_string().as_bytes());
+    out.push(b'}');
+    Reply { status: error.status(), body: ReplyBody::Whole(out.into()) }
+}
+
+/// What a client gets to see of a failed function: what it was told, or an id that finds the rest in the log.
+pub(crate) fn failure(of: &str, error: Result<ToolError, Panicked>) -> Result<CallToolResult, RpcError> {
+    match error.map(ToolError::into_kind) {
+        Ok(ToolErrorKind::Told(text)) => Ok(CallToolResult::error(vec![ContentBlock::text(text)])),
+        Ok(ToolErrorKind::Protocol { code, message, data }) => Err(RpcError { code, message, data }),
+        Ok(ToolErrorKind::Hidden(error)) => {
+            let id = incident();
+            tracing::error!(of, id, error = &*error as &dyn std::error::Error, "failed");
+            let text =
+                format!("It failed for a reason that is not shown here. The server's log has it under the id {id}.");
+            Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
+        }
+        Ok(_) | Err(Panicked) => {
+            let id = incident();
+            tracing::error!(of, id, "panicked");
+            Err(RpcError::internal(&id))
+        }
+    }
+}
+
+/// An id that nobody else has, to find one failure in the log.
+pub(super) fn incident() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    // Each `RandomState` has other keys: enough for an id that guards nothing.
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+/// What a call tells its client, as the method and params of a notification.
+pub(super) fn notification(emitted: Emitted, facts: &Facts) -> Bytes {
+    let message = match emitted {
+        Emitted::Progress { progress, total, message } => {
+            json!({ "jsonrpc": "2.0", "method": "notifications/progress",
+                "params": progress_params(facts, progress, total, message.as_deref()) })
+        }
+        Emitted::Log { level, logger, data } => {
+            let mut params = json!({ "level": level, "data": data });
+            if let Some(logger) = logger {
+                params["logger"] = logger.into();
+            }
+            json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params })
+        }
+        _ => Value::Null,
+    };
+    message.to_string().into()
+}
+
+/// The params of a progress notification.
+pub(crate) fn progress_params(facts: &Facts, progress: f64, total: Option<f64>, message: Option<&str>) -> Value {
+    let mut params = json!({ "progressToken": facts.progress_token, "progress": progress });
+    if let Some(total) = total {
+        params["total"] = total.into();
+    }
+    if let Some(message) = message {
+        params["message"] = message.into();
+    }
+    params
+}

@@ -1,0 +1,97 @@
+use std::{collections::BTreeMap, sync::Arc};
+
+use rejoinder_core::{
+    call::{Call, Completing, Param},
+    item::{Prompt, Resource},
+};
+
+use super::engine::Engine;
+
+/// What an argument belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reference {
+    Prompt(String),
+    Resource(String),
+}
+
+/// Proposed values: at most a hundred, and how many there are in all.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Completion {
+    pub(crate) values: Vec<String>,
+    pub(crate) total: usize,
+}
+
+/// The protocol's limit.
+const MOST: usize = 100;
+
+impl Completion {
+    fn new(mut values: Vec<String>) -> Self {
+        let total = values.len();
+        values.truncate(MOST);
+        Self { values, total }
+    }
+
+    pub(crate) fn has_more(&self) -> bool {
+        self.total > self.values.len()
+    }
+}
+
+impl Engine {
+    /// Proposes values for an argument; `None` if there is no such prompt, template or argument.
+    pub(crate) async fn complete(
+        self: &Arc<Self>,
+        reference: &Reference,
+        argument: &str,
+        value: String,
+        arguments: BTreeMap<String, String>,
+        call: Call,
+    ) -> Option<Completion> {
+        let source = match reference {
+            Reference::Prompt(name) => {
+                let entry = self.prompt(name)?;
+                source(entry.prompt.reader().params(), argument, || entry.prompt.choices(argument).map(<[_]>::to_vec))?
+            }
+            Reference::Resource(uri) => {
+                let entry = self.resource_named(uri)?;
+                source(entry.resource.reader().params(), argument, || {
+                    entry.resource.choices(argument).map(<[_]>::to_vec)
+                })?
+            }
+        };
+        Some(match source {
+            Source::Function(complete) => Completion::new(complete(Completing { value, arguments, call }).await),
+            Source::Choices(mut choices) => {
+                choices.retain(|choice| choice.starts_with(&value));
+                Completion::new(choices)
+            }
+            Source::Nothing => Completion::default(),
+        })
+    }
+}
+
+enum Source {
+    Function(rejoinder_core::call::Complete),
+    Choices(Vec<String>),
+    Nothing,
+}
+
+/// Where values come from: the author's function, else the values that the type lists.
+fn source(params: &[Param], argument: &str, choices: impl FnOnce() -> Option<Vec<String>>) -> Option<Source> {
+    let param = params.iter().find(|param| param.name == argument)?;
+    Some(match param.complete {
+        Some(complete) => Source::Function(complete),
+        None => choices().map_or(Source::Nothing, Source::Choices),
+    })
+}
+
+/// Whether a prompt has anything to propose.
+pub(super) fn completes_prompt(prompt: &Prompt) -> bool {
+    let params = prompt.reader().params();
+    params.iter().any(|param| param.complete.is_some() || prompt.choices(param.name).is_some())
+}
+
+/// Whether a template has anything to propose.
+pub(super) fn completes_resource(resource: &Resource) -> bool {
+    let params = resource.reader().params();
+    params.iter().any(|param| param.complete.is_some() || resource.choices(param.name).is_some())
+}

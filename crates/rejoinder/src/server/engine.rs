@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use rejoinder_core::{
+    call::{Call, Dependencies, Facts},
+    item::Ready,
+    model::{self, Implementation, ServerCapabilities},
+    reply::ResourceBody,
+};
+use serde_json::value::RawValue;
+
+use super::{
+    BadCursor, Options, PromptEntry, ResourceEntry, ToolEntry,
+    hub::{Change, Hub},
+    registry::{List, Registry},
+};
+
+/// A built server: what all its transports share.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(crate) info: Implementation,
+    /// [`Engine::info`] as JSON, for the `_meta` of every result.
+    pub(crate) info_json: Box<RawValue>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) capabilities: ServerCapabilities,
+    pub(crate) options: Options,
+    pub(crate) hub: Hub,
+    pub(super) registry: ArcSwap<Registry>,
+    pub(super) dependencies: Arc<Dependencies>,
+}
+
+impl Engine {
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<ToolEntry>> {
+        self.registry.load().tools.get(name).cloned()
+    }
+
+    pub(crate) fn prompt(&self, name: &str) -> Option<Arc<PromptEntry>> {
+        self.registry.load().prompts.get(name).cloned()
+    }
+
+    /// The resource at a URI, ready to be read.
+    pub(crate) fn resource(&self, uri: &str) -> Option<(Arc<ResourceEntry>, Ready<ResourceBody>)> {
+        self.registry.load().find_resource(uri)
+    }
+
+    /// The resource or template that was added under exactly that URI.
+    pub(crate) fn resource_named(&self, uri: &str) -> Option<Arc<ResourceEntry>> {
+        self.registry.load().resources.get(uri).cloned()
+    }
+
+    /// A page of a list, as the `result` of its reply.
+    pub(crate) fn page(&self, list: List, cursor: Option<&str>) -> Result<Bytes, BadCursor> {
+        self.registry.load().page(list, cursor)
+    }
+
+    pub(crate) fn list_tools(&self, cursor: Option<&str>) -> Result<(Vec<model::Tool>, Option<String>), BadCursor> {
+        self.registry.load().tool_records(cursor, self.options.page_size)
+    }
+
+    pub(crate) fn list_prompts(&self, cursor: Option<&str>) -> Result<(Vec<model::Prompt>, Option<String>), BadCursor> {
+        self.registry.load().prompt_records(cursor, self.options.page_size)
+    }
+
+    pub(crate) fn list_resources(
+        &self,
+        cursor: Option<&str>,
+    ) -> Result<(Vec<model::Resource>, Option<String>), BadCursor> {
+        self.registry.load().resource_records(cursor, self.options.page_size)
+    }
+
+    pub(crate) fn list_templates(
+        &self,
+        cursor: Option<&str>,
+    ) -> Result<(Vec<model::ResourceTemplate>, Option<String>), BadCursor> {
+        self.registry.load().template_records(cursor, self.options.page_size)
+    }
+
+    /// Starts a call.
+    pub(crate) fn call(&self, facts: Facts) -> Call {
+        Call::new(facts, Arc::clone(&self.dependencies))
+    }
+
+    /// Replaces what is offered and tells everybody who wants to know.
+    pub(super) fn change(&self, change: &Change, edit: impl Fn(&mut Registry)) {
+        self.registry.rcu(|registry| {
+            let mut changed = Registry::clone(registry);
+            edit(&mut changed);
+            changed.render(&self.options, &self.info_json);
+            changed
+        });
+        self.hub.tell(change);
+    }
+}

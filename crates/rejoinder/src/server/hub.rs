@@ -1,0 +1,128 @@
+//! Who wants to be told of changes.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+/// Something that changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    Tools,
+    Prompts,
+    Resources,
+    Updated(String),
+}
+
+/// What a subscriber wants to hear.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Filter {
+    pub(crate) tools: bool,
+    pub(crate) prompts: bool,
+    pub(crate) resources: bool,
+    pub(crate) updated: BTreeSet<String>,
+}
+
+impl Filter {
+    fn wants(&self, change: &Change) -> bool {
+        match change {
+            Change::Tools => self.tools,
+            Change::Prompts => self.prompts,
+            Change::Resources => self.resources,
+            Change::Updated(uri) => self.updated.contains(uri),
+        }
+    }
+}
+
+/// All open subscriptions. A change that a slow subscriber has not yet been told of is told once.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Hub(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    next: u64,
+    closed: bool,
+    subscribers: HashMap<u64, Subscriber>,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    filter: Filter,
+    waiting: BTreeSet<Change>,
+    waker: Option<Waker>,
+}
+
+impl Hub {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every statement leaves the state valid.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn subscribe(&self, filter: Filter) -> Subscription {
+        let mut state = self.state();
+        let id = state.next;
+        state.next += 1;
+        state.subscribers.insert(id, Subscriber { filter, waiting: BTreeSet::new(), waker: None });
+        Subscription { hub: self.clone(), id }
+    }
+
+    pub(crate) fn tell(&self, change: &Change) {
+        for subscriber in self.state().subscribers.values_mut() {
+            if subscriber.filter.wants(change) {
+                subscriber.waiting.insert(change.clone());
+                if let Some(waker) = subscriber.waker.take() {
+                    waker.wake();
+                }
+            }
+        }
+    }
+
+    /// Ends every subscription, now and from now on.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        state.subscribers.values_mut().filter_map(|subscriber| subscriber.waker.take()).for_each(Waker::wake);
+    }
+}
+
+/// One subscription; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    hub: Hub,
+    id: u64,
+}
+
+impl Subscription {
+    /// The next change; `None` when the server ends the subscription.
+    pub(crate) fn poll_change(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
+        let mut state = self.hub.state();
+        let closed = state.closed;
+        let Some(subscriber) = state.subscribers.get_mut(&self.id) else { return Poll::Ready(None) };
+        match subscriber.waiting.pop_first() {
+            Some(change) => Poll::Ready(Some(change)),
+            None if closed => Poll::Ready(None),
+            None => {
+                subscriber.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    pub(crate) async fn change(&self) -> Option<Change> {
+        std::future::poll_fn(|cx| self.poll_change(cx)).await
+    }
+
+    /// Changes what this subscriber wants to hear.
+    pub(crate) fn refilter(&self, change: impl FnOnce(&mut Filter)) {
+        if let Some(subscriber) = self.hub.state().subscribers.get_mut(&self.id) {
+            change(&mut subscriber.filter);
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.hub.state().subscribers.remove(&self.id);
+    }
+}

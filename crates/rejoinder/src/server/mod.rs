@@ -1,0 +1,31 @@
+//! What a server offers, and how a name finds it.
+//!
+//! [`Server`] is what an author writes; building it checks the wiring and makes an [`Engine`], which all
+//! transports share. This room knows nothing of bytes on a wire, except that it keeps its lists rendered.
+
+mod build;
+mod builder;
+mod cache;
+mod completion;
+mod engine;
+mod handle;
+mod hub;
+mod mcp_header;
+mod page;
+mod registry;
+mod running;
+mod shelf;
+mod uri_template;
+
+pub use build::{WiringError, WiringErrors};
+pub use builder::{BuiltServer, Server};
+pub use cache::{CacheHints, CacheScope};
+pub use handle::{NotOffered, ServerHandle};
+
+pub(crate) use builder::Options;
+pub(crate) use completion::{Completion, Reference};
+pub(crate) use engine::Engine;
+pub(crate) use hub::{Change, Filter, Subscription};
+pub(crate) use page::BadCursor;
+pub(crate) use registry::{List, PromptEntry, ResourceEntry, ToolEntry};
+pub(crate) use running::{Event, Panicked, Running};

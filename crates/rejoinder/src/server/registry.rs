@@ -1,0 +1,214 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rejoinder_core::{
+    call::Texts,
+    item::{Prompt, Ready, Resource, Tool},
+    model,
+    reply::ResourceBody,
+};
+use serde_json::value::RawValue;
+
+use super::{
+    BadCursor, CacheHints, CacheScope, Options,
+    mcp_header::{ParamHeader, param_headers},
+    page::{Pages, Paging, slice},
+    shelf::Shelf,
+    uri_template::UriTemplate,
+};
+
+/// A tool, with what calling it needs to know.
+#[derive(Debug)]
+pub(crate) struct ToolEntry {
+    pub(crate) tool: Tool,
+    pub(crate) param_headers: Vec<ParamHeader>,
+}
+
+/// A prompt.
+#[derive(Debug)]
+pub(crate) struct PromptEntry {
+    pub(crate) prompt: Prompt,
+}
+
+/// A resource; with a template, many.
+#[derive(Debug)]
+pub(crate) struct ResourceEntry {
+    pub(crate) resource: Resource,
+    template: Option<UriTemplate>,
+}
+
+/// A URI longer than this is nobody's.
+const LONGEST_URI: usize = 8 * 1024;
+
+impl ResourceEntry {
+    /// The variables of the URI, if it is this resource's.
+    fn matches(&self, uri: &str) -> Option<Vec<(&str, String)>> {
+        self.template.as_ref()?.matches(uri)
+    }
+
+    /// For how long the contents may be kept.
+    pub(crate) fn hints(&self, default: CacheHints) -> CacheHints {
+        let details = self.resource.details();
+        let scope = |public| if public { CacheScope::Public } else { CacheScope::Private };
+        CacheHints {
+            ttl_ms: details.ttl_ms.unwrap_or(default.ttl_ms),
+            scope: details.public.map_or(default.scope, scope),
+        }
+    }
+
+    /// Whether the resource is a template of many.
+    pub(super) fn is_template(&self) -> bool {
+        self.template.is_some()
+    }
+}
+
+/// Everything a server offers at one moment. Changing it makes another one, so a call never sees half a change.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Registry {
+    pub(super) tools: Shelf<ToolEntry>,
+    pub(super) prompts: Shelf<PromptEntry>,
+    pub(super) resources: Shelf<ResourceEntry>,
+    lists: Lists,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Lists {
+    tools: Pages,
+    prompts: Pages,
+    resources: Pages,
+    templates: Pages,
+}
+
+/// One of the four lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    Tools,
+    Prompts,
+    Resources,
+    Templates,
+}
+
+impl Registry {
+    /// Adds a tool. The mistakes in it are the caller's to report; at run time there is nobody to report them to.
+    pub(super) fn add_tool(&mut self, tool: Tool, mistakes: &mut Vec<String>) {
+        let param_headers = param_headers(&tool.record().input_schema, mistakes);
+        self.tools.insert(&tool.name().to_owned(), ToolEntry { tool, param_headers });
+    }
+
+    pub(super) fn add_prompt(&mut self, prompt: Prompt) {
+        self.prompts.insert(&prompt.name().to_owned(), PromptEntry { prompt });
+    }
+
+    pub(super) fn add_resource(&mut self, resource: Resource, mistakes: &mut Vec<String>) {
+        let uri = resource.uri().to_owned();
+        let template = if uri.contains(['{', '}']) {
+            match UriTemplate::parse(&uri) {
+                Ok(template) => Some(template),
+                Err(mistake) => return mistakes.push(mistake),
+            }
+        } else {
+            None
+        };
+        check_arguments(&resource, template.as_ref(), mistakes);
+        self.resources.insert(&uri, ResourceEntry { resource, template });
+    }
+
+    /// Renders the lists: once for each change, not once for each request.
+    pub(super) fn render(&mut self, options: &Options, server: &RawValue) {
+        let paging = |field| Paging { field, size: options.page_size, hints: options.list_hints, server };
+        self.lists = Lists {
+            tools: paging("tools").render(self.tools.iter().map(|(name, entry)| (name, entry.tool.record()))),
+            prompts: paging("prompts").render(self.prompts.iter().map(|(name, entry)| (name, entry.prompt.record()))),
+            resources: paging("resources").render(self.static_resources()),
+            templates: paging("resourceTemplates").render(self.templates()),
+        };
+    }
+
+    pub(super) fn page(&self, list: List, cursor: Option<&str>) -> Result<Bytes, BadCursor> {
+        match list {
+            List::Tools => self.lists.tools.get(cursor),
+            List::Prompts => self.lists.prompts.get(cursor),
+            List::Resources => self.lists.resources.get(cursor),
+            List::Templates => self.lists.templates.get(cursor),
+        }
+    }
+
+    fn static_resources(&self) -> Vec<(&str, model::Resource)> {
+        let entries = self.resources.iter().filter(|(_, entry)| !entry.is_template());
+        entries.map(|(uri, entry)| (uri, entry.resource.record())).collect()
+    }
+
+    fn templates(&self) -> Vec<(&str, model::ResourceTemplate)> {
+        let entries = self.resources.iter().filter(|(_, entry)| entry.is_template());
+        entries.map(|(uri, entry)| (uri, entry.resource.template_record())).collect()
+    }
+
+    /// The records themselves, for replies that are not kept as bytes.
+    pub(super) fn tool_records(
+        &self,
+        cursor: Option<&str>,
+        size: usize,
+    ) -> Result<(Vec<model::Tool>, Option<String>), BadCursor> {
+        slice(self.tools.iter().map(|(name, entry)| (name, entry.tool.record().clone())), cursor, size)
+    }
+
+    pub(super) fn prompt_records(
+        &self,
+        cursor: Option<&str>,
+        size: usize,
+    ) -> Result<(Vec<model::Prompt>, Option<String>), BadCursor> {
+        slice(self.prompts.iter().map(|(name, entry)| (name, entry.prompt.record().clone())), cursor, size)
+    }
+
+    pub(super) fn resource_records(
+        &self,
+        cursor: Option<&str>,
+        size: usize,
+    ) -> Result<(Vec<model::Resource>, Option<String>), BadCursor> {
+        slice(self.static_resources().into_iter(), cursor, size)
+    }
+
+    pub(super) fn template_records(
+        &self,
+        cursor: Option<&str>,
+        size: usize,
+    ) -> Result<(Vec<model::ResourceTemplate>, Option<String>), BadCursor> {
+        slice(self.templates().into_iter(), cursor, size)
+    }
+
+    /// The resource at a URI, ready to be read. A resource wins over a template; among templates the first added.
+    pub(super) fn find_resource(&self, uri: &str) -> Option<(Arc<ResourceEntry>, Ready<ResourceBody>)> {
+        if uri.len() > LONGEST_URI {
+            return None;
+        }
+        if let Some(entry) = self.resources.get(uri).filter(|entry| !entry.is_template()) {
+            let ready = entry.resource.reader().read_texts(&Texts::default()).ok()?;
+            return Some((Arc::clone(entry), ready));
+        }
+        self.resources.iter().find_map(|(_, entry)| {
+            let values = entry.matches(uri)?;
+            let texts: Texts<'_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            // A value that does not fit its parameter's type is a URI that this template does not have.
+            Some((Arc::clone(entry), entry.resource.reader().read_texts(&texts).ok()?))
+        })
+    }
+}
+
+/// Each argument of a resource's function must be a variable of its template, and the other way round.
+fn check_arguments(resource: &Resource, template: Option<&UriTemplate>, mistakes: &mut Vec<String>) {
+    let variables: Vec<&str> = template.map(|template| template.variables().collect()).unwrap_or_default();
+    for (name, required) in resource.arguments() {
+        if !variables.contains(&name.as_str()) {
+            mistakes.push(format!("its function takes `{name}`, which is no variable of the URI"));
+        } else if *required && template.is_some_and(|template| template.is_optional(name)) {
+            mistakes.push(format!(
+                "`{name}` may be absent from the URI, so its parameter must be an `Option` or have a default"
+            ));
+        }
+    }
+    for variable in variables {
+        if !resource.arguments().iter().any(|(name, _)| name == variable) {
+            mistakes.push(format!("the URI's variable `{variable}` is no parameter of its function"));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The flags that every server has.
+
+use std::net::SocketAddr;
+
+use clap::Parser;
+use tokio::net::TcpListener;
+
+use super::{http, shutdown::Shutdown, stdio};
+use crate::{
+    Error,
+    server::{BuiltServer, Server},
+};
+
+/// An MCP server.
+#[derive(Debug, Parser)]
+struct Flags {
+    /// Serve one client on standard input and output (the default)
+    #[arg(long, conflicts_with = "http")]
+    stdio: bool,
+    /// Serve Streamable HTTP at http://ADDR/mcp, such as 127.0.0.1:8000
+    #[arg(long, value_name = "ADDR")]
+    http: Option<SocketAddr>,
+}
+
+impl Server {
+    /// Serves as the command line says: `--stdio` (the default), `--http ADDR`, `--help`.
+    ///
+    /// Logs go to standard error; `RUST_LOG` sets what is logged. On SIGINT and SIGTERM the server takes no more
+    /// requests, and calls in flight have the [grace period](Server::grace_period) to finish.
+    ///
+    /// # Errors
+    ///
+    /// If the server is not wired as it should be, or the address cannot be listened on.
+    pub async fn serve_from_args(self) -> Result<(), Error> {
+        let flags = Flags::parse();
+        log_to_stderr();
+        match flags.http {
+            Some(address) => self.serve_http(address).await,
+            None => self.serve_stdio().await,
+        }
+    }
+
+    /// Serves Streamable HTTP at `/mcp` of that address until the process is told to stop.
+    ///
+    /// # Errors
+    ///
+    /// If the server is not wired as it should be, or the address cannot be listened on.
+    pub async fn serve_http(self, address: SocketAddr) -> Result<(), Error> {
+        self.build()?.serve_http(TcpListener::bind(address).await?).await
+    }
+
+    /// Serves one client on standard input and output until it leaves or the process is told to stop.
+    ///
+    /// # Errors
+    ///
+    /// If the server is not wired as it should be, or a pipe breaks.
+    pub async fn serve_stdio(self) -> Result<(), Error> {
+        self.build()?.serve_stdio().await
+    }
+}
+
+impl BuiltServer {
+    /// Serves Streamable HTTP at `/mcp` on a listener until the process is told to stop.
+    ///
+    /// # Errors
+    ///
+    /// If the listener fails.
+    pub async fn serve_http(self, listener: TcpListener) -> Result<(), Error> {
+        let address = listener.local_addr()?;
+        tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
+        Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
+    }
+
+    /// Serves one client on standard input and output until it leaves or the process is told to stop.
+    ///
+    /// # Errors
+    ///
+    /// If a pipe breaks.
+    pub async fn serve_stdio(self) -> Result<(), Error> {
+        Ok(stdio::serve(&self.0, Shutdown::on_signal()).await?)
+    }
+}
+
+/// Sends logs to standard error, as [`Server::serve_from_args`] does: standard output belongs to the protocol.
+///
+/// `RUST_LOG` sets what is logged. A program that has set up its own logging keeps it.
+pub fn log_to_stderr() {
+    use tracing_subscriber::{EnvFilter, fmt};
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,rmcp=warn"));
+    // A server that has set up its own logging keeps it.
+    let _ = fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}

@@ -1,0 +1,124 @@
+use std::{
+    collections::VecDeque,
+    fmt,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http_body::{Body, Frame as BodyFrame, SizeHint};
+use tokio::time::{Instant, Sleep, sleep};
+
+use crate::protocol::{Frame, ReplyBody, Stream};
+
+/// The body of a response: one message, or a stream of them.
+pub struct ResponseBody(Kind);
+
+enum Kind {
+    Pieces(VecDeque<Bytes>),
+    Events(Box<Events>),
+    Other(Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>),
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+impl ResponseBody {
+    pub(super) fn empty() -> Self {
+        Self(Kind::Pieces(VecDeque::new()))
+    }
+
+    pub(super) fn reply(body: ReplyBody) -> Self {
+        Self(Kind::Pieces(body.pieces().collect()))
+    }
+
+    /// A stream of events, the first of which may have come already.
+    pub(super) fn events(first: Option<Bytes>, stream: Stream) -> Self {
+        let keep_alive = Box::pin(sleep(KEEP_ALIVE));
+        Self(Kind::Events(Box::new(Events { first, stream: Some(stream), keep_alive })))
+    }
+
+    /// A body that somebody else made.
+    pub(super) fn other<B>(body: B) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self(Kind::Other(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))))
+    }
+}
+
+impl fmt::Debug for ResponseBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ResponseBody")
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<BodyFrame<Bytes>, BoxError>>> {
+        match &mut self.get_mut().0 {
+            Kind::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|piece| Ok(BodyFrame::data(piece)))),
+            Kind::Events(events) => events.poll_event(cx).map(|event| event.map(|event| Ok(BodyFrame::data(event)))),
+            Kind::Other(body) => body.as_mut().poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Kind::Pieces(pieces) => pieces.is_empty(),
+            Kind::Events(events) => events.stream.is_none(),
+            Kind::Other(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Pieces(pieces) => SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum()),
+            Kind::Events(_) => SizeHint::default(),
+            Kind::Other(body) => body.size_hint(),
+        }
+    }
+}
+
+/// Server-sent events. The call runs while the client reads; a client that goes away drops it.
+struct Events {
+    first: Option<Bytes>,
+    stream: Option<Stream>,
+    keep_alive: Pin<Box<Sleep>>,
+}
+
+/// A comment that often keeps proxies from closing a silent stream.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+impl Events {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(event([first])));
+        }
+        let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
+        let event = match stream.poll_frame(cx) {
+            Poll::Ready(Frame::Notification(message)) => event([message]),
+            Poll::Ready(Frame::Last(reply)) => {
+                self.stream = None;
+                event(reply.body.pieces())
+            }
+            Poll::Pending => match self.keep_alive.as_mut().poll(cx) {
+                Poll::Ready(()) => Bytes::from_static(b":\n\n"),
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        self.keep_alive.as_mut().reset(Instant::now() + KEEP_ALIVE);
+        Poll::Ready(Some(event))
+    }
+}
+
+/// One event. A message is JSON without line breaks, so it is one line of data.
+fn event(pieces: impl IntoIterator<Item = Bytes>) -> Bytes {
+    let mut event = BytesMut::from(&b"event: message\ndata: "[..]);
+    pieces.into_iter().for_each(|piece| event.put(piece));
+    event.put_slice(b"\n\n");
+    event.freeze()
+}

@@ -1,0 +1,98 @@
+//! Who may talk to the server at all: a page in somebody's browser may not.
+
+use ::http::{HeaderMap, Uri, header, uri::Authority};
+
+use crate::server::Options;
+
+/// Whether the request is meant for this server, and comes from where requests may come from.
+pub(super) fn check(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<(), &'static str> {
+    if !options.any_host {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = match (hosts.next(), hosts.next()) {
+            (Some(_), Some(_)) => return Err("there is more than one Host header"),
+            (Some(host), None) => host.to_str().ok(),
+            // HTTP/2 has it in the request line.
+            (None, _) => uri.authority().map(Authority::as_str),
+        };
+        if !host.and_then(host_name).is_some_and(|host| is_allowed(host, &options.allowed_hosts)) {
+            return Err("the Host header names a host that this server does not serve; see `Server::allow_host`");
+        }
+    }
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => Ok(()),
+        (Some(origin), None) if origin.to_str().is_ok_and(|origin| is_origin_allowed(origin, options)) => Ok(()),
+        _ => Err("requests from this Origin are not accepted; see `Server::allow_origin`"),
+    }
+}
+
+fn is_allowed(host: &str, allowed: &[String]) -> bool {
+    allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
+}
+
+/// The host without its port, and an IPv6 address without its brackets.
+fn host_name(authority: &str) -> Option<&str> {
+    if let Some(rest) = authority.strip_prefix('[') {
+        let (address, port) = rest.split_once(']')?;
+        return (port.is_empty() || is_port(port)).then_some(address);
+    }
+    match authority.split_once(':') {
+        Some((host, port)) => is_port(&authority[authority.len() - port.len() - 1..]).then_some(host),
+        None => Some(authority),
+    }
+}
+
+fn is_port(port: &str) -> bool {
+    port.strip_prefix(':').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn is_origin_allowed(origin: &str, options: &Options) -> bool {
+    if options.allowed_origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin)) {
+        return true;
+    }
+    let host = origin.split_once("://").and_then(|(_, authority)| host_name(authority));
+    host.is_some_and(|host| is_allowed(host, &["localhost", "127.0.0.1", "::1"].map(String::from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(host: &str, origin: Option<&str>, options: &Options) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().expect("a header"));
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, origin.parse().expect("a header"));
+        }
+        check(&headers, &Uri::from_static("/mcp"), options).is_ok()
+    }
+
+    #[test]
+    fn only_loopback_is_served_unless_said_otherwise() {
+        let options = Options::default();
+        for host in ["localhost", "localhost:8000", "127.0.0.1:1", "[::1]:8000", "[::1]", "LOCALHOST"] {
+            assert!(verdict(host, None, &options), "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example", "localhost:evil", "[::1", "::1", "localhost@evil", ""] {
+            assert!(!verdict(host, None, &options), "{host}");
+        }
+        let more = Options { allowed_hosts: vec!["mcp.example".into()], ..Options::default() };
+        assert!(verdict("mcp.example:443", None, &more));
+        let any = Options { any_host: true, ..Options::default() };
+        assert!(verdict("anything", None, &any));
+    }
+
+    #[test]
+    fn c58_a_foreign_origin_is_refused() {
+        let options = Options::default();
+        for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:9"] {
+            assert!(verdict("localhost", Some(origin), &options), "{origin}");
+        }
+        for origin in ["https://evil.example", "null", "http://localhost.evil.example", "localhost", ""] {
+            assert!(!verdict("localhost", Some(origin), &options), "{origin}");
+        }
+        let app = Options { allowed_origins: vec!["https://app.example".into()], ..Options::default() };
+        assert!(verdict("localhost", Some("https://app.example"), &app));
+        assert!(!verdict("localhost", Some("http://app.example"), &app));
+    }
+}

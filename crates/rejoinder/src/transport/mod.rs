@@ -1,0 +1,8 @@
+//! Bytes in, bytes out. A transport knows nothing of tools.
+
+mod args;
+mod http;
+mod shutdown;
+mod stdio;
+
+pub use self::{args::log_to_stderr, http::McpService};

@@ -1,0 +1,108 @@
+use bytes::{Buf, Bytes, BytesMut};
+
+/// Cuts a stream of bytes into lines, none longer than the limit.
+#[derive(Debug)]
+pub(super) struct Lines {
+    buffer: BytesMut,
+    /// How much of the buffer is known to have no line break.
+    searched: usize,
+    limit: usize,
+    /// Whether the rest of a line that was too long is being passed over.
+    skipping: bool,
+}
+
+/// What was cut off.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Whole(Bytes),
+    /// It is passed over as it arrives, so its length costs no memory.
+    TooLong,
+}
+
+impl Lines {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { buffer: BytesMut::with_capacity(64 * 1024), searched: 0, limit, skipping: false }
+    }
+
+    /// Where what is read goes.
+    pub(super) fn space(&mut self) -> &mut BytesMut {
+        self.buffer.reserve(16 * 1024);
+        &mut self.buffer
+    }
+
+    /// The next line that has arrived, without its line break.
+    pub(super) fn next(&mut self) -> Option<Line> {
+        loop {
+            let found = self.buffer[self.searched..].iter().position(|&byte| byte == b'\n');
+            let Some(end) = found.map(|at| at + self.searched) else { return self.without_break() };
+            self.searched = 0;
+            let line = self.buffer.split_to(end);
+            self.buffer.advance(1);
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            return Some(if line.len() > self.limit { Line::TooLong } else { Line::Whole(line.freeze()) });
+        }
+    }
+
+    fn without_break(&mut self) -> Option<Line> {
+        self.searched = self.buffer.len();
+        if self.searched <= self.limit && !self.skipping {
+            return None;
+        }
+        self.buffer.clear();
+        self.searched = 0;
+        (!std::mem::replace(&mut self.skipping, true)).then_some(Line::TooLong)
+    }
+
+    /// What came after the last line break, once nothing more comes.
+    pub(super) fn last(&mut self) -> Option<Line> {
+        let rest = self.buffer.split();
+        (!rest.is_empty() && !self.skipping).then(|| Line::Whole(rest.freeze()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<Line> {
+        let mut lines = Lines::new(limit);
+        let mut cut = Vec::new();
+        for chunk in chunks {
+            lines.space().extend_from_slice(chunk);
+            cut.extend(std::iter::from_fn(|| lines.next()));
+        }
+        cut.extend(lines.last());
+        cut
+    }
+
+    fn whole(text: &'static str) -> Line {
+        Line::Whole(Bytes::from_static(text.as_bytes()))
+    }
+
+    #[test]
+    fn lines_are_cut_wherever_the_chunks_end() {
+        assert_eq!(
+            cut(100, &[b"one\ntw", b"o\n", b"\nthree"]),
+            [whole("one"), whole("two"), whole(""), whole("three")]
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_told_once_and_passed_over() {
+        assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [Line::TooLong, whole("ok")]);
+        assert_eq!(cut(4, &[b"12345\n1234\n"]), [Line::TooLong, whole("1234")]);
+        assert_eq!(cut(4, &[b"123456"]), [Line::TooLong]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_costs_no_memory() {
+        let mut lines = Lines::new(1024);
+        for _ in 0..1000 {
+            lines.space().extend_from_slice(&[b'x'; 16 * 1024]);
+            let _ = lines.next();
+        }
+        assert!(lines.buffer.capacity() < 1024 * 1024);
+    }
+}

@@ -1,0 +1,107 @@
+//! `cargo xtask bench`: our server beside its peers, in one run on one machine.
+//!
+//! Every round puts each load on all servers that get it, one right after the other and each started afresh; every
+//! other round goes backwards, so that a slow spell of the machine hits nobody in particular. The server has one core and the loader the other. What is compared is the
+//! processor time for each request, paired within a round: it depends least on what else the machine does.
+
+mod measure;
+mod plan;
+mod prepare;
+mod report;
+mod samples;
+mod targets;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::words::Words;
+use crate::{cargo, tools};
+
+/// The package that has the servers and the loader.
+const PACKAGE: &str = "rejoinder-bench";
+
+/// What the command line asked for.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// A short run, good for seeing that it works: writes no results.
+    quick: bool,
+    /// Another binary in the place of `bench-rejoinder`: for work on this harness itself.
+    rejoinder: Option<PathBuf>,
+}
+
+impl Options {
+    /// Reads `[--quick] [--rejoinder BIN]`.
+    pub(crate) fn parse(mut words: Words) -> Result<Self> {
+        let quick = words.flag("--quick");
+        let rejoinder = words.value("--rejoinder")?.map(PathBuf::from);
+        words.end()?;
+        Ok(Self { quick, rejoinder })
+    }
+}
+
+/// How long and how often to measure.
+#[derive(Debug, Clone, Copy)]
+struct Effort {
+    rounds: usize,
+    seconds: f64,
+    warmup: f64,
+}
+
+impl Effort {
+    /// About five minutes: many short rounds, since the median of many pairs outlives more disturbances.
+    const FULL: Self = Self { rounds: 9, seconds: 1.0, warmup: 0.3 };
+
+    /// Half a minute.
+    const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1 };
+}
+
+/// The programs of the bench, by name.
+#[derive(Debug)]
+struct Binaries(BTreeMap<String, PathBuf>);
+
+impl Binaries {
+    /// Builds them.
+    fn build(options: &Options) -> Result<Self> {
+        let mut built = cargo::build_release(PACKAGE)?;
+        if let Some(path) = &options.rejoinder {
+            built.insert(plan::REJOINDER.to_owned(), path.clone());
+        }
+        Ok(Self(built))
+    }
+
+    /// Where the program `name` is.
+    fn path(&self, name: &str) -> Result<&PathBuf> {
+        self.0.get(name).with_context(|| format!("package {PACKAGE} has no binary {name}"))
+    }
+}
+
+/// Measures everything and reports.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
+    let bench = measure::Bench::new(Binaries::build(options)?, effort);
+    let list = prepare::prepare(&bench)?;
+    let subjects = plan::subjects(&list);
+    let mut samples = samples::Samples::default();
+    for round in 0..effort.rounds {
+        for load in plan::LOADS {
+            let mut order: Vec<_> = subjects.iter().filter(|one| one.loads.contains(&load)).collect();
+            if !round.is_multiple_of(2) {
+                order.reverse();
+            }
+            for subject in order {
+                let sample = bench.measure(subject, load, round)?;
+                println!("round {} {sample}", round + 1);
+                samples.push(sample);
+            }
+        }
+    }
+    let page = report::page(&samples, effort, bench.pinned())?;
+    println!("\n{page}");
+    if !options.quick {
+        let file = tools::root().join("bench/RESULTS.md");
+        std::fs::write(&file, page).with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(())
+}

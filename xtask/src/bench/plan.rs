@@ -1,0 +1,96 @@
+//! What is measured: which servers, and what each is asked.
+
+use std::fmt;
+use std::path::Path;
+
+/// Our own server.
+pub(super) const REJOINDER: &str = "bench-rejoinder";
+
+/// rmcp's.
+pub(super) const RMCP: &str = "bench-rmcp";
+
+/// The bare handler.
+pub(super) const FLOOR: &str = "bench-floor";
+
+/// How many tools a server with many has.
+pub(super) const MANY: usize = 1000;
+
+/// One way to load a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Load {
+    /// `tools/call` of `add` over this many connections.
+    Call(usize),
+    /// `tools/list` over this many connections.
+    List(usize),
+    /// `tools/call` of `add` over stdio, this many in flight.
+    Stdio(usize),
+}
+
+/// Every load, in the order in which they are run and reported.
+pub(super) const LOADS: [Load; 6] =
+    [Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16), Load::Stdio(1), Load::Stdio(64)];
+
+impl fmt::Display for Load {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(1) => write!(out, "tools/call, 1 connection"),
+            Self::Call(many) => write!(out, "tools/call, {many} connections"),
+            Self::List(many) => write!(out, "tools/list, {many} connections"),
+            Self::Stdio(many) => write!(out, "tools/call on stdio, {many} in flight"),
+        }
+    }
+}
+
+/// A server as it is started, and the loads it gets.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    /// What the report calls it.
+    pub(super) name: &'static str,
+    /// Its binary.
+    pub(super) program: &'static str,
+    /// Its arguments, but for the address.
+    pub(super) arguments: Vec<String>,
+    /// What it is asked.
+    pub(super) loads: &'static [Load],
+}
+
+/// Names of subjects that are compared: see `targets`.
+pub(super) mod name {
+    pub(in crate::bench) const REJOINDER: &str = "rejoinder";
+    pub(in crate::bench) const REJOINDER_MANY: &str = "rejoinder, 1000 tools";
+    pub(in crate::bench) const REJOINDER_STDIO: &str = "rejoinder, stdio";
+    pub(in crate::bench) const RMCP: &str = "rmcp as documented";
+    pub(in crate::bench) const RMCP_ARC: &str = "rmcp, shared router";
+    pub(in crate::bench) const RMCP_MANY: &str = "rmcp, shared router, 1000 tools";
+    pub(in crate::bench) const RMCP_STDIO: &str = "rmcp, stdio()";
+    pub(in crate::bench) const RMCP_PIPES: &str = "rmcp, stdio_pipes()";
+    pub(in crate::bench) const FLOOR: &str = "bare axum";
+}
+
+const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
+const CALLS_AND_LIST: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16)];
+const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
+const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64)];
+
+/// Every server, ours between those it is compared with. `list` is the file of bytes the floor answers lists with.
+pub(super) fn subjects(list: &Path) -> Vec<Subject> {
+    let subject = |name, program, arguments: &[&str], loads| Subject {
+        name,
+        program,
+        arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+        loads,
+    };
+    let list = list.to_string_lossy();
+    let many = MANY.to_string();
+    vec![
+        subject(name::RMCP, RMCP, &[], CALLS),
+        subject(name::RMCP_ARC, RMCP, &["--arc"], CALLS),
+        subject(name::REJOINDER, REJOINDER, &["--tools", "1"], CALLS),
+        subject(name::FLOOR, FLOOR, &["--list", &list], CALLS_AND_LIST),
+        subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], MANY_TOOLS),
+        subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], MANY_TOOLS),
+        subject(name::RMCP_STDIO, RMCP, &["--stdio"], STDIO),
+        subject(name::REJOINDER_STDIO, REJOINDER, &["--stdio"], STDIO),
+        subject(name::RMCP_PIPES, RMCP, &["--stdio-pipes"], STDIO),
+    ]
+}

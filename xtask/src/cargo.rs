@@ -1,0 +1,65 @@
+//! Calling cargo.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::{process, tools};
+
+/// The cargo that runs us, in the root of the checkout.
+pub(crate) fn command(arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(tools::root());
+    command
+}
+
+/// Builds the binaries of a package with optimisations, and says where each one is.
+///
+/// Cargo is asked for the paths: a guess would be wrong as soon as somebody has another target folder.
+pub(crate) fn build_release(package: &str) -> Result<BTreeMap<String, PathBuf>> {
+    let messages = process::output(&mut command(&[
+        "build",
+        "--release",
+        "--bins",
+        "--package",
+        package,
+        "--message-format=json-render-diagnostics",
+    ]))?;
+    executables(&String::from_utf8_lossy(&messages))
+        .with_context(|| format!("what cargo said about building {package}"))
+}
+
+/// Finds the binaries in cargo's messages, a JSON value on each line.
+fn executables(messages: &str) -> Result<BTreeMap<String, PathBuf>> {
+    let mut found = BTreeMap::new();
+    for line in messages.lines() {
+        let message: Value = serde_json::from_str(line)?;
+        if let (Some(path), Some(name)) = (message["executable"].as_str(), message["target"]["name"].as_str()) {
+            found.insert(name.to_owned(), path.into());
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_executed_is_found() {
+        let messages = concat!(
+            r#"{"reason":"compiler-artifact","target":{"name":"lib"},"executable":null}"#,
+            "\n",
+            r#"{"reason":"compiler-artifact","target":{"name":"tool"},"executable":"/t/tool"}"#,
+            "\n",
+            r#"{"reason":"build-finished","success":true}"#,
+        );
+        let found = executables(messages).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found["tool"], PathBuf::from("/t/tool"));
+    }
+}
