@@ -75,7 +75,7 @@ impl Twin {
             is_async: signature.asyncness.is_some(),
             parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, outside)).collect(),
             output: outside(output),
-            details,
+            details: outside(details),
         }
     }
 

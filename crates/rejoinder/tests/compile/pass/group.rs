@@ -18,6 +18,7 @@ type Count = u32;
 impl Shop {
     /// `Self` means the same outside.
     const MOST: Count = 10;
+    const TITLE: &'static str = "Most";
 
     #[tool]
     async fn buy(&self, #[arg(default = Self::MOST)] count: Count, ctx: Context) -> Result<Count, ToolError> {
@@ -26,7 +27,7 @@ impl Shop {
     }
 
     /// Of no receiver.
-    #[rejoinder::tool(name = "max")]
+    #[rejoinder::tool(name = "max", title = Self::TITLE)]
     fn most() -> Count {
         Self::MOST
     }
