@@ -15,7 +15,7 @@ pub mod __private;
 
 pub use error::{Error, Result};
 pub use server::{BuiltServer, CacheHints, CacheScope, NotOffered, Server, ServerHandle, WiringError, WiringErrors};
-pub use transport::{McpService, log_to_stderr};
+pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
 
 pub use rejoinder_core::{
     call::{Argument, Call, Completing, Era, Level},
