@@ -17,5 +17,5 @@ pub(crate) use answer::{Answer, Frame, Stream};
 pub(crate) use dispatch::dispatch;
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
-pub(crate) use version::{LEGACY, is_legacy};
+pub(crate) use version::{LEGACY, MODERN, is_legacy};
 pub(crate) use write::{Reply, ReplyBody, error_reply, failure, progress_params};

@@ -6,3 +6,5 @@ mod shutdown;
 mod stdio;
 
 pub use self::{args::log_to_stderr, http::McpService};
+
+pub(crate) use self::http::ResponseBody;

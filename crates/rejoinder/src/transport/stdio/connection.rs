@@ -8,6 +8,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::mpsc,
+    time::timeout,
 };
 
 use super::{
@@ -59,14 +60,16 @@ pub(crate) async fn serve(
     }
     connection.flush(&mut output).await?;
     let Connection { mut in_flight, mut out, .. } = connection;
-    in_flight
-        .finish(&mut receiver, engine.options.grace, async |message| {
+    let finishing = async {
+        while let Some(message) = in_flight.last_words(&mut receiver).await {
             push(&mut out, message);
             output.write_all(&out).await?;
             out.clear();
-            output.flush().await
-        })
-        .await
+            output.flush().await?;
+        }
+        Ok(())
+    };
+    timeout(engine.options.grace, finishing).await.unwrap_or(Ok(()))
 }
 
 struct Connection<'a> {

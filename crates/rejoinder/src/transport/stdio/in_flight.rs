@@ -1,9 +1,9 @@
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
+use tokio::{sync::mpsc, task::JoinHandle};
 
 use crate::protocol::{Frame, Stream};
 
@@ -94,24 +94,16 @@ impl InFlight {
         });
     }
 
-    /// Takes what the rest still says, until it is done or the time is up.
-    pub(super) async fn finish(
-        &mut self,
-        receiver: &mut mpsc::Receiver<Output>,
-        grace: Duration,
-        mut write: impl AsyncFnMut(Output) -> std::io::Result<()>,
-    ) -> std::io::Result<()> {
-        let finishing = async {
-            while !self.tasks.is_empty() {
-                let Some(output) = receiver.recv().await else { break };
-                if let Output::Last(key, _) = &output {
-                    self.tasks.remove(key);
-                }
-                write(output).await?;
-            }
-            Ok(())
-        };
-        timeout(grace, finishing).await.unwrap_or(Ok(()))
+    /// What one of them says, once the client has nothing more to say; `None` when all are done.
+    pub(super) async fn last_words(&mut self, receiver: &mut mpsc::Receiver<Output>) -> Option<Output> {
+        if self.tasks.is_empty() {
+            return None;
+        }
+        let output = receiver.recv().await?;
+        if let Output::Last(key, _) = &output {
+            self.tasks.remove(key);
+        }
+        Some(output)
     }
 }
 
