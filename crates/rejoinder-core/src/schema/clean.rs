@@ -1,10 +1,18 @@
 use serde_json::{Map, Value};
 
+/// Whether a property that may be `null` says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nulls {
+    /// A property that may be left out is not also a union with `null`: right for what a client sends.
+    Drop,
+    /// What is written as `null` says so: right for what a server sends.
+    Keep,
+}
+
 /// Makes a generated schema one that clients accept.
 ///
-/// * A property that may be left out is not also a union with `null`.
-/// * Rust's number types (`int64`, `uint8`, `double`, ..) are no JSON Schema formats; their bounds stay.
-pub fn clean(schema: &mut Value) {
+/// Rust's number types (`int64`, `uint8`, `double`, ..) are no JSON Schema formats; their bounds stay.
+pub fn clean(schema: &mut Value, nulls: Nulls) {
     let Value::Object(object) = schema else { return };
     if object.get("format").and_then(Value::as_str).is_some_and(is_rust_number) {
         object.remove("format");
@@ -12,21 +20,21 @@ pub fn clean(schema: &mut Value) {
     for key in ["properties", "$defs", "patternProperties"] {
         if let Some(Value::Object(members)) = object.get_mut(key) {
             for member in members.values_mut() {
-                if key == "properties" {
+                if key == "properties" && nulls == Nulls::Drop {
                     without_null(member);
                 }
-                clean(member);
+                clean(member, nulls);
             }
         }
     }
     for key in ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"] {
         if let Some(member) = object.get_mut(key) {
-            clean(member);
+            clean(member, nulls);
         }
     }
     for key in ["anyOf", "oneOf", "allOf", "prefixItems"] {
         if let Some(Value::Array(members)) = object.get_mut(key) {
-            members.iter_mut().for_each(clean);
+            members.iter_mut().for_each(|member| clean(member, nulls));
         }
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use super::{clean, clean::without_null, generator};
+use super::{Nulls, clean, clean::without_null, settings};
 use crate::call::{ArgumentSet, Param};
 
 /// The schema of a function's arguments while it is being written.
@@ -17,7 +17,7 @@ pub struct InputSchema {
 impl InputSchema {
     /// The schema of all arguments in `S`.
     pub fn of<S: ArgumentSet>(params: &'static [Param]) -> Self {
-        let mut schema = Self { generator: generator(), properties: Map::new(), required: Vec::new() };
+        let mut schema = Self { generator: settings().into_generator(), properties: Map::new(), required: Vec::new() };
         S::describe(params, &mut schema);
         schema
     }
@@ -29,7 +29,7 @@ impl InputSchema {
             schema = json!({});
         }
         without_null(&mut schema);
-        clean(&mut schema);
+        clean(&mut schema, Nulls::Drop);
         if let Value::Object(schema) = &mut schema {
             if let Some(description) = param.description {
                 schema.insert("description".into(), description.into());
@@ -65,7 +65,7 @@ impl InputSchema {
         schema.insert("additionalProperties".into(), false.into());
         let mut definitions = self.generator.take_definitions(true);
         if !definitions.is_empty() {
-            definitions.values_mut().for_each(clean);
+            definitions.values_mut().for_each(|definition| clean(definition, Nulls::Drop));
             schema.insert("$defs".into(), definitions.into());
         }
         Arc::new(schema)

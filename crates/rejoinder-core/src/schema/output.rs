@@ -3,7 +3,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use super::{clean, generator};
+use super::{Nulls, clean, settings};
 
 /// The schema of a structured result.
 ///
@@ -19,7 +19,7 @@ pub struct OutputSchema {
 impl OutputSchema {
     /// The schema of `T` as a result.
     pub fn of<T: JsonSchema>() -> Self {
-        let mut generator = generator();
+        let mut generator = settings().for_serialize().into_generator();
         let mut schema: Value = generator.subschema_for::<T>().into();
         let mut definitions = generator.take_definitions(true);
         // A recursive type arrives as a reference to its definition; look through it.
@@ -31,10 +31,10 @@ impl OutputSchema {
         } else {
             schema["type"] = "object".into();
         }
-        clean(&mut schema);
+        clean(&mut schema, Nulls::Keep);
         let Value::Object(mut schema) = schema else { unreachable!("an object was made above") };
         if !definitions.is_empty() {
-            definitions.values_mut().for_each(clean);
+            definitions.values_mut().for_each(|definition| clean(definition, Nulls::Keep));
             schema.insert("$defs".into(), definitions.into());
         }
         Self { schema: Arc::new(schema), wrapped }
