@@ -16,7 +16,7 @@ use super::{
     request::{Refused, accepts_events, check_content_type, read_body},
 };
 use crate::{
-    protocol::{Answer, Envelope, Frame, Reply, Stream, dispatch, error_reply},
+    protocol::{Answer, Envelope, Frame, Reply, RpcError, Stream, dispatch, error_reply},
     server::{BuiltServer, Engine},
 };
 
@@ -94,13 +94,16 @@ where
         Ok(envelope) => envelope,
         Err(bad) => return Ok(json(error_reply(bad.id, &bad.error))),
     };
+    let id = envelope.id;
     let answer = dispatch(&engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));
     Ok(match answer {
         Answer::Nothing => status(StatusCode::ACCEPTED),
         Answer::Reply(reply) => json(reply),
         Answer::Stream(stream) if stream.is_subscription() => {
             if !events {
-                return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, "a subscription needs Accept: text/event-stream"));
+                let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
+                let reply = error_reply(id, &error);
+                return Ok(json(Reply { status: StatusCode::NOT_ACCEPTABLE, ..reply }));
             }
             event_stream(None, stream)
         }
