@@ -8,6 +8,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::mpsc,
+    time::timeout,
 };
 
 use super::{
@@ -60,17 +61,19 @@ pub(crate) async fn serve(
     }
     connection.flush(&mut output).await?;
     let Connection { mut in_flight, session, mut out, .. } = connection;
-    let in_session = session.is_some();
+    let mut in_session = session.is_some();
     // Without a way into it, the session ends.
     drop(session);
-    in_flight
-        .finish(&mut receiver, in_session, engine.options.grace, async |message| {
+    let finishing = async {
+        while let Some(message) = in_flight.last_words(&mut receiver, &mut in_session).await {
             push(&mut out, message);
             output.write_all(&out).await?;
             out.clear();
-            output.flush().await
-        })
-        .await
+            output.flush().await?;
+        }
+        Ok(())
+    };
+    timeout(engine.options.grace, finishing).await.unwrap_or(Ok(()))
 }
 
 struct Connection<'a> {

@@ -1,9 +1,9 @@
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
+use tokio::{sync::mpsc, task::JoinHandle};
 
 use crate::protocol::{Frame, Stream};
 
@@ -96,27 +96,22 @@ impl InFlight {
         });
     }
 
-    /// Takes what the rest, and the session if there is one, still say, until they are done or the time is up.
-    pub(super) async fn finish(
+    /// What one of them, or the session, says, once the client has nothing more to say; `None` when all are done.
+    pub(super) async fn last_words(
         &mut self,
         receiver: &mut mpsc::Receiver<Output>,
-        mut session: bool,
-        grace: Duration,
-        mut write: impl AsyncFnMut(Output) -> std::io::Result<()>,
-    ) -> std::io::Result<()> {
-        let finishing = async {
-            while session || !self.tasks.is_empty() {
-                let Some(output) = receiver.recv().await else { break };
-                match &output {
-                    Output::Last(key, _) => drop(self.tasks.remove(key)),
-                    Output::SessionOver => session = false,
-                    Output::Message(_) => {}
-                }
-                write(output).await?;
-            }
-            Ok(())
-        };
-        timeout(grace, finishing).await.unwrap_or(Ok(()))
+        session: &mut bool,
+    ) -> Option<Output> {
+        if self.tasks.is_empty() && !*session {
+            return None;
+        }
+        let output = receiver.recv().await?;
+        match &output {
+            Output::Last(key, _) => drop(self.tasks.remove(key)),
+            Output::SessionOver => *session = false,
+            Output::Message(_) => {}
+        }
+        Some(output)
     }
 }
 
