@@ -21,6 +21,9 @@ mod sealing;
 mod spent;
 mod token;
 
+#[cfg(test)]
+mod tests;
+
 pub use keys::{BadStateKeys, StateKeys};
 pub use spent::{SpentInMemory, SpentStates};
 
