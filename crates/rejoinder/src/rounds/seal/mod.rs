@@ -14,6 +14,7 @@ mod binding;
 mod canonical;
 mod clock;
 mod envelope;
+mod fuzz;
 mod keys;
 mod options;
 mod refused;
@@ -24,6 +25,8 @@ mod token;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
+pub use fuzz::fuzz;
 pub use keys::{BadStateKeys, StateKeys};
 pub use spent::{SpentInMemory, SpentStates};
 

@@ -2,6 +2,7 @@
 //! what it is bound to.
 
 mod bound;
+mod corpus;
 mod form;
 mod keyring;
 mod props;
