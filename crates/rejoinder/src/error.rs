@@ -8,10 +8,16 @@ pub enum Error {
     /// The network or a pipe failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// The keys that seal `requestState` cannot be used.
+    #[error(transparent)]
+    StateKeys(#[from] crate::BadStateKeys),
     /// Anything else that `main` met before it served.
     #[error(transparent)]
-    Other(#[from] Box<dyn std::error::Error + Send + Sync>),
+    Other(#[from] BoxError),
 }
 
 /// What `main` returns.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Any error, in a box that can move between threads.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

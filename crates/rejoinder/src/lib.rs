@@ -7,6 +7,7 @@ mod error;
 mod macros;
 pub mod prelude;
 mod protocol;
+mod rounds;
 mod server;
 pub mod testing;
 mod transport;
@@ -14,11 +15,13 @@ mod transport;
 #[doc(hidden)]
 pub mod __private;
 
-pub use error::{Error, Result};
+pub use error::{BoxError, Error, Result};
+pub use rounds::seal::{BadStateKeys, SpentInMemory, SpentStates, StateKeys};
 pub use server::{BuiltServer, CacheHints, CacheScope, NotOffered, Server, ServerHandle, WiringError, WiringErrors};
 pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
 
 pub use rejoinder_core::{
+    BoxFuture,
     call::{Argument, Call, Completing, Era, Level},
     error::ToolError,
     inject::{Context, Dep, FromCall},

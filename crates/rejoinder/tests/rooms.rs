@@ -1,9 +1,10 @@
-//! Imports point one way: transport -> protocol -> server -> core.
+//! Imports point one way: transport -> protocol -> server -> rounds -> core.
 
 use std::{fs, path::Path};
 
 /// Each room, and the rooms that nothing in it may name.
-const FORBIDDEN: [(&str, &[&str]); 3] = [
+const FORBIDDEN: [(&str, &[&str]); 4] = [
+    ("rounds", &["server", "protocol", "transport", "testing"]),
     ("server", &["protocol", "transport", "testing"]),
     ("protocol", &["transport", "testing"]),
     ("transport", &["testing"]),

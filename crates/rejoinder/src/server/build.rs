@@ -15,6 +15,7 @@ use super::{
     hub::Hub,
     registry::Registry,
 };
+use crate::rounds::seal::Seal;
 
 /// One mistake in how a server is put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,9 +110,11 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
         registry.add_resource(resource, &mut mistakes);
         mistakes.drain(..).for_each(|mistake| check.report(&of, mistake));
     }
-    if !check.found.is_empty() {
+    let seal = Seal::new(&server.info.name, &server.options.state);
+    let seal = seal.map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("state", mistake)));
+    let (Ok(seal), true) = (seal, check.found.is_empty()) else {
         return Err(WiringErrors(check.found));
-    }
+    };
 
     registry.render(&server.options, &info_json);
     let engine = Arc::new(Engine {
@@ -121,6 +124,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
         capabilities,
         options: server.options,
         hub: Hub::default(),
+        seal,
         registry: ArcSwap::from_pointee(registry),
         dependencies: Arc::new(server.dependencies),
     });

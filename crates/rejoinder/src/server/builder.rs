@@ -7,6 +7,7 @@ use rejoinder_core::{
 };
 
 use super::{CacheHints, ServerHandle, WiringErrors, build::build, engine::Engine, handle::Cell};
+use crate::rounds::seal::StateOptions;
 
 /// An MCP server, while it is put together.
 ///
@@ -48,6 +49,7 @@ pub(crate) struct Options {
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) any_host: bool,
     pub(crate) strict_arguments: bool,
+    pub(crate) state: StateOptions,
 }
 
 impl Default for Options {
@@ -64,6 +66,7 @@ impl Default for Options {
             allowed_origins: Vec::new(),
             any_host: false,
             strict_arguments: false,
+            state: StateOptions::default(),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::{
     hub::{Change, Hub},
     registry::{List, Registry},
 };
+use crate::rounds::seal::Seal;
 
 /// A built server: what all its transports share.
 #[derive(Debug)]
@@ -27,6 +28,9 @@ pub(crate) struct Engine {
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) options: Options,
     pub(crate) hub: Hub,
+    /// What makes a `requestState` and reads it again.
+    #[expect(dead_code, reason = "nothing asks yet, so nothing seals")]
+    pub(crate) seal: Seal,
     pub(super) registry: ArcSwap<Registry>,
     pub(super) dependencies: Arc<Dependencies>,
 }

@@ -15,6 +15,7 @@ mod page;
 mod registry;
 mod running;
 mod shelf;
+mod state;
 mod uri_template;
 
 pub use build::{WiringError, WiringErrors};

@@ -1,0 +1,209 @@
+use std::{fmt, sync::Arc};
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
+use hkdf::Hkdf;
+use secrecy::{ExposeSecret, SecretBox};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+/// Where [`StateKeys::from_env`] looks.
+const VARIABLE: &str = "REJOINDER_STATE_KEYS";
+
+/// The fewest bytes a secret may have.
+const SHORTEST: usize = 32;
+
+/// The secrets that seal `requestState`, for a server that runs in more than one process.
+///
+/// The first seals, all of them open. Each has at least 32 bytes from a good source of randomness
+/// (`openssl rand -base64 32`). Every process that answers for the server needs the same ones; without any, each process
+/// makes one of its own when it starts, and a call that begins in one cannot go on in another.
+///
+/// ```
+/// use rejoinder::{Server, StateKeys};
+///
+/// # fn main() -> Result<(), rejoinder::BadStateKeys> {
+/// let keys = StateKeys::new([b"32 bytes that nobody could guess"])?;
+/// let server = Server::new("files", "1.0.0").state_keys(keys);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Rotation
+///
+/// In three steps, each rolled out everywhere before the next, and the last not before the states of the first have
+/// expired ([`Server::state_ttl`](crate::Server::state_ttl)):
+///
+/// 1. `[old, new]`: everyone can open what the new one seals, nobody seals with it yet.
+/// 2. `[new, old]`: the new one seals, what the old one sealed still opens.
+/// 3. `[new]`.
+///
+/// A secret that has leaked is taken out at once instead; the calls in flight start over.
+#[derive(Clone)]
+pub struct StateKeys(Arc<[Key]>);
+
+/// What is derived from one secret; the secret itself is not kept.
+pub(super) struct Key {
+    pub(super) id: KeyId,
+    secret: SecretBox<[u8; 32]>,
+}
+
+/// Says in a token which key opens it.
+pub(super) type KeyId = [u8; 4];
+
+/// Why keys cannot be used. It never repeats any of them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadStateKeys {
+    /// There is none.
+    #[error("there is no key: give at least one")]
+    Empty,
+    /// One is too easily guessed.
+    #[error("key {position} has {length} bytes: a key has at least 32, from `openssl rand -base64 32`, say")]
+    TooShort {
+        /// Which one, counted from 1.
+        position: usize,
+        /// How many bytes it has.
+        length: usize,
+    },
+    /// One is there twice.
+    #[error("key {position} is the same as key {first}")]
+    Duplicate {
+        /// Which one, counted from 1.
+        position: usize,
+        /// Which one it repeats.
+        first: usize,
+    },
+    /// One is not base64.
+    #[error("key {position} in REJOINDER_STATE_KEYS is not base64")]
+    NotBase64 {
+        /// Which one, counted from 1.
+        position: usize,
+    },
+    /// The variable is missing.
+    #[error("REJOINDER_STATE_KEYS is not set: give it keys in base64, separated by commas, the first of which seals")]
+    NotSet,
+    /// The variable is not text.
+    #[error("REJOINDER_STATE_KEYS is not text: give it keys in base64, separated by commas")]
+    NotText,
+}
+
+impl StateKeys {
+    /// Keys from their bytes, the first of which seals. A string counts as its bytes.
+    ///
+    /// # Errors
+    ///
+    /// There is none, one is shorter than 32 bytes, or one is there twice.
+    ///
+    /// ```
+    /// use rejoinder::StateKeys;
+    ///
+    /// let mistake = StateKeys::new(["too short"]).unwrap_err();
+    /// assert!(mistake.to_string().starts_with("key 1 has 9 bytes: a key has at least 32"));
+    /// ```
+    pub fn new<K>(keys: impl IntoIterator<Item = K>) -> Result<Self, BadStateKeys>
+    where
+        K: AsRef<[u8]>,
+    {
+        let mut derived: Vec<Key> = Vec::new();
+        for (index, secret) in keys.into_iter().enumerate() {
+            let (secret, position) = (secret.as_ref(), index + 1);
+            if secret.len() < SHORTEST {
+                return Err(BadStateKeys::TooShort { position, length: secret.len() });
+            }
+            let key = Key::derive(secret);
+            if let Some(first) = derived.iter().position(|other| other.expose() == key.expose()) {
+                return Err(BadStateKeys::Duplicate { position, first: first + 1 });
+            }
+            derived.push(key);
+        }
+        if derived.is_empty() { Err(BadStateKeys::Empty) } else { Ok(Self(derived.into())) }
+    }
+
+    /// Keys from the variable `REJOINDER_STATE_KEYS`: base64 (either alphabet), separated by commas, the first seals.
+    ///
+    /// # Errors
+    ///
+    /// The variable is not set, or what it holds are not keys. The error never repeats the value.
+    ///
+    /// ```no_run
+    /// use rejoinder::{Server, StateKeys};
+    ///
+    /// # fn main() -> rejoinder::Result<()> {
+    /// let server = Server::new("files", "1.0.0").state_keys(StateKeys::from_env()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_env() -> Result<Self, BadStateKeys> {
+        let value = std::env::var_os(VARIABLE).ok_or(BadStateKeys::NotSet)?.into_string();
+        Self::from_text(&Zeroizing::new(value.map_err(|_| BadStateKeys::NotText)?))
+    }
+
+    pub(super) fn from_text(text: &str) -> Result<Self, BadStateKeys> {
+        if text.trim().is_empty() {
+            return Err(BadStateKeys::Empty);
+        }
+        let decode = |(index, key): (usize, &str)| {
+            let engine = if key.contains(['-', '_']) { URL_SAFE } else { STANDARD };
+            let decoded = engine.decode(key.trim()).map_err(|_| BadStateKeys::NotBase64 { position: index + 1 })?;
+            Ok(Zeroizing::new(decoded))
+        };
+        Self::new(text.split(',').enumerate().map(decode).collect::<Result<Vec<_>, _>>()?.iter())
+    }
+
+    /// One key that nobody else has.
+    pub(super) fn random() -> Result<Self, getrandom::Error> {
+        let mut secret = Zeroizing::new([0; SHORTEST]);
+        getrandom::fill(secret.as_mut_slice())?;
+        Ok(Self([Key::derive(secret.as_slice())].into()))
+    }
+
+    /// The key that seals.
+    pub(super) fn first(&self) -> &Key {
+        &self.0[0]
+    }
+
+    /// Every key of that id. Two secrets may have the same one by chance.
+    pub(super) fn named(&self, id: KeyId) -> impl Iterator<Item = &Key> {
+        self.0.iter().filter(move |key| key.id == id)
+    }
+}
+
+impl Key {
+    /// HKDF-SHA256 without a salt, one output for the cipher and one for the name.
+    fn derive(secret: &[u8]) -> Self {
+        let source = Hkdf::<Sha256>::new(None, secret);
+        let expand = |info: &str, out: &mut [u8]| {
+            source.expand(info.as_bytes(), out).expect("HKDF-SHA256 yields up to 8,160 bytes");
+        };
+        let mut id = KeyId::default();
+        expand("rejoinder/state/v1/key-id", &mut id);
+        let secret = SecretBox::init_with_mut(|key: &mut [u8; 32]| {
+            expand("rejoinder/state/v1/xchacha20-poly1305", key);
+        });
+        Self { id, secret }
+    }
+
+    pub(super) fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(self.expose().into())
+    }
+
+    fn expose(&self) -> &[u8; 32] {
+        self.secret.expose_secret()
+    }
+}
+
+/// How many there are, and nothing else.
+impl fmt::Debug for StateKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StateKeys({})", self.0.len())
+    }
+}
+
+const PADDED_OR_NOT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, PADDED_OR_NOT);
+const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, PADDED_OR_NOT);

@@ -1,0 +1,35 @@
+//! The seal of `requestState`.
+//!
+//! In the stateless era a server remembers nothing between two rounds of a call: what it must know again rides in
+//! `requestState`, and the client carries it. [`Seal`] makes it unreadable, unforgeable, short-lived, and worth nothing
+//! for another call, another caller or another server. `docs/threat-model.md` says what that does and does not protect.
+//!
+//! * [`keys`]: the secrets, and how they are given and rotated.
+//! * [`token`]: the text on the wire: which key, which nonce, and what only the key opens.
+//! * [`envelope`]: what is inside: times, a number, the binding, and the state.
+//! * [`binding`] and [`canonical`]: which call a state belongs to.
+//! * [`spent`]: states that may be redeemed once only.
+
+mod binding;
+mod canonical;
+mod clock;
+mod envelope;
+mod fuzz;
+mod keys;
+mod options;
+mod refused;
+mod sealing;
+mod spent;
+mod token;
+
+#[cfg(test)]
+mod tests;
+
+#[doc(hidden)]
+pub use fuzz::fuzz;
+pub use keys::{BadStateKeys, StateKeys};
+pub use spent::{SpentInMemory, SpentStates};
+
+pub(crate) use binding::Binding;
+pub(crate) use options::StateOptions;
+pub(crate) use sealing::Seal;

@@ -1,0 +1,170 @@
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use super::{
+    binding::{Binding, audience_digest},
+    clock::{Clock, nanoseconds},
+    envelope::{self, Envelope},
+    keys::StateKeys,
+    options::StateOptions,
+    refused::{Reason, Refused},
+    spent::SpentStates,
+    token,
+};
+
+/// How far the clocks of servers that share keys may be apart.
+const SKEW: Duration = Duration::from_secs(60);
+
+/// Seals states and opens them again. Every failure to open is the same to the client.
+pub(crate) struct Seal {
+    keys: StateKeys,
+    keys_are_random: bool,
+    audience: [u8; 16],
+    ttl: Duration,
+    limit: usize,
+    spent: Option<Arc<dyn SpentStates>>,
+    clock: Clock,
+}
+
+/// A state that came back as it had left.
+pub(crate) struct Opened {
+    /// What was sealed.
+    pub(crate) state: Vec<u8>,
+    /// A number that no other state has.
+    pub(crate) id: [u8; 16],
+    /// When it would not have opened any more.
+    pub(crate) expires: SystemTime,
+}
+
+/// Why a state could not be sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CannotSeal {
+    /// A client could not be expected to send it back.
+    #[error(
+        "the state of this call takes {length} bytes, and {limit} is the most: ask for less, or keep what is large \
+         elsewhere and only its name in the call (`Server::state_limit` is the limit)"
+    )]
+    TooLarge {
+        /// What the token would take.
+        length: usize,
+        /// What it may take.
+        limit: usize,
+    },
+    /// The system has no randomness to give.
+    #[error("the system gives no random numbers")]
+    Random(#[from] getrandom::Error),
+}
+
+/// How long the shortest token is.
+pub(super) const fn shortest() -> usize {
+    token::length(envelope::size(true))
+}
+
+impl Seal {
+    /// The seal of a server of that name, or everything that is wrong with its options.
+    pub(crate) fn new(name: &str, options: &StateOptions) -> Result<Self, Vec<String>> {
+        let mistakes = options.mistakes(name);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        let keys = options.keys.clone().map_or_else(StateKeys::random, Ok);
+        Ok(Self {
+            keys: keys.map_err(|error| vec![format!("the system gives no random key: {error}")])?,
+            keys_are_random: options.keys.is_none(),
+            audience: audience_digest(options.audience.as_deref().unwrap_or(name)),
+            ttl: options.ttl,
+            limit: options.limit,
+            spent: options.spent.clone(),
+            clock: options.clock.clone(),
+        })
+    }
+
+    /// Seals the state of a call.
+    pub(crate) fn seal(&self, binding: &Binding<'_>, state: &[u8]) -> Result<String, CannotSeal> {
+        let size = envelope::size(binding.is_named()) + state.len();
+        let length = token::length(size);
+        if length > self.limit {
+            return Err(CannotSeal::TooLarge { length, limit: self.limit });
+        }
+        let (nonce, id) = token::fresh()?;
+        let issued = self.clock.now();
+        let times = (nanoseconds(issued), nanoseconds(issued + self.ttl));
+        let envelope = binding.envelope(self.audience, id, times);
+        Ok(token::seal(self.keys.first(), nonce, size, |out| envelope.write(state, out)))
+    }
+
+    /// Opens the state of a call. It may have been opened before: see [`Seal::redeem`].
+    pub(crate) fn open(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Refused> {
+        self.try_open(binding, token).map_err(|reason| Refused::because(reason, binding.method))
+    }
+
+    /// Opens the state of a call, and sees to it that a server with a store opens it once only.
+    ///
+    /// To be done before anything of the round runs: whatever becomes of the round, the state is spent.
+    pub(crate) async fn redeem(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Refused> {
+        let opened = self.open(binding, token)?;
+        let Some(store) = &self.spent else { return Ok(opened) };
+        // Another server may think it a little earlier, and open the state a little longer.
+        let reason = match store.spend(opened.id, opened.expires + SKEW).await {
+            Ok(true) => return Ok(opened),
+            Ok(false) => Reason::Spent,
+            Err(error) => {
+                tracing::error!(%error, "the store of spent states failed");
+                Reason::Store
+            }
+        };
+        Err(Refused::because(reason, binding.method))
+    }
+
+    fn try_open(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Reason> {
+        if token.len() > self.limit {
+            return Err(Reason::TooLong);
+        }
+        let mut bytes = token::open(&self.keys, token)?;
+        let (envelope, begin) = Envelope::read(&bytes).ok_or(Reason::Envelope)?;
+        let now = self.clock.now();
+        if envelope.issued > nanoseconds(now + SKEW) {
+            return Err(Reason::FromTheFuture);
+        }
+        if envelope.expires <= nanoseconds(now) {
+            return Err(Reason::Expired);
+        }
+        binding.check(&envelope, self.audience)?;
+        bytes.drain(..begin);
+        let expires = UNIX_EPOCH + Duration::from_nanos(envelope.expires);
+        Ok(Opened { state: bytes, id: envelope.id, expires })
+    }
+
+    /// Warns of keys that die with the process, if it is with them that this seals: for a transport over which a call
+    /// may go on in another process than it began in.
+    pub(crate) fn warns_about_keys(&self) {
+        if self.keys_are_random {
+            tracing::warn!(
+                "states are sealed with a key of this process alone: a call that asks something starts over when its \
+                 next round meets another process. Give all of them the same keys: \
+                 `.state_keys(StateKeys::from_env()?)`"
+            );
+        }
+    }
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seal")
+            .field("keys", &self.keys)
+            .field("ttl", &self.ttl)
+            .field("limit", &self.limit)
+            .field("single_use", &self.spent.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Not the state: it holds what users answered.
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("expires", &self.expires).finish_non_exhaustive()
+    }
+}

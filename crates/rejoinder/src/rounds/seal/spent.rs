@@ -1,0 +1,136 @@
+use std::{
+    cmp::Reverse,
+    collections::{BinaryHeap, HashSet},
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use rejoinder_core::BoxFuture;
+
+use super::clock::Clock;
+use crate::BoxError;
+
+/// Remembers which states were redeemed, so that none is redeemed twice.
+///
+/// Servers that share keys share one of these: a database with a unique column, or Redis with `SET NX`.
+/// Hand it to [`Server::single_use`](crate::Server::single_use).
+///
+/// ```
+/// use std::time::SystemTime;
+///
+/// use rejoinder::{BoxError, BoxFuture, SpentStates};
+/// # struct Database;
+/// # impl Database {
+/// #     async fn insert_if_absent(&self, _: &[u8], _: SystemTime) -> Result<bool, std::io::Error> { Ok(true) }
+/// # }
+///
+/// struct InDatabase(Database);
+///
+/// impl SpentStates for InDatabase {
+///     fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+///         Box::pin(async move { Ok(self.0.insert_if_absent(&id, until).await?) })
+///     }
+/// }
+/// ```
+pub trait SpentStates: Send + Sync {
+    /// Redeems a state: `true` the first time, `false` ever after. It need not be remembered beyond `until`.
+    ///
+    /// Of two that try at once, one gets `true`. An error refuses the state: where nobody can say whether it was
+    /// redeemed, it is not redeemed.
+    fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>>;
+}
+
+/// [`SpentStates`] in the memory of this process, for a server that runs once.
+///
+/// It forgets states when they expire, and never before: when it is full, it refuses.
+///
+/// ```
+/// use rejoinder::{Server, SpentInMemory};
+///
+/// let server = Server::new("shop", "1.0.0").single_use(SpentInMemory::default());
+/// assert!(server.check().is_ok());
+/// ```
+pub struct SpentInMemory {
+    spent: Mutex<Spent>,
+    most: usize,
+    clock: Clock,
+}
+
+#[derive(Default)]
+struct Spent {
+    ids: HashSet<[u8; 16]>,
+    /// The one that expires first is on top.
+    expiring: BinaryHeap<Reverse<(SystemTime, [u8; 16])>>,
+}
+
+/// There are as many unexpired states as may be remembered.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} states are spent and have not expired: no more are remembered")]
+struct Full(usize);
+
+impl SpentInMemory {
+    /// Remembers at most that many states at a time; 100,000 (some 10 MB) unless set.
+    pub fn at_most(states: usize) -> Self {
+        Self { spent: Mutex::default(), most: states, clock: Clock::default() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.spent.lock().expect("no test panics while it holds the lock").ids.len()
+    }
+
+    fn try_spend(&self, id: [u8; 16], until: SystemTime) -> Result<bool, Full> {
+        let now = self.clock.now();
+        // No panic can happen between the changes to the two collections, so a poisoned lock protects whole data.
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.forget_expired(now);
+        // What has expired may just have been forgotten.
+        if until <= now || spent.ids.contains(&id) {
+            return Ok(false);
+        }
+        if spent.ids.len() >= self.most {
+            return Err(Full(self.most));
+        }
+        spent.expiring.push(Reverse((until, id)));
+        spent.ids.insert(id);
+        Ok(true)
+    }
+}
+
+impl Spent {
+    fn forget_expired(&mut self, now: SystemTime) {
+        while let Some(Reverse((until, id))) = self.expiring.peek().copied() {
+            if until > now {
+                break;
+            }
+            self.expiring.pop();
+            self.ids.remove(&id);
+        }
+    }
+}
+
+impl SpentStates for SpentInMemory {
+    fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+        let spent = self.try_spend(id, until);
+        Box::pin(std::future::ready(spent.map_err(Into::into)))
+    }
+}
+
+impl Default for SpentInMemory {
+    fn default() -> Self {
+        Self::at_most(100_000)
+    }
+}
+
+impl fmt::Debug for SpentInMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpentInMemory").field("at_most", &self.most).finish_non_exhaustive()
+    }
+}

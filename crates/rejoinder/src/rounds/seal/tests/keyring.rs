@@ -1,0 +1,124 @@
+//! Which keys seal, which open, and which are no keys.
+
+use super::{super::keys::BadStateKeys, *};
+
+const THREE: [u8; 32] = [3; 32];
+
+#[test]
+fn s6_a_foreign_key_is_unknown() {
+    let token = with_keys(&[ONE]).seal(&call(), b"").unwrap();
+    assert_eq!(refusal(with_keys(&[TWO]).open(&call(), &token)), Reason::UnknownKey);
+}
+
+#[test]
+fn s7_s8_s9_the_first_key_seals_and_all_open() {
+    let [old, both, turned, new] = [&[ONE][..], &[ONE, TWO], &[TWO, ONE], &[TWO]].map(with_keys);
+    let by_old = old.seal(&call(), b"").unwrap();
+    assert!(both.open(&call(), &by_old).is_ok());
+    assert!(turned.open(&call(), &by_old).is_ok());
+    assert_eq!(refusal(new.open(&call(), &by_old)), Reason::UnknownKey);
+
+    let by_both = both.seal(&call(), b"").unwrap();
+    assert!(old.open(&call(), &by_both).is_ok());
+    assert!(new.open(&call(), &by_both).is_err());
+    let by_turned = turned.seal(&call(), b"").unwrap();
+    assert!(new.open(&call(), &by_turned).is_ok());
+    assert!(both.open(&call(), &by_turned).is_ok());
+    assert!(old.open(&call(), &by_turned).is_err());
+}
+
+#[test]
+fn s10_what_is_no_key_ring_is_refused() {
+    let none: [&str; 0] = [];
+    assert_eq!(StateKeys::new(none).unwrap_err(), BadStateKeys::Empty);
+    let short = StateKeys::new([&ONE[..], &[9; 31]]).unwrap_err();
+    assert_eq!(short, BadStateKeys::TooShort { position: 2, length: 31 });
+    let twice = StateKeys::new([ONE, TWO, ONE]).unwrap_err();
+    assert_eq!(twice, BadStateKeys::Duplicate { position: 3, first: 1 });
+    assert!(StateKeys::new([[0; 32].as_slice(), &[0; 33]]).is_ok(), "zeros at the end make another key");
+}
+
+#[test]
+fn s11_s12_text_is_its_bytes() {
+    let secret = "thirty-two bytes, some of them é.";
+    let text = Seal::new("shop", &StateOptions { keys: StateKeys::new([secret]).ok(), ..Default::default() }).unwrap();
+    let bytes = StateKeys::new([secret.as_bytes().to_vec()]).ok();
+    let bytes = Seal::new("shop", &StateOptions { keys: bytes, ..Default::default() }).unwrap();
+    assert!(bytes.open(&call(), &text.seal(&call(), b"").unwrap()).is_ok());
+}
+
+#[test]
+fn s13_keys_are_copied() {
+    let mut secret = ONE.to_vec();
+    let options = StateOptions { keys: StateKeys::new([&secret]).ok(), ..Default::default() };
+    let token = with_keys(&[ONE]).seal(&call(), b"").unwrap();
+    secret.fill(0);
+    assert!(Seal::new("shop", &options).unwrap().open(&call(), &token).is_ok());
+}
+
+#[test]
+fn s18_the_id_of_another_key_breaks_the_seal() {
+    let ring = with_keys(&[ONE, TWO]);
+    let mut by_one = bytes(&with_keys(&[ONE]).seal(&call(), b"").unwrap());
+    let by_two = bytes(&with_keys(&[TWO]).seal(&call(), b"").unwrap());
+    by_one[..4].copy_from_slice(&by_two[..4]);
+    assert_eq!(refusal(ring.open(&call(), &text(&by_one))), Reason::Broken);
+}
+
+#[test]
+fn s23_b18_each_server_without_keys_has_its_own() {
+    let [one, other] = [(); 2].map(|()| Seal::new("shop", &StateOptions::default()).unwrap());
+    let token = one.seal(&call(), b"").unwrap();
+    assert!(one.open(&call(), &token).is_ok());
+    assert!(other.open(&call(), &token).is_err());
+}
+
+#[test]
+fn keys_come_from_text() {
+    let (standard, url_safe) = ("+/+/".repeat(11), "-_-_".repeat(11));
+    let seal = |text: &str| {
+        let options = StateOptions { keys: Some(StateKeys::from_text(text).unwrap()), ..Default::default() };
+        Seal::new("shop", &options).unwrap()
+    };
+    let token = seal(&standard).seal(&call(), b"").unwrap();
+    let another = URL_SAFE_NO_PAD.encode(THREE);
+    assert!(seal(&format!(" {another}= ,\n{url_safe}")).open(&call(), &token).is_ok());
+    for (bad, why) in [
+        (String::new(), BadStateKeys::Empty),
+        (" ".to_owned(), BadStateKeys::Empty),
+        (format!("{standard},"), BadStateKeys::TooShort { position: 2, length: 0 }),
+        ("c2hvcnQ".to_owned(), BadStateKeys::TooShort { position: 1, length: 5 }),
+        (format!("{another},hunter2!{another}"), BadStateKeys::NotBase64 { position: 2 }),
+        (format!("{another},+-{another}"), BadStateKeys::NotBase64 { position: 2 }),
+        (format!("{standard},{url_safe}"), BadStateKeys::Duplicate { position: 2, first: 1 }),
+    ] {
+        let error = StateKeys::from_text(&bad).unwrap_err();
+        assert_eq!(error, why);
+        assert!(!format!("{error} {error:?}").contains("hunter2"));
+    }
+}
+
+/// A process has one environment, and its tests share it: so each value is tried in a process of its own.
+#[test]
+fn keys_come_from_the_environment() {
+    const EXPECT: &str = "REJOINDER_TEST_EXPECTS";
+    if let Ok(expected) = std::env::var(EXPECT) {
+        let found = StateKeys::from_env().map_or_else(|error| error.to_string(), |keys| format!("{keys:?}"));
+        assert!(found.starts_with(&expected), "{found}");
+        return;
+    }
+    let good = URL_SAFE_NO_PAD.encode(ONE);
+    for (value, expected) in [
+        (None, "REJOINDER_STATE_KEYS is not set"),
+        (Some("secret?"), "key 1 in REJOINDER_STATE_KEYS is not base64"),
+        (Some(good.as_str()), "StateKeys(1)"),
+    ] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "rounds::seal::tests::keyring::keys_come_from_the_environment"]);
+        child.env(EXPECT, expected).env_remove("REJOINDER_STATE_KEYS");
+        child.envs(value.map(|value| ("REJOINDER_STATE_KEYS", value)));
+        let output = child.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && told.contains("1 passed"), "{told}");
+    }
+}

@@ -1,0 +1,75 @@
+//! The numbers are those of the catalogue of behaviours that other implementations have: S for the seal itself, B for
+//! what it is bound to.
+
+mod bound;
+mod corpus;
+mod form;
+mod keyring;
+mod props;
+mod quiet;
+mod single_use;
+
+use std::{
+    sync::{Arc, Mutex},
+    time::{Duration, SystemTime},
+};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use super::{Binding, Seal, StateKeys, StateOptions, clock::Clock, refused::Reason, sealing::Opened, token};
+
+const ONE: [u8; 32] = [1; 32];
+const TWO: [u8; 32] = [2; 32];
+
+/// A clock that stands still until it is told not to.
+#[derive(Clone)]
+struct Hands(Arc<Mutex<SystemTime>>);
+
+impl Hands {
+    fn new() -> Self {
+        Self(Arc::new(Mutex::new(SystemTime::now())))
+    }
+
+    fn clock(&self) -> Clock {
+        let hands = self.clone();
+        Clock::new(move || hands.now())
+    }
+
+    fn now(&self) -> SystemTime {
+        *self.0.lock().unwrap()
+    }
+
+    fn forward(&self, by: Duration) {
+        *self.0.lock().unwrap() += by;
+    }
+}
+
+fn options(keys: &[[u8; 32]]) -> StateOptions {
+    StateOptions { keys: Some(StateKeys::new(keys).unwrap()), ..StateOptions::default() }
+}
+
+fn with_keys(keys: &[[u8; 32]]) -> Seal {
+    Seal::new("shop", &options(keys)).unwrap()
+}
+
+fn with_clock(hands: &Hands) -> Seal {
+    Seal::new("shop", &StateOptions { clock: hands.clock(), ..options(&[ONE]) }).unwrap()
+}
+
+fn call() -> Binding<'static> {
+    Binding::new("tools/call", "buy", Some(r#"{"item":"tea","count":1}"#))
+}
+
+/// Why a seal does not open a token for a call.
+#[track_caller]
+fn refusal(opened: Result<Opened, super::refused::Refused>) -> Reason {
+    opened.expect_err("it must not open").reason()
+}
+
+fn bytes(token: &str) -> Vec<u8> {
+    URL_SAFE_NO_PAD.decode(&token[token::PREFIX.len()..]).unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    format!("{}{}", token::PREFIX, URL_SAFE_NO_PAD.encode(bytes))
+}

@@ -1,0 +1,138 @@
+//! What a refusal tells, and whom.
+
+use std::io;
+
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::{
+    super::refused::{REASON, Refused, SENTENCE},
+    *,
+};
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Everything that is logged meanwhile.
+    fn of(during: impl FnOnce()) -> String {
+        let log = Self::default();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(log.clone())
+            .with_ansi(false)
+            .with_max_level(tracing::Level::TRACE)
+            .finish();
+        tracing::subscriber::with_default(subscriber, during);
+        String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// Refusals of every kind that a client can cause.
+fn refusals() -> Vec<(Refused, String)> {
+    const STATE: &[u8] = b"topsecret-state";
+    let hands = Hands::new();
+    let seal = with_clock(&hands);
+    let mine = call().principal(Some(&["topsecret-subject"]));
+    let token = seal.seal(&mine, STATE).unwrap();
+    let mut broken = bytes(&token);
+    broken[60] ^= 1;
+    let nobodys = seal.seal(&call(), STATE).unwrap();
+    let elsewhere = Seal::new("elsewhere", &options(&[ONE])).unwrap().seal(&mine, STATE).unwrap();
+    let foreign = with_keys(&[TWO]).seal(&mine, STATE).unwrap();
+    let payload = token::seal(StateKeys::new([ONE]).unwrap().first(), [0; 24], 15, |out| out.extend_from_slice(STATE));
+    let other_target = Binding::new("tools/call", "topsecret-target", None);
+    let other_arguments = Binding::new("tools/call", "buy", Some(r#"{"item":"topsecret-item"}"#));
+    let mut found: Vec<(Refused, String)> = [
+        (&mine, "topsecret".to_owned()),
+        (&mine, text(&broken)),
+        (&mine, nobodys),
+        (&mine, elsewhere),
+        (&mine, foreign),
+        (&mine, payload),
+        (&mine, "A".repeat(70_000)),
+        (&call(), token.clone()),
+        (&call().principal(Some(&["somebody else"])), token.clone()),
+        (&other_target, token.clone()),
+        (&other_arguments, token.clone()),
+    ]
+    .into_iter()
+    .map(|(binding, token)| (seal.open(binding, &token).unwrap_err(), token))
+    .collect();
+    hands.forward(Duration::from_mins(11));
+    found.push((seal.open(&mine, &token).unwrap_err(), token.clone()));
+    hands.0.lock().unwrap().clone_from(&(SystemTime::now() - Duration::from_hours(1)));
+    found.push((seal.open(&mine, &token).unwrap_err(), token));
+    found.push((Refused::not_text("tools/call"), "42".to_owned()));
+    found
+}
+
+#[test]
+fn b27_all_refusals_look_the_same_and_tell_nothing() {
+    let mut all = Vec::new();
+    let log = Log::of(|| all = refusals());
+    let mut reasons: Vec<_> = all.iter().map(|(refused, _)| format!("{:?}", refused.reason())).collect();
+    reasons.sort();
+    reasons.dedup();
+    assert_eq!(reasons.len(), 14, "each for a reason of its own: {reasons:?}");
+    for (refused, token) in &all {
+        assert_eq!(refused.to_string(), SENTENCE);
+        assert_eq!(format!("{refused:?}"), "Refused");
+        assert!(!log.contains(token.as_str()) || token.len() < 3, "a token is in the log");
+        assert!(token.len() < 100 || !log.contains(&token[10..40]), "a part of a token is in the log");
+    }
+    assert_eq!(log.lines().filter(|line| line.contains("WARN") && line.contains("refused a requestState")).count(), 14);
+    for secret in ["topsecret", "tea", "somebody", &"01".repeat(4), "[1, 1", "AQEBAQ"] {
+        assert!(!log.contains(secret), "{secret} is in the log:\n{log}");
+    }
+    assert!(log.contains("its seal is broken") && log.contains("it belongs to another caller"));
+    assert_eq!(REASON, "invalid_request_state");
+}
+
+#[test]
+fn nothing_that_opens_is_logged() {
+    let seal = with_keys(&[ONE]);
+    let log = Log::of(|| {
+        let token = seal.seal(&call(), b"state").unwrap();
+        assert!(seal.open(&call(), &token).is_ok());
+    });
+    assert_eq!(log, "");
+}
+
+#[test]
+fn debug_shows_no_secret() {
+    let options = options(&[*b"abcdefghijklmnopqrstuvwxyz012345", TWO]);
+    let seal = Seal::new("shop", &options).unwrap();
+    let opened = seal.open(&call(), &seal.seal(&call(), b"abcdefgh").unwrap()).unwrap();
+    let server = crate::Server::new("shop", "1").state_keys(options.keys.clone().unwrap()).build().unwrap();
+    let shown = format!("{:?} {options:?} {seal:?} {opened:?} {server:?}", options.keys);
+    assert!(shown.contains("StateKeys(2)"));
+    for secret in ["abcdefgh", "[97, 98", "[2, 2"] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+fn only_a_random_key_is_warned_about() {
+    let random = Seal::new("shop", &StateOptions::default()).unwrap();
+    let log = Log::of(|| random.warns_about_keys());
+    assert!(log.contains("WARN") && log.contains("StateKeys::from_env()"), "{log}");
+    assert_eq!(Log::of(|| with_keys(&[ONE]).warns_about_keys()), "");
+}

@@ -1,0 +1,101 @@
+//! States that may be redeemed once only.
+
+use rejoinder_core::BoxFuture;
+
+use super::{
+    super::spent::{SpentInMemory, SpentStates},
+    *,
+};
+use crate::BoxError;
+
+fn once(store: impl SpentStates + 'static) -> Seal {
+    Seal::new("shop", &StateOptions { spent: Some(Arc::new(store)), ..options(&[ONE]) }).unwrap()
+}
+
+#[tokio::test]
+async fn c29_a_state_is_redeemed_once() {
+    let seal = once(SpentInMemory::default());
+    let (token, other) = (seal.seal(&call(), b"1").unwrap(), seal.seal(&call(), b"1").unwrap());
+    assert_eq!(seal.redeem(&call(), &token).await.unwrap().state, b"1");
+    assert_eq!(refusal(seal.redeem(&call(), &token).await), Reason::Spent);
+    assert!(seal.redeem(&call(), &other).await.is_ok());
+}
+
+#[tokio::test]
+async fn without_a_store_a_state_is_redeemed_until_it_expires() {
+    let seal = with_keys(&[ONE]);
+    let token = seal.seal(&call(), b"").unwrap();
+    assert!(seal.redeem(&call(), &token).await.is_ok());
+    assert!(seal.redeem(&call(), &token).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_state_for_another_call_is_not_spent_by_it() {
+    let seal = once(SpentInMemory::default());
+    let token = seal.seal(&call(), b"").unwrap();
+    assert_eq!(refusal(seal.redeem(&Binding::new("tools/call", "sell", None), &token).await), Reason::Request);
+    assert!(seal.redeem(&call(), &token).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_store_that_fails_redeems_nothing() {
+    struct Down;
+    impl SpentStates for Down {
+        fn spend(&self, _: [u8; 16], _: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+            Box::pin(async { Err("the database is down".into()) })
+        }
+    }
+    let seal = once(Down);
+    let token = seal.seal(&call(), b"").unwrap();
+    let refused = seal.redeem(&call(), &token).await.unwrap_err();
+    assert_eq!(refused.reason(), Reason::Store);
+    assert!(!refused.to_string().contains("database"));
+}
+
+#[tokio::test]
+async fn what_is_expired_is_forgotten_and_what_is_not_never_is() {
+    let hands = Hands::new();
+    let store = SpentInMemory::at_most(2).with_clock(hands.clock());
+    let in_minutes = |minutes| hands.now() + Duration::from_mins(minutes);
+    assert!(store.spend([1; 16], in_minutes(1)).await.unwrap());
+    assert!(store.spend([2; 16], in_minutes(3)).await.unwrap());
+    let full = store.spend([3; 16], in_minutes(3)).await.unwrap_err();
+    assert_eq!(full.to_string(), "2 states are spent and have not expired: no more are remembered");
+    assert!(!store.spend([2; 16], in_minutes(3)).await.unwrap(), "full or not, it says what it knows");
+
+    hands.forward(Duration::from_mins(1));
+    assert!(store.spend([3; 16], in_minutes(3)).await.unwrap());
+    assert_eq!(store.len(), 2);
+    assert!(!store.spend([1; 16], hands.now()).await.unwrap(), "expired, whether remembered or not");
+    hands.forward(Duration::from_mins(3));
+    assert!(store.spend([4; 16], in_minutes(1)).await.unwrap());
+    assert_eq!(store.len(), 1);
+}
+
+#[tokio::test]
+async fn a_store_remembers_for_longer_than_any_clock_opens() {
+    struct Until(Mutex<Option<SystemTime>>);
+    impl SpentStates for Arc<Until> {
+        fn spend(&self, _: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+            *self.0.lock().unwrap() = Some(until);
+            Box::pin(async { Ok(true) })
+        }
+    }
+    let until = Arc::new(Until(Mutex::default()));
+    let seal = once(Arc::clone(&until));
+    let opened = seal.redeem(&call(), &seal.seal(&call(), b"").unwrap()).await.unwrap();
+    assert_eq!(until.0.lock().unwrap().unwrap(), opened.expires + Duration::from_mins(1));
+}
+
+#[test]
+fn of_many_at_once_one_redeems() {
+    let store = SpentInMemory::default();
+    let until = SystemTime::now() + Duration::from_mins(1);
+    let redeemed = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| futures_util::FutureExt::now_or_never(store.spend([1; 16], until))))
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap().unwrap().unwrap()).filter(|it| *it).count()
+    });
+    assert_eq!(redeemed, 1);
+}

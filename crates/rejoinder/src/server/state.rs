@@ -1,0 +1,88 @@
+use std::{sync::Arc, time::Duration};
+
+use super::Server;
+use crate::rounds::seal::{SpentStates, StateKeys};
+
+/// What rides in `requestState` while a call waits for an answer is sealed; this is what can be set about it.
+impl Server {
+    /// The keys that seal the state of calls, the same in every process that answers for this server.
+    ///
+    /// Unless set, each process makes one of its own when it starts.
+    ///
+    /// ```
+    /// use rejoinder::{Server, StateKeys};
+    ///
+    /// # fn main() -> rejoinder::Result<()> {
+    /// let (new, old) = ("a new secret from `openssl rand`, say", "an old one that still opens, until it is gone");
+    /// let server = Server::new("shop", "1.0.0").state_keys(StateKeys::new([new, old])?);
+    /// # assert!(server.check().is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn state_keys(mut self, keys: StateKeys) -> Self {
+        self.options.state.keys = Some(keys);
+        self
+    }
+
+    /// How long a user may think about a question before the call has to start over; 10 minutes unless set.
+    ///
+    /// Each round has that long. It is also for how long a state that somebody copied can be used again: keep it short.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::Server;
+    ///
+    /// let mistakes = Server::new("shop", "1.0.0").state_ttl(Duration::ZERO).check().unwrap_err();
+    /// assert!(mistakes.to_string().contains("state_ttl"));
+    /// ```
+    pub fn state_ttl(mut self, ttl: Duration) -> Self {
+        self.options.state.ttl = ttl;
+        self
+    }
+
+    /// Which server a state is for; the server's name unless set.
+    ///
+    /// Servers that share keys but not calls need different ones; replicas of one server the same.
+    ///
+    /// ```
+    /// use rejoinder::Server;
+    ///
+    /// let staging = Server::new("shop", "1.0.0").state_audience("shop, staging");
+    /// assert!(staging.check().is_ok());
+    /// ```
+    pub fn state_audience(mut self, audience: impl Into<String>) -> Self {
+        self.options.state.audience = Some(audience.into());
+        self
+    }
+
+    /// How long a `requestState` may become, in bytes; 64 KiB unless set.
+    ///
+    /// A call that would need a longer one fails with an error that says so, instead of with a request that the client
+    /// cannot send. Stay well below [`Server::body_limit`].
+    ///
+    /// ```
+    /// use rejoinder::Server;
+    ///
+    /// assert!(Server::new("shop", "1.0.0").state_limit(8 * 1024).check().is_ok());
+    /// ```
+    pub fn state_limit(mut self, bytes: usize) -> Self {
+        self.options.state.limit = bytes;
+        self
+    }
+
+    /// Lets each state be redeemed once, and keeps in this store which ones were.
+    ///
+    /// Without it, whoever has a state and the answers can repeat the last round of a call until the state expires.
+    /// With it, a client that lost a reply cannot simply send its request again: the call starts over.
+    ///
+    /// ```
+    /// use rejoinder::{Server, SpentInMemory};
+    ///
+    /// assert!(Server::new("shop", "1.0.0").single_use(SpentInMemory::default()).check().is_ok());
+    /// ```
+    pub fn single_use(mut self, store: impl SpentStates + 'static) -> Self {
+        self.options.state.spent = Some(Arc::new(store));
+        self
+    }
+}
