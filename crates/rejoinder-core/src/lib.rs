@@ -4,6 +4,7 @@
 //! The rooms:
 //!
 //! * [`call`]: one call and what it knows: its facts, its arguments, what it emits.
+//! * [`form`]: forms that a user can be asked to fill in.
 //! * [`inject`]: one file for each thing a parameter can be.
 //! * [`item`]: what a server offers: tools, prompts, resources, in the form the server runs them.
 //! * [`reply`]: what a function may return, and what becomes of it.
@@ -12,6 +13,7 @@
 
 pub mod call;
 pub mod error;
+pub mod form;
 pub mod inject;
 pub mod item;
 pub mod reply;
