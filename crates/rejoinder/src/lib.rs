@@ -20,9 +20,13 @@ pub use transport::{McpService, log_to_stderr};
 pub use rejoinder_core::{
     call::{Argument, Call, Completing, Era, Level},
     error::ToolError,
+    form::{
+        Answered, Choice, ChoicesField, Confirmed, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors,
+        Format, NumberField, Rules, TextField,
+    },
     inject::{Context, Dep, FromCall},
     item::{Prompt, Resource, Tool},
     model,
     reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Text},
 };
-pub use rejoinder_macros::{group, prompt, resource, tool};
+pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resource, tool};
