@@ -4,8 +4,8 @@
 //! The rooms:
 //!
 //! * [`ask`]: what a function may ask of the client, and what became of it.
-//! * [`graph`]: resolvers, whose values fill parameters.
 //! * [`call`]: one call and what it knows: its facts, its arguments, what it emits.
+//! * [`form`]: forms that a user can be asked to fill in.
 //! * [`inject`]: one file for each thing a parameter can be.
 //! * [`item`]: what a server offers: tools, prompts, resources, in the form the server runs them.
 //! * [`reply`]: what a function may return, and what becomes of it.
@@ -15,7 +15,7 @@
 pub mod ask;
 pub mod call;
 pub mod error;
-pub mod graph;
+pub mod form;
 pub mod inject;
 pub mod item;
 pub mod reply;

@@ -4,10 +4,12 @@
 //!
 //! * `options`, `docs`, `types`, `template` read what the author wrote; `parameter` and `details` make sense of it;
 //! * `expand` writes the hidden type;
+//! * `elicit` does both for the forms' derive macros, which keep their types as they are;
 //! * `errors` collects every mistake on the way, so that all are reported at once.
 
 mod details;
 mod docs;
+mod elicit;
 mod errors;
 mod expand;
 mod function;
@@ -66,4 +68,29 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn group(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::impl_block(options.into(), &item.into()).into()
+}
+
+/// Makes a struct a form that the user can be asked to fill in.
+///
+/// A field is a `String`, an integer, `f32` or `f64`, a `bool`, an enum that derives `ElicitEnum` (one choice), a `Vec`
+/// of such an enum (several), or an `Option` of one of these, which may be left out. Its doc comment is its description.
+///
+/// On a field, `#[elicit(..)]` with
+///
+/// * `title = ".."`, `description = ".."`, `name = ".."` (in the answer; the field's name by default), `default = ..`;
+/// * for texts `format = "email" | "uri" | "date" | "date-time"`, `pattern = ".."`, `min_length = ..`, `max_length = ..`;
+/// * for numbers `min = ..`, `max = ..`; for a `Vec` `min_items = ..`, `max_items = ..`.
+#[proc_macro_derive(Elicit, attributes(elicit))]
+pub fn elicit(item: TokenStream) -> TokenStream {
+    elicit::form(item.into()).into()
+}
+
+/// Makes an enum without data a choice in a form.
+///
+/// On the enum, `#[elicit(..)]` with `rename_all = "snake_case"` (or another case that serde has) for the values in the
+/// answer, which are the variants' names by default; `legacy_names` for clients that know titles only as `enumNames`.
+/// On a variant: `name = ".."`, `title = ".."`.
+#[proc_macro_derive(ElicitEnum, attributes(elicit))]
+pub fn elicit_enum(item: TokenStream) -> TokenStream {
+    elicit::choice(item.into()).into()
 }

@@ -1,6 +1,6 @@
 //! `name = "..", read_only, icon(..)`: what stands in the parentheses of an attribute.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{
     Expr, ExprLit, Lit, LitBool, LitStr, Meta, Token,
@@ -64,6 +64,12 @@ impl Options {
                 None
             }
         }
+    }
+
+    /// `name = <expression>`, with the name as it was written, for what is wrong only together with something else.
+    pub(crate) fn entry(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<(Ident, Expr)> {
+        let written = self.left.iter().find_map(|meta| meta.path().get_ident().filter(|ident| *ident == name)).cloned();
+        Some((written?, self.expression(name, example, errors)?))
     }
 
     /// `name = ".."`, where the text must be known now.

@@ -4,6 +4,7 @@ pub use rejoinder_core::{
     BoxFuture,
     call::{Call, Param, ReadParams, complete_with, default_of, show_default},
     error::ToolError,
+    form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
     inject::{
         Need, NotArgument, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected, needs, source,
     },
@@ -13,13 +14,15 @@ pub use rejoinder_core::{
     },
     reply::{Replying, prompt_reply, resource_reply, tool_reply},
 };
+pub use serde_json::{Map, Value};
 pub use std::{
     self,
     boxed::Box,
-    option::Option::{None, Some},
-    primitive::{str, u8},
-    result::Result,
-    sync::Arc,
+    option::Option::{self, None, Some},
+    primitive::{bool, str, u8},
+    result::Result::{self, Err, Ok},
+    string::String,
+    sync::{Arc, OnceLock},
     vec::Vec,
 };
 

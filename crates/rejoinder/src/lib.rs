@@ -22,11 +22,16 @@ pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
 
 pub use rejoinder_core::{
     BoxFuture,
-    call::{Argument, Call, Completing, Era, Level},
+    ask::{Ask, Outcome, Root, Roots, Sample, Sampling, Visited},
+    call::{Argument, Call, Completing, Era, Facts, Level},
     error::ToolError,
+    form::{
+        Answered, Choice, ChoicesField, Confirmed, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors,
+        Format, NumberField, Rules, TextField,
+    },
     inject::{Context, Dep, FromCall},
     item::{Prompt, Resource, Tool},
     model,
     reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Text},
 };
-pub use rejoinder_macros::{group, prompt, resource, tool};
+pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resource, tool};

@@ -1,6 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::{Outcome, Roots, Sample};
+use crate::form::Elicit;
 
 /// An answer that cannot be used, and why, in words for whoever gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,15 @@ pub(super) fn elicited<T>(
         Some("decline") => Ok(Outcome::Declined),
         Some("cancel") => Ok(Outcome::Cancelled),
         _ => Err(BadAnswer("the answer must accept, decline or cancel".to_owned())),
+    }
+}
+
+impl<T: Elicit> Answer for T {
+    fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer> {
+        elicited(answer, |content| {
+            let content = content.ok_or_else(|| BadAnswer("the form came back without content".to_owned()))?;
+            T::read(content).map_err(|errors| BadAnswer(errors.to_string()))
+        })
     }
 }
 

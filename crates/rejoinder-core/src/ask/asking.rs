@@ -1,15 +1,23 @@
-use std::borrow::Cow;
-
 use serde_json::Value;
 
-use super::{Answer, BadAnswer, Outcome, Question, Roots, Sample, SampleRequest, Visited};
+use super::{Answer, BadAnswer, Outcome, Question, Roots, Sample, Sampling, Visited};
 use crate::{
     call::Call,
     error::{Halt, ToolError},
+    form::Elicit,
 };
 
-/// What a resolver returns that may need the user: a value that is known, or a question for it.
-#[must_use = "a question is asked when it is returned from a resolver"]
+/// A question to the client, or a value that makes asking needless.
+///
+/// ```
+/// use rejoinder_core::ask::Ask;
+/// use rejoinder_core::form::Confirmed;
+///
+/// fn confirm(path: &str, is_empty: bool) -> Ask<Confirmed> {
+///     if is_empty { Ask::known(Confirmed { yes: true }) } else { Ask::user(format!("Delete {path}?")) }
+/// }
+/// ```
+#[must_use = "a question does nothing until it is asked with `Context::ask`"]
 #[derive(Debug, Clone)]
 pub struct Ask<T>(Inner<T>);
 
@@ -20,7 +28,6 @@ enum Inner<T> {
         question: Question,
         read: fn(&Value) -> Result<Outcome<T>, BadAnswer>,
         otherwise: Option<T>,
-        key: Option<Cow<'static, str>>,
     },
 }
 
@@ -38,18 +45,18 @@ impl<T> Ask<T> {
         self
     }
 
-    /// Asks under another key than the resolver's.
-    pub fn under(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        if let Inner::Question { key, .. } = &mut self.0 {
-            *key = Some(name.into());
-        }
-        self
-    }
 }
 
 impl<T: Answer> Ask<T> {
     pub(crate) fn question(question: Question) -> Self {
-        Self(Inner::Question { question, read: T::read, otherwise: None, key: None })
+        Self(Inner::Question { question, read: T::read, otherwise: None })
+    }
+}
+
+impl<T: Elicit> Ask<T> {
+    /// Asks the user to fill in the form.
+    pub fn user(message: impl Into<String>) -> Self {
+        Self::question(Question::Form { message: message.into(), schema: T::form().to_value() })
     }
 }
 
@@ -62,8 +69,8 @@ impl Ask<Visited> {
 
 impl Ask<Sample> {
     /// Asks the client's model.
-    pub fn sample(params: SampleRequest) -> Self {
-        Self::question(Question::Sample(Box::new(params)))
+    pub fn sample(sampling: Sampling) -> Self {
+        Self::question(Question::Sample(sampling))
     }
 }
 
@@ -76,10 +83,10 @@ impl Ask<Roots> {
 
 impl<T> Ask<T> {
     /// Finds the value: known, answered, or asked for.
-    pub(crate) async fn settle(self, call: &Call, name: &str) -> Result<Outcome<T>, Halt> {
-        let (question, read, otherwise, key) = match self.0 {
+    pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
+        let (question, read, otherwise) = match self.0 {
             Inner::Known(value) => return Ok(Outcome::Accepted(value)),
-            Inner::Question { question, read, otherwise, key } => (question, read, otherwise, key),
+            Inner::Question { question, read, otherwise } => (question, read, otherwise),
         };
         if let Some(missing) = question.missing_capability(&call.facts().capabilities) {
             return match otherwise {
@@ -91,57 +98,7 @@ impl<T> Ask<T> {
             return Err(Halt::Failed(ToolError::hidden("there is nobody to ask: this call has no client behind it")));
         };
         let fits = |answer: &Value| read(answer).map(|_| ());
-        let answer = carrier.ask(key.as_deref().unwrap_or(name), &question, &fits).await?;
+        let answer = carrier.ask(key, &question, &fits).await?;
         read(&answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)))
-    }
-}
-
-/// What a resolver may return: `T`, `Ask<T>`, or a `Result` of either.
-#[diagnostic::on_unimplemented(
-    message = "a resolver of `{T}` cannot return `{Self}`",
-    label = "not a resolver's return type",
-    note = "return `T`, `Ask<T>`, or a `Result` of either"
-)]
-pub trait IntoAsk<T> {
-    /// Whether it may ask.
-    const ASKS: bool;
-
-    /// The value or the question.
-    ///
-    /// # Errors
-    ///
-    /// The resolver's own.
-    fn into_ask(self) -> Result<Ask<T>, ToolError>;
-}
-
-impl<T> IntoAsk<T> for T {
-    const ASKS: bool = false;
-
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
-        Ok(Ask::known(self))
-    }
-}
-
-impl<T> IntoAsk<T> for Ask<T> {
-    const ASKS: bool = true;
-
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
-        Ok(self)
-    }
-}
-
-impl<T, E: Into<ToolError>> IntoAsk<T> for Result<T, E> {
-    const ASKS: bool = false;
-
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
-        self.map(Ask::known).map_err(Into::into)
-    }
-}
-
-impl<T, E: Into<ToolError>> IntoAsk<T> for Result<Ask<T>, E> {
-    const ASKS: bool = true;
-
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
-        self.map_err(Into::into)
     }
 }

@@ -24,4 +24,18 @@ pub trait Carrier: Send + Sync {
 
     /// Records the result of a step for later rounds.
     fn record(&self, step: &str, result: Value);
+
+    /// What this round asks in the end, where questions go out with its reply.
+    fn parked(&self) -> Option<Parked> {
+        None
+    }
+}
+
+/// A round that ends in questions.
+#[derive(Debug)]
+pub struct Parked {
+    /// What is asked, by key, in the order in which it was.
+    pub questions: Vec<(String, Question)>,
+    /// What the next round must know.
+    pub state: Vec<u8>,
 }

@@ -8,8 +8,8 @@ mod question;
 mod wire;
 
 pub use answer::{Answer, BadAnswer, Visited};
-pub use asking::{Ask, IntoAsk};
-pub use carrier::Carrier;
-pub use outcome::{FromOutcome, Outcome};
+pub use asking::Ask;
+pub use carrier::{Carrier, Parked};
+pub use outcome::Outcome;
 pub use question::Question;
-pub use wire::{Roots, Sample, SampleRequest};
+pub use wire::{Root, Roots, Sample, Sampling};

@@ -1,8 +1,7 @@
-use crate::error::Halt;
-
 /// What became of a question.
 ///
-/// A parameter that takes the value itself ends the call when the user declines; one that takes the `Outcome` sees it.
+/// [`Context::ask`](crate::inject::Context::ask) ends the call when the user declines;
+/// [`Context::outcome`](crate::inject::Context::outcome) shows what they did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome<T> {
     /// The user answered, or the value was known without asking.
@@ -38,53 +37,5 @@ impl<T> Outcome<T> {
             Self::Declined => Outcome::Declined,
             Self::Cancelled => Outcome::Cancelled,
         }
-    }
-
-    /// The value, or the end of the call in the name of the parameter that wanted it.
-    pub(crate) fn required(&self, parameter: &'static str) -> Result<&T, Halt> {
-        match self {
-            Self::Accepted(value) => Ok(value),
-            Self::Declined => Err(Halt::Declined { parameter, cancelled: false }),
-            Self::Cancelled => Err(Halt::Declined { parameter, cancelled: true }),
-        }
-    }
-}
-
-/// What a parameter may make of a resolver's outcome: `T`, `&T`, `Option<T>` or `Outcome<T>`.
-#[diagnostic::on_unimplemented(
-    message = "the resolver makes a `{T}`, the parameter is a `{Self}`",
-    label = "wrong type for this resolver",
-    note = "take `T` (it must be `Clone`), `&T`, `Option<T>` (`None` if declined) or `Outcome<T>`"
-)]
-pub trait FromOutcome<'a, T: 'a>: Sized {
-    /// Makes the parameter.
-    ///
-    /// # Errors
-    ///
-    /// When the parameter needs the value and the user gave none.
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt>;
-}
-
-impl<'a, T: Clone + 'a> FromOutcome<'a, T> for T {
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt> {
-        outcome.required(parameter).cloned()
-    }
-}
-
-impl<'a, T: 'a> FromOutcome<'a, T> for &'a T {
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt> {
-        outcome.required(parameter)
-    }
-}
-
-impl<'a, T: Clone + 'a> FromOutcome<'a, T> for Option<T> {
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.clone().accepted())
-    }
-}
-
-impl<'a, T: Clone + 'a> FromOutcome<'a, T> for Outcome<T> {
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.clone())
     }
 }

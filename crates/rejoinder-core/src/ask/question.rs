@@ -1,7 +1,7 @@
 use rmcp::model::ClientCapabilities;
 use serde_json::{Value, json};
 
-use super::SampleRequest;
+use super::Sampling;
 
 /// A question, as it goes to the client.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub enum Question {
         url: String,
     },
     /// A sample of the client's model.
-    Sample(Box<SampleRequest>),
+    Sample(Sampling),
     /// The client's roots.
     Roots,
 }
@@ -42,7 +42,7 @@ impl Question {
         match self {
             Self::Form { message, schema } => json!({ "mode": "form", "message": message, "requestedSchema": schema }),
             Self::Visit { message, url } => json!({ "mode": "url", "message": message, "url": url }),
-            Self::Sample(params) => serde_json::to_value(params).unwrap_or_default(),
+            Self::Sample(sampling) => sampling.params(),
             Self::Roots => json!({}),
         }
     }
@@ -68,15 +68,12 @@ impl Question {
             Self::Visit { .. } => (!elicitation.is_some_and(|can| can.url.is_some()))
                 .then(|| json!({ "elicitation": { "url": {} } })),
             Self::Roots => declared.roots.is_none().then(|| json!({ "roots": {} })),
-            Self::Sample(params) => {
-                let with_tools = params.tools.is_some() || params.tool_choice.is_some();
-                match (&declared.sampling, with_tools) {
-                    (None, false) => Some(json!({ "sampling": {} })),
-                    (Some(sampling), true) if sampling.tools.is_some() => None,
-                    (_, true) => Some(json!({ "sampling": { "tools": {} } })),
-                    (Some(_), false) => None,
-                }
-            }
+            Self::Sample(sampling) => match (&declared.sampling, sampling.has_tools()) {
+                (None, false) => Some(json!({ "sampling": {} })),
+                (Some(can), true) if can.tools.is_some() => None,
+                (_, true) => Some(json!({ "sampling": { "tools": {} } })),
+                (Some(_), false) => None,
+            },
         }
     }
 }

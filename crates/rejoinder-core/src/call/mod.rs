@@ -14,7 +14,10 @@ mod texts;
 use std::{
     any::Any,
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use tokio_util::sync::CancellationToken;
@@ -41,7 +44,9 @@ struct Inner {
     facts: Facts,
     dependencies: Arc<Dependencies>,
     outbox: Outbox,
-    carrier: Option<Arc<dyn Carrier>>,
+    carrier: OnceLock<Arc<dyn Carrier>>,
+    new_carrier: Option<fn() -> Arc<dyn Carrier>>,
+    parked: AtomicBool,
     // Made when somebody first asks for it: most calls never do.
     cancelled: OnceLock<CancellationToken>,
 }
@@ -49,7 +54,44 @@ struct Inner {
 impl Call {
     /// Starts a call.
     pub fn new(facts: Facts, dependencies: Arc<Dependencies>) -> Self {
-        Self(Arc::new(Inner { facts, dependencies, outbox: Outbox::default(), cancelled: OnceLock::new() }))
+        Self::carried(facts, dependencies, Carriage::Nobody)
+    }
+
+    /// Starts a call whose questions travel this way.
+    pub fn carried(facts: Facts, dependencies: Arc<Dependencies>, carriage: Carriage) -> Self {
+        let (carrier, new_carrier) = match carriage {
+            Carriage::Nobody => (OnceLock::new(), None),
+            Carriage::With(carrier) => (OnceLock::from(carrier), None),
+            Carriage::Fresh(new) => (OnceLock::new(), Some(new)),
+        };
+        Self(Arc::new(Inner {
+            facts,
+            dependencies,
+            outbox: Outbox::default(),
+            carrier,
+            new_carrier,
+            parked: AtomicBool::new(false),
+            cancelled: OnceLock::new(),
+        }))
+    }
+
+    /// How the call's questions travel, if there is anybody to ask.
+    pub fn carrier(&self) -> Option<&dyn Carrier> {
+        match (self.0.carrier.get(), self.0.new_carrier) {
+            (Some(carrier), _) => Some(&**carrier),
+            (None, Some(new)) => Some(&**self.0.carrier.get_or_init(new)),
+            (None, None) => None,
+        }
+    }
+
+    /// Says that the function waits for an answer that comes in another round.
+    pub(crate) fn park(&self) {
+        self.0.parked.store(true, Ordering::Release);
+    }
+
+    /// Whether the function waits for an answer that comes in another round.
+    pub fn is_parked(&self) -> bool {
+        self.0.parked.load(Ordering::Acquire)
     }
 
     /// A call of nobody, for tests of what only needs one to exist.
@@ -104,6 +146,22 @@ impl Call {
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call").field("facts", &self.0.facts).finish_non_exhaustive()
+    }
+}
+
+/// How a call's questions travel.
+pub enum Carriage {
+    /// There is nobody to ask.
+    Nobody,
+    /// With this carrier.
+    With(Arc<dyn Carrier>),
+    /// With a carrier that is made when something is first asked: most calls ask nothing.
+    Fresh(fn() -> Arc<dyn Carrier>),
+}
+
+impl fmt::Debug for Carriage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Carriage")
     }
 }
 

@@ -1,12 +1,13 @@
 use http::HeaderMap;
 use rmcp::model::ClientCapabilities;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use tokio_util::sync::CancellationToken;
 
 use super::{FromCall, Progress};
 use crate::{
+    ask::{Ask, Outcome},
     call::{Call, ClientInfo, Emitted, Era, Level},
-    error::ToolError,
+    error::{Halt, ToolError},
 };
 
 /// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
@@ -81,6 +82,68 @@ impl Context {
     /// [`Context::log`] at [`Level::Error`].
     pub async fn error(&self, data: impl Serialize) {
         self.log(Level::Error, data).await;
+    }
+
+    /// Asks the client, and gives the answer; `?` ends the call if the user declines or cancels.
+    ///
+    /// Clients of 2026-07-28 and later get the question with the reply, and answer it with a retry of the request,
+    /// which any replica can serve. So an ask without an answer **never returns**: the function is dropped where it
+    /// waits and runs again from the top in the next round, with what was answered. Whatever must not happen twice
+    /// belongs into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
+    /// On a session the function simply waits.
+    ///
+    /// The key tells the answers of one call apart; asking something else under the same key is an error.
+    ///
+    /// # Errors
+    ///
+    /// If the user declines or cancels, the client cannot be asked, or gives no usable answer.
+    pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, ToolError> {
+        match self.outcome(key, question).await? {
+            Outcome::Accepted(value) => Ok(value),
+            Outcome::Declined => Err(ToolError::new(format!("the user declined to answer `{key}`, so nothing was done"))),
+            Outcome::Cancelled => Err(ToolError::new(format!("the user went away without answering `{key}`"))),
+        }
+    }
+
+    /// [`Context::ask`] that shows what the user did instead of ending the call.
+    ///
+    /// # Errors
+    ///
+    /// If the client cannot be asked, or gives no usable answer.
+    pub async fn outcome<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, ToolError> {
+        match question.settle(&self.0, key).await {
+            Ok(outcome) => Ok(outcome),
+            Err(Halt::Failed(error)) => Err(error),
+            Err(Halt::Pending) => {
+                self.0.park();
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// Takes a step that must not be taken twice, and records its result for later rounds of the call.
+    ///
+    /// The result travels with the call's sealed state, so keep it small.
+    ///
+    /// # Errors
+    ///
+    /// The step's own, which is not recorded.
+    pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, ToolError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, ToolError>>,
+    {
+        let carrier = self.0.carrier();
+        if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
+            return serde_json::from_value(recorded).map_err(|_| {
+                ToolError::hidden(format!("the step `{key}` has recorded another type than it has now: use another key"))
+            });
+        }
+        let result = step().await?;
+        if let Some(carrier) = carrier {
+            carrier.record(key, serde_json::to_value(&result)?);
+        }
+        Ok(result)
     }
 
     /// Who the client says it is. It is free to lie: let nothing depend on it.

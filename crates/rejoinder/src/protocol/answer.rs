@@ -6,6 +6,7 @@ use std::{
 use bytes::Bytes;
 use rejoinder_core::{
     BoxFuture,
+    ask::Parked,
     model::{CallToolResult, GetPromptResult},
     reply::ResourceBody,
 };
@@ -14,6 +15,7 @@ use serde_json::json;
 use super::{
     RpcError,
     listen::Listen,
+    round::Bound,
     write::{Reply, error_reply, failure, notification, result_reply, result_reply_with_meta},
 };
 use crate::server::{CacheHints, Engine, Event, Panicked, Running};
@@ -33,15 +35,24 @@ pub(crate) struct Stream {
     engine: Arc<Engine>,
     /// The request's id, as JSON.
     id: Bytes,
+    /// What must go well before anything runs.
+    spend: Option<BoxFuture<'static, Result<(), RpcError>>>,
     kind: Kind,
 }
 
 enum Kind {
-    Tool(Running<CallToolResult>),
-    Prompt(Running<GetPromptResult>),
-    Resource { running: Running<ResourceBody>, uri: String, mime_type: Option<&'static str>, hints: CacheHints },
+    Tool(Running<CallToolResult>, Bound),
+    Prompt(Running<GetPromptResult>, Bound),
+    Resource(Running<ResourceBody>, Bound, Contents),
     Later(BoxFuture<'static, Reply>),
     Listen(Listen),
+}
+
+/// What a resource's contents say of themselves.
+pub(super) struct Contents {
+    pub(super) uri: String,
+    pub(super) mime_type: Option<&'static str>,
+    pub(super) hints: CacheHints,
 }
 
 /// A message on its way to the client.
@@ -51,31 +62,36 @@ pub(crate) enum Frame {
 }
 
 impl Stream {
-    pub(super) fn tool(engine: Arc<Engine>, id: Bytes, running: Running<CallToolResult>) -> Self {
-        Self { engine, id, kind: Kind::Tool(running) }
+    pub(super) fn tool(engine: Arc<Engine>, id: Bytes, running: Running<CallToolResult>, bound: Bound) -> Self {
+        Self { engine, id, spend: None, kind: Kind::Tool(running, bound) }
     }
 
-    pub(super) fn prompt(engine: Arc<Engine>, id: Bytes, running: Running<GetPromptResult>) -> Self {
-        Self { engine, id, kind: Kind::Prompt(running) }
+    pub(super) fn prompt(engine: Arc<Engine>, id: Bytes, running: Running<GetPromptResult>, bound: Bound) -> Self {
+        Self { engine, id, spend: None, kind: Kind::Prompt(running, bound) }
     }
 
     pub(super) fn resource(
         engine: Arc<Engine>,
         id: Bytes,
         running: Running<ResourceBody>,
-        uri: String,
-        mime_type: Option<&'static str>,
-        hints: CacheHints,
+        bound: Bound,
+        contents: Contents,
     ) -> Self {
-        Self { engine, id, kind: Kind::Resource { running, uri, mime_type, hints } }
+        Self { engine, id, spend: None, kind: Kind::Resource(running, bound, contents) }
+    }
+
+    /// Nothing runs before this has gone well.
+    pub(super) fn after(mut self, spend: Option<BoxFuture<'static, Result<(), RpcError>>>) -> Self {
+        self.spend = spend;
+        self
     }
 
     pub(super) fn later(engine: Arc<Engine>, id: Bytes, reply: BoxFuture<'static, Reply>) -> Self {
-        Self { engine, id, kind: Kind::Later(reply) }
+        Self { engine, id, spend: None, kind: Kind::Later(reply) }
     }
 
     pub(super) fn listen(engine: Arc<Engine>, id: Bytes, listen: Listen) -> Self {
-        Self { engine, id, kind: Kind::Listen(listen) }
+        Self { engine, id, spend: None, kind: Kind::Listen(listen) }
     }
 
     /// Whether this stays open until the client or the server ends it.
@@ -86,11 +102,23 @@ impl Stream {
     /// The next message; after [`Frame::Last`] there is none.
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         let (engine, id) = (&self.engine, std::str::from_utf8(&self.id).unwrap_or("null"));
+        if let Some(spend) = &mut self.spend {
+            match spend.as_mut().poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) => self.spend = None,
+                Poll::Ready(Err(error)) => return Poll::Ready(Frame::Last(error_reply(Some(id), &error))),
+            }
+        }
+        let parked = |bound: &Bound, parked| bound.input_required(engine, id, parked);
         match &mut self.kind {
-            Kind::Tool(running) => poll(running, cx, |outcome| tool(engine, id, outcome)),
-            Kind::Prompt(running) => poll(running, cx, |outcome| prompt(engine, id, outcome)),
-            Kind::Resource { running, uri, mime_type, hints } => {
-                poll(running, cx, |outcome| resource(engine, id, outcome, uri, *mime_type, *hints))
+            Kind::Tool(running, bound) => {
+                poll(running, cx, |asked| parked(bound, asked), |outcome| tool(engine, id, outcome))
+            }
+            Kind::Prompt(running, bound) => {
+                poll(running, cx, |asked| parked(bound, asked), |outcome| prompt(engine, id, outcome))
+            }
+            Kind::Resource(running, bound, contents) => {
+                poll(running, cx, |asked| parked(bound, asked), |outcome| resource(engine, id, outcome, contents))
             }
             Kind::Later(reply) => reply.as_mut().poll(cx).map(Frame::Last),
             Kind::Listen(listen) => listen.poll_frame(cx, engine, id),
@@ -106,10 +134,16 @@ impl Stream {
 /// How a function ended.
 pub(crate) type Outcome<O> = Result<Result<O, rejoinder_core::error::ToolError>, Panicked>;
 
-fn poll<O>(running: &mut Running<O>, cx: &mut Context<'_>, reply: impl FnOnce(Outcome<O>) -> Reply) -> Poll<Frame> {
+fn poll<O>(
+    running: &mut Running<O>,
+    cx: &mut Context<'_>,
+    parked: impl FnOnce(Parked) -> Reply,
+    done: impl FnOnce(Outcome<O>) -> Reply,
+) -> Poll<Frame> {
     running.poll_event(cx).map(|event| match event {
         Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().facts())),
-        Event::Done(outcome) => Frame::Last(reply(outcome)),
+        Event::Parked(asked) => Frame::Last(parked(asked)),
+        Event::Done(outcome) => Frame::Last(done(outcome)),
     })
 }
 
@@ -131,17 +165,11 @@ fn prompt(engine: &Engine, id: &str, outcome: Outcome<GetPromptResult>) -> Reply
     }
 }
 
-fn resource(
-    engine: &Engine,
-    id: &str,
-    outcome: Outcome<ResourceBody>,
-    uri: &str,
-    mime_type: Option<&str>,
-    hints: CacheHints,
-) -> Reply {
+fn resource(engine: &Engine, id: &str, outcome: Outcome<ResourceBody>, about: &Contents) -> Reply {
+    let Contents { uri, mime_type, hints } = about;
     match flatten("resource", outcome) {
         Ok(body) => {
-            let contents = body.into_contents(uri, mime_type);
+            let contents = body.into_contents(uri, *mime_type);
             let result = json!({ "resultType": "complete", "contents": contents,
                 "ttlMs": hints.ttl_ms, "cacheScope": hints.scope });
             result_reply(id, &result, &engine.info_json)

@@ -10,15 +10,17 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, RpcError, Stream,
+    answer::Contents,
     arguments::{ToolArguments, explain_tool, read_prompt},
     envelope::{Arguments, Envelope, Params},
     facts::{facts, version},
     headers::{check_arguments, check_method, check_name, check_version},
     listen::Listen,
+    round::{Begun, Bound},
     version::{MODERN, supported},
     write::{Reply, error_reply, list_reply, result_reply},
 };
-use crate::server::{Completion, Engine, List, Reference, Running, ToolEntry};
+use crate::server::{CacheHints, Completion, Engine, List, Reference, Running};
 
 /// What the HTTP request brought along, if there was one.
 pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
@@ -76,11 +78,20 @@ impl Method {
         };
         offered.then_some(method)
     }
+
+    /// The name of a method whose calls may take several rounds.
+    fn name(self) -> &'static str {
+        match self {
+            Self::GetPrompt => "prompts/get",
+            Self::ReadResource => "resources/read",
+            _ => "tools/call",
+        }
+    }
 }
 
 impl Request<'_> {
     /// The checks come in the order in which their errors should win: what the request is, then what it wants.
-    fn answer(&self, params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
+    fn answer(&self, mut params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
         if self.method == "initialize" && !self.engine.options.sessions {
             return Err(RpcError::no_sessions(params.raw));
         }
@@ -102,31 +113,33 @@ impl Request<'_> {
         if let (Some(headers), Some(name)) = (headers, name) {
             check_name(headers, name)?;
         }
-        match (method, name) {
-            (Method::CallTool, Some(name)) => {
-                let entry = self.engine.tool(name).ok_or_else(|| RpcError::unknown("tool", name))?;
-                headers.map_or(Ok(()), |headers| check_arguments(headers, &entry, params.arguments.raw()))?;
-                facts.http = http;
-                self.call_tool(&entry, params.arguments, facts)
-            }
-            (Method::GetPrompt, Some(name)) => {
-                facts.http = http;
-                self.get_prompt(name, params.arguments.raw(), facts)
-            }
-            (Method::ReadResource, Some(uri)) => {
-                facts.http = http;
-                self.read_resource(uri, facts)
-            }
-            (Method::List(list), _) => self.list(list, params.cursor.optional("cursor")?),
-            (Method::Listen, _) => {
+        if let (Method::CallTool, Some(name), Some(headers)) = (method, name, headers)
+            && let Some(entry) = self.engine.tool(name)
+        {
+            check_arguments(headers, &entry, params.arguments.raw())?;
+        }
+        facts.http = http;
+        let Some(name) = name else { return self.simple(method, &params, facts) };
+        let raw = params.arguments.raw();
+        let bound = Bound::new(self.engine, self.body, (method.name(), name), raw, &facts);
+        let begun = bound.begin(self.engine, &params)?;
+        match method {
+            Method::GetPrompt => self.get_prompt(name, raw, facts, bound, begun),
+            Method::ReadResource => self.read_resource(name, facts, bound, begun),
+            _ => self.call_tool(name, std::mem::take(&mut params.arguments), facts, bound, begun),
+        }
+    }
+
+    /// Answers what takes one round.
+    fn simple(&self, method: Method, params: &Params<'_>, facts: Facts) -> Result<Answer, RpcError> {
+        match method {
+            Method::List(list) => self.list(list, params.cursor.optional("cursor")?),
+            Method::Listen => {
                 let listen = Listen::open(self.engine, params.raw.unwrap_or("{}"))?;
                 Ok(Answer::Stream(Stream::listen(Arc::clone(self.engine), facts.request_id, listen)))
             }
-            (Method::Complete, _) => {
-                facts.http = http;
-                self.complete(params.raw.unwrap_or("{}"), facts)
-            }
-            (Method::Discover | Method::CallTool | Method::GetPrompt | Method::ReadResource, _) => Ok(self.discover()),
+            Method::Complete => self.complete(params.raw.unwrap_or("{}"), facts),
+            Method::Discover | Method::CallTool | Method::GetPrompt | Method::ReadResource => Ok(self.discover()),
         }
     }
 
@@ -134,11 +147,19 @@ impl Request<'_> {
         Ok(Answer::Reply(reply))
     }
 
-    fn call_tool(&self, entry: &ToolEntry, arguments: Arguments<'_>, facts: Facts) -> Result<Answer, RpcError> {
+    fn call_tool(
+        &self,
+        name: &str,
+        arguments: Arguments<'_>,
+        facts: Facts,
+        bound: Bound,
+        begun: Begun,
+    ) -> Result<Answer, RpcError> {
+        let entry = self.engine.tool(name).ok_or_else(|| RpcError::unknown("tool", name))?;
         let read = match arguments {
             Arguments::Ready(ready, _) => ToolArguments::Good(ready),
-            Arguments::Absent => explain_tool(self.engine, entry, "{}")?,
-            Arguments::Raw(raw) => explain_tool(self.engine, entry, raw)?,
+            Arguments::Absent => explain_tool(self.engine, &entry, "{}")?,
+            Arguments::Raw(raw) => explain_tool(self.engine, &entry, raw)?,
         };
         let ready = match read {
             ToolArguments::Good(ready) => ready,
@@ -147,25 +168,34 @@ impl Request<'_> {
             }
         };
         let id = facts.request_id.clone();
-        let running = Running::start(ready, self.engine.call(facts));
-        Ok(Answer::Stream(Stream::tool(Arc::clone(self.engine), id, running)))
+        let running = Running::start(ready, self.engine.asking_call(facts, begun.carriage));
+        Ok(Answer::Stream(Stream::tool(Arc::clone(self.engine), id, running, bound).after(begun.spend)))
     }
 
-    fn get_prompt(&self, name: &str, arguments: Option<&str>, facts: Facts) -> Result<Answer, RpcError> {
+    fn get_prompt(
+        &self,
+        name: &str,
+        arguments: Option<&str>,
+        facts: Facts,
+        bound: Bound,
+        begun: Begun,
+    ) -> Result<Answer, RpcError> {
         let entry = self.engine.prompt(name).ok_or_else(|| RpcError::unknown("prompt", name))?;
         let ready = read_prompt(&entry, arguments.unwrap_or("{}"))?;
         let id = facts.request_id.clone();
-        let running = Running::start(ready, self.engine.call(facts));
-        Ok(Answer::Stream(Stream::prompt(Arc::clone(self.engine), id, running)))
+        let running = Running::start(ready, self.engine.asking_call(facts, begun.carriage));
+        Ok(Answer::Stream(Stream::prompt(Arc::clone(self.engine), id, running, bound).after(begun.spend)))
     }
 
-    fn read_resource(&self, uri: &str, facts: Facts) -> Result<Answer, RpcError> {
+    fn read_resource(&self, uri: &str, facts: Facts, bound: Bound, begun: Begun) -> Result<Answer, RpcError> {
         let (entry, ready) = self.engine.resource(uri).ok_or_else(|| RpcError::unknown_resource(uri))?;
         let id = facts.request_id.clone();
-        let hints = entry.hints(self.engine.options.contents_hints);
-        let running = Running::start(ready, self.engine.call(facts));
-        let mime_type = entry.resource.details().mime_type;
-        Ok(Answer::Stream(Stream::resource(Arc::clone(self.engine), id, running, uri.to_owned(), mime_type, hints)))
+        // What somebody answered is in the contents: it is theirs alone, and for now.
+        let hints = if begun.continues { CacheHints::CONTENTS } else { entry.hints(self.engine.options.contents_hints) };
+        let contents = Contents { uri: uri.to_owned(), mime_type: entry.resource.details().mime_type, hints };
+        let running = Running::start(ready, self.engine.asking_call(facts, begun.carriage));
+        let stream = Stream::resource(Arc::clone(self.engine), id, running, bound, contents);
+        Ok(Answer::Stream(stream.after(begun.spend)))
     }
 
     fn list(&self, list: List, cursor: Option<&str>) -> Result<Answer, RpcError> {

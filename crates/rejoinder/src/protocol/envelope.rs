@@ -30,6 +30,9 @@ pub(crate) struct Params<'a> {
     pub(crate) uri: Field<Cow<'a, str>>,
     pub(crate) cursor: Field<Cow<'a, str>>,
     pub(crate) arguments: Arguments<'a>,
+    pub(crate) request_state: Field<Cow<'a, str>>,
+    /// The answers to what the last round asked, as JSON.
+    pub(crate) input_responses: Option<&'a str>,
     pub(crate) meta: Option<Meta<'a>>,
 }
 
@@ -161,7 +164,7 @@ impl<'a> Params<'a> {
         }
         let mut first = true;
         while let Some(key) = scan.key(&mut first)? {
-            let known = ["name", "uri", "cursor", "arguments", "_meta"].iter().position(|known| *known == key);
+            let known = ["name", "uri", "cursor", "arguments", "_meta", "requestState", "inputResponses"].iter().position(|known| *known == key);
             state.once(known.map(|known| known + 8), &key)?;
             match &*key {
                 "name" => self.name = Field::read(scan)?,
@@ -169,6 +172,8 @@ impl<'a> Params<'a> {
                 "cursor" => self.cursor = Field::read(scan)?,
                 "arguments" => self.arguments(scan, method, state)?,
                 "_meta" => self.meta = Some(Meta::read(scan)?),
+                "requestState" => self.request_state = Field::read(scan)?,
+                "inputResponses" => self.input_responses = Some(scan.raw()?).filter(|raw| *raw != "null"),
                 _ => scan.skip()?,
             }
         }

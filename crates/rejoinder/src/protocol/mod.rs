@@ -10,6 +10,7 @@ mod error;
 mod facts;
 mod headers;
 mod listen;
+mod round;
 mod scan;
 mod version;
 mod write;

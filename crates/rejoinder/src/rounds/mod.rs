@@ -1,8 +1,19 @@
 //! How a call goes on over several rounds.
 //!
-//! So far this room has the [`seal`]: what makes a `requestState`, which travels through the client's hands, as
-//! trustworthy as if the server had kept it.
+//! * [`stateless`]: questions go out with the reply of a round and come back answered with the next one.
+//! * [`session`]: questions are sent over the live session, and the function waits.
+//! * [`seal`]: what makes a `requestState`, which travels through the client's hands, as trustworthy as if the server
+//!   had kept it.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "nothing asks yet, so nothing seals"))]
-
+mod digest;
+mod progress;
 pub(crate) mod seal;
+mod session;
+mod stateless;
+
+pub(crate) use progress::Progress;
+pub(crate) use session::Live;
+pub(crate) use stateless::Round;
+
+/// How often an answer that cannot be used is asked for again.
+const TRIES: u8 = 3;

@@ -7,18 +7,19 @@ use std::{
 
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Question},
+    ask::{BadAnswer, Carrier, Parked, Question},
     error::{Halt, ToolError},
 };
 use serde_json::Value;
 
 use super::{
+    TRIES,
     digest::digest,
     progress::{Given, Open, Progress},
 };
 
 /// One round of a call: what it was told, and what it asks in turn.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Round {
     /// What earlier rounds recorded.
     before: Progress,
@@ -36,9 +37,6 @@ struct Now {
     seen: BTreeMap<String, String>,
 }
 
-/// How often an answer that cannot be used is asked for again.
-const TRIES: u8 = 3;
-
 /// How often an answer may come for other words than the question has by then.
 const REWORDINGS: u8 = 2;
 
@@ -52,12 +50,6 @@ impl Round {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is asked in this round, and what the next one must know.
-    pub(crate) fn finish(&self) -> (Vec<(String, Question)>, Progress) {
-        let mut now = self.now();
-        (std::mem::take(&mut now.asked), std::mem::take(&mut now.progress))
-    }
-
     /// A recorded answer to the same words, else an answer of this round to the same words, else it is asked.
     fn answer(
         &self,
@@ -67,9 +59,8 @@ impl Round {
     ) -> Result<Value, Halt> {
         let digest = digest(question);
         let mut now = self.now();
-        match now.seen.insert(key.to_owned(), digest.clone()) {
-            Some(other) if other != digest => return Err(author(format!("two different questions are asked under the key `{key}`: give one of them another key"))),
-            _ => {}
+        if now.seen.insert(key.to_owned(), digest.clone()).is_some_and(|other| other != digest) {
+            return Err(author(format!("two questions are asked under the key `{key}`: give one of them another key")));
         }
         if let Some(given) = self.before.answers.get(key).filter(|given| given.digest == digest)
             && fits(&given.answer).is_ok()
@@ -98,7 +89,10 @@ impl Round {
             (Some(_), Some(open)) => {
                 asked.reworded = open.reworded + 1;
                 if asked.reworded >= REWORDINGS {
-                    return Err(author(format!("the question `{key}` has other words in every round, so no answer is ever to it: take out what changes, such as the time")));
+                    return Err(author(format!(
+                        "the question `{key}` has other words in every round, so no answer is ever to it: take out what \
+                         changes, such as the time"
+                    )));
                 }
             }
             _ => {}
@@ -135,5 +129,11 @@ impl Carrier for Round {
 
     fn record(&self, step: &str, result: Value) {
         self.now().progress.steps.insert(step.to_owned(), result);
+    }
+
+    fn parked(&self) -> Option<Parked> {
+        let mut now = self.now();
+        let questions = std::mem::take(&mut now.asked);
+        Some(Parked { questions, state: now.progress.write() })
     }
 }

@@ -124,7 +124,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
         capabilities,
         options: server.options,
         hub: Hub::default(),
-        seal,
+        seal: Arc::new(seal),
         registry: ArcSwap::from_pointee(registry),
         dependencies: Arc::new(server.dependencies),
     });

@@ -6,7 +6,7 @@ use rejoinder_core::{
     model::Implementation,
 };
 
-use super::{CacheHints, ServerHandle, WiringErrors, build::build, engine::Engine, handle::Cell};
+use super::{CacheHints, ServerHandle, state::Principal, WiringErrors, build::build, engine::Engine, handle::Cell};
 use crate::rounds::seal::StateOptions;
 
 /// An MCP server, while it is put together.
@@ -50,6 +50,7 @@ pub(crate) struct Options {
     pub(crate) any_host: bool,
     pub(crate) strict_arguments: bool,
     pub(crate) state: StateOptions,
+    pub(crate) principal: Principal,
 }
 
 impl Default for Options {
@@ -67,6 +68,7 @@ impl Default for Options {
             any_host: false,
             strict_arguments: false,
             state: StateOptions::default(),
+            principal: Principal::default(),
         }
     }
 }

@@ -3,7 +3,7 @@ use std::{any::TypeId, sync::Arc};
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use rejoinder_core::{
-    call::{Call, Dependencies, Facts},
+    call::{Call, Carriage, Dependencies, Facts},
     item::Ready,
     model::{self, Implementation, ServerCapabilities},
     reply::ResourceBody,
@@ -29,8 +29,7 @@ pub(crate) struct Engine {
     pub(crate) options: Options,
     pub(crate) hub: Hub,
     /// What makes a `requestState` and reads it again.
-    #[expect(dead_code, reason = "nothing asks yet, so nothing seals")]
-    pub(crate) seal: Seal,
+    pub(crate) seal: Arc<Seal>,
     pub(super) registry: ArcSwap<Registry>,
     pub(super) dependencies: Arc<Dependencies>,
 }
@@ -81,9 +80,14 @@ impl Engine {
         self.registry.load().template_records(cursor, self.options.page_size)
     }
 
-    /// Starts a call.
+    /// Starts a call that can ask nothing.
     pub(crate) fn call(&self, facts: Facts) -> Call {
         Call::new(facts, Arc::clone(&self.dependencies))
+    }
+
+    /// Starts a call whose questions travel this way.
+    pub(crate) fn asking_call(&self, facts: Facts, carriage: Carriage) -> Call {
+        Call::carried(facts, Arc::clone(&self.dependencies), carriage)
     }
 
     /// The same server with another service in the place of one that was provided; `None` if none of its type was.
@@ -101,6 +105,7 @@ impl Engine {
             instructions: self.instructions.clone(),
             capabilities: self.capabilities.clone(),
             options: self.options.clone(),
+            seal: Arc::clone(&self.seal),
             hub: Hub::default(),
             registry: ArcSwap::new(self.registry.load_full()),
             dependencies: Arc::new(dependencies),

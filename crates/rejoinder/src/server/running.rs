@@ -6,6 +6,7 @@ use std::{
 
 use rejoinder_core::{
     BoxFuture,
+    ask::{Carrier, Parked},
     call::{Call, Emitted, EndOnDrop},
     error::ToolError,
     item::Ready,
@@ -24,6 +25,8 @@ pub(crate) struct Running<O> {
 pub(crate) enum Event<O> {
     /// It told the client something; there may be more.
     Emitted(Emitted),
+    /// It waits for answers that come in another round.
+    Parked(Parked),
     /// It is over.
     Done(Result<Result<O, ToolError>, Panicked>),
 }
@@ -47,6 +50,8 @@ impl<O> Running<O> {
         if self.done.is_none() {
             // The future is never polled again after it ended or panicked.
             match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut self.future).poll(cx))) {
+                // What it asked goes out with the reply, and it runs again in the next round.
+                Ok(Poll::Pending) if self.call.is_parked() => {}
                 Ok(Poll::Pending) => return self.call.outbox().poll_take(cx).map(Event::Emitted),
                 Ok(Poll::Ready(outcome)) => self.done = Some(Ok(outcome)),
                 Err(_) => self.done = Some(Err(Panicked)),
@@ -54,7 +59,12 @@ impl<O> Running<O> {
         }
         match self.call.outbox().take() {
             Some(emitted) => Poll::Ready(Event::Emitted(emitted)),
-            None => self.done.take().map_or(Poll::Pending, |outcome| Poll::Ready(Event::Done(outcome))),
+            None => match self.done.take() {
+                Some(outcome) => Poll::Ready(Event::Done(outcome)),
+                None => self.call.carrier().and_then(Carrier::parked).map_or(Poll::Pending, |parked| {
+                    Poll::Ready(Event::Parked(parked))
+                }),
+            },
         }
     }
 }

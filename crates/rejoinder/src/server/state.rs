@@ -1,4 +1,6 @@
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
+
+use rejoinder_core::call::Facts;
 
 use super::Server;
 use crate::rounds::seal::{SpentStates, StateKeys};
@@ -84,5 +86,40 @@ impl Server {
     pub fn single_use(mut self, store: impl SpentStates + 'static) -> Self {
         self.options.state.spent = Some(Arc::new(store));
         self
+    }
+
+    /// Who calls, as far as a call's state is concerned: what one caller was asked, no other may answer.
+    ///
+    /// Take it from what your authentication layer has left in the request's extensions.
+    ///
+    /// ```
+    /// use rejoinder::Server;
+    ///
+    /// #[derive(Clone)]
+    /// struct User { id: String }
+    ///
+    /// let server = Server::new("shop", "1.0.0")
+    ///     .principal(|facts| facts.extensions()?.get::<User>().map(|user| user.id.clone()));
+    /// assert!(server.check().is_ok());
+    /// ```
+    pub fn principal(mut self, who: impl Fn(&Facts) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.options.principal = Principal(Some(Arc::new(who)));
+        self
+    }
+}
+
+/// How the server tells callers apart; without it, they are all one.
+#[derive(Clone, Default)]
+pub(crate) struct Principal(Option<Arc<dyn Fn(&Facts) -> Option<String> + Send + Sync>>);
+
+impl Principal {
+    pub(crate) fn of(&self, facts: &Facts) -> Option<String> {
+        self.0.as_ref().and_then(|who| who(facts))
+    }
+}
+
+impl fmt::Debug for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Principal")
     }
 }

@@ -67,6 +67,7 @@ impl BuiltServer {
     /// If the listener fails.
     pub async fn serve_http(self, listener: TcpListener) -> Result<(), Error> {
         let address = listener.local_addr()?;
+        self.0.seal.warns_about_keys();
         tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
         Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
     }

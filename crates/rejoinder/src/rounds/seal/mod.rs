@@ -31,5 +31,7 @@ pub use keys::{BadStateKeys, StateKeys};
 pub use spent::{SpentInMemory, SpentStates};
 
 pub(crate) use binding::Binding;
+pub(super) use canonical::canonical;
 pub(crate) use options::StateOptions;
-pub(crate) use sealing::Seal;
+pub(crate) use refused::{REASON, Refused, SENTENCE};
+pub(crate) use sealing::{CannotSeal, Opened, Seal};

@@ -104,19 +104,31 @@ impl Seal {
     /// Opens the state of a call, and sees to it that a server with a store opens it once only.
     ///
     /// To be done before anything of the round runs: whatever becomes of the round, the state is spent.
+    #[cfg(test)]
     pub(crate) async fn redeem(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Refused> {
         let opened = self.open(binding, token)?;
-        let Some(store) = &self.spent else { return Ok(opened) };
+        self.spend(binding.method, &opened).await?;
+        Ok(opened)
+    }
+
+    /// Whether a state may be redeemed once only.
+    pub(crate) fn is_single_use(&self) -> bool {
+        self.spent.is_some()
+    }
+
+    /// Spends a state that was opened.
+    pub(crate) async fn spend(&self, method: &str, opened: &Opened) -> Result<(), Refused> {
+        let Some(store) = &self.spent else { return Ok(()) };
         // Another server may think it a little earlier, and open the state a little longer.
         let reason = match store.spend(opened.id, opened.expires + SKEW).await {
-            Ok(true) => return Ok(opened),
+            Ok(true) => return Ok(()),
             Ok(false) => Reason::Spent,
             Err(error) => {
                 tracing::error!(%error, "the store of spent states failed");
                 Reason::Store
             }
         };
-        Err(Refused::because(reason, binding.method))
+        Err(Refused::because(reason, method))
     }
 
     fn try_open(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Reason> {

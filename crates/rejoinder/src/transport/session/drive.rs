@@ -1,13 +1,14 @@
 //! One call of a session, from its start to its outcome.
 
-use std::future::poll_fn;
+use std::{future::poll_fn, sync::Arc};
 
-use rejoinder_core::item::Ready;
+use rejoinder_core::{call::Carriage, item::Ready};
 use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
 
 use super::{error, facts::facts, notify::Notify, state::Session};
 use crate::{
     protocol::Outcome,
+    rounds::Live,
     server::{Engine, Event, Running},
 };
 
@@ -19,7 +20,8 @@ pub(super) async fn drive<O>(
     context: &RequestContext<RoleServer>,
     ready: Ready<O>,
 ) -> Result<Outcome<O>, ErrorData> {
-    let running = Running::start(ready, engine.call(facts(session, context)));
+    let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone())));
+    let running = Running::start(ready, engine.asking_call(facts(session, context), carriage));
     unless_cancelled(session, context, to_the_end(running, Notify::new(context))).await
 }
 
@@ -35,6 +37,7 @@ async fn emit<O>(mut running: Running<O>, notify: &Notify) -> Outcome<O> {
         match poll_fn(|cx| running.poll_event(cx)).await {
             Event::Emitted(emitted) => notify.tell(emitted).await,
             Event::Done(outcome) => return outcome,
+            Event::Parked(_) => unreachable!("a question over a session is awaited"),
         }
     }
 }

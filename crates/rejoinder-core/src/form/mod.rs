@@ -1,0 +1,35 @@
+//! Forms that a user can be asked to fill in.
+//!
+//! A form is a struct that derives `Elicit`, or implements it by hand. MCP lets a form be a flat list of texts, numbers,
+//! yes-or-no questions and choices, so that is what a [`Field`] can be: a type that is an [`ElicitField`].
+//!
+//! * [`Elicit`]: what a form is; [`Form`]: what of it the client sees; [`FormErrors`]: what is wrong with an answer.
+//! * [`Field`]: one field with its title, rules and default.
+//! * one file for each type that a field can have, and [`ElicitEnum`] for choices.
+//! * `shorthand`: forms that are ready: [`Confirmed`], [`Answered`], [`Choice`].
+
+mod boolean;
+mod choice;
+mod choices;
+mod elicit;
+mod errors;
+mod field;
+mod field_type;
+mod format;
+mod number;
+mod optional;
+mod rules;
+mod schema;
+mod shorthand;
+mod text;
+
+pub use choice::ElicitEnum;
+pub use elicit::Elicit;
+pub use errors::{FormError, FormErrors};
+pub use field::{Field, field};
+pub use field_type::{ChoicesField, ElicitField, NumberField, TextField};
+pub use format::Format;
+pub use number::Number;
+pub use rules::Rules;
+pub use schema::Form;
+pub use shorthand::{Answered, Choice, Confirmed};

@@ -1,0 +1,165 @@
+//! Integers and floating-point numbers. A text is read as the number that it spells.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use super::{ElicitField, NumberField, Rules, rules::within};
+
+/// A bound of a number.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub enum Number {
+    /// Of an integer.
+    Whole(i128),
+    /// Of a floating-point number.
+    Real(f64),
+}
+
+impl Number {
+    fn to_value(self) -> Value {
+        match self {
+            Self::Whole(number) => serde_json::Number::from_i128(number).map_or(Value::Null, Value::Number),
+            Self::Real(number) => number.into(),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(number) => number.fmt(f),
+            Self::Real(number) => number.fmt(f),
+        }
+    }
+}
+
+fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
+    let rules = [("minimum", rules.min), ("maximum", rules.max)];
+    schema.extend(rules.into_iter().filter_map(|(key, bound)| Some((key.into(), bound?.to_value()))));
+}
+
+/// Checks a number against the field's bounds, and against those of its type, which are told only where they matter.
+fn check(number: Number, rules: &Rules, least: Number, greatest: Number) -> Result<Number, String> {
+    let (min, max) = (rules.min.unwrap_or(least), rules.max.unwrap_or(greatest));
+    if number >= min && number <= max {
+        return Ok(number);
+    }
+    // Nobody wants to read 18446744073709551615 unless it is the answer.
+    const LONG: f64 = 1e10;
+    let is_short = |bound: Number| match bound {
+        Number::Whole(bound) => (bound as f64).abs() < LONG,
+        Number::Real(bound) => bound.abs() < LONG,
+    };
+    let min = Some(min).filter(|min| rules.min.is_some() || number < *min || is_short(*min));
+    let max = Some(max).filter(|max| rules.max.is_some() || number > *max || is_short(*max));
+    Err(format!("must be {}", within(min, max)))
+}
+
+fn whole(value: &Value) -> Option<i128> {
+    let rounded = |number: f64| (number.fract() == 0.0).then_some(number as i128);
+    match value {
+        Value::Number(number) => number.as_i128().or_else(|| rounded(number.as_f64()?)),
+        Value::String(text) => {
+            let text = text.trim();
+            text.parse().ok().or_else(|| rounded(text.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+fn real(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.filter(|number| number.is_finite())
+}
+
+macro_rules! integers {
+    ($($integer:ident)*) => { $(
+        impl ElicitField for $integer {
+            type Default = $integer;
+            const TYPE: &'static str = "integer";
+
+            fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
+                describe(rules, schema);
+            }
+
+            fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
+                let number = whole(value).ok_or("must be a whole number")?;
+                let number = check(Number::Whole(number), rules, Self::MIN.into(), Self::MAX.into())?;
+                match number {
+                    Number::Whole(number) => Self::try_from(number).ok(),
+                    Number::Real(_) => None,
+                }
+                .ok_or_else(|| format!("must be {}", within(Some(Self::MIN), Some(Self::MAX))))
+            }
+
+            fn write(&self) -> Value {
+                (*self).into()
+            }
+
+            fn from_default(default: Self) -> Self {
+                default
+            }
+        }
+
+        impl NumberField for $integer {
+            type Bound = $integer;
+        }
+
+        impl From<$integer> for Number {
+            fn from(number: $integer) -> Self {
+                // No integer of at most 64 bits is lost.
+                Self::Whole(number as i128)
+            }
+        }
+    )* };
+}
+
+integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+macro_rules! reals {
+    ($($real:ident)*) => { $(
+        impl ElicitField for $real {
+            type Default = $real;
+            const TYPE: &'static str = "number";
+
+            fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
+                describe(rules, schema);
+            }
+
+            fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
+                let number = real(value).ok_or("must be a number")?;
+                check(Number::Real(number), rules, Self::MIN.into(), Self::MAX.into())?;
+                Ok(number as Self)
+            }
+
+            fn write(&self) -> Value {
+                shortest(self).into()
+            }
+
+            fn from_default(default: Self) -> Self {
+                default
+            }
+        }
+
+        impl NumberField for $real {
+            type Bound = $real;
+        }
+
+        impl From<$real> for Number {
+            fn from(number: $real) -> Self {
+                Self::Real(shortest(number))
+            }
+        }
+    )* };
+}
+
+reals!(f32 f64);
+
+/// The number as it is written: `0.1_f32` is 0.1 and not 0.10000000149.
+fn shortest(number: impl fmt::Display) -> f64 {
+    number.to_string().parse().unwrap_or(f64::NAN)
+}

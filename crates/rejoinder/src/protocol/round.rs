@@ -1,0 +1,127 @@
+//! One round of a call: what it brings from the last one, and what it hands to the next.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bytes::Bytes;
+use rejoinder_core::{
+    BoxFuture,
+    ask::Parked,
+    call::{Carriage, Facts},
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    RpcError,
+    envelope::{Field, Params},
+    error::shortened,
+    facts::keep,
+    write::{Reply, error_reply, incident, result_reply},
+};
+use crate::{
+    rounds::{
+        Progress, Round,
+        seal::{Binding, CannotSeal, Opened, REASON, Refused, SENTENCE},
+    },
+    server::Engine,
+};
+
+/// The call that a round belongs to: its state opens for no other.
+#[derive(Debug)]
+pub(super) struct Bound {
+    method: &'static str,
+    target: Bytes,
+    arguments: Option<Bytes>,
+    principal: Option<String>,
+}
+
+/// A round that may begin, once its state is spent where it may be used once only.
+pub(super) struct Begun {
+    pub(super) carriage: Carriage,
+    /// Whether it continues a call.
+    pub(super) continues: bool,
+    pub(super) spend: Option<BoxFuture<'static, Result<(), RpcError>>>,
+}
+
+impl Bound {
+    pub(super) fn new(
+        engine: &Engine,
+        body: &Bytes,
+        (method, target): (&'static str, &str),
+        arguments: Option<&str>,
+        facts: &Facts,
+    ) -> Self {
+        Self {
+            method,
+            target: keep(body, target),
+            arguments: arguments.map(|arguments| keep(body, arguments)),
+            principal: engine.options.principal.of(facts),
+        }
+    }
+
+    fn with<T>(&self, run: impl FnOnce(&Binding<'_>) -> T) -> T {
+        let text = |bytes: &'_ Bytes| String::from_utf8_lossy(bytes).into_owned();
+        let arguments = self.arguments.as_ref().map(text);
+        let parts: Option<[&str; 1]> = self.principal.as_deref().map(|principal| [principal]);
+        let binding = Binding::new(self.method, &text(&self.target), arguments.as_deref());
+        run(&binding.principal(parts.as_ref().map(|parts| &parts[..])))
+    }
+
+    /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
+    pub(super) fn begin(&self, engine: &Arc<Engine>, params: &Params<'_>) -> Result<Begun, RpcError> {
+        let opened = match &params.request_state {
+            Field::Absent => None,
+            Field::Wrong => return Err(refused(Refused::not_text(self.method))),
+            Field::Given(token) => Some(self.with(|binding| engine.seal.open(binding, token)).map_err(refused)?),
+        };
+        let answers = params.input_responses.map(answers).transpose()?;
+        let continues = opened.is_some() || answers.is_some();
+        let progress = opened.as_ref().map(|opened| Progress::read(&opened.state)).unwrap_or_default();
+        let carriage = if continues {
+            Carriage::With(Arc::new(Round::new(progress, answers.unwrap_or_default())))
+        } else {
+            Carriage::Fresh(|| Arc::new(Round::default()))
+        };
+        let spend = opened.filter(|_| engine.seal.is_single_use()).map(|opened| self.spend(engine, opened));
+        Ok(Begun { carriage, continues, spend })
+    }
+
+    fn spend(&self, engine: &Arc<Engine>, opened: Opened) -> BoxFuture<'static, Result<(), RpcError>> {
+        let (engine, method) = (Arc::clone(engine), self.method);
+        Box::pin(async move { engine.seal.spend(method, &opened).await.map_err(refused) })
+    }
+
+    /// The reply of a round that ends in questions.
+    pub(super) fn input_required(&self, engine: &Engine, id: &str, parked: Parked) -> Reply {
+        let token = match self.with(|binding| engine.seal.seal(binding, &parked.state)) {
+            Ok(token) => token,
+            Err(error) => return error_reply(Some(id), &cannot_seal(&error)),
+        };
+        let requests: Map<String, Value> = parked
+            .questions
+            .into_iter()
+            .map(|(key, question)| (key, json!({ "method": question.method(), "params": question.params() })))
+            .collect();
+        let result = json!({ "resultType": "input_required", "inputRequests": requests, "requestState": token });
+        result_reply(id, &result, &engine.info_json)
+    }
+}
+
+/// The answers of this round. Whether one is of use is for the question to say.
+fn answers(raw: &str) -> Result<BTreeMap<String, Value>, RpcError> {
+    serde_json::from_str(raw).map_err(|_| {
+        RpcError::invalid_params(format!("`params.inputResponses` must be an object, not `{}`", shortened(raw)))
+    })
+}
+
+fn refused(_: Refused) -> RpcError {
+    RpcError::invalid_params(SENTENCE).with_data(json!({ "reason": REASON }))
+}
+
+fn cannot_seal(error: &CannotSeal) -> RpcError {
+    let id = incident();
+    tracing::error!(%error, id, "the state of a call could not be sealed");
+    match error {
+        CannotSeal::TooLarge { .. } => RpcError::new(RpcError::INTERNAL, error.to_string()),
+        CannotSeal::Random(_) => RpcError::internal(&id),
+    }
+}

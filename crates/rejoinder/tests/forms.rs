@@ -1,0 +1,347 @@
+//! Forms: what the client sees of them, and how answers are read.
+
+use insta::assert_json_snapshot;
+use rejoinder::{
+    Answered, Choice, Confirmed, Elicit, ElicitEnum, FormErrors,
+    model::{ElicitationSchema, PrimitiveSchemaDefinition},
+};
+use serde_json::{Map, Value, json};
+
+fn content(answer: &Value) -> &Map<String, Value> {
+    answer.as_object().expect("an answer is an object")
+}
+
+fn read<T: Elicit>(answer: Value) -> Result<T, FormErrors> {
+    T::read(content(&answer))
+}
+
+fn refused<T: Elicit>(answer: Value) -> String {
+    match read::<T>(answer) {
+        Ok(_) => panic!("it was read"),
+        Err(errors) => errors.to_string(),
+    }
+}
+
+#[derive(Debug, PartialEq, ElicitEnum)]
+#[elicit(rename_all = "lowercase")]
+enum Status {
+    Active,
+    Inactive,
+    Pending,
+}
+
+/// The form of the conformance suite's `test_elicitation_sep1034_defaults`.
+#[derive(Debug, PartialEq, Elicit)]
+struct Defaults {
+    /// User name
+    #[elicit(default = "John Doe")]
+    name: String,
+    /// User age
+    #[elicit(default = 30)]
+    age: u32,
+    /// User score
+    #[elicit(default = 95.5)]
+    score: f64,
+    /// User status
+    #[elicit(default = Status::Active)]
+    status: Status,
+    /// Verification status
+    #[elicit(default = true)]
+    verified: bool,
+}
+
+#[derive(Debug, PartialEq, ElicitEnum)]
+#[elicit(rename_all = "camelCase")]
+enum Untitled {
+    Option1,
+    Option2,
+    Option3,
+}
+
+#[derive(Debug, PartialEq, ElicitEnum)]
+enum Titled {
+    #[elicit(name = "value1", title = "First Option")]
+    One,
+    #[elicit(name = "value2", title = "Second Option")]
+    Two,
+    #[elicit(name = "value3", title = "Third Option")]
+    Three,
+}
+
+#[derive(Debug, PartialEq, ElicitEnum)]
+#[elicit(legacy_names, rename_all = "kebab-case")]
+enum Legacy {
+    #[elicit(title = "Option One")]
+    OptOne,
+    #[elicit(title = "Option Two")]
+    OptTwo,
+    OptThree,
+}
+
+/// The form of the conformance suite's `test_elicitation_sep1330_enums`.
+#[derive(Debug, PartialEq, Elicit)]
+struct Enums {
+    #[elicit(name = "untitledSingle")]
+    untitled_single: Untitled,
+    #[elicit(name = "titledSingle")]
+    titled_single: Titled,
+    #[elicit(name = "legacyEnum")]
+    legacy_enum: Legacy,
+    #[elicit(name = "untitledMulti", min_items = 1, max_items = 2, default = [Untitled::Option1, Untitled::Option3])]
+    untitled_multi: Vec<Untitled>,
+    #[elicit(name = "titledMulti")]
+    titled_multi: Vec<Titled>,
+}
+
+#[derive(Debug, PartialEq, ElicitEnum)]
+#[elicit(rename_all = "lowercase")]
+enum Colour {
+    Red,
+    Green,
+}
+
+/// The twin of `Form` in the Python reference server.
+#[derive(Debug, PartialEq, Elicit)]
+struct Order {
+    #[elicit(title = "Colour", default = Colour::Red)]
+    colour: Colour,
+    #[elicit(title = "Count", min = 1, max = 3, default = 1)]
+    count: i64,
+    #[elicit(title = "Note")]
+    note: Option<String>,
+}
+
+/// One of everything that the other forms do not have.
+#[derive(Debug, PartialEq, Elicit)]
+struct Everything {
+    /// Where the receipt goes.
+    ///
+    /// Nobody else sees it.
+    #[elicit(title = "Email address", format = "email", max_length = 254)]
+    email: String,
+    #[elicit(format = "uri", description = "Your page")]
+    page: Option<String>,
+    #[elicit(format = "date")]
+    #[elicit(title = "Birthday")]
+    born: Option<String>,
+    #[elicit(format = "date-time", default = "2026-01-31T14:30:00Z")]
+    at: String,
+    #[elicit(min_length = 3, max_length = 8, pattern = "^[a-z]+$")]
+    code: String,
+    #[elicit(min = -90.0, max = 90.0)]
+    latitude: f64,
+    #[elicit(min = 0.1, default = 0.1)]
+    ratio: f32,
+    #[elicit(min = -5)]
+    small: i8,
+    #[elicit(max = u64::MAX)]
+    large: u64,
+    r#type: Option<bool>,
+    #[elicit(min_items = 1)]
+    colours: Option<Vec<Colour>>,
+}
+
+#[derive(Debug, PartialEq, Elicit)]
+struct Nothing {}
+
+#[derive(Debug, PartialEq, Elicit)]
+struct Unit;
+
+#[test]
+fn the_client_sees_the_forms_as_mcp_has_them() {
+    assert_json_snapshot!("defaults", Defaults::form());
+    assert_json_snapshot!("enums", Enums::form());
+    assert_json_snapshot!("order", Order::form());
+    assert_json_snapshot!("everything", Everything::form());
+    assert_json_snapshot!("nothing", Nothing::form());
+    assert_eq!(Unit::form(), Nothing::form());
+}
+
+#[test]
+fn a_value_is_the_same_as_what_is_serialized() {
+    assert_eq!(serde_json::to_value(Everything::form()).expect("JSON"), Everything::form().to_value());
+}
+
+#[test]
+fn rmcp_reads_the_forms_and_loses_nothing() {
+    for form in [Defaults::form(), Enums::form(), Order::form(), Nothing::form(), Confirmed::form(), Answered::form()] {
+        let schema: ElicitationSchema = serde_json::from_value(form.to_value()).expect("it is a schema of MCP");
+        assert_eq!(serde_json::to_value(schema).expect("JSON"), form.to_value());
+    }
+    let schema: ElicitationSchema = serde_json::from_value(Enums::form().to_value()).expect("a schema");
+    let is_enum = |property| matches!(property, &PrimitiveSchemaDefinition::Enum(_));
+    assert!(schema.properties.values().all(is_enum), "{schema:#?}");
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let everything = || Everything {
+        email: "ada@example.com".into(),
+        page: None,
+        born: Some("1815-12-10".into()),
+        at: "1843-09-01T12:00:00+00:00".into(),
+        code: "note".into(),
+        latitude: 51.5,
+        ratio: 0.3,
+        small: -5,
+        large: u64::MAX,
+        r#type: Some(false),
+        colours: Some(vec![Colour::Green, Colour::Red]),
+    };
+    assert_eq!(Everything::read(&everything().write()), Ok(everything()));
+    assert_json_snapshot!("everything_written", everything().write());
+}
+
+#[test]
+fn what_is_left_out_is_none_or_the_default() {
+    let order = Order { colour: Colour::Red, count: 1, note: None };
+    assert_eq!(read(json!({})), Ok(order));
+    let order = Order { colour: Colour::Green, count: 1, note: None };
+    assert_eq!(read(json!({ "colour": "green", "count": null, "note": null, "extra": [{}] })), Ok(order));
+    let defaults = Defaults { name: "John Doe".into(), age: 30, score: 95.5, status: Status::Active, verified: true };
+    assert_eq!(read(json!({})), Ok(defaults));
+    assert_eq!(read(json!({})), Ok(Nothing {}));
+    assert_eq!(read(json!({ "a": 1 })), Ok(Unit));
+}
+
+#[test]
+fn null_empties_an_optional_field_that_has_a_default() {
+    #[derive(Debug, PartialEq, Elicit)]
+    struct Note {
+        #[elicit(default = "hello")]
+        note: Option<String>,
+    }
+    assert_eq!(read(json!({})), Ok(Note { note: Some("hello".into()) }));
+    assert_eq!(read(json!({ "note": null })), Ok(Note { note: None }));
+    assert_eq!(read(json!({ "note": "" })), Ok(Note { note: Some("".into()) }));
+}
+
+#[derive(Debug, PartialEq, Elicit)]
+struct Optional {
+    age: Option<u8>,
+    #[elicit(format = "email")]
+    email: Option<String>,
+    yes: Option<bool>,
+}
+
+#[test]
+fn an_empty_text_leaves_an_optional_field_empty_where_it_means_nothing() {
+    let none = Optional { age: None, email: None, yes: None };
+    assert_eq!(read(json!({ "age": "", "email": "", "yes": "" })), Ok(none));
+    assert_eq!(refused::<Optional>(json!({ "age": " " })), "`age` must be a whole number");
+}
+
+#[derive(Debug, PartialEq, Elicit)]
+struct Numbers {
+    whole: i64,
+    byte: u8,
+    real: f64,
+    yes: bool,
+}
+
+#[test]
+fn texts_are_read_as_what_they_spell() {
+    let spelled = [
+        json!({ "whole": "-7", "byte": "200", "real": "1.5", "yes": "true" }),
+        json!({ "whole": " -7 ", "byte": "200.0", "real": "15e-1", "yes": "Yes" }),
+        json!({ "whole": -7.0, "byte": 2e2, "real": 1.5, "yes": true }),
+    ];
+    for spelled in spelled {
+        assert_eq!(read(spelled), Ok(Numbers { whole: -7, byte: 200, real: 1.5, yes: true }));
+    }
+    assert_eq!(
+        refused::<Numbers>(json!({ "whole": "seven", "byte": "7.5", "real": "NaN", "yes": 1 })),
+        "`whole` must be a whole number; `byte` must be a whole number; `real` must be a number; \
+         `yes` must be true or false"
+    );
+}
+
+#[test]
+fn the_type_has_bounds_too() {
+    let numbers = |whole: Value, byte: Value| json!({ "whole": whole, "byte": byte, "real": 0, "yes": false });
+    assert_eq!(refused::<Numbers>(numbers(json!(0), json!(256))), "`byte` must be between 0 and 255");
+    assert_eq!(refused::<Numbers>(numbers(json!(0), json!(-1))), "`byte` must be between 0 and 255");
+    assert_eq!(refused::<Numbers>(numbers(json!(1e30), json!(1))), "`whole` must be at most 9223372036854775807");
+    let largest = i64::MAX.to_string();
+    assert_eq!(read::<Numbers>(numbers(largest.into(), json!(1))).map(|read| read.whole), Ok(i64::MAX));
+}
+
+#[test]
+fn everything_wrong_is_told_at_once() {
+    let nothing = refused::<Everything>(json!({}));
+    let types = refused::<Everything>(json!({
+        "email": 1, "page": {}, "born": [], "at": true, "code": 7, "latitude": "x", "ratio": [], "small": 1.5,
+        "large": "", "type": "maybe", "colours": "red",
+    }));
+    let values = refused::<Everything>(json!({
+        "email": "ada", "page": "example.com", "born": "1815-13-10", "at": "now", "code": "ab", "latitude": 90.5,
+        "ratio": 0, "small": -6, "large": -1, "type": null, "colours": [],
+    }));
+    let others = refused::<Everything>(json!({
+        "email": format!("{}@b.c", "a".repeat(300)), "code": "ABC", "latitude": -91, "ratio": 1e39, "small": 128,
+        "large": 1e20, "colours": ["red", "blue"],
+    }));
+    let told = [nothing, types, values, others].map(|told| told.replace("; ", "\n"));
+    insta::assert_snapshot!("told", told.join("\n\n"));
+}
+
+#[test]
+fn choices_are_told() {
+    let answer = json!({
+        "untitledSingle": "option9", "titledSingle": "One", "legacyEnum": null,
+        "untitledMulti": ["option1", "option2", "option3"], "titledMulti": [1],
+    });
+    assert_eq!(
+        refused::<Enums>(answer).replace("; ", "\n"),
+        "`untitledSingle` must be one of `option1`, `option2`, `option3`\n\
+         `titledSingle` must be one of `value1`, `value2`, `value3`\n\
+         `legacyEnum` is missing\n\
+         `untitledMulti` must have between 1 and 2 choices\n\
+         `titledMulti` must be a list of any of `value1`, `value2`, `value3`"
+    );
+    let answer = json!({
+        "untitledSingle": "option2", "titledSingle": "value3", "legacyEnum": "opt-three", "titledMulti": [],
+    });
+    let enums = Enums {
+        untitled_single: Untitled::Option2,
+        titled_single: Titled::Three,
+        legacy_enum: Legacy::OptThree,
+        untitled_multi: vec![Untitled::Option1, Untitled::Option3],
+        titled_multi: vec![],
+    };
+    assert_eq!(read(answer), Ok(enums));
+}
+
+#[test]
+fn lengths_count_characters() {
+    #[derive(Debug, PartialEq, Elicit)]
+    struct Initial {
+        #[elicit(min_length = 1, max_length = 1)]
+        letter: String,
+    }
+    assert_eq!(read(json!({ "letter": "é" })), Ok(Initial { letter: "é".into() }));
+    assert_eq!(refused::<Initial>(json!({ "letter": "" })), "`letter` must be exactly 1 character long");
+}
+
+#[test]
+#[should_panic(expected = "the default \"nobody\" of the field `email` must be an email address")]
+fn a_default_that_does_not_fit_is_the_authors_mistake() {
+    #[derive(Elicit)]
+    struct Contact {
+        #[elicit(format = "email", default = "nobody")]
+        email: String,
+    }
+    let _ = Contact::form();
+}
+
+#[test]
+fn shorthands_are_forms() {
+    assert_eq!(Confirmed::read(&Confirmed { yes: true }.write()), Ok(Confirmed { yes: true }));
+    assert_eq!(Answered::read(&Answered { text: "so".into() }.write()), Ok(Answered { text: "so".into() }));
+    assert_eq!(refused::<Answered>(json!({ "text": 1 })), "`text` must be a text");
+    let choice = Choice::of([("a".to_owned(), "Number 1")]);
+    assert_json_snapshot!("choice", choice.form());
+    assert_eq!(choice.read(&choice.write("a")).as_deref(), Ok("a"));
+    assert_eq!(choice.read(&choice.write("Number 1")).unwrap_err().to_string(), "`choice` must be `a`");
+    assert_eq!(choice.read(&Map::new()).unwrap_err().to_string(), "`choice` is missing");
+}
