@@ -40,12 +40,12 @@ impl Client {
         let request = self.in_session(&HeaderMap::new(), "initialize", hello);
         let mut exchange = Exchange::open(self.service(), "initialize", request).await;
         let welcome = exchange.finish().await?.result;
-        let version: String = read("initialize", welcome["protocolVersion"].clone())?;
+        let version: String = read("initialize", &welcome["protocolVersion"])?;
         let mut headers = HeaderMap::new();
         let version = HeaderValue::try_from(version);
         headers.insert(
             "mcp-protocol-version",
-            version.map_err(|error| Error::unexpected("initialize", error.to_string(), welcome))?,
+            version.map_err(|error| Error::unexpected("initialize", error.to_string(), &welcome))?,
         );
         if let Some(id) = exchange.headers.remove("mcp-session-id") {
             headers.insert("mcp-session-id", id);
