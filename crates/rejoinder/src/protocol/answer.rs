@@ -1,9 +1,11 @@
 use std::{
+    panic::AssertUnwindSafe,
     sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use rejoinder_core::{
     BoxFuture,
     model::{CallToolResult, GetPromptResult},
@@ -103,7 +105,8 @@ impl Stream {
     }
 }
 
-type Outcome<O> = Result<Result<O, rejoinder_core::error::ToolError>, Panicked>;
+/// How a function ended.
+pub(crate) type Outcome<O> = Result<Result<O, rejoinder_core::error::ToolError>, Panicked>;
 
 fn poll<O>(running: &mut Running<O>, cx: &mut Context<'_>, reply: impl FnOnce(Outcome<O>) -> Reply) -> Poll<Frame> {
     running.poll_event(cx).map(|event| match event {
@@ -113,12 +116,7 @@ fn poll<O>(running: &mut Running<O>, cx: &mut Context<'_>, reply: impl FnOnce(Ou
 }
 
 fn tool(engine: &Engine, id: &str, outcome: Outcome<CallToolResult>) -> Reply {
-    let result = match outcome {
-        Ok(Ok(result)) => Ok(result),
-        Ok(Err(error)) => failure("tool", Ok(error)),
-        Err(panicked) => failure("tool", Err(panicked)),
-    };
-    match result {
+    match settle(outcome) {
         Ok(result) => {
             result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_mut().map(|meta| &mut **meta))
         }
@@ -157,6 +155,15 @@ fn resource(
     }
 }
 
+/// What the client gets of a tool's outcome.
+pub(crate) fn settle(outcome: Outcome<CallToolResult>) -> Result<CallToolResult, RpcError> {
+    match outcome {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(error)) => failure("tool", Ok(error)),
+        Err(panicked) => failure("tool", Err(panicked)),
+    }
+}
+
 /// Prompts and resources have no `isError`: what the author tells the client is a JSON-RPC error there.
 pub(crate) fn flatten<O>(of: &str, outcome: Outcome<O>) -> Result<O, RpcError> {
     let error = match outcome {
@@ -172,4 +179,12 @@ pub(crate) fn flatten<O>(of: &str, outcome: Outcome<O>) -> Result<O, RpcError> {
     let text = result.content.iter().find_map(|block| block.as_text()).map(|text| text.text.clone());
     let code = if told { RpcError::INVALID_PARAMS } else { RpcError::INTERNAL };
     Err(RpcError::new(code, text.unwrap_or_default()))
+}
+
+/// The output of user code that is no call of its own; a panic is an internal error, as everywhere.
+pub(crate) async fn caught<T>(of: &str, future: impl Future<Output = T>) -> Result<T, RpcError> {
+    match AssertUnwindSafe(future).catch_unwind().await {
+        Ok(output) => Ok(output),
+        Err(_) => flatten(of, Err(Panicked)),
+    }
 }

@@ -2,9 +2,12 @@
 
 mod args;
 mod http;
+mod session;
 mod shutdown;
 mod stdio;
 
-pub use self::{args::log_to_stderr, http::McpService};
-
-pub(crate) use self::http::ResponseBody;
+pub use self::{
+    args::log_to_stderr,
+    http::{McpService, ResponseBody},
+    session::ReplyStream,
+};

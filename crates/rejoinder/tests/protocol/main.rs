@@ -6,7 +6,6 @@
 //! |---|---|
 //! | C11 | that nothing depends on `clientInfo` cannot be shown by one request; the engine never reads it |
 //! | C14 | the server declares no extension yet, so there is no id to check |
-//! | C21 | the half about `initialize` is tested with the session era |
 //! | C22 to C39 | questions to the user, tested where these are |
 //! | C40 | a note about deprecation |
 //! | C41 | the half about questions; what an author says by hand is tested |
@@ -42,4 +41,5 @@ mod lists;
 mod mounting;
 mod prompts;
 mod resources;
+mod sessions;
 mod wiring;

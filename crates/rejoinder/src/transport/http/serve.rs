@@ -20,16 +20,17 @@ pub(in crate::transport) async fn serve(
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let grace = server.0.options.grace;
-    let hub = server.0.hub.clone();
+    let service = server.into_service();
+    let closing = service.clone();
     let listener = listener.tap_io(|io| {
         // A reply is written whole: waiting to fill a packet would only delay it.
         let _ = io.set_nodelay(true);
     });
     let stop = shutdown.clone();
-    let service = ServiceExt::<Request<Body>>::into_make_service(AtMcp(server.into_service()));
+    let service = ServiceExt::<Request<Body>>::into_make_service(AtMcp(service));
     let serving = axum::serve(listener, service).with_graceful_shutdown(async move {
         stop.wait().await;
-        hub.close();
+        closing.close().await;
     });
     let mut serving = std::pin::pin!(serving.into_future());
     tokio::select! {

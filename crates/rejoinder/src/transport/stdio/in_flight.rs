@@ -12,6 +12,8 @@ pub(super) enum Output {
     Message(Bytes),
     /// It is over; this was its last message.
     Last(Key, Vec<Bytes>),
+    /// The session on this pipe is over.
+    SessionOver,
 }
 
 /// A request's id, the same however it was spelled.
@@ -33,16 +35,16 @@ impl InFlight {
         Self { tasks: HashMap::new(), sender }
     }
 
+    pub(super) fn sender(&self) -> mpsc::Sender<Output> {
+        self.sender.clone()
+    }
+
     pub(super) fn key(id: &str) -> Key {
         serde_json::from_str::<Value>(id).map_or_else(|_| id.to_owned(), |id| id.to_string())
     }
 
     pub(super) fn contains(&self, key: &str) -> bool {
         self.tasks.contains_key(key)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
     }
 
     /// Lets a request go on by itself.
@@ -94,14 +96,20 @@ impl InFlight {
         });
     }
 
-    /// What one of them says, once the client has nothing more to say; `None` when all are done.
-    pub(super) async fn last_words(&mut self, receiver: &mut mpsc::Receiver<Output>) -> Option<Output> {
-        if self.tasks.is_empty() {
+    /// What the rest, and the session if there is one, still say; `None` when all are done.
+    pub(super) async fn last_words(
+        &mut self,
+        receiver: &mut mpsc::Receiver<Output>,
+        session: &mut bool,
+    ) -> Option<Output> {
+        if !*session && self.tasks.is_empty() {
             return None;
         }
         let output = receiver.recv().await?;
-        if let Output::Last(key, _) = &output {
-            self.tasks.remove(key);
+        match &output {
+            Output::Last(key, _) => drop(self.tasks.remove(key)),
+            Output::SessionOver => *session = false,
+            Output::Message(_) => {}
         }
         Some(output)
     }
