@@ -1,11 +1,9 @@
 use std::{
-    panic::AssertUnwindSafe,
     sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
-use futures_util::FutureExt;
 use rejoinder_core::{
     BoxFuture,
     model::{CallToolResult, GetPromptResult},
@@ -179,12 +177,4 @@ pub(crate) fn flatten<O>(of: &str, outcome: Outcome<O>) -> Result<O, RpcError> {
     let text = result.content.iter().find_map(|block| block.as_text()).map(|text| text.text.clone());
     let code = if told { RpcError::INVALID_PARAMS } else { RpcError::INTERNAL };
     Err(RpcError::new(code, text.unwrap_or_default()))
-}
-
-/// The output of user code that is no call of its own; a panic is an internal error, as everywhere.
-pub(crate) async fn caught<T>(of: &str, future: impl Future<Output = T>) -> Result<T, RpcError> {
-    match AssertUnwindSafe(future).catch_unwind().await {
-        Ok(output) => Ok(output),
-        Err(_) => flatten(of, Err(Panicked)),
-    }
 }

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::{
     Answer, RpcError, Stream,
-    answer::caught,
     arguments::{ToolArguments, explain_tool, read_prompt},
     envelope::{Arguments, Envelope, Params},
     facts::{facts, version},
@@ -198,11 +197,10 @@ impl Request<'_> {
             let _end = call.end_on_drop();
             let (argument, known) = (params.argument, params.context.arguments);
             let reference = params.reference.into();
-            let proposing = engine.complete(&reference, &argument.name, argument.value, known, call);
-            match caught("completion", proposing).await {
+            match engine.complete(&reference, &argument.name, argument.value, known, call).await {
                 Ok(Some(completion)) => result_reply(&id, &completed(&completion), &engine.info_json),
                 Ok(None) => error_reply(Some(&id), &RpcError::nothing_to_complete()),
-                Err(error) => error_reply(Some(&id), &error),
+                Err(panicked) => error_reply(Some(&id), &RpcError::panicked("completion", panicked)),
             }
         };
         Ok(Answer::Stream(Stream::later(Arc::clone(self.engine), id, Box::pin(reply))))

@@ -14,7 +14,7 @@ mod scan;
 mod version;
 mod write;
 
-pub(crate) use answer::{Answer, Frame, Outcome, Stream, caught, flatten, settle};
+pub(crate) use answer::{Answer, Frame, Outcome, Stream, flatten, settle};
 pub(crate) use arguments::{ToolArguments, read_prompt, read_tool};
 pub(crate) use dispatch::dispatch;
 pub(crate) use envelope::Envelope;

@@ -130,11 +130,17 @@ pub(crate) fn failure(of: &str, error: Result<ToolError, Panicked>) -> Result<Ca
                 format!("It failed for a reason that is not shown here. The server's log has it under the id {id}.");
             Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
         }
-        Ok(_) | Err(Panicked) => {
-            let id = incident();
-            tracing::error!(of, id, "panicked");
-            Err(RpcError::internal(&id))
-        }
+        Ok(_) => Err(RpcError::panicked(of, Panicked)),
+        Err(panicked) => Err(RpcError::panicked(of, panicked)),
+    }
+}
+
+impl RpcError {
+    /// What a client gets to see of a function that panicked.
+    pub(crate) fn panicked(of: &str, _: Panicked) -> Self {
+        let id = incident();
+        tracing::error!(of, id, "panicked");
+        Self::internal(&id)
     }
 }
 

@@ -40,7 +40,7 @@ async fn listen(server: &BuiltServer, id: Value, filter: Value) -> Vec<Value> {
     let changing = async {
         tokio::task::yield_now().await;
         change_everything(server);
-        server.clone().into_service().close().await;
+        server.handle().end_subscriptions();
     };
     tokio::join!(listening, changing).0.events()
 }
@@ -201,7 +201,7 @@ async fn c53_the_server_does_not_cancel() {
     let mut pipe = Pipe::open(&server);
     pipe.send(message(1, "subscriptions/listen", json!({ "notifications": everything() }))).await;
     pipe.next().await;
-    server.clone().into_service().close().await;
+    server.handle().end_subscriptions();
     let last = pipe.next().await;
     assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!(1), &json!("complete")));
     assert_eq!(pipe.close().await, [] as [Value; 0]);

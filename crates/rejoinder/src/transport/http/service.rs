@@ -122,14 +122,8 @@ impl Endpoint {
         };
         let version = parts.headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
         if is_of_session(&envelope, version) {
-            match &self.sessions {
-                Some(sessions) => return Ok(in_session(sessions, parts, body).await),
-                // Whoever initializes is told by the dispatch.
-                None if envelope.method.as_deref() != Some("initialize") && version.is_some() => {
-                    let error = RpcError::unsupported_version(version.unwrap_or_default(), false);
-                    return Ok(json(error_reply(envelope.id, &error)));
-                }
-                None => {}
+            if let Some(sessions) = &self.sessions {
+                return Ok(in_session(sessions, parts, body).await);
             }
         }
         let id = envelope.id;

@@ -96,13 +96,13 @@ impl InFlight {
         });
     }
 
-    /// What the rest, and the session if there is one, still say; `None` when all are done.
+    /// What one of them, or the session, says, once the client has nothing more to say; `None` when all are done.
     pub(super) async fn last_words(
         &mut self,
         receiver: &mut mpsc::Receiver<Output>,
         session: &mut bool,
     ) -> Option<Output> {
-        if !*session && self.tasks.is_empty() {
+        if self.tasks.is_empty() && !*session {
             return None;
         }
         let output = receiver.recv().await?;
