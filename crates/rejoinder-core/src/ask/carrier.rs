@@ -1,7 +1,10 @@
 use serde_json::Value;
 
 use super::{BadAnswer, Question};
-use crate::{BoxFuture, error::Halt};
+use crate::{
+    BoxFuture,
+    error::{Halt, ToolError},
+};
 
 /// How questions travel: with the reply of a round, over a live session, or by parking a task.
 pub trait Carrier: Send + Sync {
@@ -26,7 +29,10 @@ pub trait Carrier: Send + Sync {
     fn record(&self, step: &str, result: Value);
 
     /// What this round asks in the end, where questions go out with its reply.
-    fn parked(&self) -> Option<Parked> {
+    ///
+    /// An error where the questions cannot be asked together: the author's mistake, which the function may not have seen
+    /// because it waits for an answer.
+    fn parked(&self) -> Option<Result<Parked, ToolError>> {
         None
     }
 }

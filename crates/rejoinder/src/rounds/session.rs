@@ -22,8 +22,10 @@ impl Live {
         Self(peer)
     }
 
-    async fn send(&self, question: &Question) -> Result<Value, Halt> {
+    async fn send(&self, key: &str, question: &Question) -> Result<Value, Halt> {
         let mut params = question.params();
+        // What the stateless era has in the request itself: it tells questions apart in logs and tests.
+        params["_meta"] = json!({ "rejoinder/key": key });
         if matches!(question, Question::Visit { .. }) {
             // The session era wants a name for the visit; the stateless one must not have it.
             params["elicitationId"] = json!(format!("{:p}", std::ptr::from_ref(question)));
@@ -55,13 +57,13 @@ impl Carrier for Live {
         Box::pin(async move {
             let mut shown = question.clone();
             for _ in 1..TRIES {
-                let answer = self.send(&shown).await?;
+                let answer = self.send(key, &shown).await?;
                 match fits(&answer) {
                     Ok(()) => return Ok(answer),
                     Err(BadAnswer(reason)) => shown = question.because(&reason),
                 }
             }
-            let answer = self.send(&shown).await?;
+            let answer = self.send(key, &shown).await?;
             fits(&answer).map(|()| answer).map_err(|BadAnswer(reason)| {
                 Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}")))
             })

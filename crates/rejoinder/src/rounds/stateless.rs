@@ -35,6 +35,7 @@ struct Now {
     asked: Vec<(String, Question)>,
     /// The digest of what was asked under each key, to tell a key that is used twice.
     seen: BTreeMap<String, String>,
+    mistake: Option<ToolError>,
 }
 
 /// How often an answer may come for other words than the question has by then.
@@ -60,7 +61,7 @@ impl Round {
         let digest = digest(question);
         let mut now = self.now();
         if now.seen.insert(key.to_owned(), digest.clone()).is_some_and(|other| other != digest) {
-            return Err(author(format!("two questions are asked under the key `{key}`: give one of them another key")));
+            return Err(now.mistake(format!("two questions are asked under the key `{key}`: give one another key")));
         }
         if let Some(given) = self.before.answers.get(key).filter(|given| given.digest == digest)
             && fits(&given.answer).is_ok()
@@ -89,7 +90,7 @@ impl Round {
             (Some(_), Some(open)) => {
                 asked.reworded = open.reworded + 1;
                 if asked.reworded >= REWORDINGS {
-                    return Err(author(format!(
+                    return Err(now.mistake(format!(
                         "the question `{key}` has other words in every round, so no answer is ever to it: take out what \
                          changes, such as the time"
                     )));
@@ -105,10 +106,14 @@ impl Round {
     }
 }
 
-/// The author's mistake, told as such: the client can do nothing about it.
-fn author(mistake: String) -> Halt {
-    tracing::error!("{mistake}");
-    Halt::Failed(ToolError::new(mistake))
+impl Now {
+    /// The author's mistake, told as such: the client can do nothing about it.
+    fn mistake(&mut self, mistake: String) -> Halt {
+        tracing::error!("{mistake}");
+        let error = ToolError::new(mistake);
+        self.mistake = Some(error.clone());
+        Halt::Failed(error)
+    }
 }
 
 impl Carrier for Round {
@@ -131,9 +136,10 @@ impl Carrier for Round {
         self.now().progress.steps.insert(step.to_owned(), result);
     }
 
-    fn parked(&self) -> Option<Parked> {
+    fn parked(&self) -> Option<Result<Parked, ToolError>> {
         let mut now = self.now();
         let questions = std::mem::take(&mut now.asked);
-        Some(Parked { questions, state: now.progress.write() })
+        let state = now.progress.write();
+        Some(now.mistake.take().map_or(Ok(Parked { questions, state }), Err))
     }
 }

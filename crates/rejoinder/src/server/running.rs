@@ -59,11 +59,11 @@ impl<O> Running<O> {
         }
         match self.call.outbox().take() {
             Some(emitted) => Poll::Ready(Event::Emitted(emitted)),
-            None => match self.done.take() {
-                Some(outcome) => Poll::Ready(Event::Done(outcome)),
-                None => self.call.carrier().and_then(Carrier::parked).map_or(Poll::Pending, |parked| {
-                    Poll::Ready(Event::Parked(parked))
-                }),
+            None => match (self.done.take(), self.call.carrier().and_then(Carrier::parked)) {
+                (Some(outcome), _) => Poll::Ready(Event::Done(outcome)),
+                (None, Some(Ok(parked))) => Poll::Ready(Event::Parked(parked)),
+                (None, Some(Err(mistake))) => Poll::Ready(Event::Done(Ok(Err(mistake)))),
+                (None, None) => Poll::Pending,
             },
         }
     }

@@ -128,9 +128,8 @@ impl Client {
         Ok(self.open(method, params).await?.finish().await?.result)
     }
 
-    /// A call from its first request to its last reply. (Today that is one round; answering what a server asks
-    /// on the way belongs here.)
     async fn run<R: DeserializeOwned>(&self, method: &str, params: Value) -> Result<Reply<R>> {
-        Reply::read(method, &self.open(method, params).await?.finish().await?)
+        let (outcome, asked) = self.through(method, params).await?;
+        Ok(Reply { asked, ..Reply::read(method, &outcome)? })
     }
 }

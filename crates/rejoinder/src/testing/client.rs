@@ -15,7 +15,7 @@ use rejoinder_core::{
 };
 use serde_json::Value;
 
-use super::{Result, exchange::Exchange, session::Session};
+use super::{Result, answers::Answers, exchange::Exchange, session::Session};
 use crate::{server::BuiltServer, transport::McpService};
 
 /// A client that drives a server in process.
@@ -49,6 +49,7 @@ pub struct Client {
     pub(super) info: Implementation,
     pub(super) capabilities: ClientCapabilities,
     pub(super) log_level: Option<Level>,
+    pub(super) answers: Answers,
     /// The session, once there is one; a client that says something else of itself opens another.
     pub(super) session: Arc<tokio::sync::OnceCell<Session>>,
     headers: HeaderMap,
@@ -76,6 +77,7 @@ impl Client {
             info: Implementation::new("rejoinder-testing", env!("CARGO_PKG_VERSION")),
             capabilities: ClientCapabilities::default(),
             log_level: None,
+            answers: Answers::default(),
             session: Arc::default(),
             headers: HeaderMap::new(),
             extensions: Extensions::new(),
@@ -216,7 +218,7 @@ impl Client {
         &self.server
     }
 
-    fn anew(mut self) -> Self {
+    pub(super) fn anew(mut self) -> Self {
         self.session = Arc::default();
         self
     }

@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod answers;
 mod calls;
 mod client;
 mod error;

@@ -42,6 +42,8 @@ pub struct Reply<R = CallToolResult> {
     pub progress: Vec<Progress>,
     /// The log messages, oldest first.
     pub logs: Vec<Log>,
+    /// The keys of what was asked on the way, round by round. On a session each question is a round of its own.
+    pub asked: Vec<Vec<String>>,
 }
 
 /// One progress report.
@@ -70,7 +72,7 @@ pub struct Log {
 
 impl<R: DeserializeOwned> Reply<R> {
     pub(super) fn read(method: &str, outcome: &Outcome) -> Result<Self> {
-        let mut reply = Self { result: read(method, &outcome.result)?, progress: Vec::new(), logs: Vec::new() };
+        let mut reply = Self { result: read(method, &outcome.result)?, progress: Vec::new(), logs: Vec::new(), asked: Vec::new() };
         for message in &outcome.notifications {
             let params = &message["params"];
             match message["method"].as_str() {

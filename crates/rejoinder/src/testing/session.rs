@@ -63,6 +63,17 @@ impl Client {
         Ok(Session { headers })
     }
 
+    /// Answers a request of the server's.
+    pub(super) async fn respond(&self, response: &Value) -> Result<()> {
+        let session = self.session.get_or_try_init(|| self.open_session()).await?;
+        let request = self.http(Method::POST, session.headers.clone(), response.to_string().into());
+        let mut accepted = Exchange::open(self.service.clone(), "response", request).await;
+        match accepted.next().await? {
+            Some(message) => Err(accepted.error(message)),
+            None => Ok(()),
+        }
+    }
+
     /// The stream on which the server speaks up by itself.
     pub(super) async fn session_stream(&self) -> Result<Exchange> {
         let session = self.session.get_or_try_init(|| self.open_session()).await?;

@@ -1,0 +1,125 @@
+//! What the client answers when it is asked.
+
+use std::collections::HashMap;
+
+use rejoinder_core::form::Elicit;
+use serde_json::{Value, json};
+
+use super::{
+    Client, Error, Result,
+    exchange::{Exchange, Outcome},
+};
+
+/// Answers, by the key of the question.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Answers(HashMap<String, Value>);
+
+/// What was asked on the way to a reply: the keys of the questions, round by round.
+pub(super) type Asked = Vec<Vec<String>>;
+
+/// A server that asks more often than this asks for ever.
+const MOST_ROUNDS: usize = 16;
+
+impl Client {
+    /// Fills in a form whenever it is asked under that key, and declares that it can be asked.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[derive(Elicit)]
+    /// struct Name { name: String }
+    ///
+    /// #[tool]
+    /// async fn greet(ctx: Context) -> Result<String, ToolError> {
+    ///     let Name { name } = ctx.ask("who", Ask::user("Who are you?")).await?;
+    ///     Ok(format!("Hello, {name}!"))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let client = Client::new(Server::new("greeter", "1.0.0").tools(tools![greet]));
+    /// let reply = client.answer("who", Name { name: "Ada".into() }).call("greet", json!({})).await?;
+    /// assert_eq!(reply.text(), "Hello, Ada!");
+    /// assert_eq!(reply.asked, [["who"]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "an answer reads better by value")]
+    pub fn answer(self, key: &str, form: impl Elicit) -> Self {
+        self.answer_with(key, json!({ "action": "accept", "content": form.write() }))
+    }
+
+    /// Declines whenever it is asked under that key.
+    #[must_use]
+    pub fn decline(self, key: &str) -> Self {
+        self.answer_with(key, json!({ "action": "decline" }))
+    }
+
+    /// Goes away without an answer whenever it is asked under that key.
+    #[must_use]
+    pub fn cancel(self, key: &str) -> Self {
+        self.answer_with(key, json!({ "action": "cancel" }))
+    }
+
+    /// Answers with this, as it stands: for samples, roots, and answers that no client should give.
+    #[must_use]
+    pub fn answer_with(mut self, key: &str, answer: Value) -> Self {
+        self.answers.0.insert(key.to_owned(), answer);
+        let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {} });
+        if self.capabilities == Default::default()
+            && let Ok(capabilities) = serde_json::from_value(everything)
+        {
+            self.capabilities = capabilities;
+        }
+        self.anew()
+    }
+
+    fn answer_to(&self, method: &str, key: &str, question: &Value) -> Result<Value> {
+        self.answers.0.get(key).cloned().ok_or_else(|| {
+            Error::unexpected(method, format!("it asks `{key}`, and the test has no answer to that"), question)
+        })
+    }
+
+    /// A call from its first request to its last reply, with answers to what is asked on the way.
+    pub(super) async fn through(&self, method: &str, params: Value) -> Result<(Outcome, Asked)> {
+        let mut asked = Asked::new();
+        let mut next = params.clone();
+        while asked.len() < MOST_ROUNDS {
+            let mut exchange = self.open(method, next).await?;
+            let outcome = self.finish(&mut exchange, method, &mut asked).await?;
+            if outcome.result["resultType"] != "input_required" {
+                return Ok((outcome, asked));
+            }
+            let questions = outcome.result["inputRequests"].as_object().cloned().unwrap_or_default();
+            asked.push(questions.keys().cloned().collect());
+            let answers = questions.iter().map(|(key, question)| Ok((key.clone(), self.answer_to(method, key, question)?)));
+            next = params.clone();
+            next["inputResponses"] = Value::Object(answers.collect::<Result<_>>()?);
+            next["requestState"] = outcome.result["requestState"].clone();
+        }
+        Err(Error::NoReply { method: method.to_owned() })
+    }
+
+    /// Reads on until the reply has come, and answers what a session asks before it.
+    async fn finish(&self, exchange: &mut Exchange, method: &str, asked: &mut Asked) -> Result<Outcome> {
+        let mut notifications = Vec::new();
+        while let Some(mut message) = exchange.next().await? {
+            match (message.get("method").is_some(), message.get("id").cloned()) {
+                (true, None) => notifications.push(message),
+                (true, Some(id)) => {
+                    let key = message["params"]["_meta"]["rejoinder/key"].as_str().unwrap_or_default().to_owned();
+                    let result = self.answer_to(method, &key, &message)?;
+                    asked.push(vec![key]);
+                    self.respond(&json!({ "jsonrpc": "2.0", "id": id, "result": result })).await?;
+                }
+                (false, _) => match message.get_mut("result") {
+                    Some(result) => return Ok(Outcome { result: result.take(), notifications }),
+                    None => return Err(exchange.error(message)),
+                },
+            }
+        }
+        Err(Error::NoReply { method: method.to_owned() })
+    }
+}

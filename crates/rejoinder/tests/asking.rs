@@ -1,0 +1,307 @@
+//! Functions that ask: the same ones, for clients of both eras.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use rejoinder::{Ask, Era, Outcome, Roots, Sample, Sampling, StateKeys, prelude::*, testing::Client};
+use serde_json::{Value, json};
+
+#[derive(Elicit, Debug, PartialEq)]
+struct Name {
+    /// Your name
+    #[elicit(min_length = 1)]
+    name: String,
+}
+
+#[derive(Elicit)]
+struct Sure {
+    sure: bool,
+}
+
+#[derive(Default)]
+struct Counters {
+    runs: AtomicU32,
+    charges: AtomicU32,
+    wording: AtomicU32,
+}
+
+/// One question.
+#[tool]
+async fn greet(ctx: Context) -> Result<String, ToolError> {
+    let Name { name } = ctx.ask("who", Ask::user("Who are you?")).await?;
+    Ok(format!("Hello, {name}!"))
+}
+
+/// A question that depends on the answer to another, and a step between them.
+#[tool]
+async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    counters.runs.fetch_add(1, Ordering::Relaxed);
+    let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
+    let receipt: u32 =
+        ctx.once("charge", || async { Ok(counters.charges.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
+    let Sure { sure } = ctx.ask("sure", Ask::user(format!("{name}, do you want {item}?"))).await?;
+    Ok(format!("{name} {item} {sure} {receipt}"))
+}
+
+/// Three kinds of questions at once.
+#[tool]
+async fn together(ctx: Context) -> Result<String, ToolError> {
+    let (name, sample, roots): (Result<Name, _>, Result<Sample, _>, Result<Roots, _>) = tokio::join!(
+        ctx.ask("who", Ask::user("Who?")),
+        ctx.ask("haiku", Ask::sample(Sampling::new("A haiku, please.").max_tokens(50))),
+        ctx.ask("roots", Ask::roots()),
+    );
+    Ok(format!("{} {} {}", name?.name, sample?.text(), roots?.roots.len()))
+}
+
+/// Looks at what the user did.
+#[tool]
+async fn outcome(ctx: Context) -> Result<String, ToolError> {
+    let outcome: Outcome<Name> = ctx.outcome("who", Ask::user("Who?")).await?;
+    Ok(format!("{outcome:?}"))
+}
+
+/// Asks only those who can be asked.
+#[tool]
+async fn optional(ctx: Context) -> Result<String, ToolError> {
+    let fallback = Name { name: "stranger".into() };
+    Ok(ctx.ask("who", Ask::user("Who?").or_if_unsupported(fallback)).await?.name)
+}
+
+/// Never asks the same thing twice.
+#[tool]
+async fn volatile(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let wording = counters.wording.fetch_add(1, Ordering::Relaxed);
+    Ok(ctx.ask::<Name>("who", Ask::user(format!("Question {wording}?"))).await?.name)
+}
+
+/// Two questions under one key.
+#[tool]
+async fn clash(ctx: Context) -> Result<(), ToolError> {
+    let _: (Result<Name, _>, Result<Sure, _>) =
+        tokio::join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("who", Ask::user("Sure?")));
+    Ok(())
+}
+
+/// A prompt that asks.
+#[prompt]
+async fn letter(ctx: Context) -> Result<String, ToolError> {
+    Ok(format!("Write to {}", ctx.ask::<Name>("to", Ask::user("To whom?")).await?.name))
+}
+
+/// A resource that asks.
+#[resource("secret://{name}", ttl_ms = 60000, public)]
+async fn secret(name: String, ctx: Context) -> Result<String, ToolError> {
+    Ok(format!("{name} for {}", ctx.ask::<Name>("reader", Ask::user("Who reads?")).await?.name))
+}
+
+fn server() -> Server {
+    Server::new("asking", "1.0.0")
+        .provide(Counters::default())
+        .tools(tools![greet, buy, together, outcome, optional, volatile, clash])
+        .prompts(prompts![letter])
+        .resources(resources![secret])
+}
+
+fn ada() -> Name {
+    Name { name: "Ada".into() }
+}
+
+async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
+    test(client.clone()).await;
+    test(client.era(Era::Session)).await;
+}
+
+#[tokio::test]
+async fn an_answer_comes_back_to_the_function() {
+    in_both_eras(Client::new(server()).answer("who", ada()), async |client| {
+        let reply = client.call("greet", json!({})).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.is_error()), ("Hello, Ada!", false));
+        assert_eq!(reply.asked, [["who"]]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn answers_and_steps_are_kept_over_rounds_and_each_question_is_asked_once() {
+    let counters = Arc::new(Counters::default());
+    let server = server().provide_shared(Arc::clone(&counters));
+    let client = Client::new(server).answer("who", ada()).answer("sure", Sure { sure: true });
+    let reply = client.call("buy", json!({ "item": "tea" })).await.unwrap();
+    assert_eq!(reply.text(), "Ada tea true 100");
+    assert_eq!(reply.asked, [["who"], ["sure"]]);
+    assert_eq!(counters.runs.load(Ordering::Relaxed), 3, "the body runs again in each round");
+    assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "a recorded step does not");
+    let reply = client.era(Era::Session).call("buy", json!({ "item": "tea" })).await.unwrap();
+    assert_eq!(reply.text(), "Ada tea true 101");
+    assert_eq!(counters.runs.load(Ordering::Relaxed), 4, "on a session the body runs once");
+}
+
+#[tokio::test]
+async fn questions_that_wait_side_by_side_go_out_in_one_round() {
+    let sample = json!({ "role": "assistant", "content": { "type": "text", "text": "sea" }, "model": "m" });
+    let client = Client::new(server())
+        .answer("who", ada())
+        .answer_with("haiku", sample)
+        .answer_with("roots", json!({ "roots": [{ "uri": "file:///a" }] }));
+    let reply = client.call("together", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "Ada sea 1");
+    assert_eq!(reply.asked, [["who", "haiku", "roots"]]);
+}
+
+#[tokio::test]
+async fn declining_and_leaving_end_the_call_or_are_seen() {
+    in_both_eras(Client::new(server()).decline("who"), async |client| {
+        let reply = client.call("greet", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), "the user declined to answer `who`, so nothing was done");
+        assert_eq!(client.call("outcome", json!({})).await.unwrap().text(), "Declined");
+    })
+    .await;
+    let client = Client::new(server()).cancel("who");
+    assert_eq!(client.call("outcome", json!({})).await.unwrap().text(), "Cancelled");
+    assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "the user went away without answering `who`");
+}
+
+#[tokio::test]
+async fn c26_c41_who_cannot_be_asked_gets_an_error_or_the_fallback() {
+    let client = Client::new(server());
+    let error = client.call("greet", json!({})).await.unwrap_err();
+    let error = error.rpc().expect("a JSON-RPC error");
+    assert_eq!((error.code, error.status.as_u16()), (-32021, 400));
+    assert_eq!(error.data, Some(json!({ "requiredCapabilities": { "elicitation": { "form": {} } } })));
+    assert_eq!(client.call("optional", json!({})).await.unwrap().text(), "stranger");
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then_refused() {
+    let bad = json!({ "action": "accept", "content": { "name": "" } });
+    in_both_eras(Client::new(server()).answer_with("who", bad), async |client| {
+        let reply = client.call("greet", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.asked.len(), 3);
+        assert!(reply.text().starts_with("no usable answer to `who` came: "), "{}", reply.text());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_question_that_never_stays_the_same_is_the_authors_mistake() {
+    let client = Client::new(server()).answer("who", ada());
+    let reply = client.call("volatile", json!({})).await.unwrap();
+    assert!(reply.text().contains("other words in every round"), "{}", reply.text());
+    let reply = client.call("clash", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key");
+}
+
+#[tokio::test]
+async fn c22_prompts_and_resources_ask_too_and_c36_what_was_answered_is_not_cached() {
+    in_both_eras(Client::new(server()).answer("to", ada()).answer("reader", ada()), async |client| {
+        assert_eq!(client.get("letter", json!({})).await.unwrap().text(), "Write to Ada");
+        assert_eq!(client.read("secret://plan").await.unwrap().text(), "plan for Ada");
+    })
+    .await;
+    let client = Client::new(server()).answer("reader", ada());
+    let reply = client.read("secret://plan").await.unwrap();
+    assert_eq!(reply.result.ttl_ms, Some(0));
+}
+
+/// A request of one round, by hand.
+async fn round(client: &Client, tool: &str, arguments: Value, rest: Value) -> Result<Value, (i32, Option<Value>)> {
+    let mut params = json!({ "name": tool, "arguments": arguments });
+    if let (Value::Object(params), Value::Object(rest)) = (&mut params, rest) {
+        params.extend(rest);
+    }
+    client.request("tools/call", params).await.map_err(|error| {
+        let error = error.rpc().expect("a JSON-RPC error").clone();
+        (error.code, error.data)
+    })
+}
+
+fn accept(name: &str) -> Value {
+    json!({ "who": { "action": "accept", "content": { "name": name } } })
+}
+
+#[tokio::test]
+async fn c24_a_round_that_asks_says_so() {
+    let client = Client::new(server()).answer("who", ada());
+    let result = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    assert_eq!(result["resultType"], "input_required");
+    assert_eq!(result["inputRequests"]["who"]["method"], "elicitation/create");
+    assert_eq!(result["inputRequests"]["who"]["params"]["message"], "Who are you?");
+    assert!(result["requestState"].as_str().unwrap().starts_with("v1."));
+    assert!(result.get("ttlMs").is_none());
+}
+
+#[tokio::test]
+async fn c27_c28_a_state_is_good_for_its_own_call_only() {
+    let client = Client::new(server()).answer("who", ada());
+    let first = round(&client, "buy", json!({ "item": "tea" }), json!({})).await.unwrap();
+    let state = first["requestState"].as_str().unwrap().to_owned();
+    let refused = Err((-32602, Some(json!({ "reason": "invalid_request_state" }))));
+    let tampered = json!({ "requestState": format!("{state}-TAMPERED"), "inputResponses": accept("Eve") });
+    assert_eq!(round(&client, "buy", json!({ "item": "tea" }), tampered).await, refused);
+    let whole = json!({ "requestState": state, "inputResponses": accept("Ada") });
+    assert_eq!(round(&client, "buy", json!({ "item": "gold" }), whole.clone()).await, refused);
+    assert_eq!(round(&client, "greet", json!({}), whole.clone()).await, refused);
+    for other in [json!(""), json!(7), json!({}), json!("v1.")] {
+        assert_eq!(round(&client, "buy", json!({ "item": "tea" }), json!({ "requestState": other })).await, refused);
+    }
+    assert_eq!(round(&client, "no_such_tool", json!({}), whole.clone()).await, refused);
+    let next = round(&client, "buy", json!({ "item": "tea" }), whole).await.unwrap();
+    assert_eq!(next["inputRequests"]["sure"]["params"]["message"], "Ada, do you want tea?");
+    assert_ne!(next["requestState"], state);
+}
+
+#[tokio::test]
+async fn c31_any_replica_with_the_same_keys_takes_the_next_round() {
+    let keys = || StateKeys::new(["0123456789abcdef0123456789abcdef"]).unwrap();
+    let [one, two] = [0, 1].map(|_| Client::new(server().state_keys(keys())).answer("who", ada()));
+    let first = round(&one, "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
+    let done = round(&two, "greet", json!({}), rest).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignored() {
+    let client = Client::new(server()).answer("who", ada());
+    let asks = async |rest: Value| round(&client, "greet", json!({}), rest).await.unwrap()["inputRequests"]["who"].is_object();
+    assert!(asks(json!({ "inputResponses": { "stranger": { "action": "accept" } } })).await);
+    assert!(asks(json!({ "inputResponses": { "who": 12345 } })).await);
+    assert!(asks(json!({ "inputResponses": null })).await);
+    assert!(asks(json!({ "inputResponses": accept("Ada") })).await, "an answer to what was never asked is no answer");
+    let bad = round(&client, "greet", json!({}), json!({ "inputResponses": 5 })).await.unwrap_err();
+    assert_eq!(bad.0, -32602);
+    let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    let mut answers = accept("Ada");
+    answers["stranger"] = json!({ "action": "decline" });
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": answers });
+    assert_eq!(round(&client, "greet", json!({}), rest).await.unwrap()["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn c29_a_state_can_be_good_for_one_use_only() {
+    let server = server().single_use(rejoinder::SpentInMemory::default());
+    let client = Client::new(server).answer("who", ada());
+    let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
+    assert!(round(&client, "greet", json!({}), rest.clone()).await.is_ok());
+    let refused = Err((-32602, Some(json!({ "reason": "invalid_request_state" }))));
+    assert_eq!(round(&client, "greet", json!({}), rest).await, refused);
+}
+
+#[tokio::test]
+async fn what_one_caller_was_asked_no_other_may_answer() {
+    let server = server().principal(|facts| Some(facts.headers()?.get("x-user")?.to_str().ok()?.to_owned()));
+    let client = Client::new(server).answer("who", ada());
+    let [ada, eve] = ["ada", "eve"].map(|user| client.clone().header("x-user", user));
+    let first = round(&ada, "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
+    let refused = Err((-32602, Some(json!({ "reason": "invalid_request_state" }))));
+    assert_eq!(round(&eve, "greet", json!({}), rest.clone()).await, refused);
+    assert_eq!(round(&client, "greet", json!({}), rest.clone()).await, refused);
+    assert!(round(&ada, "greet", json!({}), rest).await.is_ok());
+}
