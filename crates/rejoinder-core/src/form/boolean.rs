@@ -3,6 +3,7 @@ use serde_json::{Map, Value};
 use super::{ElicitField, Rules};
 
 /// A yes-or-no question. The words `true`, `false`, `yes` and `no` are read as what they spell.
+#[diagnostic::do_not_recommend]
 impl ElicitField for bool {
     type Default = bool;
     const TYPE: &'static str = "boolean";

@@ -49,4 +49,5 @@ impl<E: ElicitEnum> ElicitField for Vec<E> {
 }
 
 // Also for those that cannot be fields, which is one error and need not be two.
+#[diagnostic::do_not_recommend]
 impl<T> ChoicesField for Vec<T> {}

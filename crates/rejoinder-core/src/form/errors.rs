@@ -24,8 +24,8 @@ pub struct FormError {
 pub struct FormErrors(pub Vec<FormError>);
 
 impl FormErrors {
-    pub(super) fn push(&mut self, field: &Cow<'static, str>, message: String) {
-        self.0.push(FormError { field: field.clone(), message });
+    pub(super) fn push(&mut self, field: Cow<'static, str>, message: String) {
+        self.0.push(FormError { field, message });
     }
 }
 

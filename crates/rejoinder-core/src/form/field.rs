@@ -201,7 +201,7 @@ impl<T> Field<T> {
             (Some(_), Some(default)) => absent().or_else(|_| (self.read)(default, &self.rules)),
             (_, None) => absent(),
         };
-        value.map_err(|message| errors.push(&self.name, message)).ok()
+        value.map_err(|message| errors.push(self.name.clone(), message)).ok()
     }
 
     /// Puts the field's value into an answer, unless it is one that is left out.

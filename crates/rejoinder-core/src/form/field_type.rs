@@ -47,8 +47,8 @@ use super::{Number, Rules};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a form",
     label = "not something that a user can fill in",
-    note = "MCP forms are flat: a field is a `String`, a number, a `bool`, an enum that derives `ElicitEnum`, \
-            a `Vec` of such an enum, or an `Option` of one of these"
+    note = "MCP forms are flat: a field is a `String`, a number of at most 64 bits, a `bool`, an enum that derives \
+            `ElicitEnum`, a `Vec` of such an enum, or an `Option` of one of these"
 )]
 pub trait ElicitField: Sized + Send + Sync + 'static {
     /// What `#[elicit(default = ..)]` is written as: a `&'static str` for a `String`, say.

@@ -1,4 +1,6 @@
 //! Integers and floating-point numbers. A text is read as the number that it spells.
+//!
+//! The compiler recommends none of them by name: the traits' notes say what there is, in fewer lines.
 
 use std::fmt;
 
@@ -78,6 +80,7 @@ fn real(value: &Value) -> Option<f64> {
 
 macro_rules! integers {
     ($($integer:ident)*) => { $(
+        #[diagnostic::do_not_recommend]
         impl ElicitField for $integer {
             type Default = $integer;
             const TYPE: &'static str = "integer";
@@ -105,6 +108,7 @@ macro_rules! integers {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl NumberField for $integer {
             type Bound = $integer;
         }
@@ -122,6 +126,7 @@ integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 macro_rules! reals {
     ($($real:ident)*) => { $(
+        #[diagnostic::do_not_recommend]
         impl ElicitField for $real {
             type Default = $real;
             const TYPE: &'static str = "number";
@@ -145,6 +150,7 @@ macro_rules! reals {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl NumberField for $real {
             type Bound = $real;
         }

@@ -7,6 +7,7 @@ use super::{
 };
 
 /// A text.
+#[diagnostic::do_not_recommend]
 impl ElicitField for String {
     type Default = &'static str;
     const TYPE: &'static str = "string";
@@ -50,6 +51,7 @@ impl ElicitField for String {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl TextField for String {}
 
 fn titled(choices: &[(String, String)]) -> Vec<(&str, Option<&str>)> {

@@ -1,6 +1,6 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, Generics, Meta};
+use syn::{Attribute, GenericParam, Generics, Meta};
 
 use crate::{errors::Errors, options::Options};
 
@@ -15,7 +15,8 @@ pub(super) fn options(attrs: &[Attribute], known: &'static [&'static str], error
                 all.extend([list.tokens.clone(), comma.to_token_stream()]);
             }
             other => {
-                errors.at(other, format!("write `#[elicit({} = ..)]`", known.first().copied().unwrap_or_default()))
+                let example = known.first().copied().unwrap_or_default();
+                errors.at(other, format!("write `#[elicit({example} = ..)]`"));
             }
         }
     }
@@ -24,12 +25,14 @@ pub(super) fn options(attrs: &[Attribute], known: &'static [&'static str], error
 
 /// Refuses parameters of the type.
 pub(super) fn check_generics(generics: &Generics, what: &str, errors: &mut Errors) {
-    if !generics.params.is_empty() {
-        errors.at(&generics.params, format!("{what} has no parameters: its schema is one, and known when it compiles"));
+    match generics.params.first() {
+        None => {}
+        Some(first @ GenericParam::Lifetime(_)) => errors.at(first, format!("{what} borrows nothing: own the values")),
+        Some(first) => errors.at(first, format!("{what} cannot be generic: write one for each type")),
     }
 }
 
-/// The expression of a doc comment or a text option is a text.
+/// Refuses what is plainly not a text.
 pub(super) fn text(name: &str, expression: &syn::Expr, errors: &mut Errors) {
     if let syn::Expr::Lit(syn::ExprLit { lit, .. }) = expression
         && !matches!(lit, syn::Lit::Str(_))

@@ -31,6 +31,8 @@ pub(super) struct Field {
     pub(super) name: String,
     /// What is said of it: calls of the methods of `Field`.
     calls: TokenStream,
+    /// The default, which is the last thing said of it.
+    default: Option<Expr>,
 }
 
 impl Field {
@@ -43,21 +45,37 @@ impl Field {
             errors.at(name, "a field's name cannot be empty");
         }
         let name = given.map_or_else(|| names::wire(&ident), |name| name.value());
-        let calls = calls(field, &mut options, errors);
+        let default = options.entry("default", "..", errors).map(|(_, value)| value);
+        let calls = calls(field, default.as_ref(), &mut options, errors);
         options.finish(errors);
-        Some(Self { ident, ty: field.ty.clone(), name, calls })
+        Some(Self { ident, ty: field.ty.clone(), name, calls, default })
     }
 
-    /// The expression of its `Field`. The first call is the only one that fails when the type cannot be a field.
+    /// The expression of its `Field`, in which a type that cannot be a field is one error.
     pub(super) fn expression(&self) -> TokenStream {
-        let Self { ty, name, calls, .. } = self;
+        let Self { ty, name, calls, default, .. } = self;
         let at = Span::call_site().located_at(ty.span());
-        let new = quote_spanned!(at=> __rj::field::<#ty>);
-        quote!(#new(#name) #calls)
+        match default {
+            None => {
+                let new = quote_spanned!(at=> __rj::field::<#ty>);
+                quote!(#new(#name) #calls)
+            }
+            // `default` needs the bound too. The compiler tells one error for both if both are at one place, and the
+            // only place that a token can have is that of another token: the type's first.
+            Some(default) => {
+                let alias = Ident::new("__RjField", at);
+                let method = Ident::new("default", at);
+                let value = default_value(default);
+                quote!({
+                    type #alias = #ty;
+                    __rj::field::<#alias>(#name) #calls.#method(#value)
+                })
+            }
+        }
     }
 }
 
-fn calls(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> TokenStream {
+fn calls(field: &syn::Field, default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> TokenStream {
     let mut calls = TokenStream::new();
     // The method stands where the option's name does, so that it is the option that does not fit.
     let mut call = |method: &Ident, value: &dyn ToTokens| {
@@ -83,14 +101,13 @@ fn calls(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> Toke
     {
         call(&option, &format);
     }
-    let default = options.entry("default", "..", errors).map(|(_, value)| value);
     if let Some((option, value)) = options.entry("pattern", "\"^[a-z]+$\"", errors) {
-        limits::check_pattern(&value, default.as_ref(), errors);
+        limits::check_pattern(&value, default, errors);
         call(&option, &value);
     }
-    let number = default.as_ref().and_then(|value| Some((value, limits::number(value)?)));
-    let length = default.as_ref().and_then(|value| Some((value, limits::text_of(value)?.chars().count() as f64)));
-    let items = default.as_ref().and_then(|value| match value {
+    let number = default.and_then(|value| Some((value, limits::number(value)?)));
+    let length = default.and_then(|value| Some((value, limits::text_of(value)?.chars().count() as f64)));
+    let items = default.and_then(|value| match value {
         Expr::Array(array) => Some((value, array.elems.len() as f64)),
         _ => None,
     });
@@ -105,10 +122,6 @@ fn calls(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> Toke
             call(option, value);
         }
         limits::check(bounds, given.each_ref().map(|given| given.as_ref().map(|(_, value)| value)), measured, errors);
-    }
-    if let Some(default) = default {
-        // Where the type stands, because it fails only for a type that fails there already.
-        call(&Ident::new("default", field.ty.span()), &default_value(&default));
     }
     calls
 }
@@ -143,7 +156,7 @@ pub(super) fn check_names<'a>(all: impl Iterator<Item = (&'a Ident, &'a str)>, w
     let mut seen: Vec<(&Ident, &str)> = Vec::new();
     for (ident, name) in all {
         if let Some((other, _)) = seen.iter().find(|(_, other)| *other == name) {
-            errors.at(ident, format!("the {what} `{name}` is there already, as `{other}`"));
+            errors.at(ident, format!("this {what} goes by `{name}` in the answer, as `{other}` does already"));
         }
         seen.push((ident, name));
     }

@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Person {
+    #[elicit(max = 300)]
+    age: u8,
+}
+
+fn main() {}

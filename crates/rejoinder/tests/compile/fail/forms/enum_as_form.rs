@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+enum Colour {
+    Red,
+    Green,
+}
+
+fn main() {}

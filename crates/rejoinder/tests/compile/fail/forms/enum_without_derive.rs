@@ -1,0 +1,13 @@
+use rejoinder::prelude::*;
+
+enum Colour {
+    Red,
+}
+
+#[derive(Elicit)]
+struct Paint {
+    #[elicit(title = "Colour")]
+    colour: Option<Colour>,
+}
+
+fn main() {}

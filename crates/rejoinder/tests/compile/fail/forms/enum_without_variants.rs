@@ -1,0 +1,6 @@
+use rejoinder::prelude::*;
+
+#[derive(ElicitEnum)]
+enum Never {}
+
+fn main() {}

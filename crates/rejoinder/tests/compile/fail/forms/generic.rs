@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Answer<T> {
+    value: T,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Tags {
+    #[elicit(min_items = 1)]
+    tags: Vec<String>,
+}
+
+fn main() {}

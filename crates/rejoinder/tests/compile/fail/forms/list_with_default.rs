@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Tags {
+    #[elicit(default = ["a"])]
+    tags: Option<Vec<String>>,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Name {
+    #[elicit = "Your name"]
+    name: String,
+}
+
+fn main() {}

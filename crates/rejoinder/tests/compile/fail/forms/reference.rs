@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Name {
+    name: &'static str,
+}
+
+fn main() {}

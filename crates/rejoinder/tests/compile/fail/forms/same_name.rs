@@ -1,0 +1,17 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Person {
+    name: String,
+    #[elicit(name = "name")]
+    nickname: String,
+}
+
+#[derive(ElicitEnum)]
+#[elicit(rename_all = "lowercase")]
+enum Colour {
+    Red,
+    RED,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[derive(ElicitEnum)]
+struct Colour {
+    red: bool,
+}
+
+fn main() {}

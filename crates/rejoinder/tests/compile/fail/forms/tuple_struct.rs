@@ -1,0 +1,6 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Name(String);
+
+fn main() {}

@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+#[derive(ElicitEnum)]
+#[elicit(rename_all = "snakecase")]
+enum Colour {
+    Red,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+#[derive(Elicit)]
+struct Name {
+    #[elicit(titel = "Your name")]
+    name: String,
+}
+
+fn main() {}
