@@ -16,7 +16,8 @@ const BEFORE_ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 const BEFORE_SUM: &[u8] = br#","result":{"resultType":"complete","content":[{"type":"text","text":""#;
 
 /// Behind the sum.
-const AFTER_SUM: &[u8] = br#""}],"isError":false}}"#;
+const AFTER_SUM: &[u8] =
+    br#""}],"isError":false,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1.0.0"}}}}"#;
 
 /// The protocol revision every request of the bench names.
 const VERSION: &str = "2026-07-28";

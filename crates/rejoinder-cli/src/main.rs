@@ -1,5 +1,7 @@
 //! The `rejoinder` command. Without arguments it starts the tour.
 
+#![expect(unreachable_pub, reason = "a program exports nothing, and `pub` reads better than `pub(crate)`")]
+
 mod tour;
 
 use std::net::SocketAddr;

@@ -39,7 +39,7 @@ fn tool(tokens: TokenStream, attrs: &[Attribute], ident: &Ident, errors: &mut Er
     match &common.given {
         Some(name) if !names::is_tool_name(&name.value()) => errors.at(name, rule),
         None if !names::is_tool_name(&common.name) => {
-            errors.at(ident, format!("{rule}: write `#[tool(name = \"..\")]`"))
+            errors.at(ident, format!("{rule}: write `#[tool(name = \"..\")]`"));
         }
         _ => {}
     }

@@ -39,7 +39,11 @@ impl Options {
     ) -> (Option<T>, Self) {
         let parser = |input: ParseStream<'_>| {
             let first = first(input)?;
-            Ok((first, Punctuated::<Meta, Token![,]>::parse_terminated(input)?))
+            let options = Punctuated::<Meta, Token![,]>::parse_terminated(input).map_err(|error| {
+                let example = known.first().copied().unwrap_or_default();
+                syn::Error::new(error.span(), format!("{attribute} takes options such as `{example} = ..`: {error}"))
+            })?;
+            Ok((first, options))
         };
         let (first, left) = errors.check(parser.parse2(tokens)).unzip();
         (first, Self { attribute, known, left: left.map(|left| left.into_iter().collect()).unwrap_or_default() })

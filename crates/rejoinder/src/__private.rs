@@ -2,15 +2,14 @@
 
 pub use rejoinder_core::{
     BoxFuture,
-    call::{Call, Completing, Param, ReadParams, default_of, show_default},
+    call::{Call, Param, ReadParams, complete_with, default_of, show_default},
     error::ToolError,
     inject::{
-        FromCall, Injected, Need, NotArgument, NotInjected, Parameter, Probe, check_argument, check_injected,
-        check_parameter, needs, source,
+        Need, NotArgument, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected, needs, source,
     },
     item::{
-        Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptKind, Resource, ResourceDetails,
-        ResourceKind, Tool, ToolDetails, ToolKind,
+        Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,
+        ResourceDetails, ResourceFunction, ResourceKind, Tool, ToolDetails, ToolFunction, ToolKind,
     },
     reply::{Replying, prompt_reply, resource_reply, tool_reply},
 };

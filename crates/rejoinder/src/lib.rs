@@ -15,14 +15,14 @@ pub mod __private;
 
 pub use error::{Error, Result};
 pub use server::{BuiltServer, CacheHints, CacheScope, NotOffered, Server, ServerHandle, WiringError, WiringErrors};
-pub use transport::{McpService, log_to_stderr};
+pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
 
 pub use rejoinder_core::{
-    call::{Call, Completing, Era, Level},
+    call::{Argument, Call, Completing, Era, Level},
     error::ToolError,
     inject::{Context, Dep, FromCall},
     item::{Prompt, Resource, Tool},
     model,
-    reply::{Audio, Blob, Image, Json, Text},
+    reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Text},
 };
 pub use rejoinder_macros::{group, prompt, resource, tool};

@@ -2,9 +2,9 @@
 #[macro_export]
 macro_rules! tools {
     ($($function:ty),* $(,)?) => {
-        $crate::__private::std::vec![
-            $($crate::__private::Tool::of::<$function>($crate::__private::Arc::new(()))),*
-        ]
+        $crate::__private::Vec::<$crate::Tool>::from([
+            $(<$function as $crate::__private::ToolFunction>::tool()),*
+        ])
     };
 }
 
@@ -12,9 +12,9 @@ macro_rules! tools {
 #[macro_export]
 macro_rules! prompts {
     ($($function:ty),* $(,)?) => {
-        $crate::__private::std::vec![
-            $($crate::__private::Prompt::of::<$function>($crate::__private::Arc::new(()))),*
-        ]
+        $crate::__private::Vec::<$crate::Prompt>::from([
+            $(<$function as $crate::__private::PromptFunction>::prompt()),*
+        ])
     };
 }
 
@@ -22,8 +22,8 @@ macro_rules! prompts {
 #[macro_export]
 macro_rules! resources {
     ($($function:ty),* $(,)?) => {
-        $crate::__private::std::vec![
-            $($crate::__private::Resource::of::<$function>($crate::__private::Arc::new(()))),*
-        ]
+        $crate::__private::Vec::<$crate::Resource>::from([
+            $(<$function as $crate::__private::ResourceFunction>::resource()),*
+        ])
     };
 }

@@ -46,8 +46,14 @@ pub(super) fn reason(error: &str) -> String {
 
 fn expectation(expected: &str) -> &str {
     match expected {
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "an integer",
-        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a non-negative integer",
+        "i8" => "an integer from -128 to 127",
+        "i16" => "an integer from -32768 to 32767",
+        "i32" => "an integer from -2147483648 to 2147483647",
+        "i64" | "i128" | "isize" => "an integer",
+        "u8" => "an integer from 0 to 255",
+        "u16" => "an integer from 0 to 65535",
+        "u32" => "an integer from 0 to 4294967295",
+        "u64" | "u128" | "usize" => "a non-negative integer",
         "f32" | "f64" => "a number",
         "a sequence" => "an array",
         "a map" => "an object",
@@ -93,7 +99,7 @@ mod tests {
             told,
             [
                 "expected an integer, got the string \"many\"",
-                "expected a non-negative integer, got the integer `-1`",
+                "expected an integer from 0 to 255, got the integer `-1`",
                 "expected a string, got an array",
                 "expected a boolean, got null",
                 "expected an array, got the number `1.5`",

@@ -26,7 +26,7 @@ pub use default::{DefaultOf, Shown, default_of, show_default};
 pub use dependencies::Dependencies;
 pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};
 pub use outbox::{Emitted, Outbox};
-pub use param::{Complete, Completing, Param};
+pub use param::{Complete, Completes, Completing, Param, complete_with};
 pub use texts::Texts;
 
 /// One call, as everything that runs for it shares it.

@@ -23,6 +23,32 @@ pub struct Param {
 /// A function that proposes values for an argument while the user types it.
 pub type Complete = fn(Completing) -> BoxFuture<'static, Vec<String>>;
 
+/// A function that can be named in `#[arg(complete = ..)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not complete an argument",
+    label = "not an `async fn(Completing) -> Vec<String>`"
+)]
+pub trait Completes {
+    /// Proposes values.
+    fn complete(self, completing: Completing) -> BoxFuture<'static, Vec<String>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, P> Completes for F
+where
+    F: FnOnce(Completing) -> P,
+    P: Future<Output = Vec<String>> + Send + 'static,
+{
+    fn complete(self, completing: Completing) -> BoxFuture<'static, Vec<String>> {
+        Box::pin(self(completing))
+    }
+}
+
+/// Calls the function that `#[arg(complete = ..)]` names.
+pub fn complete_with(function: impl Completes, completing: Completing) -> BoxFuture<'static, Vec<String>> {
+    function.complete(completing)
+}
+
 /// What a completion function gets.
 #[derive(Clone)]
 pub struct Completing {

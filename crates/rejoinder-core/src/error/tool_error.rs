@@ -59,6 +59,12 @@ impl ToolError {
         Self(ToolErrorKind::Protocol { code, message: message.into(), data })
     }
 
+    /// The client lacks a capability that the call cannot do without: `{"sampling": {}}`, say.
+    pub fn missing_capability(required: Value) -> Self {
+        let data = serde_json::json!({ "requiredCapabilities": required });
+        Self::protocol(-32021, "the client lacks a capability that this needs; `data` names it", Some(data))
+    }
+
     /// An error whose detail goes to the log while the client gets a generic sentence.
     ///
     /// `?` does this for every [`std::error::Error`].

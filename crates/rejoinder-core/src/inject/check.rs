@@ -3,27 +3,31 @@
 use super::{FromCall, source};
 use crate::call::Argument;
 
-/// A parameter whose type says, together with its attributes, where it comes from.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a tool argument",
-    label = "the model cannot supply this type",
-    note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema`",
-    note = "what the server supplies is a `Dep<T>`, a `Context`, or a type that implements `FromCall`"
-)]
-pub trait Supplied<const SOURCE: u8> {}
+/// What must be an argument for a parameter of that [`source`] to be sound: the parameter's type if nothing supplies
+/// it, which then fails as it should, and otherwise something that passes.
+pub trait Suspect<const SOURCE: u8> {
+    /// What [`check_argument`] is to look at.
+    type Type;
+}
 
-#[diagnostic::do_not_recommend]
-impl<T> Supplied<{ source::ARGUMENT }> for T {}
-#[diagnostic::do_not_recommend]
-impl<T> Supplied<{ source::INJECTED }> for T {}
-#[diagnostic::do_not_recommend]
-impl<T> Supplied<{ source::EITHER }> for T {}
+impl<T> Suspect<{ source::ARGUMENT }> for T {
+    type Type = ();
+}
 
-/// The check of a parameter without an attribute.
-pub const fn check_parameter<T: Supplied<SOURCE>, const SOURCE: u8>() {}
+impl<T> Suspect<{ source::INJECTED }> for T {
+    type Type = ();
+}
 
-/// The check of a parameter marked `#[arg]`.
+impl<T> Suspect<{ source::EITHER }> for T {
+    type Type = ();
+}
+
+impl<T> Suspect<{ source::NOTHING }> for T {
+    type Type = T;
+}
+
+/// Fails for what the model cannot supply.
 pub const fn check_argument<T: Argument>() {}
 
-/// The check of a parameter marked `#[inject]`.
+/// Fails for what the call cannot supply.
 pub const fn check_injected<T: FromCall>() {}

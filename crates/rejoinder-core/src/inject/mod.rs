@@ -10,7 +10,7 @@ mod from_call;
 mod parameter;
 mod progress;
 
-pub use check::{Supplied, check_argument, check_injected, check_parameter};
+pub use check::{Suspect, check_argument, check_injected};
 pub use context::Context;
 pub use dep::Dep;
 pub use from_call::{FromCall, Need};

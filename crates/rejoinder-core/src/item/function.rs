@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, GetPromptResult};
 
-use super::{PromptDetails, ResourceDetails, ToolDetails};
+use super::{Prompt, PromptDetails, Resource, ResourceDetails, Tool, ToolDetails};
 use crate::{
     BoxFuture,
     call::{Call, ReadParams},
@@ -35,6 +35,60 @@ pub trait Function: ReadParams {
         arguments: Self::Set,
         call: Call,
     ) -> BoxFuture<'static, Result<<Self::Kind as Kind>::Output, ToolError>>;
+}
+
+/// A free function marked `#[tool]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "no `#[tool]` on this function",
+    note = "prompts go into `prompts![..]`, resources into `resources![..]`"
+)]
+pub trait ToolFunction {
+    /// The tool that it is.
+    fn tool() -> Tool;
+}
+
+/// A free function marked `#[prompt]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a prompt",
+    label = "no `#[prompt]` on this function",
+    note = "tools go into `tools![..]`, resources into `resources![..]`"
+)]
+pub trait PromptFunction {
+    /// The prompt that it is.
+    fn prompt() -> Prompt;
+}
+
+/// A free function marked `#[resource]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a resource",
+    label = "no `#[resource]` on this function",
+    note = "tools go into `tools![..]`, prompts into `prompts![..]`"
+)]
+pub trait ResourceFunction {
+    /// The resource that it is.
+    fn resource() -> Resource;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Function<Kind = ToolKind, Receiver = ()>> ToolFunction for F {
+    fn tool() -> Tool {
+        Tool::of::<F>(Arc::new(()))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Function<Kind = PromptKind, Receiver = ()>> PromptFunction for F {
+    fn prompt() -> Prompt {
+        Prompt::of::<F>(Arc::new(()))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Function<Kind = ResourceKind, Receiver = ()>> ResourceFunction for F {
+    fn resource() -> Resource {
+        Resource::of::<F>(Arc::new(()))
+    }
 }
 
 /// Tool, prompt or resource.

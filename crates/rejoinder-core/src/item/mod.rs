@@ -8,7 +8,9 @@ mod resource;
 mod tool;
 
 pub use details::{Annotations, IconDetails, PromptDetails, ResourceDetails, ToolDetails};
-pub use function::{Function, Kind, PromptKind, ResourceKind, ToolKind};
+pub use function::{
+    Function, Kind, PromptFunction, PromptKind, ResourceFunction, ResourceKind, ToolFunction, ToolKind,
+};
 pub use prompt::Prompt;
 pub use ready::{Reader, Ready};
 pub use resource::Resource;

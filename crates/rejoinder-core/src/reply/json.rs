@@ -22,7 +22,18 @@ use crate::{error::ToolError, schema::OutputSchema};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Json<T>(pub T);
 
-impl<T: Serialize + JsonSchema> IntoReply for Json<T> {
+/// What [`Json`] can carry.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a structured result",
+    label = "`Json` cannot carry this type",
+    note = "a structured result implements `serde::Serialize` and `schemars::JsonSchema`"
+)]
+pub trait Structured: Serialize + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> Structured for T {}
+
+impl<T: Structured> IntoReply for Json<T> {
     fn into_reply(self) -> Result<CallToolResult, ToolError> {
         let value = serde_json::to_value(&self.0)?;
         let value = if value.is_object() { value } else { json!({ "result": value }) };

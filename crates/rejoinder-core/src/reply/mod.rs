@@ -1,6 +1,7 @@
 //! What a function may return, and what becomes of it.
 
 mod content;
+mod failure;
 mod json;
 mod prompt;
 mod replying;
@@ -8,7 +9,8 @@ mod resource;
 mod tool;
 
 pub use content::{Audio, Image, Text};
-pub use json::Json;
+pub use failure::Failure;
+pub use json::{Json, Structured};
 pub use prompt::IntoPrompt;
 pub use replying::{Replying, prompt_reply, resource_reply, tool_reply};
 pub use resource::{Blob, IntoResource, ResourceBody};

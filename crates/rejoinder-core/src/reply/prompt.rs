@@ -1,5 +1,6 @@
 use rmcp::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
 
+use super::Failure;
 use crate::error::ToolError;
 
 /// What a prompt may return: text or content as one message of the user, messages, or the whole result.
@@ -59,8 +60,8 @@ impl IntoPrompt for &'static str {
     }
 }
 
-impl<T: IntoPrompt, E: Into<ToolError>> IntoPrompt for Result<T, E> {
+impl<T: IntoPrompt, E: Failure> IntoPrompt for Result<T, E> {
     fn into_prompt(self) -> Result<GetPromptResult, ToolError> {
-        self.map_err(Into::into)?.into_prompt()
+        self.map_err(Failure::into_tool_error)?.into_prompt()
     }
 }

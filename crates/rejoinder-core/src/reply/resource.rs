@@ -1,9 +1,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::ResourceContents;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::Json;
+use super::{Failure, Json, Structured};
 use crate::error::ToolError;
 
 /// What a resource holds, before it is told its URI.
@@ -82,7 +80,7 @@ impl<T: AsRef<[u8]>> IntoResource for Blob<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema> IntoResource for Json<T> {
+impl<T: Structured> IntoResource for Json<T> {
     fn into_resource(self) -> Result<ResourceBody, ToolError> {
         Ok(ResourceBody::Json(serde_json::to_string(&self.0)?))
     }
@@ -100,8 +98,8 @@ impl IntoResource for Vec<ResourceContents> {
     }
 }
 
-impl<T: IntoResource, E: Into<ToolError>> IntoResource for Result<T, E> {
+impl<T: IntoResource, E: Failure> IntoResource for Result<T, E> {
     fn into_resource(self) -> Result<ResourceBody, ToolError> {
-        self.map_err(Into::into)?.into_resource()
+        self.map_err(Failure::into_tool_error)?.into_resource()
     }
 }

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
 
+use super::Failure;
 use crate::{error::ToolError, schema::OutputSchema};
 
 /// What a tool may return.
@@ -70,9 +71,9 @@ impl IntoReply for Resource {
     }
 }
 
-impl<T: IntoReply, E: Into<ToolError>> IntoReply for Result<T, E> {
+impl<T: IntoReply, E: Failure> IntoReply for Result<T, E> {
     fn into_reply(self) -> Result<CallToolResult, ToolError> {
-        self.map_err(Into::into)?.into_reply()
+        self.map_err(Failure::into_tool_error)?.into_reply()
     }
 
     fn output_schema() -> Option<OutputSchema> {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use super::{clean, clean::without_null, generator};
+use super::{clean::without_null, clean_input, generator};
 use crate::call::{ArgumentSet, Param};
 
 /// The schema of a function's arguments while it is being written.
@@ -17,7 +17,11 @@ pub struct InputSchema {
 impl InputSchema {
     /// The schema of all arguments in `S`.
     pub fn of<S: ArgumentSet>(params: &'static [Param]) -> Self {
-        let mut schema = Self { generator: generator(), properties: Map::new(), required: Vec::new() };
+        let mut schema = Self {
+            generator: generator(|settings| settings.for_deserialize()),
+            properties: Map::new(),
+            required: Vec::new(),
+        };
         S::describe(params, &mut schema);
         schema
     }
@@ -28,8 +32,9 @@ impl InputSchema {
         if schema == Value::Bool(true) {
             schema = json!({});
         }
-        without_null(&mut schema);
-        clean(&mut schema);
+        if !required {
+            without_null(&mut schema);
+        }
         if let Value::Object(schema) = &mut schema {
             if let Some(description) = param.description {
                 schema.insert("description".into(), description.into());
@@ -41,6 +46,7 @@ impl InputSchema {
                 schema.insert("x-mcp-header".into(), header.into());
             }
         }
+        clean_input(&mut schema);
         self.properties.insert(param.name.into(), schema);
         if required {
             self.required.push(param.name.into());
@@ -65,9 +71,53 @@ impl InputSchema {
         schema.insert("additionalProperties".into(), false.into());
         let mut definitions = self.generator.take_definitions(true);
         if !definitions.is_empty() {
-            definitions.values_mut().for_each(clean);
+            definitions.values_mut().for_each(clean_input);
             schema.insert("$defs".into(), definitions.into());
         }
         Arc::new(schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Color {
+        /// Of blood.
+        Red,
+        Green,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Leaf {
+        color: Option<Color>,
+        #[serde(default)]
+        size: u8,
+        below: Option<Box<Leaf>>,
+        any: Value,
+    }
+
+    const PARAMS: &[Param] = &[
+        Param { name: "leaf", description: Some("The leaf."), default: None, header: None, complete: None },
+        Param {
+            name: "color",
+            description: None,
+            default: Some(|| "red".into()),
+            header: Some("Color"),
+            complete: None,
+        },
+        Param { name: "count", description: None, default: None, header: None, complete: None },
+    ];
+
+    #[test]
+    fn a_schema_that_clients_accept() {
+        let schema = InputSchema::of::<(Leaf, Color, Option<i64>)>(PARAMS).finish();
+        insta::assert_json_snapshot!(*schema);
     }
 }

@@ -1,10 +1,11 @@
 //! JSON Schema (2020-12) that clients accept.
 
+mod choices;
 mod clean;
 mod input;
 mod output;
 
-pub use clean::clean;
+pub use clean::{clean_input, clean_output};
 pub use input::InputSchema;
 pub use output::OutputSchema;
 
@@ -12,6 +13,7 @@ use schemars::{SchemaGenerator, generate::SchemaSettings};
 
 /// Subschemas are written where they are used: many clients show an enum behind a `$ref` as free text.
 /// A recursive type still needs one; its definition then travels along.
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator()
+fn generator(contract: impl FnOnce(SchemaSettings) -> SchemaSettings) -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    contract(settings).into_generator()
 }

@@ -91,7 +91,7 @@ fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind,
 /// `tools()`, `prompts()` or `resources()`.
 fn method(kind: Kind, ty: &TokenStream, twins: &[&Twin]) -> TokenStream {
     let (item, method, private) = (kind.item(), kind.method(), names::rejoinder());
-    let doc = format!("Every {} of this block, on this value.", kind.word());
+    let doc = format!(" Every {} of this block, on this value.", kind.word());
     let each = twins.iter().map(|Twin { ident, cfgs, .. }| {
         quote!(#(#cfgs)* #private::__private::#item::of::<#ident>(#private::__private::Arc::clone(self)))
     });

@@ -1,4 +1,4 @@
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 
@@ -50,7 +50,13 @@ impl Filled {
         let Self { ty, alias, source, at, .. } = self;
         let Parameter { ident, source: said, .. } = &self.parameter;
         let (function, check) = match said {
-            Source::Type => ("of_type", quote_spanned!(*at=> __rj::check_parameter::<#ty, #source>())),
+            Source::Type => {
+                // From the type's first token to its last, so that all of it is underlined.
+                let end = Span::call_site().located_at(last_span(ty));
+                let open = quote_spanned!(*at=> <);
+                let close = quote_spanned!(end=> as __rj::Suspect<{ #source }>>::Type);
+                ("of_type", quote_spanned!(*at=> __rj::check_argument::<#open #ty #close>()))
+            }
             Source::Argument(_) => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
             Source::Injected => ("injected", quote_spanned!(*at=> __rj::check_injected::<#ty>())),
         };
@@ -123,6 +129,13 @@ impl Filled {
     }
 }
 
+fn last_span(tokens: &TokenStream) -> Span {
+    tokens.clone().into_iter().last().map_or_else(Span::call_site, |tree| match tree {
+        TokenTree::Group(group) => group.span_close(),
+        other => other.span(),
+    })
+}
+
 /// `#[arg(default = ..)]` as a function to JSON.
 ///
 /// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
@@ -140,7 +153,7 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
     Some(quote_spanned! {at=>
         || {
             let default: #alias = #value;
-            __rj::show_default::<#alias>(&default)
+            __rj::show_default(&default)
         }
     })
 }
@@ -149,5 +162,5 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
 fn complete(argument: &Argument) -> Option<TokenStream> {
     let function = argument.complete.as_ref()?;
     let at = Span::call_site().located_at(function.span());
-    Some(quote_spanned!(at=> |completing| __rj::Box::pin(#function(completing))))
+    Some(quote_spanned!(at=> |completing| __rj::complete_with(#function, completing)))
 }

@@ -75,7 +75,7 @@ impl Twin {
             is_async: signature.asyncness.is_some(),
             parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, outside)).collect(),
             output: outside(output),
-            details,
+            details: outside(details),
         }
     }
 
@@ -116,6 +116,8 @@ impl Twin {
         let at = Span::call_site().located_at(syn::spanned::Spanned::span(output));
         let replying = Ident::new(kind.replying(), at);
         let run = self.run();
+        // A type that is less public than the function is told at the function's name.
+        let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
         quote! {
             #(#checks)*
             const __RJ_REPLYING: __rj::Replying<#output, <__rj::#marker as __rj::Kind>::Output> =
@@ -123,7 +125,7 @@ impl Twin {
 
             #[automatically_derived]
             impl __rj::ReadParams for #ident {
-                type Set = (#(#slots,)*);
+                #set
                 const PARAMS: &'static [__rj::Param] = &[#(#params),*];
             }
 

@@ -103,7 +103,8 @@ impl Stream {
     }
 }
 
-type Outcome<O> = Result<Result<O, rejoinder_core::error::ToolError>, Panicked>;
+/// How a function ended.
+pub(crate) type Outcome<O> = Result<Result<O, rejoinder_core::error::ToolError>, Panicked>;
 
 fn poll<O>(running: &mut Running<O>, cx: &mut Context<'_>, reply: impl FnOnce(Outcome<O>) -> Reply) -> Poll<Frame> {
     running.poll_event(cx).map(|event| match event {
@@ -113,12 +114,7 @@ fn poll<O>(running: &mut Running<O>, cx: &mut Context<'_>, reply: impl FnOnce(Ou
 }
 
 fn tool(engine: &Engine, id: &str, outcome: Outcome<CallToolResult>) -> Reply {
-    let result = match outcome {
-        Ok(Ok(result)) => Ok(result),
-        Ok(Err(error)) => failure("tool", Ok(error)),
-        Err(panicked) => failure("tool", Err(panicked)),
-    };
-    match result {
+    match settle(outcome) {
         Ok(result) => {
             result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_mut().map(|meta| &mut **meta))
         }
@@ -154,6 +150,15 @@ fn resource(
             error_reply(Some(id), &error.with_data(json!({ "uri": uri })))
         }
         Err(error) => error_reply(Some(id), &error),
+    }
+}
+
+/// What the client gets of a tool's outcome.
+pub(crate) fn settle(outcome: Outcome<CallToolResult>) -> Result<CallToolResult, RpcError> {
+    match outcome {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(error)) => failure("tool", Ok(error)),
+        Err(panicked) => failure("tool", Err(panicked)),
     }
 }
 

@@ -1,28 +1,24 @@
 //! From a message to what becomes of it.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
-use rejoinder_core::{
-    call::{BadArguments, Facts, Texts},
-    item::{Reader, Ready},
-    model::{CallToolResult, ContentBlock},
-};
+use rejoinder_core::call::Facts;
 use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 
 use super::{
     Answer, RpcError, Stream,
+    arguments::{ToolArguments, explain_tool, read_prompt},
     envelope::{Arguments, Envelope, Params},
     facts::{facts, version},
     headers::{check_arguments, check_method, check_name, check_version},
     listen::Listen,
-    scan::Syntax,
     version::{MODERN, supported},
     write::{Reply, error_reply, list_reply, result_reply},
 };
-use crate::server::{BadCursor, Completion, Engine, List, Reference, Running, ToolEntry};
+use crate::server::{Completion, Engine, List, Reference, Running, ToolEntry};
 
 /// What the HTTP request brought along, if there was one.
 pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
@@ -137,17 +133,14 @@ impl Request<'_> {
     }
 
     fn call_tool(&self, entry: &ToolEntry, arguments: Arguments<'_>, facts: Facts) -> Result<Answer, RpcError> {
-        let reader = entry.tool.reader();
         let read = match arguments {
-            Arguments::Ready(ready, _) => Ok(ready),
-            Arguments::Absent => explain(reader, "{}")?,
-            Arguments::Raw(raw) => explain(reader, raw)?,
+            Arguments::Ready(ready, _) => ToolArguments::Good(ready),
+            Arguments::Absent => explain_tool(self.engine, entry, "{}")?,
+            Arguments::Raw(raw) => explain_tool(self.engine, entry, raw)?,
         };
         let ready = match read {
-            Ok(ready) => ready,
-            Err(bad) if self.engine.options.strict_arguments => return Err(bad_arguments(&bad)),
-            Err(bad) => {
-                let result = CallToolResult::error(vec![ContentBlock::text(bad.to_string())]);
+            ToolArguments::Good(ready) => ready,
+            ToolArguments::Bad(result) => {
                 return Self::reply(result_reply(self.id, &result, &self.engine.info_json));
             }
         };
@@ -158,10 +151,7 @@ impl Request<'_> {
 
     fn get_prompt(&self, name: &str, arguments: Option<&str>, facts: Facts) -> Result<Answer, RpcError> {
         let entry = self.engine.prompt(name).ok_or_else(|| RpcError::unknown("prompt", name))?;
-        let texts: BTreeMap<Cow<'_, str>, Cow<'_, str>> = serde_json::from_str(arguments.unwrap_or("{}"))
-            .map_err(|_| RpcError::invalid_params("`params.arguments` must be an object of strings"))?;
-        let texts: Texts<'_> = texts.iter().map(|(name, text)| (&**name, &**text)).collect();
-        let ready = entry.prompt.reader().read_texts(&texts).map_err(|bad| bad_arguments(&bad))?;
+        let ready = read_prompt(&entry, arguments.unwrap_or("{}"))?;
         let id = facts.request_id.clone();
         let running = Running::start(ready, self.engine.call(facts));
         Ok(Answer::Stream(Stream::prompt(Arc::clone(self.engine), id, running)))
@@ -177,12 +167,7 @@ impl Request<'_> {
     }
 
     fn list(&self, list: List, cursor: Option<&str>) -> Result<Answer, RpcError> {
-        match self.engine.page(list, cursor) {
-            Ok(page) => Self::reply(list_reply(self.id, page)),
-            Err(BadCursor) => {
-                Err(RpcError::invalid_params("`params.cursor` is not one of this list: start again without"))
-            }
-        }
+        Self::reply(list_reply(self.id, self.engine.page(list, cursor)?))
     }
 
     fn discover(&self) -> Answer {
@@ -212,32 +197,11 @@ impl Request<'_> {
             let reference = params.reference.into();
             match engine.complete(&reference, &argument.name, argument.value, known, call).await {
                 Some(completion) => result_reply(&id, &completed(&completion), &engine.info_json),
-                None => {
-                    error_reply(Some(&id), &RpcError::invalid_params("there is no such prompt, template or argument"))
-                }
+                None => error_reply(Some(&id), &RpcError::nothing_to_complete()),
             }
         };
         Ok(Answer::Stream(Stream::later(Arc::clone(self.engine), id, Box::pin(reply))))
     }
-}
-
-/// Reads arguments that were not read with the message, and says everything that is wrong with them.
-fn explain(
-    reader: &dyn Reader<CallToolResult>,
-    raw: &str,
-) -> Result<Result<Ready<CallToolResult>, BadArguments>, RpcError> {
-    let json: &RawValue = serde_json::from_str(raw).map_err(|_| RpcError::from(Syntax))?;
-    if !json.get().starts_with('{') {
-        return Err(RpcError::invalid_params("`params.arguments` must be an object"));
-    }
-    Ok(reader.explain(json))
-}
-
-fn bad_arguments(bad: &BadArguments) -> RpcError {
-    let errors: Vec<Value> = bad.0.iter().map(|bad| json!({ "field": bad.field, "message": bad.message })).collect();
-    let mut data = errors.first().cloned().unwrap_or_default();
-    data["errors"] = errors.into();
-    RpcError::invalid_params(bad.to_string()).with_data(data)
 }
 
 fn completed(completion: &Completion) -> Value {

@@ -4,6 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::version::supported;
+use crate::server::BadCursor;
 
 /// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +63,10 @@ impl RpcError {
         Self::unknown("resource", uri).with_data(json!({ "uri": uri }))
     }
 
+    pub(crate) fn nothing_to_complete() -> Self {
+        Self::invalid_params("there is no such prompt, template or argument")
+    }
+
     /// Something went wrong inside; the id finds it in the log.
     pub(crate) fn internal(id: &str) -> Self {
         Self::new(Self::INTERNAL, "the server failed; its log has the detail under the id in `data`")
@@ -80,6 +85,12 @@ impl RpcError {
             | Self::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         }
+    }
+}
+
+impl From<BadCursor> for RpcError {
+    fn from(_: BadCursor) -> Self {
+        Self::invalid_params("`params.cursor` is not one of this list: start again without")
     }
 }
 

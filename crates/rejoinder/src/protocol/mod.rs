@@ -3,6 +3,7 @@
 //! One request goes in as bytes, an [`Answer`] comes out; how the bytes travel is the transport's matter.
 
 mod answer;
+mod arguments;
 mod dispatch;
 mod envelope;
 mod error;
@@ -13,9 +14,10 @@ mod scan;
 mod version;
 mod write;
 
-pub(crate) use answer::{Answer, Frame, Stream};
+pub(crate) use answer::{Answer, Frame, Outcome, Stream, flatten, settle};
+pub(crate) use arguments::{ToolArguments, read_prompt, read_tool};
 pub(crate) use dispatch::dispatch;
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
-pub(crate) use version::{LEGACY, is_legacy};
-pub(crate) use write::{Reply, ReplyBody, error_reply, failure, progress_params};
+pub(crate) use version::{LEGACY, is_legacy, is_of_session};
+pub(crate) use write::{Reply, ReplyBody, error_reply};

@@ -1,3 +1,5 @@
+use super::Envelope;
+
 /// The version of the stateless era that this server speaks.
 pub(crate) const MODERN: &str = "2026-07-28";
 
@@ -12,4 +14,11 @@ pub(crate) fn is_legacy(version: &str) -> bool {
 /// Every version that is served, newest first.
 pub(crate) fn supported(sessions: bool) -> Vec<&'static str> {
     std::iter::once(MODERN).chain(LEGACY.into_iter().filter(|_| sessions)).collect()
+}
+
+/// Whether a message belongs to the session era: it says no version, or an old one, in `_meta` and in its header.
+pub(crate) fn is_of_session(envelope: &Envelope<'_>, header: Option<&str>) -> bool {
+    let meta = envelope.params.meta.as_ref().and_then(|meta| meta.version);
+    let old = |version: &str| is_legacy(version.trim_matches('"'));
+    meta.is_none_or(old) && header.is_none_or(old)
 }

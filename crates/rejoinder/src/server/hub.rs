@@ -78,6 +78,12 @@ impl Hub {
         }
     }
 
+    /// How many subscriptions are open.
+    #[cfg(test)]
+    pub(crate) fn subscribers(&self) -> usize {
+        self.state().subscribers.len()
+    }
+
     /// Ends every subscription, now and from now on.
     pub(crate) fn close(&self) {
         let mut state = self.state();

@@ -28,10 +28,6 @@ impl<T> Shelf<T> {
         self.items.iter().map(|(name, item)| (&**name, item))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
-
     /// Adds an item; one of the same name keeps its place and is replaced.
     pub(super) fn insert(&mut self, name: &str, item: T) {
         let name: Arc<str> = name.into();

@@ -2,7 +2,12 @@
 
 mod args;
 mod http;
+mod session;
 mod shutdown;
 mod stdio;
 
-pub use self::{args::log_to_stderr, http::McpService};
+pub use self::{
+    args::log_to_stderr,
+    http::{McpService, ResponseBody},
+    session::ReplyStream,
+};

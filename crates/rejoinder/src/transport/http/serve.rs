@@ -20,7 +20,6 @@ pub(in crate::transport) async fn serve(
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let (grace, header_timeout) = (server.0.options.grace, server.0.options.header_timeout);
-    let hub = server.0.hub.clone();
     let service = server.into_service();
     let mut connections = JoinSet::new();
     loop {
@@ -34,8 +33,10 @@ pub(in crate::transport) async fn serve(
     }
     // Whoever connects from now on is refused at once.
     drop(listener);
-    hub.close();
-    let finishing = async { while connections.join_next().await.is_some() {} };
+    let finishing = async {
+        service.close().await;
+        while connections.join_next().await.is_some() {}
+    };
     if timeout(grace, finishing).await.is_err() {
         tracing::warn!(?grace, "calls were still in flight at the end of the grace period");
     }

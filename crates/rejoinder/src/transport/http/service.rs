@@ -6,9 +6,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use ::http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use ::http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
 use http_body::Body;
+use http_body_util::Full;
 use tower_service::Service;
 
 use super::{
@@ -16,8 +17,9 @@ use super::{
     request::{Refused, accepts_events, check_content_type, read_body},
 };
 use crate::{
-    protocol::{Answer, Envelope, Frame, Reply, Stream, dispatch, error_reply},
+    protocol::{Answer, Envelope, Frame, Reply, RpcError, Stream, dispatch, error_reply, is_of_session},
     server::{BuiltServer, Engine},
+    transport::session::SessionHttp,
 };
 
 /// A server as a tower service: mount it anywhere in your own application, behind your own layers.
@@ -36,11 +38,28 @@ use crate::{
 /// What your layers put into the request's extensions is there for tools, as
 /// [`Context::extension`](crate::Context::extension).
 #[derive(Clone)]
-pub struct McpService(Arc<Engine>);
+pub struct McpService(Arc<Endpoint>);
+
+struct Endpoint {
+    engine: Arc<Engine>,
+    /// For clients of the session era, unless they are turned away.
+    sessions: Option<SessionHttp>,
+}
 
 impl McpService {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        Self(engine)
+        let sessions = engine.options.sessions.then(|| SessionHttp::new(Arc::clone(&engine)));
+        Self(Arc::new(Endpoint { engine, sessions }))
+    }
+
+    /// Ends what would stay open for ever: subscriptions and sessions. Calls in flight go on.
+    ///
+    /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
+    pub async fn close(&self) {
+        self.0.engine.hub.close();
+        if let Some(sessions) = &self.0.sessions {
+            sessions.close().await;
+        }
     }
 }
 
@@ -53,7 +72,7 @@ impl BuiltServer {
 
 impl fmt::Debug for McpService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("McpService").field(&self.0.info.name).finish()
+        f.debug_tuple("McpService").field(&self.0.engine.info.name).finish()
     }
 }
 
@@ -71,41 +90,79 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let engine = Arc::clone(&self.0);
-        Box::pin(async move { Ok(handle(engine, request).await.unwrap_or_else(refusal)) })
+        let endpoint = Arc::clone(&self.0);
+        Box::pin(async move { Ok(endpoint.handle(request).await.unwrap_or_else(refusal)) })
     }
 }
 
-async fn handle<B>(engine: Arc<Engine>, request: Request<B>) -> Result<Response<ResponseBody>, Refused>
-where
-    B: Body<Data = Bytes>,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let (parts, body) = request.into_parts();
-    guard::check(&parts.headers, &parts.uri, &engine.options)
-        .map_err(|reason| Refused::new(StatusCode::FORBIDDEN, reason))?;
-    if parts.method != Method::POST {
-        return Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST"));
-    }
-    check_content_type(&parts.headers)?;
-    let events = accepts_events(&parts.headers)?;
-    let body = read_body(body, engine.options.body_limit, engine.options.body_timeout).await?;
-    let envelope = match Envelope::read(&body, &engine) {
-        Ok(envelope) => envelope,
-        Err(bad) => return Ok(json(error_reply(bad.id, &bad.error))),
-    };
-    let answer = dispatch(&engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));
-    Ok(match answer {
-        Answer::Nothing => status(StatusCode::ACCEPTED),
-        Answer::Reply(reply) => json(reply),
-        Answer::Stream(stream) if stream.is_subscription() => {
-            if !events {
-                return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, "a subscription needs Accept: text/event-stream"));
-            }
-            event_stream(None, stream)
+impl Endpoint {
+    async fn handle<B>(&self, request: Request<B>) -> Result<Response<ResponseBody>, Refused>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let engine = &self.engine;
+        let (parts, body) = request.into_parts();
+        guard::check(&parts.headers, &parts.uri, &engine.options)
+            .map_err(|reason| Refused::new(StatusCode::FORBIDDEN, reason))?;
+        if parts.method != Method::POST {
+            return match &self.sessions {
+                Some(sessions) if matches!(parts.method, Method::GET | Method::DELETE) => {
+                    Ok(in_session(sessions, parts, Bytes::new()).await)
+                }
+                _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
+            };
         }
-        Answer::Stream(stream) => run(stream, events).await,
-    })
+        check_content_type(&parts.headers)?;
+        let events = accepts_events(&parts.headers)?;
+        let body = read_body(body, engine.options.body_limit, engine.options.body_timeout).await?;
+        let envelope = match Envelope::read(&body, engine) {
+            Ok(envelope) => envelope,
+            Err(bad) => return Ok(json(error_reply(bad.id, &bad.error))),
+        };
+        let version = parts.headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+        if is_of_session(&envelope, version) {
+            match &self.sessions {
+                Some(sessions) => return Ok(in_session(sessions, parts, body).await),
+                None if envelope.method.as_deref() == Some("initialize") || version.is_some() => {
+                    let error = RpcError::unsupported_version(&requested(&envelope, version), false);
+                    return Ok(json(error_reply(envelope.id, &error)));
+                }
+                None => {}
+            }
+        }
+        let answer = dispatch(engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));
+        Ok(match answer {
+            Answer::Nothing => status(StatusCode::ACCEPTED),
+            Answer::Reply(reply) => json(reply),
+            Answer::Stream(stream) if stream.is_subscription() => {
+                if !events {
+                    return Err(Refused::new(
+                        StatusCode::NOT_ACCEPTABLE,
+                        "a subscription needs Accept: text/event-stream",
+                    ));
+                }
+                event_stream(None, stream)
+            }
+            Answer::Stream(stream) => run(stream, events).await,
+        })
+    }
+}
+
+/// Hands a request to the session era.
+async fn in_session(sessions: &SessionHttp, parts: Parts, body: Bytes) -> Response<ResponseBody> {
+    sessions.handle(Request::from_parts(parts, Full::new(body))).await.map(ResponseBody::other)
+}
+
+/// The version that a request of the session era asks for.
+fn requested(envelope: &Envelope<'_>, header: Option<&str>) -> String {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Initialize {
+        protocol_version: String,
+    }
+    let params = envelope.params.raw.and_then(|params| serde_json::from_str::<Initialize>(params).ok());
+    params.map(|params| params.protocol_version).or(header.map(str::to_owned)).unwrap_or_default()
 }
 
 /// Runs a call. It is answered with JSON, unless it told something before it ended.

@@ -13,9 +13,10 @@ use tokio::{
 use super::{
     in_flight::{InFlight, Output},
     lines::{Line, Lines},
+    session::Session,
 };
 use crate::{
-    protocol::{Answer, Envelope, Frame, Reply, RpcError, Stream, dispatch, error_reply},
+    protocol::{Answer, Envelope, Frame, Reply, RpcError, Stream, dispatch, error_reply, is_of_session},
     server::Engine,
     transport::shutdown::Shutdown,
 };
@@ -28,11 +29,11 @@ pub(crate) async fn serve(
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
-    let mut connection = Connection { engine, in_flight: InFlight::new(sender), out: BytesMut::new() };
+    let mut connection = Connection { engine, in_flight: InFlight::new(sender), session: None, out: BytesMut::new() };
     let mut lines = Lines::new(engine.options.body_limit);
     loop {
         tokio::select! {
-            read = input.read_buf(lines.space()) => {
+            read = input.read_buf(lines.space()), if !connection.session.as_ref().is_some_and(Session::is_busy) => {
                 let ended = read? == 0;
                 // All that has arrived is answered before anything is written: one write for many requests.
                 while let Some(line) = lines.next() {
@@ -58,9 +59,12 @@ pub(crate) async fn serve(
         connection.flush(&mut output).await?;
     }
     connection.flush(&mut output).await?;
-    let Connection { mut in_flight, mut out, .. } = connection;
+    let Connection { mut in_flight, session, mut out, .. } = connection;
+    let in_session = session.is_some();
+    // Without a way into it, the session ends.
+    drop(session);
     in_flight
-        .finish(&mut receiver, engine.options.grace, async |message| {
+        .finish(&mut receiver, in_session, engine.options.grace, async |message| {
             push(&mut out, message);
             output.write_all(&out).await?;
             out.clear();
@@ -72,6 +76,8 @@ pub(crate) async fn serve(
 struct Connection<'a> {
     engine: &'a Arc<Engine>,
     in_flight: InFlight,
+    /// Begun by the first message of the session era.
+    session: Option<Session>,
     /// What waits to be written.
     out: BytesMut,
 }
@@ -94,9 +100,13 @@ impl Connection<'_> {
             Ok(envelope) => envelope,
             Err(bad) => return self.reply(error_reply(bad.id, &bad.error)),
         };
-        if envelope.id.is_none() && envelope.method.as_deref() == Some("notifications/cancelled") {
-            self.in_flight.cancel(envelope.params.raw);
+        let cancels = envelope.id.is_none() && envelope.method.as_deref() == Some("notifications/cancelled");
+        if cancels && self.in_flight.cancel(envelope.params.raw) {
             return;
+        }
+        if is_of_session(&envelope, None) && self.engine.options.sessions {
+            let begin = || Session::begin(self.engine, self.in_flight.sender());
+            return self.session.get_or_insert_with(begin).send(line.clone());
         }
         let id = envelope.id;
         match dispatch(self.engine, line, envelope, None) {
@@ -153,6 +163,7 @@ fn push(out: &mut BytesMut, message: Output) {
     match message {
         Output::Message(message) => out.extend_from_slice(&message),
         Output::Last(_, pieces) => pieces.iter().for_each(|piece| out.extend_from_slice(piece)),
+        Output::SessionOver => return,
     }
     out.extend_from_slice(b"\n");
 }

@@ -12,6 +12,8 @@ pub(super) enum Output {
     Message(Bytes),
     /// It is over; this was its last message.
     Last(Key, Vec<Bytes>),
+    /// The session on this pipe is over.
+    SessionOver,
 }
 
 /// A request's id, the same however it was spelled.
@@ -33,16 +35,16 @@ impl InFlight {
         Self { tasks: HashMap::new(), sender }
     }
 
+    pub(super) fn sender(&self) -> mpsc::Sender<Output> {
+        self.sender.clone()
+    }
+
     pub(super) fn key(id: &str) -> Key {
         serde_json::from_str::<Value>(id).map_or_else(|_| id.to_owned(), |id| id.to_string())
     }
 
     pub(super) fn contains(&self, key: &str) -> bool {
         self.tasks.contains_key(key)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
     }
 
     /// Lets a request go on by itself.
@@ -94,18 +96,21 @@ impl InFlight {
         });
     }
 
-    /// Takes what the rest still says, until it is done or the time is up.
+    /// Takes what the rest, and the session if there is one, still say, until they are done or the time is up.
     pub(super) async fn finish(
         &mut self,
         receiver: &mut mpsc::Receiver<Output>,
+        mut session: bool,
         grace: Duration,
         mut write: impl AsyncFnMut(Output) -> std::io::Result<()>,
     ) -> std::io::Result<()> {
         let finishing = async {
-            while !self.tasks.is_empty() {
+            while session || !self.tasks.is_empty() {
                 let Some(output) = receiver.recv().await else { break };
-                if let Output::Last(key, _) = &output {
-                    self.tasks.remove(key);
+                match &output {
+                    Output::Last(key, _) => drop(self.tasks.remove(key)),
+                    Output::SessionOver => session = false,
+                    Output::Message(_) => {}
                 }
                 write(output).await?;
             }

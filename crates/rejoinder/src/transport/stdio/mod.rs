@@ -4,6 +4,7 @@ mod connection;
 mod in_flight;
 mod lines;
 mod pipes;
+mod session;
 
 use std::{io, sync::Arc};
 

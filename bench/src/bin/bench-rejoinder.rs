@@ -1,0 +1,26 @@
+//! rejoinder with the `add` tool, and as many copies of it as are wanted.
+//!
+//! `bench-rejoinder --http 127.0.0.1:PORT [--tools N]` or `bench-rejoinder --stdio`.
+
+use anyhow::Result;
+use rejoinder::prelude::*;
+use rejoinder_bench::{flags::Flags, serve};
+
+/// Add two integers
+#[tool]
+async fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+fn main() -> Result<()> {
+    let flags = Flags::parse(std::env::args().skip(1))?;
+    let copies = 1..flags.get("tools")?.unwrap_or(1);
+    let copy = |number: usize| tools![add].into_iter().map(move |tool| tool.renamed(format!("tool_{number:04}")));
+    let server = Server::new("bench", "1.0.0").tools(tools![add]).tools(copies.flat_map(copy));
+    serve::runtime()?.block_on(async {
+        if flags.has("stdio") {
+            return Ok(server.serve_stdio().await?);
+        }
+        Ok(server.serve_http(flags.address()?).await?)
+    })
+}

@@ -1,0 +1,57 @@
+use rejoinder::{
+    model::{ContentBlock, PromptMessage, ResourceContents, Role},
+    prelude::*,
+};
+
+use crate::PNG;
+
+/// No arguments.
+#[prompt]
+pub async fn test_simple_prompt() -> &'static str {
+    "This is a simple prompt for testing."
+}
+
+/// Two arguments.
+#[prompt]
+pub async fn test_prompt_with_arguments(
+    /// The first
+    #[arg(complete = values)]
+    arg1: String,
+    /// The second
+    arg2: String,
+) -> String {
+    format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")
+}
+
+async fn values(typed: rejoinder::Completing) -> Vec<String> {
+    ["test1", "test2", "other"].into_iter().filter(|value| value.starts_with(&typed.value)).map(Into::into).collect()
+}
+
+/// A resource inside a prompt.
+#[prompt]
+pub async fn test_prompt_with_embedded_resource(
+    /// Which resource
+    #[arg(name = "resourceUri")]
+    resource_uri: String,
+) -> [PromptMessage; 2] {
+    let resource = ResourceContents::text("Embedded resource content for testing.", resource_uri);
+    [
+        PromptMessage::new(Role::User, ContentBlock::resource(resource)),
+        PromptMessage::new_text(Role::User, "Please process the embedded resource above."),
+    ]
+}
+
+/// An image inside a prompt.
+#[prompt]
+pub async fn test_prompt_with_image() -> [PromptMessage; 2] {
+    [
+        PromptMessage::new(Role::User, Image::new("image/png", PNG).into()),
+        PromptMessage::new_text(Role::User, "Please analyze the image above."),
+    ]
+}
+
+/// Comes and goes.
+#[prompt]
+pub async fn ephemeral() -> &'static str {
+    "here"
+}

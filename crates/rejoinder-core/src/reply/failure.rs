@@ -1,0 +1,20 @@
+use crate::error::ToolError;
+
+/// What the `Err` of a function's result may be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool, prompt or resource",
+    label = "not a `ToolError`, and nothing that becomes one",
+    note = "every `std::error::Error` becomes a `ToolError` whose text only the log gets to see",
+    note = "for a text that the model reads, return `ToolError::new(..)`"
+)]
+pub trait Failure {
+    /// The error the framework deals with.
+    fn into_tool_error(self) -> ToolError;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<ToolError>> Failure for E {
+    fn into_tool_error(self) -> ToolError {
+        self.into()
+    }
+}

@@ -1,0 +1,83 @@
+//! Changes of what the server offers, told to one session.
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::{Peer, RoleServer, model::ResourceUpdatedNotificationParam};
+use tokio::task::AbortHandle;
+
+use crate::server::{Change, Engine, Filter, Subscription};
+
+/// A client that subscribes to more resources than this is not served, so that it cannot fill the memory.
+const MOST_SUBSCRIPTIONS: usize = 10_000;
+
+/// One session's subscription. Dropping it, with the session, ends the forwarding.
+#[derive(Debug)]
+pub(super) struct Changes {
+    subscription: Arc<Subscription>,
+    forwarding: OnceLock<Forwarding>,
+}
+
+#[derive(Debug)]
+struct Forwarding(AbortHandle);
+
+impl Drop for Forwarding {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Changes {
+    /// Begins to collect changes of all lists that the server declares.
+    pub(super) fn new(engine: &Engine) -> Self {
+        let declared = &engine.capabilities;
+        let filter = Filter {
+            tools: declared.tools.is_some(),
+            prompts: declared.prompts.is_some(),
+            resources: declared.resources.is_some(),
+            ..Filter::default()
+        };
+        Self { subscription: Arc::new(engine.hub.subscribe(filter)), forwarding: OnceLock::new() }
+    }
+
+    /// Begins to tell the client, once; what has been collected comes first.
+    pub(super) fn forward_to(&self, peer: &Peer<RoleServer>) {
+        self.forwarding.get_or_init(|| {
+            let task = tokio::spawn(forward(Arc::clone(&self.subscription), peer.clone()));
+            Forwarding(task.abort_handle())
+        });
+    }
+
+    /// Tells of updates of this resource too; `false` if the client has subscribed to too many.
+    pub(super) fn subscribe(&self, uri: String) -> bool {
+        let mut room = false;
+        self.subscription.refilter(|filter| {
+            room = filter.updated.len() < MOST_SUBSCRIPTIONS || filter.updated.contains(&uri);
+            if room {
+                filter.updated.insert(uri);
+            }
+        });
+        room
+    }
+
+    /// No longer tells of updates of this resource.
+    pub(super) fn unsubscribe(&self, uri: &str) {
+        self.subscription.refilter(|filter| {
+            filter.updated.remove(uri);
+        });
+    }
+}
+
+/// Until the server ends all subscriptions, or the client is gone.
+async fn forward(subscription: Arc<Subscription>, peer: Peer<RoleServer>) {
+    while let Some(change) = subscription.change().await {
+        let told = match change {
+            Change::Tools => peer.notify_tool_list_changed().await,
+            Change::Prompts => peer.notify_prompt_list_changed().await,
+            Change::Resources => peer.notify_resource_list_changed().await,
+            Change::Updated(uri) => peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await,
+        };
+        if told.is_err() {
+            return;
+        }
+    }
+}

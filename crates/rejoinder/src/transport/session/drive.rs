@@ -1,0 +1,63 @@
+//! One call of a session, from its start to its outcome.
+
+use std::{future::poll_fn, panic::AssertUnwindSafe};
+
+use futures_util::FutureExt;
+use rejoinder_core::item::Ready;
+use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
+
+use super::{error, facts::facts, notify::Notify, state::Session};
+use crate::{
+    protocol::{Outcome, RpcError, flatten},
+    server::{Engine, Event, Panicked, Running},
+};
+
+/// Runs a function. Its future lives in the one returned here, and is dropped as soon as the client takes the request
+/// back or the session ends.
+pub(super) async fn drive<O>(
+    engine: &Engine,
+    session: &Session,
+    context: &RequestContext<RoleServer>,
+    ready: Ready<O>,
+) -> Result<Outcome<O>, ErrorData> {
+    let running = Running::start(ready, engine.call(facts(session, context)));
+    unless_cancelled(session, context, to_the_end(running, Notify::new(context))).await
+}
+
+/// Whatever a call emits goes out before its outcome, in order.
+async fn to_the_end<O>(running: Running<O>, notify: Notify) -> Outcome<O> {
+    let outcome = emit(running, &notify).await;
+    notify.before_reply().await;
+    outcome
+}
+
+async fn emit<O>(mut running: Running<O>, notify: &Notify) -> Outcome<O> {
+    loop {
+        match poll_fn(|cx| running.poll_event(cx)).await {
+            Event::Emitted(emitted) => notify.tell(emitted).await,
+            Event::Done(outcome) => return outcome,
+        }
+    }
+}
+
+/// The future's output, unless the client takes the request back or the session ends first.
+pub(super) async fn unless_cancelled<T>(
+    session: &Session,
+    context: &RequestContext<RoleServer>,
+    future: impl Future<Output = T>,
+) -> Result<T, ErrorData> {
+    tokio::select! {
+        biased;
+        () = context.ct.cancelled() => Err(error::cancelled()),
+        () = session.ending.cancelled() => Err(error::cancelled()),
+        output = future => Ok(output),
+    }
+}
+
+/// The output of user code that is no call of its own; a panic is an internal error, as everywhere.
+pub(super) async fn caught<T>(of: &str, future: impl Future<Output = T>) -> Result<T, RpcError> {
+    match AssertUnwindSafe(future).catch_unwind().await {
+        Ok(output) => Ok(output),
+        Err(_) => flatten(of, Err(Panicked)),
+    }
+}

@@ -1,0 +1,255 @@
+//! Sessions over HTTP, request by request.
+
+use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use serde_json::{Value, json};
+
+use super::{
+    super::{SessionBody, SessionHttp, refusal::bytes},
+    fixture::{Fixture, fixture, until},
+};
+
+/// A server, and a client with a session.
+pub(super) struct Http {
+    pub(super) server: Arc<SessionHttp>,
+    pub(super) session: Option<String>,
+    pub(super) version: Option<&'static str>,
+}
+
+impl Http {
+    pub(super) fn new(fixture: &Fixture) -> Self {
+        Self { server: Arc::new(SessionHttp::new(fixture.engine())), session: None, version: None }
+    }
+
+    /// Another client of the same server.
+    pub(super) fn another(&self) -> Self {
+        Self { server: Arc::clone(&self.server), session: None, version: None }
+    }
+
+    pub(super) async fn send(&self, method: &str, headers: &[(&str, &str)], body: Value) -> Response<SessionBody> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri("http://localhost/mcp")
+            .header("accept", "application/json, text/event-stream")
+            .header("content-type", "application/json");
+        if let Some(session) = &self.session {
+            request = request.header("mcp-session-id", session);
+        }
+        if let Some(version) = self.version {
+            request = request.header("mcp-protocol-version", version);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+        self.server.handle(request.body(Full::new(body)).expect("a request")).await
+    }
+
+    pub(super) async fn post(&self, body: Value) -> Response<SessionBody> {
+        self.send("POST", &[], body).await
+    }
+
+    pub(super) async fn initialize(&mut self, version: &'static str) {
+        let response = self.post(initialize(version)).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        self.session = Some(response.headers()["mcp-session-id"].to_str().expect("text").to_owned());
+        let reply = Events::of(response).last().await;
+        let negotiated = reply["result"]["protocolVersion"].as_str().expect("a version");
+        self.version = crate::protocol::LEGACY.into_iter().find(|version| *version == negotiated);
+        let initialized = self.post(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        assert_eq!(initialized.status(), StatusCode::ACCEPTED);
+    }
+
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Response<SessionBody> {
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 5 } });
+        self.post(json!({ "jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params })).await
+    }
+}
+
+pub(super) fn initialize(version: &str) -> Value {
+    let client = json!({ "name": "http", "version": "1" });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": { "protocolVersion": version, "capabilities": {}, "clientInfo": client } })
+}
+
+/// A response's events.
+pub(super) struct Events {
+    body: SessionBody,
+    text: String,
+}
+
+/// An event: its id, its message, and when to come back.
+pub(super) struct Event {
+    pub(super) id: Option<String>,
+    pub(super) data: Option<Value>,
+    pub(super) retry: bool,
+}
+
+impl Events {
+    pub(super) fn of(response: Response<SessionBody>) -> Self {
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self { body: response.into_body(), text: String::new() }
+    }
+
+    pub(super) async fn next(&mut self) -> Option<Event> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let (event, rest) = (event.to_owned(), rest.to_owned());
+                self.text = rest;
+                let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+                return Some(Event {
+                    id: field("id:").map(str::to_owned),
+                    data: field("data:").filter(|data| !data.is_empty()).map(|data| data.parse().expect("JSON")),
+                    retry: field("retry:").is_some(),
+                });
+            }
+            let Ok(frame) = self.body.frame().await?;
+            self.text.push_str(std::str::from_utf8(&frame.into_data().expect("data")).expect("text"));
+        }
+    }
+
+    /// All messages until the stream ends.
+    pub(super) async fn messages(mut self) -> Vec<Value> {
+        let mut messages = Vec::new();
+        while let Some(event) = self.next().await {
+            messages.extend(event.data);
+        }
+        messages
+    }
+
+    pub(super) async fn last(self) -> Value {
+        self.messages().await.pop().expect("a message")
+    }
+}
+
+async fn error(response: Response<SessionBody>) -> (u16, Value) {
+    let status = response.status().as_u16();
+    assert_eq!(response.headers()["content-type"], "application/json");
+    (status, serde_json::from_slice(&bytes(response.into_body()).await).expect("JSON"))
+}
+
+#[tokio::test]
+async fn a_session_lives_from_initialize_to_delete() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    assert_eq!(client.server.sessions().count().await, 1);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    assert_eq!(Events::of(client.post(list.clone()).await).last().await["result"]["tools"][0]["name"], "add");
+    let deleted = client.send("DELETE", &[], Value::Null).await;
+    assert!(deleted.status().is_success());
+    let (status, body) = error(client.post(list).await).await;
+    assert_eq!((status, &body["id"], &body["error"]["code"]), (404, &json!(1), &json!(-32600)));
+    assert_eq!(client.send("DELETE", &[], Value::Null).await.status(), 404);
+    assert_eq!(client.server.sessions().count().await, 0);
+}
+
+#[tokio::test]
+async fn a_request_without_a_session_is_told_how_to_begin() {
+    let client = Http::new(&fixture());
+    let list = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/list" });
+    let (status, body) = error(client.post(list).await).await;
+    assert_eq!((status, &body["id"]), (400, &json!("a")));
+    assert!(body["error"]["message"].as_str().expect("text").contains("`initialize`"), "{body}");
+    assert_eq!(error(client.send("GET", &[], Value::Null).await).await.0, 400);
+    assert_eq!(error(client.send("DELETE", &[], Value::Null).await).await.0, 400);
+    assert_eq!(error(client.send("GET", &[("mcp-session-id", "lost")], Value::Null).await).await.0, 404);
+}
+
+#[tokio::test]
+async fn only_versions_of_the_era_are_served() {
+    let mut client = Http::new(&fixture());
+    for (asked, header) in [("2026-07-28", "2026-07-28"), ("2099-01-01", "2099-01-01"), ("2025-06-18", "2025-11-25")] {
+        let response = client.send("POST", &[("mcp-protocol-version", header)], initialize(asked)).await;
+        let negotiated = Events::of(response).last().await["result"]["protocolVersion"].clone();
+        assert_eq!(negotiated, if asked == "2025-06-18" { asked } else { "2025-11-25" });
+    }
+    client.initialize("2025-11-25").await;
+    client.version = Some("2026-07-28");
+    let (status, body) = error(client.post(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })).await).await;
+    assert_eq!((status, &body["error"]["code"]), (400, &json!(-32022)));
+}
+
+#[tokio::test]
+async fn refusals_of_the_service_are_json() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    let (status, body) = error(client.post(json!({ "jsonrpc": "1.0", "id": 3, "method": 4 })).await).await;
+    assert_eq!((status, &body["id"], &body["error"]["code"]), (400, &json!(3), &json!(-32600)));
+    let unreadable = json!({ "jsonrpc": "2.0", "id": 4, "method": "initialize", "params": {} });
+    let (status, body) = error(client.another().post(unreadable).await).await;
+    assert_eq!((status, &body["id"], &body["error"]["code"]), (400, &json!(4), &json!(-32602)));
+    let (status, _) = error(client.send("PUT", &[], Value::Null).await).await;
+    assert_eq!(status, 405);
+}
+
+#[tokio::test]
+async fn a_function_sees_the_headers_and_extensions() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-06-18").await;
+    let params = json!({ "name": "facts", "_meta": { "own": 1 } });
+    let call = json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params });
+    let reply = Events::of(client.send("POST", &[("x-tenant", "acme")], call).await).last().await;
+    let text = reply["result"]["content"][0]["text"].as_str().expect("text");
+    let facts: Value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(
+        facts,
+        json!({ "era": "Session", "version": "2025-06-18", "client": "http", "id": "\"x\"",
+            "header": "acme", "meta": 1, "roots": false })
+    );
+}
+
+#[tokio::test]
+async fn changes_come_on_the_stream_of_the_session() {
+    let fixture = fixture();
+    let mut client = Http::new(&fixture);
+    client.initialize("2025-11-25").await;
+    let mut events = Events::of(client.send("GET", &[], Value::Null).await);
+    fixture.server.handle().remove_tool("told");
+    let change = events.next().await.expect("an event").data.expect("a message");
+    assert_eq!(change["method"], "notifications/tools/list_changed");
+}
+
+#[tokio::test]
+async fn closing_ends_sessions_calls_and_streams() {
+    let fixture = fixture();
+    let mut client = Http::new(&fixture);
+    client.initialize("2025-11-25").await;
+    let mut other = client.another();
+    other.initialize("2025-11-25").await;
+    let listening = Events::of(other.send("GET", &[], Value::Null).await);
+    let waiting = Events::of(client.call("wait", json!({})).await);
+    until("it runs", || fixture.seen.running.load(Ordering::SeqCst) == 1).await;
+    client.server.close().await;
+    let ends = async { (waiting.messages().await, listening.messages().await) };
+    tokio::time::timeout(Duration::from_secs(5), ends).await.expect("the streams end");
+    until("it was dropped", || fixture.seen.running.load(Ordering::SeqCst) == 0).await;
+    assert_eq!(client.server.sessions().count().await, 0);
+    assert_eq!(error(client.another().post(initialize("2025-11-25")).await).await.0, 503);
+    until("nobody listens", || fixture.engine().hub.subscribers() == 0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_nobody_uses_ends() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    tokio::time::sleep(Duration::from_secs(20 * 60)).await;
+    assert_eq!(client.server.sessions().count().await, 1);
+    tokio::time::sleep(Duration::from_secs(20 * 60)).await;
+    assert_eq!(client.server.sessions().count().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_somebody_listens_to_does_not_end() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    let listening = client.send("GET", &[], Value::Null).await;
+    tokio::time::sleep(Duration::from_secs(5 * 60 * 60)).await;
+    assert_eq!(client.server.sessions().count().await, 1);
+    drop(listening);
+    tokio::time::sleep(Duration::from_secs(60 * 60)).await;
+    assert_eq!(client.server.sessions().count().await, 0);
+}

@@ -1,0 +1,7 @@
+mod calls;
+mod changes;
+mod client;
+mod fixture;
+mod http;
+mod pipe;
+mod streams;

@@ -1,0 +1,110 @@
+//! What comes on the stream of a request, and how a client leaves it and comes back.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{
+    fixture::{fixture, until},
+    http::{Events, Http},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_call_emits_comes_on_its_own_stream_in_order() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    for _ in 0..50 {
+        let messages = Events::of(client.call("emit", json!({ "who": "me" })).await).messages().await;
+        let told: Vec<String> = messages
+            .iter()
+            .map(|message| match message["method"].as_str() {
+                Some("notifications/progress") => format!("progress {}", message["params"]["progress"]),
+                Some(_) => message["params"]["data"].to_string(),
+                None => message["id"].to_string(),
+            })
+            .collect();
+        let expected = ["progress 1.0", "\"me 1\"", "progress 2.0", "\"me 2\"", "progress 3.0", "\"me 3\"", "\"call\""];
+        assert_eq!(told, expected);
+    }
+    until("nothing is left of them", || client.server.sessions().requests() == 0).await;
+}
+
+#[tokio::test]
+async fn calls_of_other_sessions_are_not_heard() {
+    let mut ada = Http::new(&fixture());
+    let mut bob = ada.another();
+    ada.initialize("2025-11-25").await;
+    bob.initialize("2025-11-25").await;
+    // The same request id and the same progress token, at the same time.
+    let (of_ada, of_bob) =
+        tokio::join!(ada.call("emit", json!({ "who": "ada" })), bob.call("emit", json!({ "who": "bob" })));
+    let (of_ada, of_bob) = tokio::join!(Events::of(of_ada).messages(), Events::of(of_bob).messages());
+    assert_eq!((of_ada.len(), of_bob.len()), (7, 7));
+    assert!(!Value::from(of_ada).to_string().contains("bob") && !Value::from(of_bob).to_string().contains("ada"));
+}
+
+#[tokio::test]
+async fn only_new_clients_get_an_event_without_data() {
+    for (version, primed) in [("2025-11-25", true), ("2025-06-18", false)] {
+        let mut client = Http::new(&fixture());
+        client.initialize(version).await;
+        let first = Events::of(client.call("emit", json!({})).await).next().await.expect("an event");
+        assert_eq!((first.data.is_none(), first.retry), (primed, primed), "{version}");
+        assert_eq!(first.id.is_some(), primed);
+    }
+}
+
+#[tokio::test]
+async fn a_call_sends_its_client_away_and_the_reply_waits() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    let mut events = Events::of(client.call("leave", json!({})).await);
+    let (mut last, mut retried) = (None, false);
+    while let Some(event) = events.next().await {
+        assert_eq!(event.data, None, "the reply waits");
+        last = event.id.or(last);
+        retried |= event.retry;
+    }
+    let last = last.expect("an id to come back with");
+    assert!(retried);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let resumed = client.send("GET", &[("last-event-id", &last)], Value::Null).await;
+    let messages = Events::of(resumed).messages().await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["result"]["content"][0]["text"], "left: true");
+}
+
+#[tokio::test]
+async fn clients_that_cannot_come_back_are_not_sent_away() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-06-18").await;
+    let messages = Events::of(client.call("leave", json!({})).await).messages().await;
+    assert_eq!(messages.last().expect("a reply")["result"]["content"][0]["text"], "left: false");
+}
+
+#[tokio::test]
+async fn a_client_whose_connection_broke_gets_its_reply() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    let mut events = Events::of(client.call("emit", json!({ "who": "me" })).await);
+    let first = events.next().await.expect("an event").id.expect("an id");
+    drop(events);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let resumed = client.send("GET", &[("last-event-id", &first)], Value::Null).await;
+    let messages = Events::of(resumed).messages().await;
+    assert_eq!(messages.last().expect("a reply")["id"], "call", "{messages:?}");
+}
+
+#[tokio::test]
+async fn cancelling_over_http_drops_the_function_and_ends_the_stream() {
+    let fixture = fixture();
+    let mut client = Http::new(&fixture);
+    client.initialize("2025-11-25").await;
+    let events = Events::of(client.call("wait", json!({})).await);
+    until("it runs", || fixture.seen.running.load(Ordering::SeqCst) == 1).await;
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "call" } });
+    assert_eq!(client.post(cancel).await.status(), 202);
+    until("it was dropped", || fixture.seen.running.load(Ordering::SeqCst) == 0).await;
+    assert!(events.messages().await.iter().all(|message| message.get("id").is_none()));
+    until("nothing is left of it", || client.server.sessions().requests() == 0).await;
+}

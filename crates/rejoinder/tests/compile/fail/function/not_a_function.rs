@@ -1,0 +1,6 @@
+use rejoinder::prelude::*;
+
+#[tool]
+struct Shout;
+
+fn main() {}

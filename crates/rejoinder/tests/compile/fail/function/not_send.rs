@@ -1,0 +1,12 @@
+use rejoinder::prelude::*;
+
+use std::rc::Rc;
+
+#[tool]
+async fn shout(word: String, ctx: Context) -> String {
+    let word = Rc::new(word);
+    ctx.info("shouting").await;
+    word.to_uppercase()
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use rejoinder::prelude::*;
+
+struct Shop<T>(T);
+
+#[group]
+impl<T: ToString> Shop<T> {
+    #[tool]
+    fn buy(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use rejoinder::prelude::*;
+
+struct Shop(u32);
+
+#[group]
+impl Shop {
+    #[tool]
+    fn buy(&mut self) -> u32 {
+        self.0 += 1;
+        self.0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use rejoinder::prelude::*;
+
+struct Db;
+struct Shop;
+
+#[group]
+impl Shop {
+    #[tool]
+    fn buy(&self, db: Db) -> String {
+        let _ = db;
+        String::new()
+    }
+}
+
+fn main() {
+    let _ = std::sync::Arc::new(Shop).tools();
+}

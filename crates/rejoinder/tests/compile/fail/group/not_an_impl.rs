@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[group]
+fn buy() -> String {
+    String::new()
+}
+
+fn main() {}

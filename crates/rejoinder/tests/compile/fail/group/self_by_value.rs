@@ -1,0 +1,13 @@
+use rejoinder::prelude::*;
+
+struct Shop(u32);
+
+#[group]
+impl Shop {
+    #[tool]
+    fn buy(self) -> u32 {
+        self.0
+    }
+}
+
+fn main() {}

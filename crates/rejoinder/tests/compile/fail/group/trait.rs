@@ -1,0 +1,17 @@
+use rejoinder::prelude::*;
+
+struct Shop;
+
+trait Sells {
+    fn buy(&self) -> String;
+}
+
+#[group]
+impl Sells for Shop {
+    #[tool]
+    fn buy(&self) -> String {
+        String::new()
+    }
+}
+
+fn main() {}

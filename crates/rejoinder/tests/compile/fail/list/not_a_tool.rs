@@ -1,0 +1,9 @@
+use rejoinder::prelude::*;
+
+fn shout(word: String) -> String {
+    word
+}
+
+fn main() {
+    let _ = tools![shout];
+}

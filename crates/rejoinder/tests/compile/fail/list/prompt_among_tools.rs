@@ -1,0 +1,10 @@
+use rejoinder::prelude::*;
+
+#[prompt]
+fn shout(word: String) -> String {
+    word
+}
+
+fn main() {
+    let _ = tools![shout];
+}

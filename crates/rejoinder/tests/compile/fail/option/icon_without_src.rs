@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool(icon(mime_type = "image/png"))]
+fn shout(word: String) -> String {
+    word
+}
+
+fn main() {}

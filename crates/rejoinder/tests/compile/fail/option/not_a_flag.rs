@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool(read_only = 1)]
+fn shout(word: String) -> String {
+    word
+}
+
+fn main() {}

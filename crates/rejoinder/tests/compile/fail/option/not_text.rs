@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool(title = 5)]
+fn shout(word: String) -> String {
+    word
+}
+
+fn main() {}

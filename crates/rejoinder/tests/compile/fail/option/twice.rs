@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool(title = "Shout", title = "Cry")]
+fn shout(word: String) -> String {
+    word
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool(titel = "Shout")]
+fn shout(word: String) -> String {
+    word
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool]
+fn sum(a: i64, #[cfg(windows)] b: i64) -> i64 {
+    a
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool]
+fn sum(a: i64, #[arg(name = "a")] b: i64) -> i64 {
+    a + b
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+use rejoinder::prelude::*;
+
+use rejoinder::{Call, FromCall};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Who {
+    name: String,
+}
+
+impl FromCall for Who {
+    fn from_call(_: &Call, _: &'static str) -> Result<Self, ToolError> {
+        Ok(Self { name: String::new() })
+    }
+}
+
+#[tool]
+fn greet(who: Who) -> String {
+    who.name
+}
+
+fn main() {}

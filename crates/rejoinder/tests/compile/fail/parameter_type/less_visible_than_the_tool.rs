@@ -1,0 +1,13 @@
+use rejoinder::prelude::*;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Filter {
+    word: String,
+}
+
+#[tool]
+pub fn count(filter: Filter) -> String {
+    filter.word
+}
+
+fn main() {}

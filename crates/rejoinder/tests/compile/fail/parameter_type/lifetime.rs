@@ -1,0 +1,10 @@
+use rejoinder::prelude::*;
+
+use std::borrow::Cow;
+
+#[tool]
+fn shout(word: Cow<'_, str>) -> String {
+    word.to_uppercase()
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use rejoinder::prelude::*;
+
+struct Db;
+
+#[tool]
+async fn count(table: String, db: Db) -> String {
+    let _ = db;
+    table
+}
+
+fn main() {
+    let _ = tools![count];
+}

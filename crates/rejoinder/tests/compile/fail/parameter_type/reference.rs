@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool]
+fn shout(word: &str) -> String {
+    word.to_uppercase()
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use rejoinder::prelude::*;
+
+struct Failed;
+
+#[tool]
+fn sum(a: i64) -> Result<i64, Failed> {
+    if a > 0 { Ok(a) } else { Err(Failed) }
+}
+
+fn main() {}

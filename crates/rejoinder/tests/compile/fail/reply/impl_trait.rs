@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[tool]
+fn shout(word: String) -> impl Into<String> {
+    word
+}
+
+fn main() {}

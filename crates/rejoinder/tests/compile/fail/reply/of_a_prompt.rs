@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[prompt]
+fn review(lines: u32) -> u32 {
+    lines
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use rejoinder::prelude::*;
+
+struct Sum(i64);
+
+#[tool]
+async fn sum(a: i64, b: i64) -> Sum {
+    Sum(a + b)
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[resource("notes")]
+fn notes() -> String {
+    String::new()
+}
+
+fn main() {}

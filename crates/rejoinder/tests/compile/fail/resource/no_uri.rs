@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[resource(name = "notes")]
+fn notes() -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use rejoinder::prelude::*;
+
+#[resource]
+fn notes() -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,63 @@
+//! The sound twins of `fail/parameter`.
+
+use rejoinder::{Completing, prelude::*};
+
+const WORD: &str = "word";
+
+#[derive(Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+enum Size {
+    #[default]
+    Small,
+    Large,
+}
+
+/// Parameters may have the names of the function and of anything else in the expansion.
+#[tool]
+fn sum(mut sum: i64, r#type: i64, #[arg(name = "a-b")] call: i64, __rj: i64, receiver: i64, self_: i64) -> i64 {
+    sum += r#type + call + __rj + receiver + self_;
+    sum
+}
+
+#[tool]
+fn sixteen(
+    a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8, h: u8, i: u8, j: u8, k: u8, l: u8, m: u8, n: u8, o: u8, p: u8,
+) -> u8 {
+    a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p
+}
+
+#[tool]
+fn defaults(
+    #[arg(default = 1)] a: u64,
+    #[arg(default = -1.5)] b: f64,
+    #[arg(default = "x")] c: String,
+    #[arg(default = WORD)] d: String,
+    #[arg(default = Size::Small)] e: Size,
+    #[arg(default = Vec::new())] f: Vec<String>,
+    #[arg(default = Some(3), header = "G-1")] g: Option<u8>,
+    #[arg(default = None)] h: Option<u8>,
+    #[arg(default = Size::default())] i: Size,
+) -> String {
+    let size = |size| match size {
+        Size::Small => "small",
+        Size::Large => "large",
+    };
+    format!("{a} {b} {c} {d} {} {f:?} {g:?} {h:?} {}", size(e), size(i))
+}
+
+async fn words(completing: Completing) -> Vec<String> {
+    vec![completing.value]
+}
+
+#[prompt]
+fn shout(#[arg(complete = words)] word: String, #[arg(complete = crate::words)] other: Option<String>) -> String {
+    word.to_uppercase() + &other.unwrap_or_default()
+}
+
+/// Attributes that are not ours stay.
+#[tool]
+fn quiet(#[allow(unused)] a: i64) {}
+
+fn main() {
+    let _ = (tools![sum, sixteen, defaults, quiet], prompts![shout]);
+    assert_eq!(sum(1, 2, 3, 4, 5, 6), 21);
+}

@@ -1,0 +1,48 @@
+//! The sound twins of `fail/reply`.
+
+use rejoinder::{IntoReply, model, prelude::*};
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Sum {
+    total: i64,
+}
+
+struct Mine;
+
+impl IntoReply for Mine {
+    fn into_reply(self) -> Result<model::CallToolResult, ToolError> {
+        "mine".into_reply()
+    }
+}
+
+#[tool]
+fn nothing() {}
+
+#[tool]
+async fn mine() -> Mine {
+    Mine
+}
+
+#[tool]
+fn structured(a: i64, b: i64) -> Result<Json<Sum>, std::num::ParseIntError> {
+    Ok(Json(Sum { total: a + b }))
+}
+
+#[tool]
+fn told() -> Result<&'static str, ToolError> {
+    Err(ToolError::new("no"))
+}
+
+#[prompt]
+fn review(lines: u32) -> String {
+    lines.to_string()
+}
+
+#[resource("notes://all")]
+fn notes() -> Result<Vec<u8>, std::io::Error> {
+    Ok(Vec::new())
+}
+
+fn main() {
+    let _ = (tools![nothing, mine, structured, told], prompts![review], resources![notes]);
+}
