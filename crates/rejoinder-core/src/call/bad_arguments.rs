@@ -40,7 +40,10 @@ pub(super) fn reason(error: &str) -> String {
         .and_then(|rest| rest.split_once(", expected "));
     match parts {
         Some((came, expected)) => format!("expected {}, got {}", expectation(expected), arrival(came)),
-        None => error.to_owned(),
+        None => match error.strip_prefix("unknown variant ").and_then(|rest| rest.split_once(", expected ")) {
+            Some((came, expected)) => format!("expected {expected}, got {}", shortened(came.to_owned())),
+            None => error.to_owned(),
+        },
     }
 }
 
@@ -63,19 +66,22 @@ fn expectation(expected: &str) -> &str {
 }
 
 fn arrival(came: &str) -> String {
-    const LONGEST: usize = 80;
     let came = match came {
         "sequence" => "an array",
         "map" => "an object",
         other => other,
     };
-    let came = match came.split_once(' ') {
+    shortened(match came.split_once(' ') {
         Some(("string", text)) => format!("the string {text}"),
         Some(("integer", number)) => format!("the integer {number}"),
         Some(("boolean", value)) => format!("the boolean {value}"),
         Some(("floating", rest)) => format!("the number {}", rest.trim_start_matches("point ")),
         _ => came.to_owned(),
-    };
+    })
+}
+
+fn shortened(came: String) -> String {
+    const LONGEST: usize = 80;
     match came.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &came[..end]),
         None => came,

@@ -2,6 +2,7 @@
 
 mod details;
 mod function;
+mod members;
 mod prompt;
 mod ready;
 mod resource;

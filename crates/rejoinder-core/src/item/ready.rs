@@ -1,11 +1,15 @@
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use serde_json::value::RawValue;
 
-use super::{Function, Kind};
+use super::{Function, Kind, members::Members};
 use crate::{
     BoxFuture,
-    call::{ArgumentSet, BadArguments, Call, Param, ReadParams, Texts, read_arguments},
+    call::{ArgumentSet, BadArgument, BadArguments, Call, Param, ReadParams, Texts, read_arguments},
     error::ToolError,
 };
 
@@ -65,20 +69,37 @@ impl<F: Function> FunctionReader<F> {
 
 impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
     fn read(&self, json: &[u8]) -> Option<(Ready<<F::Kind as Kind>::Output>, usize)> {
-        let (arguments, length) = read_arguments::<F>(json).ok()?;
+        let (arguments, length) = guarded(|| read_arguments::<F>(json)).ok()?.ok()?;
         Some((self.ready(arguments), length))
     }
 
     fn explain(&self, json: &RawValue) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        let arguments: BTreeMap<String, &RawValue> = serde_json::from_str(json.get()).unwrap_or_default();
-        F::Set::explain(F::PARAMS, &arguments).map(|arguments| self.ready(arguments))
+        let Members { members, twice } = Members::read(json)?;
+        let read = guarded(|| F::Set::explain(F::PARAMS, &members))?;
+        match read {
+            Ok(arguments) if twice.is_empty() => Ok(self.ready(arguments)),
+            Ok(_) => Err(BadArguments(twice)),
+            Err(BadArguments(mut bad)) => {
+                bad.splice(0..0, twice);
+                Err(BadArguments(bad))
+            }
+        }
     }
 
     fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        F::Set::from_texts(F::PARAMS, texts).map(|arguments| self.ready(arguments))
+        guarded(|| F::Set::from_texts(F::PARAMS, texts))?.map(|arguments| self.ready(arguments))
     }
 
     fn params(&self) -> &'static [Param] {
         <F as ReadParams>::PARAMS
     }
+}
+
+/// Reads with the author's `Deserialize`, which may panic: that is this call's failure, not the server's.
+fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, BadArguments> {
+    catch_unwind(AssertUnwindSafe(read)).map_err(|_| {
+        tracing::error!("reading the arguments of a call panicked");
+        let message = "the server failed while it read them".to_owned();
+        BadArguments(vec![BadArgument { field: "arguments".to_owned(), message }])
+    })
 }
