@@ -8,6 +8,7 @@ mod macros;
 pub mod prelude;
 mod protocol;
 mod server;
+pub mod testing;
 mod transport;
 
 #[doc(hidden)]

@@ -29,5 +29,16 @@ impl<T> Suspect<{ source::NOTHING }> for T {
 /// Fails for what the model cannot supply.
 pub const fn check_argument<T: Argument>() {}
 
+/// What the call can supply: [`FromCall`], without the compiler's list of everything else that is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be injected",
+    label = "nothing supplies this type",
+    note = "take `Dep<T>` or `Context`, or implement `FromCall` for it"
+)]
+pub trait Injectable {}
+
+#[diagnostic::do_not_recommend]
+impl<T: FromCall> Injectable for T {}
+
 /// Fails for what the call cannot supply.
-pub const fn check_injected<T: FromCall>() {}
+pub const fn check_injected<T: Injectable>() {}

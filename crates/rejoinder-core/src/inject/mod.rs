@@ -10,7 +10,7 @@ mod from_call;
 mod parameter;
 mod progress;
 
-pub use check::{Suspect, check_argument, check_injected};
+pub use check::{Injectable, Suspect, check_argument, check_injected};
 pub use context::Context;
 pub use dep::Dep;
 pub use from_call::{FromCall, Need};

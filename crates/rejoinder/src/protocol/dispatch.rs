@@ -82,6 +82,9 @@ impl Method {
 impl Request<'_> {
     /// The checks come in the order in which their errors should win: what the request is, then what it wants.
     fn answer(&self, params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
+        if self.method == "initialize" && !self.engine.options.sessions {
+            return Err(RpcError::no_sessions(params.raw));
+        }
         let meta = params.meta.as_ref().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
         let headers = http.as_deref().map(|(headers, _)| headers);
         let version = version(meta)?;
@@ -196,8 +199,9 @@ impl Request<'_> {
             let (argument, known) = (params.argument, params.context.arguments);
             let reference = params.reference.into();
             match engine.complete(&reference, &argument.name, argument.value, known, call).await {
-                Some(completion) => result_reply(&id, &completed(&completion), &engine.info_json),
-                None => error_reply(Some(&id), &RpcError::nothing_to_complete()),
+                Ok(Some(completion)) => result_reply(&id, &completed(&completion), &engine.info_json),
+                Ok(None) => error_reply(Some(&id), &RpcError::nothing_to_complete()),
+                Err(panicked) => error_reply(Some(&id), &RpcError::panicked("completion", panicked)),
             }
         };
         Ok(Answer::Stream(Stream::later(Arc::clone(self.engine), id, Box::pin(reply))))

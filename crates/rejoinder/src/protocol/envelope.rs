@@ -87,7 +87,7 @@ impl<'a> Envelope<'a> {
         let mut state = State { engine, jsonrpc: false, response: false, null_id: false, seen: 0 };
         match envelope.fill(bytes, &mut state) {
             Ok(()) => envelope.check(&state).map_err(|error| BadEnvelope { id: envelope.id, error }).map(|()| envelope),
-            Err(error) => Err(BadEnvelope { id: envelope.id, error }),
+            Err(error) => Err(BadEnvelope { id: envelope.id.or_else(|| find_id(bytes)), error }),
         }
     }
 
@@ -281,6 +281,22 @@ fn id(raw: &str) -> Result<&str, RpcError> {
 
 fn bad_id() -> RpcError {
     RpcError::invalid_request("`id` must be a string or an integer")
+}
+
+/// The id of a message that could not be read to its end: it may come after what is wrong.
+fn find_id(bytes: &[u8]) -> Option<&str> {
+    let mut scan = Scan::new(bytes);
+    let mut first = true;
+    if !scan.open() {
+        return None;
+    }
+    while let Some(key) = scan.key(&mut first).ok()? {
+        if key == "id" {
+            return id(scan.raw().ok()?).ok();
+        }
+        scan.skip().ok()?;
+    }
+    None
 }
 
 fn not_an_object(bytes: &[u8]) -> RpcError {

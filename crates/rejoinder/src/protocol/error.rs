@@ -55,6 +55,15 @@ impl RpcError {
             .with_data(json!({ "supported": supported, "requested": requested }))
     }
 
+    /// The answer to `initialize` where there are no sessions: it names the versions that can be had without.
+    pub(crate) fn no_sessions(params: Option<&str>) -> Self {
+        let params = params.and_then(|params| serde_json::from_str::<Value>(params).ok()).unwrap_or_default();
+        let message =
+            "this server has no sessions: send requests of a version in `data.supported`, without `initialize`";
+        Self::new(Self::UNSUPPORTED_VERSION, message)
+            .with_data(json!({ "supported": supported(false), "requested": params["protocolVersion"] }))
+    }
+
     pub(crate) fn unknown(kind: &str, name: &str) -> Self {
         Self::invalid_params(format!("there is no {kind} `{}`", shortened(name)))
     }
@@ -73,9 +82,20 @@ impl RpcError {
             .with_data(json!({ "id": id }))
     }
 
+    /// The code to send: this revision has retired some codes, and reserved others that it has not given a meaning.
+    pub(crate) fn legal_code(&self) -> i32 {
+        match self.code {
+            // Once "resource not found".
+            -32002 => Self::INVALID_PARAMS,
+            Self::HEADER_MISMATCH | Self::MISSING_CAPABILITY | Self::UNSUPPORTED_VERSION => self.code,
+            -32099..=-32020 => Self::INTERNAL,
+            code => code,
+        }
+    }
+
     /// The status of an HTTP response that carries only this error.
     pub(crate) fn status(&self) -> StatusCode {
-        match self.code {
+        match self.legal_code() {
             Self::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
             Self::PARSE
             | Self::INVALID_REQUEST

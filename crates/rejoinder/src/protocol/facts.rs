@@ -45,10 +45,13 @@ fn capabilities(raw: Option<&str>) -> Result<ClientCapabilities, RpcError> {
     match raw {
         None => Err(missing("clientCapabilities")),
         Some("{}") => Ok(ClientCapabilities::default()),
-        Some(raw) => {
-            serde_json::from_str(raw).map_err(|_| malformed("clientCapabilities", "an object of capabilities"))
-        }
+        Some(raw) => object(raw).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities")),
     }
+}
+
+/// Reads an object; an array would do for serde, and is none.
+fn object<'a, T: serde::Deserialize<'a>>(raw: &'a str) -> Option<T> {
+    raw.starts_with('{').then(|| serde_json::from_str(raw).ok()).flatten()
 }
 
 fn client(body: &Bytes, raw: Option<&str>) -> Result<Option<Bytes>, RpcError> {
@@ -61,8 +64,7 @@ fn client(body: &Bytes, raw: Option<&str>) -> Result<Option<Bytes>, RpcError> {
         _version: std::borrow::Cow<'a, str>,
     }
     let Some(raw) = raw else { return Ok(None) };
-    serde_json::from_str::<Least<'_>>(raw)
-        .map_err(|_| malformed("clientInfo", "an object with `name` and `version`"))?;
+    object::<Least<'_>>(raw).ok_or_else(|| malformed("clientInfo", "an object with `name` and `version`"))?;
     Ok(Some(keep(body, raw)))
 }
 

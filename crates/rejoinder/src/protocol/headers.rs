@@ -56,12 +56,18 @@ fn says(text: &str, value: &Value) -> bool {
     match value {
         Value::String(value) => value == text,
         Value::Bool(value) => text == if *value { "true" } else { "false" },
-        Value::Number(value) => match (value.as_i64(), text.parse::<i64>()) {
-            (Some(value), Ok(number)) => value == number,
-            _ => text.parse::<f64>().is_ok_and(|number| value.as_f64() == Some(number)),
-        },
+        Value::Number(value) => integer(text).is_some_and(|number| integer(&value.to_string()) == Some(number)),
         _ => false,
     }
+}
+
+/// The integer that a text spells, `42` or `42.0`; not one that has been rounded on the way.
+fn integer(text: &str) -> Option<i128> {
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    text.parse().ok().or_else(|| {
+        let number: f64 = text.parse().ok()?;
+        (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i128)
+    })
 }
 
 fn expect(headers: &HeaderMap, name: &str, shown: &'static str, body: &str) -> Result<(), RpcError> {

@@ -19,5 +19,5 @@ pub(crate) use arguments::{ToolArguments, read_prompt, read_tool};
 pub(crate) use dispatch::dispatch;
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
-pub(crate) use version::{LEGACY, is_legacy, is_of_session};
+pub(crate) use version::{LEGACY, MODERN, is_legacy, is_of_session};
 pub(crate) use write::{Reply, ReplyBody, error_reply};

@@ -103,7 +103,11 @@ pub(super) fn list_reply(id: &str, page: Bytes) -> Reply {
 
 /// A reply with an error; without an id where none could be read.
 pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> Reply {
-    let mut fields = json!({ "code": error.code, "message": error.message });
+    let code = error.legal_code();
+    if code != error.code {
+        tracing::warn!(code = error.code, sent = code, "this protocol version has no such error code for tools to use");
+    }
+    let mut fields = json!({ "code": code, "message": error.message });
     if let Some(data) = &error.data {
         fields["data"] = data.clone();
     }
@@ -126,11 +130,17 @@ pub(crate) fn failure(of: &str, error: Result<ToolError, Panicked>) -> Result<Ca
                 format!("It failed for a reason that is not shown here. The server's log has it under the id {id}.");
             Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
         }
-        Ok(_) | Err(Panicked) => {
-            let id = incident();
-            tracing::error!(of, id, "panicked");
-            Err(RpcError::internal(&id))
-        }
+        Ok(_) => Err(RpcError::panicked(of, Panicked)),
+        Err(panicked) => Err(RpcError::panicked(of, panicked)),
+    }
+}
+
+impl RpcError {
+    /// What a client gets to see of a function that panicked.
+    pub(crate) fn panicked(of: &str, _: Panicked) -> Self {
+        let id = incident();
+        tracing::error!(of, id, "panicked");
+        Self::internal(&id)
     }
 }
 

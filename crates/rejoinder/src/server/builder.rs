@@ -246,6 +246,14 @@ impl Server {
 #[derive(Debug, Clone)]
 pub struct BuiltServer(pub(crate) Arc<Engine>);
 
+impl TryFrom<Server> for BuiltServer {
+    type Error = WiringErrors;
+
+    fn try_from(server: Server) -> Result<Self, WiringErrors> {
+        server.build()
+    }
+}
+
 impl BuiltServer {
     /// A handle that changes what the server offers while it runs.
     pub fn handle(&self) -> ServerHandle {

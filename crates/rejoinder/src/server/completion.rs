@@ -1,11 +1,12 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc};
 
+use futures_util::FutureExt;
 use rejoinder_core::{
     call::{Call, Completing, Param},
     item::{Prompt, Resource},
 };
 
-use super::engine::Engine;
+use super::{Panicked, engine::Engine};
 
 /// What an argument belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,10 @@ impl Completion {
 
 impl Engine {
     /// Proposes values for an argument; `None` if there is no such prompt, template or argument.
+    ///
+    /// # Errors
+    ///
+    /// If the author's function panicked.
     pub(crate) async fn complete(
         self: &Arc<Self>,
         reference: &Reference,
@@ -45,27 +50,35 @@ impl Engine {
         value: String,
         arguments: BTreeMap<String, String>,
         call: Call,
-    ) -> Option<Completion> {
-        let source = match reference {
+    ) -> Result<Option<Completion>, Panicked> {
+        Ok(match self.source(reference, argument) {
+            None => None,
+            Some(Source::Function(complete)) => {
+                let values = async { complete(Completing { value, arguments, call }).await };
+                let values = AssertUnwindSafe(values).catch_unwind().await.map_err(|_| Panicked)?;
+                Some(Completion::new(values))
+            }
+            Some(Source::Choices(mut choices)) => {
+                choices.retain(|choice| choice.starts_with(&value));
+                Some(Completion::new(choices))
+            }
+            Some(Source::Nothing) => Some(Completion::default()),
+        })
+    }
+
+    fn source(&self, reference: &Reference, argument: &str) -> Option<Source> {
+        match reference {
             Reference::Prompt(name) => {
                 let entry = self.prompt(name)?;
-                source(entry.prompt.reader().params(), argument, || entry.prompt.choices(argument).map(<[_]>::to_vec))?
+                source(entry.prompt.reader().params(), argument, || entry.prompt.choices(argument).map(<[_]>::to_vec))
             }
             Reference::Resource(uri) => {
                 let entry = self.resource_named(uri)?;
                 source(entry.resource.reader().params(), argument, || {
                     entry.resource.choices(argument).map(<[_]>::to_vec)
-                })?
+                })
             }
-        };
-        Some(match source {
-            Source::Function(complete) => Completion::new(complete(Completing { value, arguments, call }).await),
-            Source::Choices(mut choices) => {
-                choices.retain(|choice| choice.starts_with(&value));
-                Completion::new(choices)
-            }
-            Source::Nothing => Completion::default(),
-        })
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{any::TypeId, sync::Arc};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{
     BadCursor, Options, PromptEntry, ResourceEntry, ToolEntry,
+    handle::Cell,
     hub::{Change, Hub},
     registry::{List, Registry},
 };
@@ -79,6 +80,29 @@ impl Engine {
     /// Starts a call.
     pub(crate) fn call(&self, facts: Facts) -> Call {
         Call::new(facts, Arc::clone(&self.dependencies))
+    }
+
+    /// The same server with another service in the place of one that was provided; `None` if none of its type was.
+    pub(crate) fn replace<T: Send + Sync + 'static>(&self, service: Arc<T>) -> Option<Arc<Self>> {
+        if !self.dependencies.contains(TypeId::of::<T>()) {
+            return None;
+        }
+        let mut dependencies = Dependencies::clone(&self.dependencies);
+        dependencies.insert(service);
+        let cell = Arc::new(Cell::default());
+        dependencies.insert(Arc::clone(&cell));
+        let engine = Arc::new(Self {
+            info: self.info.clone(),
+            info_json: self.info_json.clone(),
+            instructions: self.instructions.clone(),
+            capabilities: self.capabilities.clone(),
+            options: self.options.clone(),
+            hub: Hub::default(),
+            registry: ArcSwap::new(self.registry.load_full()),
+            dependencies: Arc::new(dependencies),
+        });
+        cell.fill(&engine);
+        Some(engine)
     }
 
     /// Replaces what is offered and tells everybody who wants to know.

@@ -112,6 +112,16 @@ impl ServerHandle {
         }
     }
 
+    /// Ends every subscription, now and from now on, with a last word to its client.
+    ///
+    /// Serving over HTTP or stdio does it when the process is told to stop. Where the server is mounted in an
+    /// application of yours, call it when that stops: open subscriptions would keep it waiting.
+    pub fn end_subscriptions(&self) {
+        if let Some(engine) = self.engine() {
+            engine.hub.close();
+        }
+    }
+
     fn engine(&self) -> Option<Arc<Engine>> {
         self.0.0.get()?.upgrade()
     }

@@ -18,6 +18,8 @@ fn is_internal(message: &Value) -> bool {
 #[tokio::test]
 async fn a_panic_is_an_internal_error_with_an_id() {
     let host = Host::start().await;
+    let complete = json!({ "ref": { "type": "ref/prompt", "name": "panicking_prompt" },
+        "argument": { "name": "text", "value": "" } });
     let requests = [
         call("panic_at_once", json!({})),
         call("panic_later", json!({})),
@@ -25,6 +27,7 @@ async fn a_panic_is_an_internal_error_with_an_id() {
         call("panic_in_drop", json!({ "stay": false })),
         request("prompts/get", json!({ "name": "panicking_prompt", "arguments": { "text": "t" } })),
         request("resources/read", json!({ "uri": "panic://now" })),
+        request("completion/complete", complete),
     ];
     for message in requests {
         // On one connection: it survives, too.

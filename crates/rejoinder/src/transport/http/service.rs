@@ -122,25 +122,19 @@ impl Endpoint {
         };
         let version = parts.headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
         if is_of_session(&envelope, version) {
-            match &self.sessions {
-                Some(sessions) => return Ok(in_session(sessions, parts, body).await),
-                None if envelope.method.as_deref() == Some("initialize") || version.is_some() => {
-                    let error = RpcError::unsupported_version(&requested(&envelope, version), false);
-                    return Ok(json(error_reply(envelope.id, &error)));
-                }
-                None => {}
+            if let Some(sessions) = &self.sessions {
+                return Ok(in_session(sessions, parts, body).await);
             }
         }
+        let id = envelope.id;
         let answer = dispatch(engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));
         Ok(match answer {
             Answer::Nothing => status(StatusCode::ACCEPTED),
             Answer::Reply(reply) => json(reply),
             Answer::Stream(stream) if stream.is_subscription() => {
                 if !events {
-                    return Err(Refused::new(
-                        StatusCode::NOT_ACCEPTABLE,
-                        "a subscription needs Accept: text/event-stream",
-                    ));
+                    let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
+                    return Ok(json(Reply { status: StatusCode::NOT_ACCEPTABLE, ..error_reply(id, &error) }));
                 }
                 event_stream(None, stream)
             }
@@ -152,17 +146,6 @@ impl Endpoint {
 /// Hands a request to the session era.
 async fn in_session(sessions: &SessionHttp, parts: Parts, body: Bytes) -> Response<ResponseBody> {
     sessions.handle(Request::from_parts(parts, Full::new(body))).await.map(ResponseBody::other)
-}
-
-/// The version that a request of the session era asks for.
-fn requested(envelope: &Envelope<'_>, header: Option<&str>) -> String {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Initialize {
-        protocol_version: String,
-    }
-    let params = envelope.params.raw.and_then(|params| serde_json::from_str::<Initialize>(params).ok());
-    params.map(|params| params.protocol_version).or(header.map(str::to_owned)).unwrap_or_default()
 }
 
 /// Runs a call. It is answered with JSON, unless it told something before it ended.

@@ -1,15 +1,14 @@
 //! One call of a session, from its start to its outcome.
 
-use std::{future::poll_fn, panic::AssertUnwindSafe};
+use std::future::poll_fn;
 
-use futures_util::FutureExt;
 use rejoinder_core::item::Ready;
 use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
 
 use super::{error, facts::facts, notify::Notify, state::Session};
 use crate::{
-    protocol::{Outcome, RpcError, flatten},
-    server::{Engine, Event, Panicked, Running},
+    protocol::Outcome,
+    server::{Engine, Event, Running},
 };
 
 /// Runs a function. Its future lives in the one returned here, and is dropped as soon as the client takes the request
@@ -51,13 +50,5 @@ pub(super) async fn unless_cancelled<T>(
         () = context.ct.cancelled() => Err(error::cancelled()),
         () = session.ending.cancelled() => Err(error::cancelled()),
         output = future => Ok(output),
-    }
-}
-
-/// The output of user code that is no call of its own; a panic is an internal error, as everywhere.
-pub(super) async fn caught<T>(of: &str, future: impl Future<Output = T>) -> Result<T, RpcError> {
-    match AssertUnwindSafe(future).catch_unwind().await {
-        Ok(output) => Ok(output),
-        Err(_) => flatten(of, Err(Panicked)),
     }
 }

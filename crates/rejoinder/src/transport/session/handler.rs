@@ -14,7 +14,7 @@ use rmcp::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    drive::{caught, drive, unless_cancelled},
+    drive::{drive, unless_cancelled},
     error::{unknown_resource, unread_resource, wire},
     facts::facts,
     notify::from_wire,
@@ -223,8 +223,10 @@ impl ServerHandler for SessionHandler {
         let _end = call.end_on_drop();
         let argument = request.argument;
         let proposing = self.engine.complete(&reference, &argument.name, argument.value, known, call);
-        let proposed = unless_cancelled(&self.session, &context, caught("completion", proposing)).await?;
-        let completion = proposed.map_err(wire)?.ok_or_else(|| wire(RpcError::nothing_to_complete()))?;
+        let proposed = unless_cancelled(&self.session, &context, proposing).await?;
+        let completion = proposed
+            .map_err(|panicked| wire(RpcError::panicked("completion", panicked)))?
+            .ok_or_else(|| wire(RpcError::nothing_to_complete()))?;
         let mut info = CompletionInfo::default();
         info.total = u32::try_from(completion.total).ok();
         info.has_more = Some(completion.has_more());

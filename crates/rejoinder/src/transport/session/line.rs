@@ -155,3 +155,25 @@ impl Stream for Merged {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_rmcp_sends_waits_for_what_is_on_the_line() {
+        let (line, from_line) = mpsc::channel(1);
+        let (rmcp, from_rmcp) = mpsc::channel(2);
+        let merged = Merged { from_line: Some(from_line), ..Merged::from_rmcp(from_rmcp) };
+        let reply = JsonRpcMessage::error(rmcp::ErrorData::internal_error("reply", None), None);
+        let told = JsonRpcMessage::error(rmcp::ErrorData::internal_error("told", None), None);
+        line.try_send(ServerSseMessage::from_message(told)).expect("room");
+        rmcp.try_send(ServerSseMessage::new("1/0", reply)).expect("room");
+        drop(rmcp);
+        let ids: Vec<_> = merged.map(|message| message.event_id).collect().await;
+        assert_eq!(ids, [None, Some("1/0".to_owned())]);
+        assert!(line.is_closed());
+    }
+}

@@ -36,10 +36,10 @@ impl Notify {
         let Some(notification) = self.notification(emitted) else { return };
         // On HTTP the stream that carries the reply is the only one that belongs to the call. Where the client is
         // not listening on it, the session keeps the message until it is.
-        if let Err(notification) = self.stream.tell(notification).await {
-            if let Err(error) = self.peer.send_notification(notification).await {
-                tracing::debug!(%error, "a notification did not reach its client");
-            }
+        if let Err(notification) = self.stream.tell(notification).await
+            && let Err(error) = self.peer.send_notification(notification).await
+        {
+            tracing::debug!(%error, "a notification did not reach its client");
         }
     }
 

@@ -10,11 +10,46 @@ mod tests;
 
 use std::{io, sync::Arc};
 
+use tokio::io::{AsyncRead, AsyncWrite};
+
 use super::shutdown::Shutdown;
-use crate::server::Engine;
+use crate::{
+    Error,
+    server::{BuiltServer, Engine},
+};
 
 /// Serves standard input and output until the client closes its end or the server is told to stop.
 pub(super) async fn serve(engine: &Arc<Engine>, shutdown: Shutdown) -> io::Result<()> {
     let (input, output) = pipes::open();
     connection::serve(engine, input, output, shutdown).await
+}
+
+impl BuiltServer {
+    /// Serves one client on any pair of byte streams, a message for each line, until its end of them is closed:
+    /// a Unix socket, a child process, a pipe in a test.
+    ///
+    /// # Errors
+    ///
+    /// If a stream breaks.
+    ///
+    /// ```
+    /// use rejoinder::prelude::*;
+    /// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rejoinder::Result<()> {
+    /// let (mut client, server) = tokio::io::duplex(1024);
+    /// let (input, output) = tokio::io::split(server);
+    /// let serving = tokio::spawn(Server::new("piped", "1.0.0").build()?.serve_io(input, output));
+    /// client.write_all(b"not JSON\n").await?;
+    /// client.shutdown().await?;
+    /// let mut replies = String::new();
+    /// client.read_to_string(&mut replies).await?;
+    /// assert!(replies.contains("-32700"));
+    /// # serving.await.expect("it does not panic")
+    /// # }
+    /// ```
+    pub async fn serve_io(self, input: impl AsyncRead + Unpin, output: impl AsyncWrite + Unpin) -> Result<(), Error> {
+        Ok(connection::serve(&self.0, input, output, Shutdown::default()).await?)
+    }
 }

@@ -209,8 +209,15 @@ async fn changes_come_on_the_stream_of_the_session() {
     client.initialize("2025-11-25").await;
     let mut events = Events::of(client.send("GET", &[], Value::Null).await);
     fixture.server.handle().remove_tool("told");
+    let change = events.next().await.expect("an event");
+    assert_eq!(change.data.expect("a message")["method"], "notifications/tools/list_changed");
+    // A client that comes back hears what it has missed, and nothing twice.
+    drop(events);
+    fixture.server.handle().remove_prompt("greet");
+    let last = change.id.expect("an id");
+    let mut events = Events::of(client.send("GET", &[("last-event-id", &last)], Value::Null).await);
     let change = events.next().await.expect("an event").data.expect("a message");
-    assert_eq!(change["method"], "notifications/tools/list_changed");
+    assert_eq!(change["method"], "notifications/prompts/list_changed");
 }
 
 #[tokio::test]
@@ -224,9 +231,12 @@ async fn closing_ends_sessions_calls_and_streams() {
     let waiting = Events::of(client.call("wait", json!({})).await);
     until("it runs", || fixture.seen.running.load(Ordering::SeqCst) == 1).await;
     client.server.close().await;
-    let ends = async { (waiting.messages().await, listening.messages().await) };
-    tokio::time::timeout(Duration::from_secs(5), ends).await.expect("the streams end");
-    until("it was dropped", || fixture.seen.running.load(Ordering::SeqCst) == 0).await;
+    let ends = async {
+        until("it was dropped", || fixture.seen.running.load(Ordering::SeqCst) == 0).await;
+        (waiting.messages().await, listening.messages().await)
+    };
+    // Much sooner than rmcp gives up waiting for calls.
+    tokio::time::timeout(Duration::from_secs(2), ends).await.expect("calls and streams end");
     assert_eq!(client.server.sessions().count().await, 0);
     assert_eq!(error(client.another().post(initialize("2025-11-25")).await).await.0, 503);
     until("nobody listens", || fixture.engine().hub.subscribers() == 0).await;

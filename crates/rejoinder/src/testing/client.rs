@@ -1,0 +1,237 @@
+use std::{
+    fmt::Display,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http_body_util::Full;
+use rejoinder_core::{
+    call::{Era, Level},
+    model::{ClientCapabilities, Implementation},
+};
+use serde_json::Value;
+
+use super::{Result, exchange::Exchange, session::Session};
+use crate::{server::BuiltServer, transport::McpService};
+
+/// A client that drives a server in process.
+///
+/// What it says of itself is set with methods that take it and give it back. A clone shares the server, so one
+/// request can be made differently from the others: `client.clone().header("x-tenant", "b").call(..)`.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// #[tool]
+/// async fn tenant(ctx: Context) -> String {
+///     ctx.header("x-tenant").unwrap_or("nobody").to_owned()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let client = Client::new(Server::new("tenants", "1.0.0").tools(tools![tenant]));
+/// assert_eq!(client.clone().header("x-tenant", "b").call("tenant", json!({})).await?.text(), "b");
+/// assert_eq!(client.call("tenant", json!({})).await?.text(), "nobody");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub(super) server: BuiltServer,
+    pub(super) era: Era,
+    pub(super) info: Implementation,
+    pub(super) capabilities: ClientCapabilities,
+    pub(super) log_level: Option<Level>,
+    /// The session, once there is one; a client that says something else of itself opens another.
+    pub(super) session: Arc<tokio::sync::OnceCell<Session>>,
+    headers: HeaderMap,
+    extensions: Extensions,
+    ids: Arc<AtomicU64>,
+}
+
+impl Client {
+    /// A client of a [`Server`](crate::Server) or [`BuiltServer`].
+    ///
+    /// # Panics
+    ///
+    /// If the server is not wired as it should be; the message lists every mistake.
+    #[track_caller]
+    pub fn new<S>(server: S) -> Self
+    where
+        S: TryInto<BuiltServer>,
+        S::Error: Display,
+    {
+        let server = server.try_into().unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        Self {
+            server,
+            era: Era::Stateless,
+            info: Implementation::new("rejoinder-testing", env!("CARGO_PKG_VERSION")),
+            capabilities: ClientCapabilities::default(),
+            log_level: None,
+            session: Arc::default(),
+            headers: HeaderMap::new(),
+            extensions: Extensions::new(),
+            ids: Arc::new(AtomicU64::new(1)),
+        }
+    }
+
+    /// Uses the provided `service` in place of the one of its type, for a test without the real one.
+    ///
+    /// # Panics
+    ///
+    /// If nothing of that type was provided: the test would not test what it says.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// struct Clock(fn() -> u64);
+    ///
+    /// #[tool]
+    /// async fn now(clock: Dep<Clock>) -> u64 { (clock.0)() }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let server = Server::new("clock", "1.0.0").provide(Clock(|| unimplemented!())).tools(tools![now]);
+    /// let client = Client::new(server).replace(Clock(|| 42));
+    /// assert_eq!(client.call("now", json!({})).await?.text(), "42");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn replace<T: Send + Sync + 'static>(mut self, service: T) -> Self {
+        let replaced = self.server.0.replace(Arc::new(service));
+        let name = std::any::type_name::<T>();
+        self.server = BuiltServer(replaced.unwrap_or_else(|| panic!("the server was provided with no `{name}`")));
+        self.anew()
+    }
+
+    /// Talks as clients of that era do; [`Era::Stateless`] unless set.
+    #[must_use]
+    pub fn era(mut self, era: Era) -> Self {
+        self.era = era;
+        self.anew()
+    }
+
+    /// Sends a header with every request, in place of an earlier one of that name.
+    ///
+    /// # Panics
+    ///
+    /// If it is no header.
+    #[must_use]
+    #[track_caller]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        let name = HeaderName::try_from(name).unwrap_or_else(|error| panic!("the header `{name}`: {error}"));
+        let value = HeaderValue::from_str(value).unwrap_or_else(|error| panic!("the header `{name}`: {error}"));
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Attaches a value to every request, as a layer in front of the server would.
+    ///
+    /// ```
+    /// # use rejoinder::{prelude::*, testing::Client};
+    /// # use serde_json::json;
+    /// #[derive(Clone)]
+    /// struct User(&'static str);
+    ///
+    /// #[tool]
+    /// async fn whoami(ctx: Context) -> &'static str {
+    ///     ctx.extension::<User>().map_or("nobody", |user| user.0)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let client = Client::new(Server::new("users", "1.0.0").tools(tools![whoami])).extension(User("ada"));
+    /// assert_eq!(client.call("whoami", json!({})).await?.text(), "ada");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.extensions.insert(value);
+        self
+    }
+
+    /// Declares what the client can do; nothing unless set.
+    #[must_use]
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.capabilities = capabilities;
+        self.anew()
+    }
+
+    /// Wants log messages of that level and above; none unless set.
+    #[must_use]
+    pub fn log_level(mut self, level: Level) -> Self {
+        self.log_level = Some(level);
+        self.anew()
+    }
+
+    /// The client's own name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.info.name = name.into();
+        self.anew()
+    }
+
+    /// The client's own version.
+    #[must_use]
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.info.version = version.into();
+        self.anew()
+    }
+
+    /// The server that it drives: its [handle](BuiltServer::handle), say.
+    pub fn server(&self) -> &BuiltServer {
+        &self.server
+    }
+
+    fn anew(mut self) -> Self {
+        self.session = Arc::default();
+        self
+    }
+
+    pub(super) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn service(&self) -> McpService {
+        self.server.clone().into_service()
+    }
+
+    /// Sends a request in the words of the client's era; what comes back is read from the exchange.
+    pub(super) async fn open(&self, method: &str, params: Value) -> Result<Exchange> {
+        let request = match self.era {
+            Era::Session => self.session_request(method, params).await?,
+            _ => self.stateless_request(method, params),
+        };
+        Ok(Exchange::open(self.service(), method, request).await)
+    }
+
+    /// A request with the headers that all have, and then the user's.
+    pub(super) fn http(&self, method: Method, headers: HeaderMap, body: Bytes) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = http::Uri::from_static("/mcp");
+        *request.headers_mut() = headers;
+        let all = [
+            (header::HOST, "localhost"),
+            (header::CONTENT_TYPE, "application/json"),
+            (header::ACCEPT, "application/json, text/event-stream"),
+        ];
+        for (name, value) in all {
+            request.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        for (name, value) in &self.headers {
+            request.headers_mut().insert(name, value.clone());
+        }
+        *request.extensions_mut() = self.extensions.clone();
+        request
+    }
+}

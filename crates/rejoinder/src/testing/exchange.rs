@@ -1,0 +1,99 @@
+use std::fmt;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use serde_json::Value;
+use tower_service::Service;
+
+use super::{Error, Result, RpcError, events::Events};
+use crate::transport::{McpService, ResponseBody};
+
+/// One HTTP request, and the messages that come back: one as JSON, or many as events.
+pub(super) struct Exchange {
+    method: String,
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    body: ResponseBody,
+    events: Option<Events>,
+}
+
+/// What came back in the end, and what came before it.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) result: Value,
+    pub(super) notifications: Vec<Value>,
+}
+
+impl Exchange {
+    pub(super) async fn open(mut service: McpService, method: &str, request: Request<Full<Bytes>>) -> Self {
+        let Ok(response) = service.call(request).await;
+        let (parts, body) = response.into_parts();
+        let kind = parts.headers.get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes).unwrap_or_default();
+        let events = kind.starts_with(b"text/event-stream").then(Events::default);
+        Self { method: method.to_owned(), status: parts.status, headers: parts.headers, body, events }
+    }
+
+    /// The next message; `None` at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Value>> {
+        loop {
+            if let Some(event) = self.events.as_mut().and_then(Events::next) {
+                return self.parse(event.as_bytes()).map(Some);
+            }
+            let Some(events) = &mut self.events else { return self.whole().await };
+            match self.body.frame().await {
+                Some(Ok(frame)) => events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default()),
+                Some(Err(_)) | None => return Ok(None),
+            }
+        }
+    }
+
+    /// The message that the whole body is.
+    async fn whole(&mut self) -> Result<Option<Value>> {
+        let mut whole = Vec::new();
+        while let Some(Ok(frame)) = self.body.frame().await {
+            whole.extend_from_slice(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
+        }
+        if whole.is_empty() { Ok(None) } else { self.parse(&whole).map(Some) }
+    }
+
+    fn parse(&self, message: &[u8]) -> Result<Value> {
+        serde_json::from_slice(message).map_err(|_| Error::Http {
+            method: self.method.clone(),
+            status: self.status,
+            body: String::from_utf8_lossy(message).into_owned(),
+        })
+    }
+
+    /// Reads on until the reply has come.
+    pub(super) async fn finish(&mut self) -> Result<Outcome> {
+        let mut notifications = Vec::new();
+        while let Some(mut message) = self.next().await? {
+            if message.get("method").is_some() {
+                notifications.push(message);
+            } else if let Some(result) = message.get_mut("result") {
+                return Ok(Outcome { result: result.take(), notifications });
+            } else {
+                return Err(self.error(message));
+            }
+        }
+        Err(Error::NoReply { method: self.method.clone() })
+    }
+
+    pub(super) fn error(&self, mut message: Value) -> Error {
+        let code = message["error"]["code"].as_i64().and_then(|code| i32::try_from(code).ok());
+        match (code, message["error"]["message"].as_str().map(str::to_owned)) {
+            (Some(code), Some(text)) => {
+                let data = message["error"].get_mut("data").map(Value::take);
+                RpcError { method: self.method.clone(), status: self.status, code, message: text, data }.into()
+            }
+            _ => Error::unexpected(&self.method, "neither a result nor an error", message),
+        }
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange").field("method", &self.method).field("status", &self.status).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use rejoinder_core::{
+    call::Level,
+    model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents},
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{Error, Result, exchange::Outcome};
+
+/// What a call came to, and what it told on the way.
+///
+/// ```
+/// use rejoinder::{Level, prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// /// Waters the flowers.
+/// #[tool]
+/// async fn water(ctx: Context) -> &'static str {
+///     ctx.progress(1.0).of(2.0).message("roses").await;
+///     ctx.progress(2.0).of(2.0).message("tulips").await;
+///     ctx.info("the can is empty").await;
+///     "done"
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let client = Client::new(Server::new("garden", "1.0.0").tools(tools![water])).log_level(Level::Info);
+/// let reply = client.call("water", json!({})).await?;
+/// assert_eq!(reply.text(), "done");
+/// assert_eq!(reply.progress[1].message.as_deref(), Some("tulips"));
+/// assert_eq!(reply.logs[0].data, "the can is empty");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Reply<R = CallToolResult> {
+    /// The result.
+    pub result: R,
+    /// The progress that was reported, oldest first.
+    pub progress: Vec<Progress>,
+    /// The log messages, oldest first.
+    pub logs: Vec<Log>,
+}
+
+/// One progress report.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How far the call had got.
+    pub progress: f64,
+    /// Where it ends, if that was said.
+    pub total: Option<f64>,
+    /// For a person to read.
+    pub message: Option<String>,
+}
+
+/// One log message.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct Log {
+    /// How severe.
+    pub level: Level,
+    /// Who said it.
+    pub logger: Option<String>,
+    /// What it says.
+    pub data: Value,
+}
+
+impl<R: DeserializeOwned> Reply<R> {
+    pub(super) fn read(method: &str, outcome: Outcome) -> Result<Self> {
+        let mut reply = Self { result: read(method, outcome.result)?, progress: Vec::new(), logs: Vec::new() };
+        for mut message in outcome.notifications {
+            let params = message["params"].take();
+            match message["method"].as_str() {
+                Some("notifications/progress") => reply.progress.push(read(method, params)?),
+                Some("notifications/message") => reply.logs.push(read(method, params)?),
+                _ => {}
+            }
+        }
+        Ok(reply)
+    }
+}
+
+pub(super) fn read<T: DeserializeOwned>(method: &str, value: Value) -> Result<T> {
+    T::deserialize(&value).map_err(|error| Error::unexpected(method, error.to_string(), value))
+}
+
+impl Reply<CallToolResult> {
+    /// Its texts, a line for each block.
+    pub fn text(&self) -> String {
+        texts(&self.result.content)
+    }
+
+    /// Whether the tool failed.
+    pub fn is_error(&self) -> bool {
+        self.result.is_error == Some(true)
+    }
+
+    /// Its structured content.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it is no `T`.
+    ///
+    /// ```
+    /// # use rejoinder::{prelude::*, testing::Client};
+    /// # use serde_json::json;
+    /// #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    /// struct Sum { total: i64 }
+    ///
+    /// #[tool]
+    /// async fn add(a: i64, b: i64) -> Json<Sum> { Json(Sum { total: a + b }) }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let client = Client::new(Server::new("calculator", "1.0.0").tools(tools![add]));
+    /// let sum: Sum = client.call("add", json!({ "a": 1, "b": 2 })).await?.structured()?;
+    /// assert_eq!(sum.total, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<T> {
+        read("tools/call", self.result.structured_content.clone().unwrap_or_default())
+    }
+}
+
+impl Reply<GetPromptResult> {
+    /// The texts of its messages, a line for each.
+    pub fn text(&self) -> String {
+        texts(self.result.messages.iter().map(|message| &message.content))
+    }
+}
+
+impl Reply<ReadResourceResult> {
+    /// Its texts, one after the other.
+    pub fn text(&self) -> String {
+        let texts = self.result.contents.iter().filter_map(|contents| match contents {
+            ResourceContents::TextResourceContents { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Its bytes, one content after the other: what was sent as base64, and texts as they are.
+    pub fn bytes(&self) -> Vec<u8> {
+        let bytes = self.result.contents.iter().flat_map(|contents| match contents {
+            ResourceContents::BlobResourceContents { blob, .. } => STANDARD.decode(blob).unwrap_or_default(),
+            ResourceContents::TextResourceContents { text, .. } => text.clone().into_bytes(),
+            _ => Vec::new(),
+        });
+        bytes.collect()
+    }
+}
+
+fn texts<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>) -> String {
+    let texts = blocks.into_iter().filter_map(|block| block.as_text()).map(|text| text.text.as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}

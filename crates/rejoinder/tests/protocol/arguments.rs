@@ -1,0 +1,162 @@
+//! Arguments that do not fit: everything that is wrong, at once, in words the model can act on.
+
+use rejoinder::{prelude::*, testing::Client};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::wire::post;
+
+#[derive(Deserialize, JsonSchema)]
+struct Line {
+    product: String,
+    quantity: u8,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Speed {
+    Slow,
+    Fast,
+}
+
+#[tool]
+async fn order(
+    customer: String,
+    lines: Vec<Line>,
+    speed: Option<Speed>,
+    #[arg(default = 1)] copies: u32,
+    gift: bool,
+    _ctx: Context,
+) -> String {
+    let speed = match speed {
+        Some(Speed::Slow) => "slow",
+        Some(Speed::Fast) => "fast",
+        None => "any",
+    };
+    let lines: Vec<_> = lines.iter().map(|line| format!("{} {}", line.quantity, line.product)).collect();
+    format!("{customer}: {} {speed} {copies} {gift}", lines.join(", "))
+}
+
+#[tool]
+async fn ping() -> &'static str {
+    "pong"
+}
+
+fn server() -> Server {
+    Server::new("orders", "1.0.0").tools(tools![order, ping])
+}
+
+#[tokio::test]
+async fn good_arguments_arrive_whatever_their_order() {
+    let client = Client::new(server());
+    let reply = client
+        .call("order", json!({ "gift": true, "lines": [{ "quantity": 2, "product": "pens" }], "customer": "Ada" }))
+        .await
+        .unwrap();
+    assert_eq!(reply.text(), "Ada: 2 pens any 1 true");
+}
+
+#[tokio::test]
+async fn an_optional_argument_may_be_null() {
+    let arguments = json!({ "customer": "Ada", "lines": [], "speed": null, "gift": false });
+    assert_eq!(Client::new(server()).call("order", arguments).await.unwrap().text(), "Ada:  any 1 false");
+}
+
+#[tokio::test]
+async fn all_mistakes_are_told_at_once() {
+    let arguments = json!({
+        "customer": 7,
+        "lines": [{ "product": "pens", "quantity": 2 }, { "product": "ink", "quantity": 300 }],
+        "speed": "warp",
+        "copies": -1,
+        "_ctx": {},
+        "colour": "red",
+    });
+    let reply = Client::new(server()).call("order", arguments).await.unwrap();
+    assert!(reply.is_error());
+    insta::assert_snapshot!(reply.text(), @r"
+    Invalid arguments:
+    - `_ctx`: there is no such argument; the arguments are `customer`, `lines`, `speed`, `copies`, `gift`
+    - `colour`: there is no such argument; the arguments are `customer`, `lines`, `speed`, `copies`, `gift`
+    - `customer`: expected a string, got the integer `7`
+    - `lines[1].quantity`: expected an integer from 0 to 255, got the integer `300`
+    - `speed`: expected `slow` or `fast`, got `warp`
+    - `copies`: expected an integer from 0 to 4294967295, got the integer `-1`
+    - `gift`: it is required and was not sent
+    ");
+}
+
+#[tokio::test]
+async fn one_mistake_is_one_sentence() {
+    let reply = Client::new(server()).call("ping", json!({ "loud": true })).await.unwrap();
+    insta::assert_snapshot!(reply.text(), @"Invalid argument `loud`: there is no such argument, and none is taken.");
+}
+
+#[tokio::test]
+async fn strict_argument_errors_are_protocol_errors_with_the_same_words() {
+    let client = Client::new(server().argument_errors_as_protocol_errors());
+    let error = client.call("order", json!({ "customer": 7, "lines": [], "gift": "no" })).await.unwrap_err();
+    let error = error.rpc().unwrap();
+    assert_eq!((error.code, error.status.as_u16()), (-32602, 400));
+    insta::assert_json_snapshot!(error.data, @r#"
+    {
+      "field": "customer",
+      "message": "expected a string, got the integer `7`",
+      "errors": [
+        {
+          "field": "customer",
+          "message": "expected a string, got the integer `7`"
+        },
+        {
+          "field": "gift",
+          "message": "expected a boolean, got the string \"no\""
+        }
+      ]
+    }
+    "#);
+}
+
+/// A call whose arguments are exactly this text.
+async fn call_with(tool: &str, arguments: &str) -> Value {
+    let request = post("tools/call", json!({ "name": tool, "arguments": "HERE" }));
+    let body = request.body.replace("\"HERE\"", arguments);
+    request.body(body).send(&server().build().unwrap()).await.json()["result"].clone()
+}
+
+#[tokio::test]
+async fn an_argument_that_is_there_twice_is_refused() {
+    let result = call_with("order", r#"{"customer":"Bob","customer":"Ada","lines":[],"gift":true}"#).await;
+    assert_eq!(result["isError"], true);
+    assert_eq!(result["content"][0]["text"], "Invalid argument `customer`: it was sent twice.");
+}
+
+#[tokio::test]
+async fn a_name_that_is_no_text_is_not_passed_over() {
+    assert_eq!(call_with("ping", "{}").await["content"][0]["text"], "pong");
+    assert_eq!(call_with("ping", r#"{"\ud800":1}"#).await["isError"], true);
+}
+
+/// A type whose author was careless.
+#[derive(JsonSchema)]
+struct Careless;
+
+impl<'de> Deserialize<'de> for Careless {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u8::deserialize(deserializer)?;
+        panic!("a secret in a panic: {number}")
+    }
+}
+
+#[tool]
+async fn careless(careless: Careless) {
+    let _ = careless;
+}
+
+#[tokio::test]
+async fn an_argument_whose_type_panics_fails_its_call_alone() {
+    let client = Client::new(server().tools(tools![careless]));
+    let reply = client.call("careless", json!({ "careless": 1 })).await.unwrap();
+    assert_eq!(reply.text(), "Invalid argument `arguments`: the server failed while it read them.");
+    assert_eq!(client.call("ping", json!({})).await.unwrap().text(), "pong");
+}

@@ -1,0 +1,123 @@
+//! Values for arguments, while they are typed.
+
+use rejoinder::{Completing, model::Reference, prelude::*, testing::Client};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Tone {
+    Kind,
+    Keen,
+    Strict,
+}
+
+struct Books(usize);
+
+async fn titles(typed: Completing) -> Vec<String> {
+    let books = typed.call.dependency::<Books>().map_or(0, |books| books.0);
+    (0..books).map(|number| format!("{}{number}", typed.value)).collect()
+}
+
+/// Depends on what was filled in before.
+async fn chapters(typed: Completing) -> Vec<String> {
+    typed.arguments.get("title").map(|title| format!("{title}: one")).into_iter().collect()
+}
+
+async fn broken(_: Completing) -> Vec<String> {
+    panic!("a secret in a panic")
+}
+
+#[prompt]
+async fn review(
+    #[arg(complete = titles)] title: String,
+    #[arg(complete = chapters)] chapter: String,
+    #[arg(complete = broken)] broken: Option<String>,
+    tone: Tone,
+    free: Option<String>,
+) -> String {
+    let tone = match tone {
+        Tone::Kind => "kind",
+        Tone::Keen => "keen",
+        Tone::Strict => "strict",
+    };
+    format!("{title} {chapter} {tone} {free:?} {broken:?}")
+}
+
+#[resource("book://{title}")]
+async fn book(#[arg(complete = titles)] title: String) -> String {
+    title
+}
+
+fn client(books: usize) -> Client {
+    let server = Server::new("library", "1").provide(Books(books));
+    Client::new(server.prompts(prompts![review]).resources(resources![book]))
+}
+
+fn review_prompt() -> Reference {
+    Reference::for_prompt("review")
+}
+
+#[tokio::test]
+async fn a_function_proposes_values_of_prompts_and_templates() {
+    for reference in [review_prompt(), Reference::for_resource("book://{title}")] {
+        let completion = client(2).complete(reference, "title", "x").await.unwrap();
+        assert_eq!(completion.values, ["x0", "x1"]);
+        assert_eq!((completion.total, completion.has_more), (Some(2), Some(false)));
+    }
+}
+
+#[tokio::test]
+async fn the_values_of_an_enum_are_proposed_without_a_function() {
+    let client = client(0);
+    assert_eq!(client.complete(review_prompt(), "tone", "k").await.unwrap().values, ["kind", "keen"]);
+    assert_eq!(client.complete(review_prompt(), "tone", "").await.unwrap().values.len(), 3);
+    assert_eq!(client.complete(review_prompt(), "tone", "x").await.unwrap().values, [] as [&str; 0]);
+    assert_eq!(client.complete(review_prompt(), "free", "x").await.unwrap().values, [] as [&str; 0]);
+}
+
+#[tokio::test]
+async fn at_most_a_hundred_are_sent_and_the_rest_is_counted() {
+    let hundred = client(100).complete(review_prompt(), "title", "").await.unwrap();
+    assert_eq!((hundred.values.len(), hundred.total, hundred.has_more), (100, Some(100), Some(false)));
+    let more = client(250).complete(review_prompt(), "title", "").await.unwrap();
+    assert_eq!((more.values.len(), more.total, more.has_more), (100, Some(250), Some(true)));
+}
+
+#[tokio::test]
+async fn what_was_filled_in_before_is_known() {
+    let params = json!({
+        "ref": { "type": "ref/prompt", "name": "review" },
+        "argument": { "name": "chapter", "value": "" },
+        "context": { "arguments": { "title": "Rust" } },
+    });
+    let result = client(0).request("completion/complete", params).await.unwrap();
+    assert_eq!(result["completion"]["values"], json!(["Rust: one"]));
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_completed() {
+    let client = client(1);
+    for (reference, argument) in [
+        (Reference::for_prompt("none"), "title"),
+        (review_prompt(), "none"),
+        (Reference::for_resource("book://1"), "title"),
+    ] {
+        assert_eq!(client.complete(reference, argument, "").await.unwrap_err().code(), Some(-32602));
+    }
+    for params in
+        [json!({}), json!({ "ref": { "type": "ref/tool", "name": "x" }, "argument": { "name": "a", "value": "" } })]
+    {
+        assert_eq!(client.request("completion/complete", params).await.unwrap_err().code(), Some(-32602));
+    }
+}
+
+#[tokio::test]
+async fn a_function_that_panics_is_an_internal_error_and_the_server_goes_on() {
+    let client = client(1);
+    let error = client.complete(review_prompt(), "broken", "").await.unwrap_err();
+    assert_eq!(error.code(), Some(-32603));
+    assert!(!error.to_string().contains("secret"));
+    assert_eq!(client.complete(review_prompt(), "title", "a").await.unwrap().values, ["a0"]);
+}

@@ -1,0 +1,128 @@
+//! C17 to C21: what the server says of itself.
+
+use rejoinder::{Server, testing::Client};
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{built, server},
+    wire::{Pipe, message, post},
+};
+
+#[tokio::test]
+async fn c17_discover_says_everything() {
+    let client = Client::new(server());
+    let result = client.request("server/discover", json!({})).await.unwrap();
+    insta::assert_json_snapshot!(result, @r#"
+    {
+      "resultType": "complete",
+      "supportedVersions": [
+        "2026-07-28",
+        "2025-11-25",
+        "2025-06-18",
+        "2025-03-26",
+        "2024-11-05"
+      ],
+      "capabilities": {
+        "logging": {},
+        "completions": {},
+        "prompts": {
+          "listChanged": true
+        },
+        "resources": {
+          "subscribe": true,
+          "listChanged": true
+        },
+        "tools": {
+          "listChanged": true
+        }
+      },
+      "ttlMs": 60000,
+      "cacheScope": "private",
+      "instructions": "Use it for tests.",
+      "_meta": {
+        "io.modelcontextprotocol/serverInfo": {
+          "name": "fixture",
+          "version": "1.2.3"
+        }
+      }
+    }
+    "#);
+}
+
+#[tokio::test]
+async fn c18_what_is_declared_is_what_is_served() {
+    let methods = [
+        ("tools", "tools/list"),
+        ("prompts", "prompts/list"),
+        ("resources", "resources/list"),
+        ("resources", "resources/templates/list"),
+    ];
+    let servers = [
+        Server::new("nothing", "1"),
+        Server::new("tools", "1").tools([]),
+        Server::new("prompts", "1").prompts([]),
+        Server::new("resources", "1").resources([]),
+        server(),
+    ];
+    for server in servers {
+        let client = Client::new(server);
+        let declared = client.request("server/discover", json!({})).await.unwrap()["capabilities"].clone();
+        for (capability, method) in methods {
+            let served = client.request(method, json!({})).await;
+            match declared.get(capability) {
+                Some(_) => assert!(served.is_ok(), "{method}"),
+                None => assert_eq!(served.unwrap_err().code(), Some(-32601), "{method}"),
+            }
+        }
+        assert!(declared.get("logging").is_some(), "log messages are served to whoever asks");
+    }
+}
+
+#[tokio::test]
+async fn c18_completions_are_declared_where_there_are_any() {
+    let complete =
+        json!({ "ref": { "type": "ref/prompt", "name": "greet" }, "argument": { "name": "name", "value": "a" } });
+    let with = Client::new(server());
+    assert!(with.discover().await.unwrap().capabilities.completions.is_some());
+    assert!(with.request("completion/complete", complete.clone()).await.is_ok());
+    let without = Client::new(Server::new("plain", "1").prompts([]));
+    assert!(without.discover().await.unwrap().capabilities.completions.is_none());
+    assert_eq!(without.request("completion/complete", complete).await.unwrap_err().code(), Some(-32601));
+}
+
+#[tokio::test]
+async fn c19_lists_are_the_same_for_everybody_and_in_the_order_of_registration() {
+    let server = built();
+    let here = post("tools/list", json!({})).send(&server).await.json();
+    let names: Vec<&Value> = here["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["add", "wait", "count", "talk", "whoami", "refuse", "panics", "find"]);
+    let mut pipe = Pipe::open(&server);
+    pipe.send(message(1, "tools/list", json!({}))).await;
+    assert_eq!(pipe.next().await, here);
+}
+
+#[tokio::test]
+async fn c20_a_modern_only_server_names_its_versions_to_whoever_initializes() {
+    let server = server().modern_only().build().unwrap();
+    let hello = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": { "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" } },
+    });
+    let request = post("initialize", json!({})).body(&hello);
+    let answer = request.without("mcp-protocol-version").without("mcp-method").send(&server).await;
+    assert_eq!((answer.status, answer.code()), (400, Some(-32022)));
+    let data = json!({ "supported": ["2026-07-28"], "requested": "2025-06-18" });
+    assert_eq!(answer.json()["error"]["data"], data);
+
+    let mut pipe = Pipe::open(&server);
+    pipe.send(&hello).await;
+    assert_eq!(pipe.next().await["error"]["data"], data);
+}
+
+#[tokio::test]
+async fn c21_a_request_with_modern_meta_needs_no_session() {
+    for server in [server(), server().modern_only()] {
+        let request = post("tools/list", json!({})).header("mcp-session-id", "not-a-session");
+        assert_eq!(request.send(&server.build().unwrap()).await.status, 200);
+    }
+}

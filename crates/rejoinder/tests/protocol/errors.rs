@@ -1,0 +1,126 @@
+//! How a function says that it cannot, and what the client gets to see of it.
+
+use rejoinder::{prelude::*, testing::Client};
+use serde_json::json;
+
+use crate::{
+    fixture,
+    wire::{Pipe, message},
+};
+
+#[derive(Debug, thiserror::Error)]
+#[error("password for db.internal refused")]
+struct DatabaseError;
+
+/// Fails in the way that is asked for.
+fn fail(how: &str) -> Result<String, ToolError> {
+    match how {
+        "told" => Err(ToolError::new("give a number below 10")),
+        "protocol" => Err(ToolError::protocol(1234, "not today", Some(json!({ "until": "tomorrow" })))),
+        "hidden" => Err(DatabaseError)?,
+        "panic" => panic!("password in a panic"),
+        _ => Ok("fine".to_owned()),
+    }
+}
+
+#[tool]
+async fn tool_fails(how: String) -> Result<String, ToolError> {
+    fail(&how)
+}
+
+#[prompt]
+async fn prompt_fails(how: String) -> Result<String, ToolError> {
+    fail(&how)
+}
+
+#[resource("fails://{how}")]
+async fn resource_fails(how: String) -> Result<String, ToolError> {
+    fail(&how)
+}
+
+fn client() -> Client {
+    let server = Server::new("failures", "1").tools(tools![tool_fails]);
+    Client::new(server.prompts(prompts![prompt_fails]).resources(resources![resource_fails]))
+}
+
+/// The id in a text: sixteen hexadecimal digits.
+fn has_id(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_hexdigit()).any(|word| word.len() == 16)
+}
+
+#[tokio::test]
+async fn a_tool_tells_the_model_what_it_says() {
+    let reply = client().call("tool_fails", json!({ "how": "told" })).await.unwrap();
+    assert!(reply.is_error());
+    assert_eq!(reply.text(), "give a number below 10");
+}
+
+#[tokio::test]
+async fn a_tool_hides_the_detail_of_other_errors_behind_an_id() {
+    let reply = client().call("tool_fails", json!({ "how": "hidden" })).await.unwrap();
+    assert!(reply.is_error());
+    assert!(has_id(&reply.text()), "{}", reply.text());
+    assert!(!reply.text().contains("password") && !reply.text().contains("db.internal"));
+}
+
+#[tokio::test]
+async fn each_failure_has_an_id_of_its_own() {
+    let client = client();
+    let one = client.call("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
+    let other = client.call("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
+    assert_ne!(one, other);
+}
+
+#[tokio::test]
+async fn an_error_of_the_protocol_goes_out_as_it_is() {
+    let client = client();
+    for error in [
+        client.call("tool_fails", json!({ "how": "protocol" })).await.unwrap_err(),
+        client.get("prompt_fails", json!({ "how": "protocol" })).await.unwrap_err(),
+        client.read("fails://protocol").await.unwrap_err(),
+    ] {
+        let error = error.rpc().unwrap().clone();
+        assert_eq!((error.code, error.message.as_str()), (1234, "not today"));
+        assert_eq!(error.data, Some(json!({ "until": "tomorrow" })));
+    }
+}
+
+#[tokio::test]
+async fn prompts_and_resources_have_protocol_errors_only() {
+    let client = client();
+    let prompt = client.get("prompt_fails", json!({ "how": "told" })).await.unwrap_err();
+    assert_eq!((prompt.code(), prompt.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
+    let resource = client.read("fails://told").await.unwrap_err();
+    assert_eq!((resource.code(), resource.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
+    assert_eq!(resource.rpc().unwrap().data, Some(json!({ "uri": "fails://told" })));
+    for hidden in [
+        client.get("prompt_fails", json!({ "how": "hidden" })).await.unwrap_err(),
+        client.read("fails://hidden").await.unwrap_err(),
+    ] {
+        assert_eq!(hidden.code(), Some(-32603));
+        assert!(has_id(&hidden.to_string()) && !hidden.to_string().contains("password"), "{hidden}");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_internal_error_with_an_id_and_the_server_goes_on() {
+    let client = client();
+    for error in [
+        client.call("tool_fails", json!({ "how": "panic" })).await.unwrap_err(),
+        client.get("prompt_fails", json!({ "how": "panic" })).await.unwrap_err(),
+        client.read("fails://panic").await.unwrap_err(),
+    ] {
+        assert_eq!(error.code(), Some(-32603));
+        assert!(has_id(&error.to_string()) && !error.to_string().contains("password"), "{error}");
+    }
+    assert_eq!(client.call("tool_fails", json!({ "how": "not" })).await.unwrap().text(), "fine");
+}
+
+#[tokio::test]
+async fn a_panic_does_not_end_a_pipe() {
+    let mut pipe = Pipe::open(&fixture::built());
+    pipe.send(message(1, "tools/call", json!({ "name": "panics" }))).await;
+    assert_eq!(pipe.next().await["error"]["code"], -32603);
+    pipe.send(message(2, "tools/list", json!({}))).await;
+    assert_eq!(pipe.next().await["id"], 2);
+}

@@ -1,0 +1,208 @@
+//! C42 to C50, C53: subscriptions.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use rejoinder::{
+    BuiltServer, Server,
+    testing::{Client, Filter, Notification},
+};
+use serde_json::{Value, json};
+use tower_service::Service;
+
+use crate::{
+    fixture::{built, server},
+    wire::{Pipe, message, meta, post},
+};
+
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+fn everything() -> Value {
+    json!({
+        "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
+        "resourceSubscriptions": ["item://1", "item://2"],
+    })
+}
+
+fn change_everything(server: &BuiltServer) {
+    let handle = server.handle();
+    handle.remove_tool("none");
+    handle.remove_prompt("none");
+    handle.remove_resource("none");
+    handle.resource_updated("item://1");
+    handle.resource_updated("item://3");
+}
+
+/// Listens over HTTP until the server ends it, and gives all messages.
+async fn listen(server: &BuiltServer, id: Value, filter: Value) -> Vec<Value> {
+    let body = message(id, "subscriptions/listen", json!({ "notifications": filter }));
+    let listening = post("subscriptions/listen", json!({})).body(body).send(server);
+    let changing = async {
+        tokio::task::yield_now().await;
+        change_everything(server);
+        server.handle().end_subscriptions();
+    };
+    tokio::join!(listening, changing).0.events()
+}
+
+#[tokio::test]
+async fn c42_the_acknowledgement_comes_first_and_names_the_request() {
+    for id in [json!(7), json!("7"), json!(-1), json!("ü\n")] {
+        let messages = listen(&built(), id.clone(), everything()).await;
+        assert_eq!(messages[0]["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(messages[0]["params"]["_meta"][SUBSCRIPTION], id);
+    }
+}
+
+#[tokio::test]
+async fn c42_on_a_pipe_the_order_holds_for_each_subscription() {
+    let server = built();
+    let mut pipe = Pipe::open(&server);
+    for id in ["a", "b"] {
+        pipe.send(message(id, "subscriptions/listen", json!({ "notifications": everything() }))).await;
+        let first = pipe.next().await;
+        assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(first["params"]["_meta"][SUBSCRIPTION], id);
+    }
+    server.handle().remove_tool("none");
+    let mut told =
+        [pipe.next().await, pipe.next().await].map(|message| message["params"]["_meta"][SUBSCRIPTION].clone());
+    told.sort_by_key(Value::to_string);
+    assert_eq!(told, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn c43_the_acknowledgement_holds_what_is_honoured_and_nothing_else() {
+    let whole = listen(&built(), json!(1), everything()).await;
+    assert_eq!(whole[0]["params"]["notifications"], everything());
+
+    let tools_only = Server::new("tools", "1").tools([]).build().unwrap();
+    let part = listen(&tools_only, json!(1), everything()).await;
+    assert_eq!(part[0]["params"]["notifications"], json!({ "toolsListChanged": true }));
+
+    let declined = listen(&built(), json!(1), json!({ "toolsListChanged": false, "somethingNew": true })).await;
+    assert_eq!(declined[0]["params"]["notifications"], json!({}));
+}
+
+#[tokio::test]
+async fn c43_a_filter_that_is_none_is_refused() {
+    let client = Client::new(server());
+    for params in [json!({}), json!({ "notifications": 1 }), json!({ "notifications": { "toolsListChanged": "yes" } })]
+    {
+        let error = client.request("subscriptions/listen", params.clone()).await.unwrap_err();
+        assert_eq!(error.code(), Some(-32602), "{params}");
+    }
+}
+
+#[tokio::test]
+async fn c44_nothing_is_told_that_was_not_asked_for() {
+    let methods = |messages: Vec<Value>| -> Vec<String> {
+        let told = &messages[1..messages.len() - 1];
+        told.iter().map(|message| message["method"].as_str().unwrap().to_owned()).collect()
+    };
+    let cases = [
+        (json!({}), vec![]),
+        (json!({ "toolsListChanged": true }), vec!["notifications/tools/list_changed"]),
+        (json!({ "promptsListChanged": true }), vec!["notifications/prompts/list_changed"]),
+        (json!({ "resourcesListChanged": true }), vec!["notifications/resources/list_changed"]),
+        (json!({ "resourceSubscriptions": ["item://1"] }), vec!["notifications/resources/updated"]),
+        (json!({ "resourceSubscriptions": ["item://9"] }), vec![]),
+    ];
+    for (filter, expected) in cases {
+        assert_eq!(methods(listen(&built(), json!(1), filter.clone()).await), expected, "{filter}");
+    }
+}
+
+#[tokio::test]
+async fn c45_every_notification_carries_the_subscription() {
+    let messages = listen(&built(), json!("mine"), everything()).await;
+    assert_eq!(messages.len(), 6, "an acknowledgement, four changes and a result");
+    for message in &messages[..5] {
+        assert_eq!(message["params"]["_meta"][SUBSCRIPTION], "mine", "{message}");
+    }
+}
+
+#[tokio::test]
+async fn c46_progress_and_logs_do_not_travel_on_a_subscription() {
+    let server = built();
+    let mut pipe = Pipe::open(&server);
+    let mut meta = meta();
+    meta["progressToken"] = json!("token");
+    meta["io.modelcontextprotocol/logLevel"] = json!("debug");
+    pipe.send(message("sub", "subscriptions/listen", json!({ "notifications": everything(), "_meta": meta }))).await;
+    assert_eq!(pipe.next().await["method"], "notifications/subscriptions/acknowledged");
+    // Another request that asks for neither: neither comes, on any stream.
+    for (id, tool) in [(1, "count"), (2, "talk")] {
+        pipe.send(message(id, "tools/call", json!({ "name": tool }))).await;
+        assert_eq!(pipe.next().await["id"], id);
+    }
+    assert_eq!(pipe.close().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn c47_several_subscriptions_live_side_by_side_and_leave_nothing_behind() {
+    let client = Client::new(server());
+    let handle = client.server().handle();
+    let mut tools = client.listen(Filter::default().tools()).await.unwrap();
+    let mut prompts = client.listen(Filter::default().prompts()).await.unwrap();
+    handle.remove_tool("none");
+    assert_eq!(tools.try_next(), Some(Notification::ToolsChanged));
+    assert_eq!(prompts.try_next(), None);
+    drop(tools);
+    handle.remove_tool("none");
+    // A new subscription hears of what happens from now on only.
+    let mut again = client.listen(Filter::default().tools()).await.unwrap();
+    assert_eq!(again.try_next(), None);
+    handle.remove_prompt("none");
+    assert_eq!(prompts.try_next(), Some(Notification::PromptsChanged));
+}
+
+#[tokio::test]
+async fn c48_a_subscription_that_the_server_ends_ends_with_a_result() {
+    let messages = listen(&built(), json!(9), everything()).await;
+    let last = messages.last().unwrap();
+    assert_eq!(last["id"], 9);
+    assert_eq!(last["result"]["resultType"], "complete");
+    assert_eq!(last["result"]["_meta"][SUBSCRIPTION], 9);
+}
+
+#[tokio::test]
+async fn c49_open_subscriptions_are_told_of_changed_lists() {
+    let client = Client::new(server());
+    let all = Filter::default().tools().prompts().resources().resource("item://1");
+    let mut subscription = client.listen(all.clone()).await.unwrap();
+    assert_eq!(*subscription.honoured(), all);
+    change_everything(client.server());
+    let told = [(); 4].map(|()| subscription.try_next().unwrap());
+    assert!(told.contains(&Notification::ToolsChanged));
+    assert!(told.contains(&Notification::PromptsChanged));
+    assert!(told.contains(&Notification::ResourcesChanged));
+    assert!(told.contains(&Notification::ResourceUpdated("item://1".into())));
+    assert_eq!(subscription.try_next(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn c50_a_stream_asks_not_to_be_buffered_and_stays_awake() {
+    let request = post("subscriptions/listen", json!({ "notifications": {} })).request();
+    let Ok(response) = built().into_service().call(request).await;
+    assert_eq!(response.headers()["x-accel-buffering"], "no");
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let mut body = response.into_body();
+    body.frame().await.unwrap().unwrap();
+    let start = tokio::time::Instant::now();
+    let comment = body.frame().await.unwrap().unwrap().into_data().unwrap();
+    assert_eq!(comment, ":\n\n");
+    assert!(start.elapsed() <= Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn c53_the_server_does_not_cancel() {
+    let server = built();
+    let mut pipe = Pipe::open(&server);
+    pipe.send(message(1, "subscriptions/listen", json!({ "notifications": everything() }))).await;
+    pipe.next().await;
+    server.handle().end_subscriptions();
+    let last = pipe.next().await;
+    assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!(1), &json!("complete")));
+    assert_eq!(pipe.close().await, [] as [Value; 0]);
+}

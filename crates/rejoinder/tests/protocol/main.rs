@@ -1,0 +1,40 @@
+//! The protocol of 2026-07-28, item by item: what a server must do, in the order of the specification's pages.
+//!
+//! A test's name begins with the number of its item (`c04_..`). Items without a test here:
+//!
+//! | item | why |
+//! |---|---|
+//! | C11 | that nothing depends on `clientInfo` cannot be shown by one request; the engine never reads it |
+//! | C14 | the server declares no extension yet, so there is no id to check |
+//! | C21 | the half about `initialize` is tested with the session era |
+//! | C22 to C39 | questions to the user, tested where these are |
+//! | C40 | a note about deprecation |
+//! | C41 | the half about questions; what an author says by hand is tested |
+//! | C66 | a rule for authors: nothing in the server decides by `cacheScope` |
+//!
+//! Beside them, one file for each thing a server does that the protocol leaves to it.
+
+mod fixture;
+mod wire;
+
+mod caching;
+mod cancel_progress_logs;
+mod discover;
+mod envelope;
+mod headers;
+mod http_rules;
+mod listen;
+mod results;
+mod schema;
+mod stdio;
+mod traces;
+
+mod arguments;
+mod changes;
+mod completion;
+mod errors;
+mod lists;
+mod mounting;
+mod prompts;
+mod resources;
+mod wiring;

@@ -1,0 +1,100 @@
+//! Prompts: their arguments are texts, whatever the parameters are.
+
+use rejoinder::{
+    model::{ContentBlock, PromptMessage, Role},
+    prelude::*,
+    testing::Client,
+};
+use serde_json::{Value, json};
+
+/// Plan a trip.
+#[prompt(title = "Trip")]
+async fn trip(
+    /// Where to
+    place: String,
+    /// For how long
+    days: u8,
+    #[arg(default = false)] cheap: bool,
+    who: Option<String>,
+) -> String {
+    format!("{days} days in {place}, cheap: {cheap}, {who:?}")
+}
+
+#[prompt]
+async fn talk() -> [PromptMessage; 2] {
+    [
+        PromptMessage::new(Role::User, ContentBlock::text("Who are you?")),
+        PromptMessage::new(Role::Assistant, ContentBlock::text("A prompt.")),
+    ]
+}
+
+fn client() -> Client {
+    Client::new(Server::new("prompts", "1").prompts(prompts![trip, talk]))
+}
+
+#[tokio::test]
+async fn texts_become_what_the_parameters_are() {
+    let reply = client().get("trip", json!({ "place": "7", "days": "3", "cheap": "true" })).await.unwrap();
+    assert_eq!(reply.text(), "3 days in 7, cheap: true, None");
+    let messages = client().get("talk", Value::Null).await.unwrap().result.messages;
+    assert_eq!(messages[1].role, Role::Assistant);
+}
+
+#[tokio::test]
+async fn the_list_shows_the_arguments() {
+    let list = client().request("prompts/list", json!({})).await.unwrap();
+    insta::assert_json_snapshot!(list["prompts"], @r#"
+    [
+      {
+        "name": "trip",
+        "title": "Trip",
+        "description": "Plan a trip.",
+        "arguments": [
+          {
+            "name": "place",
+            "description": "Where to",
+            "required": true
+          },
+          {
+            "name": "days",
+            "description": "For how long",
+            "required": true
+          },
+          {
+            "name": "cheap",
+            "required": false
+          },
+          {
+            "name": "who",
+            "required": false
+          }
+        ]
+      },
+      {
+        "name": "talk"
+      }
+    ]
+    "#);
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_told_all_at_once() {
+    let error = client().get("trip", json!({ "days": "many", "cheap": "perhaps", "weather": "" })).await.unwrap_err();
+    assert_eq!(error.code(), Some(-32602));
+    insta::assert_snapshot!(error.rpc().unwrap().message, @r#"
+    Invalid arguments:
+    - `weather`: there is no such argument; the arguments are `place`, `days`, `cheap`, `who`
+    - `place`: it is required and was not sent
+    - `days`: expected a non-negative integer, got the string "many"
+    - `cheap`: expected a boolean, got the string "perhaps"
+    "#);
+}
+
+#[tokio::test]
+async fn what_is_no_prompt_or_no_text_is_refused() {
+    let client = client();
+    assert_eq!(client.get("none", json!({})).await.unwrap_err().code(), Some(-32602));
+    for arguments in [json!({ "place": 7 }), json!([]), json!("Rome"), json!({ "place": null })] {
+        assert_eq!(client.get("trip", arguments.clone()).await.unwrap_err().code(), Some(-32602), "{arguments}");
+    }
+}

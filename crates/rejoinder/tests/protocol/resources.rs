@@ -1,0 +1,94 @@
+//! Resources: texts, bytes, JSON, and templates of many.
+
+use rejoinder::{prelude::*, testing::Client};
+use serde_json::json;
+
+#[resource("text://plain")]
+async fn plain() -> &'static str {
+    "plain"
+}
+
+#[resource("bytes://logo", mime_type = "image/png")]
+async fn logo() -> Vec<u8> {
+    vec![0x89, 0x50, 0, 0xff]
+}
+
+#[resource("bytes://raw")]
+async fn raw() -> Blob<&'static [u8]> {
+    Blob(&[1, 2, 3])
+}
+
+#[resource("json://numbers")]
+async fn numbers() -> Json<Vec<u8>> {
+    Json(vec![1, 2])
+}
+
+#[resource("user://{id}/posts{?limit}")]
+async fn posts(id: u32, #[arg(default = 10)] limit: u8) -> String {
+    format!("{limit} posts of {id}")
+}
+
+#[resource("file:///{+path}", mime_type = "text/x-rust")]
+async fn file(path: String) -> Result<String, ToolError> {
+    if path.contains("..") { Err(ToolError::new("stay below the project folder")) } else { Ok(path) }
+}
+
+/// The one user who has a page of their own.
+#[resource("user://1/posts")]
+async fn first() -> &'static str {
+    "the first user"
+}
+
+fn client() -> Client {
+    Client::new(Server::new("resources", "1").resources(resources![plain, logo, raw, numbers, posts, file, first]))
+}
+
+#[tokio::test]
+async fn contents_carry_their_uri_and_type() {
+    for (uri, expected) in [
+        ("text://plain", json!([{ "uri": "text://plain", "mimeType": "text/plain", "text": "plain" }])),
+        ("bytes://logo", json!([{ "uri": "bytes://logo", "mimeType": "image/png", "blob": "iVAA/w==" }])),
+        ("bytes://raw", json!([{ "uri": "bytes://raw", "mimeType": "application/octet-stream", "blob": "AQID" }])),
+        ("json://numbers", json!([{ "uri": "json://numbers", "mimeType": "application/json", "text": "[1,2]" }])),
+        ("file:///a/b.rs", json!([{ "uri": "file:///a/b.rs", "mimeType": "text/x-rust", "text": "a/b.rs" }])),
+    ] {
+        let result = client().request("resources/read", json!({ "uri": uri })).await.unwrap();
+        assert_eq!(result["contents"], expected);
+    }
+    assert_eq!(client().read("bytes://logo").await.unwrap().bytes(), [0x89, 0x50, 0, 0xff]);
+}
+
+#[tokio::test]
+async fn a_template_reads_its_variables_into_the_parameters() {
+    let client = client();
+    assert_eq!(client.read("user://7/posts").await.unwrap().text(), "10 posts of 7");
+    assert_eq!(client.read("user://7/posts?limit=3").await.unwrap().text(), "3 posts of 7");
+    assert_eq!(client.read("file:///a%20b").await.unwrap().text(), "a b");
+}
+
+#[tokio::test]
+async fn a_resource_wins_over_a_template() {
+    assert_eq!(client().read("user://1/posts").await.unwrap().text(), "the first user");
+}
+
+#[tokio::test]
+async fn a_uri_that_is_nobodys_is_refused_with_it() {
+    let too_long = format!("user://{}/posts", "1".repeat(10_000));
+    for uri in
+        ["text://none", "user://ada/posts", "user://7", "user://7/posts?limit=many", "user://7/posts?x=1", &too_long]
+    {
+        let error = client().read(uri).await.unwrap_err();
+        assert_eq!(error.code(), Some(-32602), "{uri}");
+        assert_eq!(error.rpc().unwrap().data, Some(json!({ "uri": uri })));
+    }
+    assert_eq!(client().request("resources/read", json!({})).await.unwrap_err().code(), Some(-32602));
+}
+
+#[tokio::test]
+async fn resources_and_templates_have_lists_of_their_own() {
+    let uris: Vec<_> = client().list_resources().await.unwrap().iter().map(|resource| resource.uri.clone()).collect();
+    assert_eq!(uris, ["text://plain", "bytes://logo", "bytes://raw", "json://numbers", "user://1/posts"]);
+    let templates = client().list_resource_templates().await.unwrap();
+    assert_eq!(templates[0].uri_template, "user://{id}/posts{?limit}");
+    assert_eq!(templates[1].mime_type.as_deref(), Some("text/x-rust"));
+}

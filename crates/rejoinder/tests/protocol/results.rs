@@ -1,0 +1,110 @@
+//! C5, C6, C12 to C16, C41: what every result has, and what stands between requests.
+
+use rejoinder::{model::ClientCapabilities, testing::Client};
+use serde_json::json;
+
+use crate::{
+    fixture::{built, one_of_each, server},
+    wire::{Pipe, message, post},
+};
+
+#[tokio::test]
+async fn c05_every_result_says_that_it_is_complete() {
+    let server = built();
+    for (method, params) in one_of_each() {
+        let answer = post(method, params.clone()).send(&server).await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.json()["result"]["resultType"], "complete", "{method} {params}");
+    }
+}
+
+#[tokio::test]
+async fn c06_every_result_says_whose_it_is() {
+    let server = built();
+    for (method, params) in one_of_each() {
+        let answer = post(method, params.clone()).send(&server).await;
+        let info = &answer.json()["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
+        assert_eq!(*info, json!({ "name": "fixture", "version": "1.2.3" }), "{method} {params}");
+    }
+}
+
+#[tokio::test]
+async fn c06_a_result_with_meta_of_its_own_says_it_too() {
+    use rejoinder::{Tool, model};
+    let record = model::Tool::new("own", "Has a _meta of its own.", model::JsonObject::new());
+    let own = Tool::dynamic(record, |_, _| async {
+        let mut result = model::CallToolResult::success(vec![]);
+        let meta = json!({ "example.com/own": 1 });
+        result.meta = Some(serde_json::from_value(meta).unwrap());
+        result
+    });
+    let result = Client::new(server().tools([own])).request("tools/call", json!({ "name": "own" })).await.unwrap();
+    assert_eq!(result["_meta"]["example.com/own"], 1);
+    assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "fixture");
+}
+
+#[tokio::test]
+async fn c12_a_cursor_is_all_that_a_next_page_needs() {
+    // Another connection, and another process of the same server, take the cursor up.
+    let one = server().page_size(2).build().unwrap();
+    let other = server().page_size(2).build().unwrap();
+    let cursor = post("tools/list", json!({})).send(&one).await.json()["result"]["nextCursor"].clone();
+    let params = json!({ "cursor": cursor });
+    let here = post("tools/list", params.clone()).send(&one).await.json();
+    let there = post("tools/list", params).send(&other).await.json();
+    assert_eq!(here["result"]["tools"][0]["name"], "count");
+    assert_eq!(here, there);
+}
+
+#[tokio::test]
+async fn c13_requests_on_one_pipe_do_not_wait_for_each_other() {
+    let mut pipe = Pipe::open(&built());
+    pipe.send(message("slow", "tools/call", json!({ "name": "wait" }))).await;
+    pipe.send(message("quick", "tools/call", json!({ "name": "add", "arguments": { "a": 1, "b": 2 } }))).await;
+    assert_eq!(pipe.next().await["id"], "quick");
+}
+
+#[tokio::test]
+async fn c15_an_extension_that_only_the_client_knows_is_passed_over() {
+    let capabilities: ClientCapabilities =
+        serde_json::from_value(json!({ "extensions": { "com.example/dance": { "steps": 3 } } })).unwrap();
+    let reply = Client::new(server()).capabilities(capabilities).call("add", json!({ "a": 1, "b": 2 })).await;
+    assert_eq!(reply.unwrap().text(), "3");
+}
+
+#[tokio::test]
+async fn c16_an_unknown_tool_and_malformed_params_are_protocol_errors() {
+    let server = built();
+    let malformed = [
+        json!({ "name": "no_such_tool", "arguments": {} }),
+        json!({ "name": "Add", "arguments": { "a": 1, "b": 2 } }),
+        json!({ "arguments": { "a": 1, "b": 2 } }),
+        json!({ "name": 5 }),
+        json!({ "name": "add", "arguments": [1, 2] }),
+        json!({ "name": "add", "arguments": "a=1" }),
+        json!({ "name": "add", "arguments": 3 }),
+    ];
+    for params in malformed {
+        let answer = post("tools/call", params.clone()).send(&server).await;
+        assert_eq!(answer.code(), Some(-32602), "{params}");
+    }
+}
+
+#[tokio::test]
+async fn c16_bad_argument_values_are_results_that_the_model_reads() {
+    let client = Client::new(server());
+    for arguments in [json!({}), json!({ "a": "one", "b": 2 }), json!({ "a": 1, "b": 2, "c": 3 }), json!(null)] {
+        let reply = client.call("add", arguments.clone()).await.unwrap();
+        assert!(reply.is_error(), "{arguments}");
+        assert!(reply.text().starts_with("Invalid argument"), "{}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn c41_a_missing_capability_is_a_400_with_the_capabilities_as_an_object() {
+    let data = json!({ "requiredCapabilities": { "sampling": {} } });
+    let params = json!({ "name": "refuse", "arguments": { "code": -32021, "data": data } });
+    let answer = post("tools/call", params).send(&built()).await;
+    assert_eq!((answer.status, answer.code()), (400, Some(-32021)));
+    assert_eq!(answer.json()["error"]["data"], data);
+}

@@ -1,0 +1,67 @@
+//! C68: a message for each line. (That a process writes nothing else, and exits, is tested with the command.)
+
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{built, one_of_each, server},
+    wire::{Pipe, message},
+};
+
+#[tokio::test]
+async fn c68_every_line_is_one_message_and_every_request_has_one_reply() {
+    let mut pipe = Pipe::open(&built());
+    let requests = one_of_each();
+    for (id, (method, params)) in requests.iter().enumerate() {
+        pipe.send(message(id, method, params.clone())).await;
+    }
+    let mut ids: Vec<u64> = pipe.close().await.iter().map(|reply| reply["id"].as_u64().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, (0..requests.len() as u64).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn c68_line_breaks_inside_a_message_are_escaped() {
+    let mut pipe = Pipe::open(&built());
+    pipe.send(message(
+        "line\nbreak",
+        "prompts/get",
+        json!({ "name": "greet", "arguments": { "name": "A\nB\u{2028}" } }),
+    ))
+    .await;
+    let reply = pipe.next().await;
+    assert_eq!(reply["id"], "line\nbreak");
+    assert_eq!(reply["result"]["messages"][0]["content"]["text"], "Say hello to A\nB\u{2028}.");
+}
+
+#[tokio::test]
+async fn c68_what_is_no_message_is_answered_and_the_server_goes_on() {
+    let mut pipe = Pipe::open(&server().body_limit(300).build().unwrap());
+    for (line, code) in [("nonsense", -32700), ("[]", -32600), ("{}", -32600), (&*"x".repeat(301), -32600)] {
+        pipe.send(line).await;
+        let reply = pipe.next().await;
+        assert_eq!((&reply["error"]["code"], &reply["id"]), (&json!(code), &Value::Null), "{line}");
+    }
+    for nothing in ["", "   ", "\r"] {
+        pipe.send(nothing).await;
+    }
+    pipe.send(format!("{}\r", message(1, "tools/list", json!({})))).await;
+    assert_eq!(pipe.next().await["id"], 1);
+}
+
+#[tokio::test]
+async fn c68_the_server_leaves_when_its_client_does() {
+    let (client, server_end) = tokio::io::duplex(1024);
+    let (input, output) = tokio::io::split(server_end);
+    let serving = tokio::spawn(built().serve_io(input, output));
+    drop(client);
+    tokio::time::timeout(std::time::Duration::from_secs(5), serving).await.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn two_requests_in_flight_cannot_have_one_id() {
+    let mut pipe = Pipe::open(&built());
+    pipe.send(message(1, "tools/call", json!({ "name": "wait" }))).await;
+    pipe.send(message(1, "tools/call", json!({ "name": "wait" }))).await;
+    let reply = pipe.next().await;
+    assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!(1), &json!(-32600)));
+}
