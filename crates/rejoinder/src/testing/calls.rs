@@ -101,8 +101,8 @@ impl Client {
     /// ```
     pub async fn complete(&self, of: Reference, argument: &str, typed: &str) -> Result<CompletionInfo> {
         let params = json!({ "ref": of, "argument": { "name": argument, "value": typed } });
-        let mut result = self.request("completion/complete", params).await?;
-        read("completion/complete", result["completion"].take())
+        let result = self.request("completion/complete", params).await?;
+        read("completion/complete", &result["completion"])
     }
 
     /// Sends any request, and gives its result as it came.
@@ -131,6 +131,6 @@ impl Client {
     /// A call from its first request to its last reply. (Today that is one round; answering what a server asks
     /// on the way belongs here.)
     async fn run<R: DeserializeOwned>(&self, method: &str, params: Value) -> Result<Reply<R>> {
-        Reply::read(method, self.open(method, params).await?.finish().await?)
+        Reply::read(method, &self.open(method, params).await?.finish().await?)
     }
 }

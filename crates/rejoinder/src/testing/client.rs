@@ -43,6 +43,8 @@ use crate::{server::BuiltServer, transport::McpService};
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(super) server: BuiltServer,
+    /// One for all requests: it holds the sessions.
+    pub(super) service: McpService,
     pub(super) era: Era,
     pub(super) info: Implementation,
     pub(super) capabilities: ClientCapabilities,
@@ -68,6 +70,7 @@ impl Client {
     {
         let server = server.try_into().unwrap_or_else(|mistakes| panic!("{mistakes}"));
         Self {
+            service: server.clone().into_service(),
             server,
             era: Era::Stateless,
             info: Implementation::new("rejoinder-testing", env!("CARGO_PKG_VERSION")),
@@ -109,10 +112,31 @@ impl Client {
         let replaced = self.server.0.replace(Arc::new(service));
         let name = std::any::type_name::<T>();
         self.server = BuiltServer(replaced.unwrap_or_else(|| panic!("the server was provided with no `{name}`")));
+        self.service = self.server.clone().into_service();
         self.anew()
     }
 
     /// Talks as clients of that era do; [`Era::Stateless`] unless set.
+    ///
+    /// In [`Era::Session`] the first request opens a session, which lasts as long as the client and its clones.
+    ///
+    /// ```
+    /// use rejoinder::{Era, prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn era(ctx: Context) -> &'static str {
+    ///     if ctx.era() == Era::Session { "session" } else { "stateless" }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let client = Client::new(Server::new("eras", "1.0.0").tools(tools![era]));
+    /// assert_eq!(client.call("era", json!({})).await?.text(), "stateless");
+    /// assert_eq!(client.era(Era::Session).call("era", json!({})).await?.text(), "session");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.era = era;
@@ -201,17 +225,13 @@ impl Client {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(super) fn service(&self) -> McpService {
-        self.server.clone().into_service()
-    }
-
     /// Sends a request in the words of the client's era; what comes back is read from the exchange.
     pub(super) async fn open(&self, method: &str, params: Value) -> Result<Exchange> {
         let request = match self.era {
             Era::Session => self.session_request(method, params).await?,
             _ => self.stateless_request(method, params),
         };
-        Ok(Exchange::open(self.service(), method, request).await)
+        Ok(Exchange::open(self.service.clone(), method, request).await)
     }
 
     /// A request with the headers that all have, and then the user's.

@@ -23,7 +23,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The server answered with a JSON-RPC error.
     #[error(transparent)]
-    Rpc(#[from] RpcError),
+    Rpc(#[from] Box<RpcError>),
     /// The server answered with something that is no JSON-RPC message.
     #[error("{method}: HTTP {status} without a JSON-RPC message: {body}")]
     Http {
@@ -41,8 +41,8 @@ pub enum Error {
         method: String,
         /// What is wrong with it.
         reason: String,
-        /// What came.
-        message: Value,
+        /// What came, as JSON.
+        message: String,
     },
     /// The stream of events ended before the reply had come.
     #[error("{method}: the stream ended without a reply")]
@@ -76,8 +76,8 @@ impl Error {
         self.rpc().map(|error| error.code)
     }
 
-    pub(super) fn unexpected(method: &str, reason: impl Into<String>, message: Value) -> Self {
-        Self::Unexpected { method: method.to_owned(), reason: reason.into(), message }
+    pub(super) fn unexpected(method: &str, reason: impl Into<String>, message: &Value) -> Self {
+        Self::Unexpected { method: method.to_owned(), reason: reason.into(), message: message.to_string() }
     }
 }
 

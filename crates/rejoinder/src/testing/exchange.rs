@@ -85,9 +85,10 @@ impl Exchange {
         match (code, message["error"]["message"].as_str().map(str::to_owned)) {
             (Some(code), Some(text)) => {
                 let data = message["error"].get_mut("data").map(Value::take);
-                RpcError { method: self.method.clone(), status: self.status, code, message: text, data }.into()
+                let (method, status) = (self.method.clone(), self.status);
+                Box::new(RpcError { method, status, code, message: text, data }).into()
             }
-            _ => Error::unexpected(&self.method, "neither a result nor an error", message),
+            _ => Error::unexpected(&self.method, "neither a result nor an error", &message),
         }
     }
 }

@@ -23,7 +23,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn discover(&self) -> Result<DiscoverResult> {
-        read("server/discover", self.request("server/discover", json!({})).await?)
+        read("server/discover", &self.request("server/discover", json!({})).await?)
     }
 
     /// All tools, whatever number of pages they take.
@@ -82,13 +82,13 @@ impl Client {
         let mut params = json!({});
         loop {
             let mut page = self.request(method, params).await?;
-            items.extend(read::<Vec<T>>(method, page[field].take())?);
+            items.extend(read::<Vec<T>>(method, &page[field])?);
             let cursor = match page["nextCursor"].take() {
                 Value::Null => return Ok(items),
                 cursor => cursor,
             };
             if seen.contains(&cursor) {
-                return Err(Error::unexpected(method, "the pages go round in a circle", cursor));
+                return Err(Error::unexpected(method, "the pages go round in a circle", &cursor));
             }
             params = json!({ "cursor": cursor });
             seen.push(cursor);

@@ -69,10 +69,10 @@ pub struct Log {
 }
 
 impl<R: DeserializeOwned> Reply<R> {
-    pub(super) fn read(method: &str, outcome: Outcome) -> Result<Self> {
-        let mut reply = Self { result: read(method, outcome.result)?, progress: Vec::new(), logs: Vec::new() };
-        for mut message in outcome.notifications {
-            let params = message["params"].take();
+    pub(super) fn read(method: &str, outcome: &Outcome) -> Result<Self> {
+        let mut reply = Self { result: read(method, &outcome.result)?, progress: Vec::new(), logs: Vec::new() };
+        for message in &outcome.notifications {
+            let params = &message["params"];
             match message["method"].as_str() {
                 Some("notifications/progress") => reply.progress.push(read(method, params)?),
                 Some("notifications/message") => reply.logs.push(read(method, params)?),
@@ -83,8 +83,8 @@ impl<R: DeserializeOwned> Reply<R> {
     }
 }
 
-pub(super) fn read<T: DeserializeOwned>(method: &str, value: Value) -> Result<T> {
-    T::deserialize(&value).map_err(|error| Error::unexpected(method, error.to_string(), value))
+pub(super) fn read<T: DeserializeOwned>(method: &str, value: &Value) -> Result<T> {
+    T::deserialize(value).map_err(|error| Error::unexpected(method, error.to_string(), value))
 }
 
 impl Reply<CallToolResult> {
@@ -122,7 +122,7 @@ impl Reply<CallToolResult> {
     /// # }
     /// ```
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T> {
-        read("tools/call", self.result.structured_content.clone().unwrap_or_default())
+        read("tools/call", self.result.structured_content.as_ref().unwrap_or(&Value::Null))
     }
 }
 

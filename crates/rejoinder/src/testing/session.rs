@@ -38,27 +38,27 @@ impl Client {
     async fn open_session(&self) -> Result<Session> {
         let hello = json!({ "protocolVersion": VERSION, "capabilities": self.capabilities, "clientInfo": self.info });
         let request = self.in_session(&HeaderMap::new(), "initialize", hello);
-        let mut exchange = Exchange::open(self.service(), "initialize", request).await;
+        let mut exchange = Exchange::open(self.service.clone(), "initialize", request).await;
         let welcome = exchange.finish().await?.result;
-        let version: String = read("initialize", welcome["protocolVersion"].clone())?;
+        let version: String = read("initialize", &welcome["protocolVersion"])?;
         let mut headers = HeaderMap::new();
         let version = HeaderValue::try_from(version);
         headers.insert(
             "mcp-protocol-version",
-            version.map_err(|error| Error::unexpected("initialize", error.to_string(), welcome))?,
+            version.map_err(|error| Error::unexpected("initialize", error.to_string(), &welcome))?,
         );
         if let Some(id) = exchange.headers.remove("mcp-session-id") {
             headers.insert("mcp-session-id", id);
         }
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         let ready = self.http(Method::POST, headers.clone(), ready.to_string().into());
-        let mut accepted = Exchange::open(self.service(), "notifications/initialized", ready).await;
+        let mut accepted = Exchange::open(self.service.clone(), "notifications/initialized", ready).await;
         if let Some(message) = accepted.next().await? {
             return Err(accepted.error(message));
         }
         if let Some(level) = self.log_level {
             let request = self.in_session(&headers, "logging/setLevel", json!({ "level": level }));
-            Exchange::open(self.service(), "logging/setLevel", request).await.finish().await?;
+            Exchange::open(self.service.clone(), "logging/setLevel", request).await.finish().await?;
         }
         Ok(Session { headers })
     }
@@ -67,6 +67,6 @@ impl Client {
     pub(super) async fn session_stream(&self) -> Result<Exchange> {
         let session = self.session.get_or_try_init(|| self.open_session()).await?;
         let request = self.http(Method::GET, session.headers.clone(), Bytes::new());
-        Ok(Exchange::open(self.service(), "GET", request).await)
+        Ok(Exchange::open(self.service.clone(), "GET", request).await)
     }
 }

@@ -109,12 +109,12 @@ impl Client {
         let mut exchange = self.open(METHOD, json!({ "notifications": filter })).await?;
         let first = exchange.next().await?.ok_or_else(|| Error::NoReply { method: METHOD.into() })?;
         if first["method"] == "notifications/subscriptions/acknowledged" {
-            let honoured = read(METHOD, first["params"]["notifications"].clone())?;
+            let honoured = read(METHOD, &first["params"]["notifications"])?;
             return Ok(Subscription { exchange, honoured });
         }
         Err(match first.get("error") {
             Some(_) => exchange.error(first),
-            None => Error::unexpected(METHOD, "a subscription begins with its acknowledgement", first),
+            None => Error::unexpected(METHOD, "a subscription begins with its acknowledgement", &first),
         })
     }
 }

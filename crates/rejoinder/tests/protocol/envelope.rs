@@ -74,8 +74,14 @@ async fn c03_nothing_is_taken_from_an_earlier_request_on_the_same_pipe() {
     assert_eq!(second["result"]["structuredContent"]["client"], Value::Null);
     assert_eq!(second["result"]["structuredContent"]["sampling"], false);
 
+    // Without a version it is a message of the session era, and no session has begun.
     pipe.send(message(3, "tools/list", json!({ "_meta": {} }))).await;
-    assert_eq!(pipe.next().await["error"]["code"], -32602);
+    assert_eq!(pipe.next().await["error"]["code"], -32600);
+    let mut modern = Pipe::open(&server().modern_only().build().unwrap());
+    modern.send(message(1, "tools/list", json!({}))).await;
+    assert_eq!(modern.next().await["id"], 1);
+    modern.send(message(2, "tools/list", json!({ "_meta": {} }))).await;
+    assert_eq!(modern.next().await["error"]["code"], -32602);
 }
 
 #[tokio::test]

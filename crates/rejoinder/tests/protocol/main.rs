@@ -6,13 +6,17 @@
 //! |---|---|
 //! | C11 | that nothing depends on `clientInfo` cannot be shown by one request; the engine never reads it |
 //! | C14 | the server declares no extension yet, so there is no id to check |
-//! | C21 | the half about `initialize` is tested with the session era |
 //! | C22 to C39 | questions to the user, tested where these are |
 //! | C40 | a note about deprecation |
 //! | C41 | the half about questions; what an author says by hand is tested |
 //! | C66 | a rule for authors: nothing in the server decides by `cacheScope` |
 //!
 //! Beside them, one file for each thing a server does that the protocol leaves to it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unused_async, reason = "tools of real servers wait for something")]
+#![expect(clippy::needless_pass_by_value, reason = "`json!(..)` reads best where it is used")]
+#![expect(unreachable_pub, reason = "nothing is reachable from outside a test")]
 
 mod fixture;
 mod wire;
@@ -37,4 +41,5 @@ mod lists;
 mod mounting;
 mod prompts;
 mod resources;
+mod sessions;
 mod wiring;

@@ -85,7 +85,7 @@ async fn arguments_that_do_not_fit_are_told_all_at_once() {
     Invalid arguments:
     - `weather`: there is no such argument; the arguments are `place`, `days`, `cheap`, `who`
     - `place`: it is required and was not sent
-    - `days`: expected a non-negative integer, got the string "many"
+    - `days`: expected an integer from 0 to 255, got the string "many"
     - `cheap`: expected a boolean, got the string "perhaps"
     "#);
 }
