@@ -59,7 +59,7 @@ async fn optional_entries_of_meta_are_checked_when_they_are_there() {
         ("io.modelcontextprotocol/clientInfo", |_| false),
     ];
     for (key, right) in cases {
-        for kind in kinds().into_iter() {
+        for kind in kinds().into_iter().chain([json!(["name", "1.0"])]) {
             let mut message = add();
             message["params"]["_meta"][key] = kind.clone();
             let response = host.ask(&message).await;
