@@ -28,7 +28,8 @@ pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
 /// Answers a message of the stateless era.
 pub(crate) fn dispatch(engine: &Arc<Engine>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Answer {
     let Some(method) = envelope.method else {
-        return refuse(envelope.id, &RpcError::invalid_request("this server asks nothing, so it takes no response"));
+        // Its id is not one of the client's own requests, which an answer under that id would seem to be for.
+        return refuse(None, &RpcError::invalid_request("this server asks nothing, so it takes no response"));
     };
     let Some(id) = envelope.id else { return Answer::Nothing };
     let request = Request { engine, body, id, method: &method };

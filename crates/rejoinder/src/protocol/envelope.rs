@@ -87,7 +87,7 @@ impl<'a> Envelope<'a> {
     /// Reads a message.
     pub(crate) fn read(bytes: &'a [u8], engine: &Engine) -> Result<Self, BadEnvelope<'a>> {
         let mut envelope = Self::default();
-        let mut state = State { engine, jsonrpc: false, response: false, seen: 0 };
+        let mut state = State { engine, jsonrpc: false, response: false, null_id: false, seen: 0 };
         match envelope.fill(bytes, &mut state) {
             Ok(()) => envelope.check(&state).map_err(|error| BadEnvelope { id: envelope.id, error }).map(|()| envelope),
             Err(error) => Err(BadEnvelope { id: envelope.id.or_else(|| find_id(bytes)), error }),
@@ -105,7 +105,10 @@ impl<'a> Envelope<'a> {
             state.once(known, &key)?;
             match &*key {
                 "jsonrpc" => state.jsonrpc = scan.raw()? == "\"2.0\"",
-                "id" => self.id = Some(id(scan.raw()?)?),
+                "id" => match scan.raw()? {
+                    "null" => state.null_id = true,
+                    raw => self.id = Some(id(raw)?),
+                },
                 "method" => match Field::read(&mut scan)? {
                     Field::Given(method) => self.method = Some(method),
                     _ => return Err(RpcError::invalid_request("`method` must be a string")),
@@ -113,9 +116,12 @@ impl<'a> Envelope<'a> {
                 "params" => self.params.fill(&mut scan, self.method.as_deref(), state)?,
                 "result" | "error" => {
                     state.response = true;
-                    scan.skip()?;
+                    scan.raw()?;
                 }
-                _ => scan.skip()?,
+                // Not just skipped: that would let through text that is not UTF-8.
+                _ => {
+                    scan.raw()?;
+                }
             }
         }
         if scan.is_done() { Ok(()) } else { Err(Syntax.into()) }
@@ -124,6 +130,9 @@ impl<'a> Envelope<'a> {
     fn check(&self, state: &State<'_>) -> Result<(), RpcError> {
         if !state.jsonrpc {
             return Err(RpcError::invalid_request("`jsonrpc` must be \"2.0\""));
+        }
+        if state.null_id && !state.response {
+            return Err(bad_id());
         }
         match (&self.method, state.response) {
             (None, false) => Err(RpcError::invalid_request("`method` is missing")),
@@ -138,6 +147,8 @@ struct State<'e> {
     engine: &'e Engine,
     jsonrpc: bool,
     response: bool,
+    /// Only the answer to a message that could not be read has one.
+    null_id: bool,
     seen: u32,
 }
 
@@ -270,7 +281,11 @@ fn id(raw: &str) -> Result<&str, RpcError> {
     if raw.starts_with('"') || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())) {
         return Ok(raw);
     }
-    Err(RpcError::invalid_request("`id` must be a string or an integer"))
+    Err(bad_id())
+}
+
+fn bad_id() -> RpcError {
+    RpcError::invalid_request("`id` must be a string or an integer")
 }
 
 /// The id of a message that could not be read to its end: it may come after what is wrong.

@@ -1,10 +1,13 @@
 //! `subscriptions/listen`: changes, as they happen, until one side has enough.
 
-use std::task::{Context, Poll};
+use std::{
+    collections::BTreeMap,
+    task::{Context, Poll},
+};
 
 use bytes::Bytes;
 use rejoinder_core::model::ServerCapabilities;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{RpcError, answer::Frame, write::whole_result};
@@ -19,8 +22,10 @@ pub(super) struct Listen {
 }
 
 #[derive(Deserialize)]
-struct Params {
-    notifications: Wanted,
+struct Params<'a> {
+    // Not `Wanted` at once: an array would do for it, too.
+    #[serde(borrow)]
+    notifications: &'a RawValue,
 }
 
 #[derive(Deserialize, Default)]
@@ -35,9 +40,14 @@ struct Wanted {
 impl Listen {
     /// Subscribes to what the request wants and the server has.
     pub(super) fn open(engine: &Engine, params: &str) -> Result<Self, RpcError> {
-        let params: Params = serde_json::from_str(params)
-            .map_err(|error| RpcError::invalid_params(format!("`params.notifications` is not a filter: {error}")))?;
-        let filter = honoured(params.notifications, &engine.capabilities);
+        let not_a_filter = |error| RpcError::invalid_params(format!("`params.notifications` is not a filter: {error}"));
+        let params: Params<'_> = serde_json::from_str(params).map_err(not_a_filter)?;
+        let wanted = params.notifications.get();
+        if !wanted.starts_with('{') {
+            return Err(RpcError::invalid_params("`params.notifications` must be an object"));
+        }
+        let wanted = serde_json::from_str(wanted).map_err(not_a_filter)?;
+        let filter = honoured(wanted, &engine.capabilities);
         let acknowledgement = Some(describe(&filter));
         Ok(Self { subscription: engine.hub.subscribe(filter), acknowledgement })
     }
@@ -45,30 +55,45 @@ impl Listen {
     pub(super) fn poll_frame(&mut self, cx: &Context<'_>, engine: &Engine, id: &str) -> Poll<Frame> {
         if let Some(filter) = self.acknowledgement.take() {
             let params = json!({ "notifications": filter });
-            return Poll::Ready(notification("notifications/subscriptions/acknowledged", params, id));
+            return Poll::Ready(notification("notifications/subscriptions/acknowledged", &params, id));
         }
         self.subscription.poll_change(cx).map(|change| match change {
-            Some(Change::Tools) => notification("notifications/tools/list_changed", json!({}), id),
-            Some(Change::Prompts) => notification("notifications/prompts/list_changed", json!({}), id),
-            Some(Change::Resources) => notification("notifications/resources/list_changed", json!({}), id),
-            Some(Change::Updated(uri)) => notification("notifications/resources/updated", json!({ "uri": uri }), id),
-            None => Frame::Last(whole_result(
-                id,
-                &json!({ "resultType": "complete",
-                    "_meta": { SUBSCRIPTION: raw(id), "io.modelcontextprotocol/serverInfo": &engine.info } }),
-            )),
+            Some(Change::Tools) => notification("notifications/tools/list_changed", &json!({}), id),
+            Some(Change::Prompts) => notification("notifications/prompts/list_changed", &json!({}), id),
+            Some(Change::Resources) => notification("notifications/resources/list_changed", &json!({}), id),
+            Some(Change::Updated(uri)) => notification("notifications/resources/updated", &json!({ "uri": uri }), id),
+            None => Frame::Last(whole_result(id, &End::new(id, &engine.info_json))),
         })
     }
 }
 
-fn notification(method: &str, mut params: Value, id: &str) -> Frame {
-    params["_meta"] = json!({ SUBSCRIPTION: raw(id) });
-    Frame::Notification(Bytes::from(json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()))
+/// The last message of a subscription that the server ends.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct End<'a> {
+    result_type: &'static str,
+    #[serde(rename = "_meta")]
+    meta: BTreeMap<&'static str, &'a RawValue>,
 }
 
-/// The id, with the JSON type it came with.
-fn raw(id: &str) -> Value {
-    serde_json::from_str::<&RawValue>(id).ok().and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+impl<'a> End<'a> {
+    fn new(id: &'a str, server: &'a RawValue) -> Self {
+        // The id as it was sent: a number may be too large for any type of ours.
+        let id = serde_json::from_str(id).ok().map(|id| (SUBSCRIPTION, id));
+        let meta = id.into_iter().chain([("io.modelcontextprotocol/serverInfo", server)]).collect();
+        Self { result_type: "complete", meta }
+    }
+}
+
+fn notification(method: &str, params: &Value, id: &str) -> Frame {
+    let mut params = params.to_string();
+    params.pop();
+    if params.len() > 1 {
+        params.push(',');
+    }
+    Frame::Notification(Bytes::from(format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}\"_meta\":{{\"{SUBSCRIPTION}\":{id}}}}}}}"
+    )))
 }
 
 fn honoured(wanted: Wanted, capabilities: &ServerCapabilities) -> Filter {

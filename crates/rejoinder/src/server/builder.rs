@@ -44,6 +44,7 @@ pub(crate) struct Options {
     pub(crate) sessions: bool,
     pub(crate) body_limit: usize,
     pub(crate) body_timeout: Duration,
+    pub(crate) header_timeout: Duration,
     pub(crate) grace: Duration,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
@@ -62,6 +63,7 @@ impl Default for Options {
             sessions: true,
             body_limit: 4 * 1024 * 1024,
             body_timeout: Duration::from_secs(30),
+            header_timeout: Duration::from_secs(60),
             grace: Duration::from_secs(10),
             allowed_hosts: ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec(),
             allowed_origins: Vec::new(),
@@ -168,6 +170,15 @@ impl Server {
     /// How long a request's body may take to arrive; 30 seconds unless set.
     pub fn body_timeout(mut self, timeout: Duration) -> Self {
         self.options.body_timeout = timeout;
+        self
+    }
+
+    /// How long a connection may take to send the head of its next request; 60 seconds unless set.
+    ///
+    /// A connection that sends none is closed: otherwise enough of them would keep everybody else out. It counts for
+    /// the HTTP that the server serves itself, not for a [mounted](crate::McpService) one.
+    pub fn header_timeout(mut self, timeout: Duration) -> Self {
+        self.options.header_timeout = timeout;
         self
     }
 

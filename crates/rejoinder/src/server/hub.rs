@@ -132,3 +132,25 @@ impl Drop for Subscription {
         self.hub.state().subscribers.remove(&self.id);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subscription_that_is_dropped_is_forgotten() {
+        let hub = Hub::default();
+        let filter = || Filter { tools: true, ..Filter::default() };
+        let stays = hub.subscribe(filter());
+        for _ in 0..1000 {
+            let left = hub.subscribe(filter());
+            hub.tell(&Change::Tools);
+            drop(left);
+        }
+        assert_eq!(hub.state().subscribers.len(), 1);
+        // However often it changed, it is told once.
+        let cx = Context::from_waker(Waker::noop());
+        assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Change::Tools)));
+        assert_eq!(stays.poll_change(&cx), Poll::Pending);
+    }
+}

@@ -104,9 +104,12 @@ impl UriTemplate {
             (false, Some((path, query))) => (path, query),
             _ => (uri, ""),
         };
-        let mut values = Vec::new();
-        if !walk(&self.parts, path, &mut values) {
-            return None;
+        let (mut values, mut begin) = (Vec::new(), 0);
+        for (part, end) in self.parts.iter().zip(cut(&self.parts, path)?) {
+            if let Part::Variable { name, .. } = part {
+                values.push((name.as_str(), decode(&path[begin..end])?));
+            }
+            begin = end;
         }
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -114,35 +117,60 @@ impl UriTemplate {
             if values.iter().any(|(seen, _)| seen == name) {
                 return None;
             }
-            values.push((name, decode(value)?));
+            values.push((name.as_str(), decode(value)?));
         }
         Some(values)
     }
 }
 
-/// Matches the parts one by one; a variable takes as much as leaves room for the rest.
-fn walk<'a>(parts: &'a [Part], text: &str, values: &mut Vec<(&'a str, String)>) -> bool {
-    let Some((part, rest)) = parts.split_first() else { return text.is_empty() };
-    match part {
-        Part::Literal(literal) => text.strip_prefix(literal.as_str()).is_some_and(|text| walk(rest, text, values)),
-        Part::Variable { name, slashes } => {
-            let reach = if *slashes { text.len() } else { text.find(['/', '?', '#']).unwrap_or(text.len()) };
-            // The text that follows decides where the variable ends; from the right, so that it takes the most.
-            let ends: Vec<usize> = match rest.first() {
-                None => vec![text.len()],
-                Some(Part::Literal(next)) => text.match_indices(next.as_str()).map(|(at, _)| at).collect(),
-                Some(Part::Variable { .. }) => Vec::new(),
-            };
-            ends.into_iter().rev().filter(|end| (1..=reach).contains(end)).any(|end| {
-                let Some(value) = decode(&text[..end]) else { return false };
-                values.push((name, value));
-                walk(rest, &text[end..], values) || {
-                    values.pop();
-                    false
-                }
-            })
-        }
+/// Where each part ends, if the text is made of them; a variable takes as much as leaves room for the rest.
+///
+/// From the last part to the first it finds where each one may begin, in one pass over the text for each part, so
+/// that no text is costly, however many ways there are to cut it.
+fn cut(parts: &[Part], text: &str) -> Option<Vec<usize>> {
+    // `ends[part][at]`: where the part ends if it begins at `at` and the rest follows.
+    let mut ends: Vec<Vec<Option<usize>>> = Vec::with_capacity(parts.len());
+    let mut rest_begins = vec![false; text.len() + 1];
+    rest_begins[text.len()] = true;
+    for part in parts.iter().rev() {
+        let found = match part {
+            Part::Literal(literal) => literal_ends(literal, text, &rest_begins),
+            Part::Variable { slashes, .. } => variable_ends(*slashes, text, &rest_begins),
+        };
+        rest_begins = found.iter().map(Option::is_some).collect();
+        ends.push(found);
     }
+    let mut at = 0;
+    ends.into_iter()
+        .rev()
+        .map(|ends| {
+            at = ends[at]?;
+            Some(at)
+        })
+        .collect::<Option<Vec<_>>>()
+        .filter(|_| at == text.len())
+}
+
+fn literal_ends(literal: &str, text: &str, rest_begins: &[bool]) -> Vec<Option<usize>> {
+    let (text, literal) = (text.as_bytes(), literal.as_bytes());
+    let end = |at: usize| text[at..].starts_with(literal).then_some(at + literal.len());
+    (0..=text.len()).map(|at| end(at).filter(|end| rest_begins[*end])).collect()
+}
+
+fn variable_ends(slashes: bool, text: &str, rest_begins: &[bool]) -> Vec<Option<usize>> {
+    let text = text.as_bytes();
+    let stops = |at: usize| !slashes && matches!(text.get(at), Some(b'/' | b'?' | b'#'));
+    let mut ends = vec![None; text.len() + 1];
+    // The last place that can be reached from here, and where the rest may begin.
+    let mut furthest = None;
+    for at in (0..=text.len()).rev() {
+        ends[at] = furthest.filter(|_| !stops(at));
+        if stops(at) {
+            furthest = None;
+        }
+        furthest = furthest.or(rest_begins[at].then_some(at));
+    }
+    ends
 }
 
 /// Undoes percent-encoding; `None` if it is broken or not UTF-8.

@@ -9,8 +9,9 @@ impl Shutdown {
     pub(crate) fn on_signal() -> Self {
         let shutdown = Self::default();
         let token = shutdown.0.clone();
+        let signal = signal();
         tokio::spawn(async move {
-            signal().await;
+            signal.await;
             tracing::info!("stopping: calls in flight may finish");
             token.cancel();
         });
@@ -22,19 +23,24 @@ impl Shutdown {
     }
 }
 
+/// Signals count from now on, not from when somebody first waits for one.
 #[cfg(unix)]
-async fn signal() {
+fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-        }
-        Err(error) => {
-            tracing::warn!(%error, "SIGTERM cannot be caught");
-            let _ = tokio::signal::ctrl_c().await;
+    let listen = |kind, name| {
+        let signal = signal(kind);
+        signal.inspect_err(|error| tracing::warn!(%error, "{name} cannot be caught")).ok()
+    };
+    let interrupt = listen(SignalKind::interrupt(), "SIGINT");
+    let terminate = listen(SignalKind::terminate(), "SIGTERM");
+    async move {
+        let received = async |signal: Option<tokio::signal::unix::Signal>| match signal {
+            Some(mut signal) => signal.recv().await,
+            None => std::future::pending().await,
+        };
+        tokio::select! {
+            _ = received(interrupt) => {}
+            _ = received(terminate) => {}
         }
     }
 }

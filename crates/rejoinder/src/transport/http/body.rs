@@ -28,6 +28,10 @@ impl ResponseBody {
         Self(Kind::Pieces(VecDeque::new()))
     }
 
+    pub(super) fn text(text: &'static str) -> Self {
+        Self(Kind::Pieces(VecDeque::from([Bytes::from_static(text.as_bytes())])))
+    }
+
     pub(super) fn reply(body: ReplyBody) -> Self {
         Self(Kind::Pieces(body.pieces().collect()))
     }

@@ -29,7 +29,7 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, Refused> {
     }
     let (mut json, mut events) = (false, false);
     for kind in values.flat_map(|value| value.split(',')) {
-        match kind.split(';').next().unwrap_or_default().trim() {
+        match &*kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase() {
             "*/*" => (json, events) = (true, true),
             "application/json" | "application/*" => json = true,
             "text/event-stream" | "text/*" => events = true,

@@ -1,16 +1,16 @@
-use std::{
-    convert::Infallible,
-    io,
-    pin::Pin,
-    task::{Context, Poll},
-};
+use std::{convert::Infallible, io, time::Duration};
 
 use ::http::{Request, Response, StatusCode};
-use axum::{ServiceExt, body::Body, response::IntoResponse, serve::ListenerExt};
-use tokio::{net::TcpListener, time::timeout};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 use tower_service::Service;
 
-use super::McpService;
+use super::{McpService, ResponseBody};
 use crate::{server::BuiltServer, transport::shutdown::Shutdown};
 
 /// Serves on a listener, at `/mcp`, until told to stop; then calls in flight have the grace period to finish.
@@ -19,52 +19,74 @@ pub(in crate::transport) async fn serve(
     listener: TcpListener,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    let grace = server.0.options.grace;
+    let (grace, header_timeout) = (server.0.options.grace, server.0.options.header_timeout);
     let service = server.into_service();
-    let closing = service.clone();
-    let listener = listener.tap_io(|io| {
-        // A reply is written whole: waiting to fill a packet would only delay it.
-        let _ = io.set_nodelay(true);
-    });
-    let stop = shutdown.clone();
-    let service = ServiceExt::<Request<Body>>::into_make_service(AtMcp(service));
-    let serving = axum::serve(listener, service).with_graceful_shutdown(async move {
-        stop.wait().await;
-        closing.close().await;
-    });
-    let mut serving = std::pin::pin!(serving.into_future());
-    tokio::select! {
-        ended = &mut serving => return ended,
-        () = shutdown.wait() => {}
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            stream = accept(&listener) => {
+                connections.spawn(connection(stream, service.clone(), header_timeout, shutdown.clone()));
+            }
+            Some(_) = connections.join_next() => {}
+            () = shutdown.wait() => break,
+        }
     }
-    match timeout(grace, serving).await {
-        Ok(ended) => ended,
-        Err(_) => {
-            tracing::warn!(?grace, "calls were still in flight at the end of the grace period");
-            Ok(())
+    // Whoever connects from now on is refused at once.
+    drop(listener);
+    let finishing = async {
+        service.close().await;
+        while connections.join_next().await.is_some() {}
+    };
+    if timeout(grace, finishing).await.is_err() {
+        tracing::warn!(?grace, "calls were still in flight at the end of the grace period");
+    }
+    Ok(())
+}
+
+/// The next connection. One that failed is its client's trouble; a lack of files passes.
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) => match error.kind() {
+                io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::ConnectionReset => {}
+                _ => {
+                    tracing::error!(%error, "no connection can be accepted");
+                    sleep(Duration::from_millis(100)).await;
+                }
+            },
         }
     }
 }
 
-/// The service at `/mcp`, and nothing elsewhere.
-#[derive(Clone)]
-struct AtMcp(McpService);
-
-impl Service<Request<Body>> for AtMcp {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        if request.uri().path() != "/mcp" {
-            let elsewhere = (StatusCode::NOT_FOUND, "the MCP endpoint is /mcp\n").into_response();
-            return Box::pin(std::future::ready(Ok(elsewhere)));
+/// Serves one connection to its end. It is given up when the head of a request does not come in time.
+async fn connection(stream: TcpStream, service: McpService, header_timeout: Duration, shutdown: Shutdown) {
+    // A reply is written whole: waiting to fill a packet would only delay it.
+    let _ = stream.set_nodelay(true);
+    let answer = service_fn(move |request| at_mcp(service.clone(), request));
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(header_timeout);
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), answer));
+    let ended = tokio::select! {
+        ended = &mut connection => ended,
+        () = shutdown.wait() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
         }
-        let reply = self.0.call(request);
-        Box::pin(async move { Ok(reply.await?.map(Body::new)) })
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection failed");
     }
+}
+
+/// The service at `/mcp`, and nothing elsewhere.
+async fn at_mcp(mut service: McpService, request: Request<Incoming>) -> Result<Response<ResponseBody>, Infallible> {
+    if request.uri().path() == "/mcp" {
+        return service.call(request).await;
+    }
+    let mut elsewhere = Response::new(ResponseBody::text("the MCP endpoint is /mcp\n"));
+    *elsewhere.status_mut() = StatusCode::NOT_FOUND;
+    Ok(elsewhere)
 }

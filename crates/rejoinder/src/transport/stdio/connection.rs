@@ -25,6 +25,19 @@ use crate::{
 /// Serves one client until it closes its end or the server is told to stop; then requests in flight may finish.
 pub(crate) async fn serve(
     engine: &Arc<Engine>,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    shutdown: Shutdown,
+) -> io::Result<()> {
+    match converse(engine, input, output, shutdown).await {
+        // The client reads no more: it has left.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        ended => ended,
+    }
+}
+
+async fn converse(
+    engine: &Arc<Engine>,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     shutdown: Shutdown,
@@ -52,28 +65,15 @@ pub(crate) async fn serve(
                     connection.take(message);
                 }
             }
-            () = shutdown.wait() => {
-                engine.hub.close();
-                break;
-            }
+            () = shutdown.wait() => break engine.hub.close(),
         }
-        connection.flush(&mut output).await?;
+        // A client that does not read must not keep the server from stopping.
+        tokio::select! {
+            flushed = connection.flush(&mut output) => flushed?,
+            () = shutdown.wait() => break engine.hub.close(),
+        }
     }
-    connection.flush(&mut output).await?;
-    let Connection { mut in_flight, session, mut out, .. } = connection;
-    let mut in_session = session.is_some();
-    // Without a way into it, the session ends.
-    drop(session);
-    let finishing = async {
-        while let Some(message) = in_flight.last_words(&mut receiver, &mut in_session).await {
-            push(&mut out, message);
-            output.write_all(&out).await?;
-            out.clear();
-            output.flush().await?;
-        }
-        Ok(())
-    };
-    timeout(engine.options.grace, finishing).await.unwrap_or(Ok(()))
+    timeout(engine.options.grace, connection.finish(receiver, output)).await.unwrap_or(Ok(()))
 }
 
 struct Connection<'a> {
@@ -111,6 +111,10 @@ impl Connection<'_> {
             let begin = || Session::begin(self.engine, self.in_flight.sender());
             return self.session.get_or_insert_with(begin).send(line.clone());
         }
+        if envelope.method.is_none() {
+            // Nobody answers a response: two sides that did would never stop.
+            return tracing::debug!("a response to nothing that was asked");
+        }
         let id = envelope.id;
         match dispatch(self.engine, line, envelope, None) {
             Answer::Nothing => {}
@@ -128,12 +132,14 @@ impl Connection<'_> {
         }
         // Nobody is woken through this: a call that is not over is polled again by its own task.
         let mut nobody = Context::from_waker(Waker::noop());
-        loop {
-            match stream.poll_frame(&mut nobody) {
-                Poll::Ready(Frame::Last(reply)) => return self.reply(reply),
-                Poll::Ready(Frame::Notification(message)) => push(&mut self.out, Output::Message(message)),
-                Poll::Pending => return self.in_flight.add(key, stream),
+        match stream.poll_frame(&mut nobody) {
+            Poll::Ready(Frame::Last(reply)) => self.reply(reply),
+            // It may have no end of them: whoever has something to say goes on by itself, as fast as the client reads.
+            Poll::Ready(Frame::Notification(message)) => {
+                push(&mut self.out, Output::Message(message));
+                self.in_flight.add(key, stream);
             }
+            Poll::Pending => self.in_flight.add(key, stream),
         }
     }
 
@@ -143,20 +149,37 @@ impl Connection<'_> {
     }
 
     fn take(&mut self, message: Output) {
-        if let Output::Last(key, _) = &message
-            && !self.in_flight.done(key)
-        {
+        match &message {
             // Cancelled while its reply was on the way here: it gets none.
-            return;
+            Output::Last(key, serial, _) if !self.in_flight.done(key, *serial) => {}
+            _ => push(&mut self.out, message),
         }
-        push(&mut self.out, message);
     }
 
+    /// Writes what waits. Where it is given up, what has not been written still waits.
     async fn flush(&mut self, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-        if !self.out.is_empty() {
-            output.write_all(&self.out).await?;
-            output.flush().await?;
-            self.out.clear();
+        while !self.out.is_empty() {
+            if output.write_buf(&mut self.out).await? == 0 {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+        }
+        output.flush().await
+    }
+
+    /// Writes what the requests in flight, and the session if there is one, still say, until they are done.
+    async fn finish(
+        mut self,
+        mut receiver: mpsc::Receiver<Output>,
+        mut output: impl AsyncWrite + Unpin,
+    ) -> io::Result<()> {
+        // Without a way into it, the session ends.
+        let mut in_session = self.session.take().is_some();
+        self.flush(&mut output).await?;
+        while in_session || !self.in_flight.is_empty() {
+            let Some(message) = receiver.recv().await else { break };
+            in_session &= !matches!(message, Output::SessionOver);
+            self.take(message);
+            self.flush(&mut output).await?;
         }
         Ok(())
     }
@@ -165,7 +188,7 @@ impl Connection<'_> {
 fn push(out: &mut BytesMut, message: Output) {
     match message {
         Output::Message(message) => out.extend_from_slice(&message),
-        Output::Last(_, pieces) => pieces.iter().for_each(|piece| out.extend_from_slice(piece)),
+        Output::Last(_, _, pieces) => pieces.iter().for_each(|piece| out.extend_from_slice(piece)),
         Output::SessionOver => return,
     }
     out.extend_from_slice(b"\n");

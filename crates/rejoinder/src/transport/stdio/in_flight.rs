@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use crate::protocol::{Frame, Stream};
@@ -11,7 +11,7 @@ use crate::protocol::{Frame, Stream};
 pub(super) enum Output {
     Message(Bytes),
     /// It is over; this was its last message.
-    Last(Key, Vec<Bytes>),
+    Last(Key, Serial, Vec<Bytes>),
     /// The session on this pipe is over.
     SessionOver,
 }
@@ -19,20 +19,25 @@ pub(super) enum Output {
 /// A request's id, the same however it was spelled.
 pub(super) type Key = String;
 
+/// Tells a request from a later one with the same id.
+pub(super) type Serial = u64;
+
 /// The requests that are being worked on, each in a task of its own.
 pub(super) struct InFlight {
     tasks: HashMap<Key, Task>,
+    next: Serial,
     sender: mpsc::Sender<Output>,
 }
 
 struct Task {
     handle: JoinHandle<()>,
+    serial: Serial,
     subscription: bool,
 }
 
 impl InFlight {
     pub(super) fn new(sender: mpsc::Sender<Output>) -> Self {
-        Self { tasks: HashMap::new(), sender }
+        Self { tasks: HashMap::new(), next: 0, sender }
     }
 
     pub(super) fn sender(&self) -> mpsc::Sender<Output> {
@@ -40,7 +45,11 @@ impl InFlight {
     }
 
     pub(super) fn key(id: &str) -> Key {
-        serde_json::from_str::<Value>(id).map_or_else(|_| id.to_owned(), |id| id.to_string())
+        // A number has one spelling, and may be too large for any type of ours.
+        match serde_json::from_str::<Value>(id) {
+            Ok(Value::String(text)) => Value::String(text).to_string(),
+            _ => id.to_owned(),
+        }
     }
 
     pub(super) fn contains(&self, key: &str) -> bool {
@@ -49,7 +58,8 @@ impl InFlight {
 
     /// Lets a request go on by itself.
     pub(super) fn add(&mut self, key: Key, mut stream: Stream) {
-        let (sender, name) = (self.sender.clone(), key.clone());
+        let (sender, name, serial) = (self.sender.clone(), key.clone(), self.next);
+        self.next += 1;
         let subscription = stream.is_subscription();
         let handle = tokio::spawn(async move {
             // A closed channel means that the connection is gone, and with it whoever wanted to know.
@@ -61,28 +71,31 @@ impl InFlight {
                         }
                     }
                     Frame::Last(reply) => {
-                        let _ = sender.send(Output::Last(name, reply.body.pieces().collect())).await;
+                        let _ = sender.send(Output::Last(name, serial, reply.body.pieces().collect())).await;
                         return;
                     }
                 }
             }
         });
-        self.tasks.insert(key, Task { handle, subscription });
+        self.tasks.insert(key, Task { handle, serial, subscription });
     }
 
-    pub(super) fn done(&mut self, key: &str) -> bool {
-        self.tasks.remove(key).is_some()
+    /// Takes note that a request is over; `false` if it was cancelled, perhaps while its reply was on the way.
+    pub(super) fn done(&mut self, key: &str, serial: Serial) -> bool {
+        let known = self.tasks.get(key).is_some_and(|task| task.serial == serial);
+        known && self.tasks.remove(key).is_some()
     }
 
     /// Cancels what a `notifications/cancelled` names; `false` if it is not one of these requests.
     pub(super) fn cancel(&mut self, params: Option<&str>) -> bool {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Cancelled {
-            request_id: Value,
+        struct Cancelled<'a> {
+            #[serde(borrow)]
+            request_id: &'a RawValue,
         }
-        let cancelled = params.and_then(|params| serde_json::from_str::<Cancelled>(params).ok());
-        let task = cancelled.and_then(|cancelled| self.tasks.remove(&cancelled.request_id.to_string()));
+        let cancelled = params.and_then(|params| serde_json::from_str::<Cancelled<'_>>(params).ok());
+        let task = cancelled.and_then(|cancelled| self.tasks.remove(&Self::key(cancelled.request_id.get())));
         task.map(|task| task.handle.abort()).is_some()
     }
 
@@ -96,22 +109,8 @@ impl InFlight {
         });
     }
 
-    /// What one of them, or the session, says, once the client has nothing more to say; `None` when all are done.
-    pub(super) async fn last_words(
-        &mut self,
-        receiver: &mut mpsc::Receiver<Output>,
-        session: &mut bool,
-    ) -> Option<Output> {
-        if self.tasks.is_empty() && !*session {
-            return None;
-        }
-        let output = receiver.recv().await?;
-        match &output {
-            Output::Last(key, _) => drop(self.tasks.remove(key)),
-            Output::SessionOver => *session = false,
-            Output::Message(_) => {}
-        }
-        Some(output)
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
     }
 }
 

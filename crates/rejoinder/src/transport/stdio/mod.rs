@@ -5,6 +5,8 @@ mod in_flight;
 mod lines;
 mod pipes;
 mod session;
+#[cfg(test)]
+mod tests;
 
 use std::{io, sync::Arc};
 

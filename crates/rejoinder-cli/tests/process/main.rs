@@ -1,0 +1,7 @@
+//! The `rejoinder` binary as a process: signals, pipes, and what hostile clients do to them.
+#![cfg(unix)]
+
+mod child;
+mod pipe;
+mod pipe_ends;
+mod signals;

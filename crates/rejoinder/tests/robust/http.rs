@@ -1,0 +1,144 @@
+//! HTTP that is old, odd or wrong.
+
+use rejoinder::Server;
+use serde_json::json;
+
+use crate::{
+    client::{Post, call, observed},
+    fixture::Host,
+};
+
+fn add(a: i64) -> Post {
+    Post::of(&call("add", json!({ "a": a, "b": 2 })))
+}
+
+#[tokio::test]
+async fn only_post_is_answered() {
+    let host = Host::start_with(Server::modern_only).await;
+    for method in ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW", "post"] {
+        let response = host.post(&add(1).line(&format!("{method} /mcp HTTP/1.1"))).await;
+        assert_eq!((response.status, response.head.contains("allow: post")), (405, true), "{method}");
+    }
+    // The answer to HEAD has no body, whatever it says of its length.
+    let mut connection = host.connect().await;
+    connection.send(add(1).line("HEAD /mcp HTTP/1.1").bytes()).await;
+    assert_eq!(connection.head().await.expect("an answer").status, 405);
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn there_is_one_path() {
+    let host = Host::start().await;
+    for target in ["/", "/mcp/", "/MCP", "//mcp", "/mcp/../mcp", "/%6dcp", "/mc", "/mcpp", "*", "/sse"] {
+        let status = host.post(&add(1).line(&format!("POST {target} HTTP/1.1"))).await.status;
+        assert!(status == 404 || status == 400, "{target}: {status}");
+    }
+    for target in ["/mcp?x=y", "/mcp?", "http://localhost/mcp"] {
+        assert_eq!(host.post(&add(1).line(&format!("POST {target} HTTP/1.1"))).await.text(), "3", "{target}");
+    }
+}
+
+#[tokio::test]
+async fn http_1_0_is_served_and_then_closed() {
+    let host = Host::start().await;
+    let mut connection = host.connect().await;
+    connection.send(add(1).line("POST /mcp HTTP/1.0").bytes()).await;
+    assert_eq!(connection.response().await.expect("an answer").text(), "3");
+    assert!(connection.response().await.is_none());
+
+    // It knows no chunks: a stream of events just ends.
+    let chat = Post::of(&observed(call("chat", json!({ "name": "n" })), "t")).line("POST /mcp HTTP/1.0");
+    let response = host.post(&chat).await;
+    assert!(!response.head.contains("chunked"));
+    let events = String::from_utf8(response.body).expect("text");
+    assert_eq!(events.matches("event: message").count(), 41);
+    assert!(events.trim_end().lines().last().is_some_and(|last| last.contains("\"result\"")));
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_refused() {
+    let host = Host::start().await;
+    let add = || add(1);
+    let cases: Vec<Vec<u8>> = vec![
+        b"hello\r\n\r\n".to_vec(),
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".repeat(20),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        add().line("POST /mcp HTTP/9.9").bytes(),
+        add().line("POST  /mcp  HTTP/1.1").bytes(),
+        add().line("POST /mcp").bytes(),
+        add().set("Content-Length", "x").bytes(),
+        add().set("Content-Length", "-1").bytes(),
+        add().set("Content-Length", "99999999999999999999999999").bytes(),
+        add().also("Content-Length", "1").bytes(),
+        add().set("Transfer-Encoding", "gzip").without("Content-Length").bytes(),
+        add().also("Bad Name", "x").bytes(),
+        add().also("X", "a\0b").bytes(),
+        [add().set("Transfer-Encoding", "chunked").without("Content-Length").head(), b"zz\r\n".to_vec()].concat(),
+        [
+            add().set("Transfer-Encoding", "chunked").without("Content-Length").head(),
+            b"ffffffffffffffffff\r\n".to_vec(),
+        ]
+        .concat(),
+    ];
+    for bytes in cases {
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
+        // Anything but a result: an error, or a closed connection.
+        let mut connection = host.connect().await;
+        connection.send(&bytes).await;
+        let _ = tokio::io::AsyncWriteExt::shutdown(&mut connection.socket).await;
+        let response = connection.response().await;
+        assert!(response.is_none_or(|response| response.status >= 400), "{shown}");
+        host.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order() {
+    let host = Host::start().await;
+    let mut connection = host.connect().await;
+    let all: Vec<u8> = (0..50).flat_map(|number| add(number).bytes()).collect();
+    connection.send(all).await;
+    for number in 0..50 {
+        let response = connection.response().await.expect("an answer");
+        assert_eq!(response.text(), (number + 2).to_string());
+    }
+}
+
+/// A request inside the body of another one, which was refused before its body was read.
+#[tokio::test]
+async fn a_body_is_never_read_as_the_next_request() {
+    let host = Host::start().await;
+    let inner = add(40).bytes();
+    let refused = [
+        Post::raw(inner.clone()).set("Content-Type", "text/plain"),
+        Post::raw(inner.clone()).set("Host", "evil.example"),
+        Post::raw(inner.clone()).line("POST /elsewhere HTTP/1.1"),
+        Post::raw(inner.clone()).line("GET /mcp HTTP/1.1"),
+        Post::raw(inner.clone()).set("Accept", "text/html"),
+        Post::raw([inner.clone(), vec![b' '; 5 * 1024 * 1024]].concat()),
+        Post::raw(inner),
+    ];
+    for post in refused {
+        let mut connection = host.connect().await;
+        connection.send([post.bytes(), add(1).bytes()].concat()).await;
+        let first = connection.response().await.expect("an answer");
+        assert!(first.status >= 400, "{}", post.line);
+        // Then the request that follows, or the end of the connection.
+        if let Some(next) = connection.response().await {
+            assert_eq!(next.text(), "3", "{}", post.line);
+        }
+    }
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn two_ideas_of_a_bodys_length_are_never_mixed_up() {
+    let host = Host::start().await;
+    let both = add(1).set("Content-Length", "4").set("Transfer-Encoding", "chunked");
+    let smuggled = [both.head(), b"0\r\n\r\n".to_vec(), add(40).bytes()].concat();
+    let mut connection = host.connect().await;
+    connection.send(smuggled).await;
+    let first = connection.response().await.expect("an answer");
+    assert!(first.status >= 400, "an empty body is no request");
+    host.still_answers().await;
+}

@@ -1,0 +1,113 @@
+//! Clients that leave, or stop reading.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use serde_json::json;
+
+use crate::{
+    client::{Post, call, observed, within},
+    fixture::{Events, Host},
+};
+
+#[tokio::test]
+async fn a_client_that_leaves_takes_its_call_along() {
+    let host = Host::start().await;
+    for _ in 0..50 {
+        let mut connection = host.connect().await;
+        connection.send(Post::of(&call("forever", json!({}))).bytes()).await;
+        Events::happened(&host.events.waiting, 1).await;
+        drop(connection);
+        // The future itself, and what it spawned.
+        Events::happened(&host.events.dropped, 1).await;
+        Events::happened(&host.events.cancelled, 1).await;
+    }
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_a_stream_takes_its_call_along() {
+    let host = Host::start().await;
+    for _ in 0..50 {
+        let mut connection = host.connect().await;
+        connection.send(Post::of(&observed(call("forever", json!({ "progress_first": true })), 7)).bytes()).await;
+        connection.head().await.expect("the stream has begun");
+        assert_eq!(connection.event().await.expect("progress")["params"]["progress"], 1.0);
+        drop(connection);
+        Events::happened(&host.events.dropped, 1).await;
+        Events::happened(&host.events.cancelled, 1).await;
+    }
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn a_call_that_could_end_after_its_client_left_is_gone_by_then() {
+    let host = Host::start().await;
+    let mut gone = host.connect().await;
+    gone.send(Post::of(&call("wait", json!({ "number": 1 }))).bytes()).await;
+    Events::happened(&host.events.waiting, 1).await;
+    drop(gone);
+    host.events.release.add_permits(1);
+    host.still_answers().await;
+    // Whoever comes next gets its own answer, not the one that nobody fetched.
+    host.events.release.add_permits(1);
+    assert_eq!(host.ask(&call("wait", json!({ "number": 2 }))).await.text(), "2");
+}
+
+#[tokio::test]
+async fn a_client_that_stops_reading_makes_the_tool_wait() {
+    let host = Host::start().await;
+    let mut connection = host.connect().await;
+    connection.send(Post::of(&observed(call("flood", json!({})), 7)).bytes()).await;
+    connection.head().await.expect("the stream has begun");
+    let sent = || host.events.progress.load(Ordering::Relaxed);
+    // Once nothing more fits into the sockets' buffers, nothing more is sent.
+    let stopped = within(async {
+        let (mut last, mut still) = (sent(), 0);
+        while still < 10 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            still = if sent() == last { still + 1 } else { 0 };
+            last = sent();
+        }
+        last
+    })
+    .await;
+    assert!(stopped < 5000, "{stopped} messages of 10 KiB are on their way");
+    host.still_answers().await;
+    // It goes on where it was.
+    for expected in 0..stopped + 100 {
+        let event = connection.event().await.expect("progress");
+        assert_eq!(event["params"]["progress"], expected as f64);
+    }
+    drop(connection);
+    Events::happened(&host.events.dropped, 1).await;
+}
+
+/// Its progress goes nowhere, so nothing makes the tool wait: it must not take a thread for itself.
+#[tokio::test]
+async fn a_flood_for_a_client_that_takes_no_events_stops_nobody() {
+    let host = Host::start().await;
+    let flood = Post::of(&observed(call("flood", json!({})), 7)).set("Accept", "application/json");
+    let mut floods = Vec::new();
+    for _ in 0..4 {
+        let mut connection = host.connect().await;
+        connection.send(flood.bytes()).await;
+        floods.push(connection);
+    }
+    // This test has one thread.
+    for _ in 0..10 {
+        host.still_answers().await;
+    }
+    drop(floods);
+    Events::happened(&host.events.dropped, 4).await;
+}
+
+#[tokio::test]
+async fn a_client_may_leave_at_any_byte() {
+    let host = Host::start().await;
+    let bytes = Post::of(&call("add", json!({ "a": 1, "b": 2 }))).bytes();
+    for cut in (0..bytes.len()).step_by(7) {
+        let mut connection = host.connect().await;
+        connection.send(&bytes[..cut]).await;
+    }
+    host.still_answers().await;
+}

@@ -1,0 +1,19 @@
+//! What hostile and clumsy clients do, over real sockets: each gets the documented error, and the server still
+//! answers the next one.
+//!
+//! No test passes or fails by how long something takes; the limits in [`client::within`] only stop one that hangs.
+
+mod bodies;
+mod client;
+mod crowd;
+mod envelope;
+#[expect(clippy::needless_pass_by_value, reason = "the arguments of a tool are its own")]
+mod fixture;
+mod headers;
+mod http;
+mod leaving;
+mod listen;
+mod panics;
+mod privacy;
+mod sizes;
+mod uris;

@@ -1,0 +1,81 @@
+//! User code that panics: an error for its caller, and nothing for anybody else.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Post, call, observed, request},
+    fixture::{Events, Host},
+};
+
+const INTERNAL: i64 = -32603;
+
+fn is_internal(message: &Value) -> bool {
+    let error = &message["error"];
+    // The id finds the panic in the log; what the panic said stays there.
+    error["code"] == INTERNAL && error["data"]["id"].is_string() && message["id"] == 1
+}
+
+#[tokio::test]
+async fn a_panic_is_an_internal_error_with_an_id() {
+    let host = Host::start().await;
+    let complete = json!({ "ref": { "type": "ref/prompt", "name": "panicking_prompt" },
+        "argument": { "name": "text", "value": "" } });
+    let requests = [
+        call("panic_at_once", json!({})),
+        call("panic_later", json!({})),
+        call("panic_after_progress", json!({})),
+        call("panic_in_drop", json!({ "stay": false })),
+        request("prompts/get", json!({ "name": "panicking_prompt", "arguments": { "text": "t" } })),
+        request("resources/read", json!({ "uri": "panic://now" })),
+        request("completion/complete", complete),
+    ];
+    for message in requests {
+        // On one connection: it survives, too.
+        let mut connection = host.connect().await;
+        for _ in 0..3 {
+            connection.send(Post::of(&message).bytes()).await;
+            let response = connection.response().await.unwrap_or_else(|| panic!("no answer to {message}"));
+            assert!(is_internal(&response.json()), "{message}: {}", response.json());
+        }
+        host.still_answers().await;
+    }
+}
+
+/// Before the tool's name, arguments are read in another place.
+#[tokio::test]
+async fn a_panic_while_arguments_are_read_is_an_error_of_that_call() {
+    let host = Host::start().await;
+    let meta = call("x", json!({}))["params"]["_meta"].to_string();
+    let (name, arguments) = (r#""name":"panic_while_reading""#, r#""arguments":{"mine":1}"#);
+    for (first, second) in [(name, arguments), (arguments, name)] {
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{first},{second},"_meta":{meta}}}}}"#);
+        let response = host.post(&Post::raw(body).set("Mcp-Name", "panic_while_reading")).await;
+        let answer = response.json();
+        assert!(is_internal(&answer) || answer["result"]["isError"] == true, "{answer}");
+        assert!(!answer.to_string().contains("stepped on"), "{answer}");
+        host.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_panic_after_progress_ends_the_stream_with_the_error() {
+    let host = Host::start().await;
+    let messages = host.connect().await.messages(&observed(call("panic_after_progress", json!({})), "t")).await;
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert_eq!(messages[0]["params"]["progressToken"], "t");
+    assert!(is_internal(&messages[1]), "{messages:?}");
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn a_panic_in_a_dropped_future_harms_nobody() {
+    let host = Host::start().await;
+    for _ in 0..20 {
+        let mut connection = host.connect().await;
+        connection.send(Post::of(&call("panic_in_drop", json!({ "stay": true }))).bytes()).await;
+        Events::happened(&host.events.waiting, 1).await;
+        drop(connection);
+        host.still_answers().await;
+    }
+}

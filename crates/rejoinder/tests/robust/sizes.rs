@@ -1,0 +1,123 @@
+//! Bodies that are too long, too slow or not all there.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+
+use crate::{
+    client::{Post, call, within},
+    fixture::Host,
+};
+
+const MIB: usize = 1024 * 1024;
+
+#[tokio::test]
+async fn a_body_that_says_it_is_too_long_is_refused_unread() {
+    let host = Host::start().await;
+    let long = Post::raw(vec![b' '; 5 * MIB]);
+    assert_eq!(host.post(&long).await.refusal(), (413, -32600));
+    // Nothing of it need be sent, and nobody is told to go on.
+    let expecting = host.exchange(long.set("Expect", "100-continue").head()).await.expect("an answer");
+    assert_eq!(expecting.refusal(), (413, -32600));
+    assert_eq!(expecting.message(), "the body is longer than 4194304 bytes");
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn a_body_that_turns_out_too_long_is_refused_while_it_arrives() {
+    let host = Host::start().await;
+    let chunked = Post::raw("").without("Content-Length").set("Transfer-Encoding", "chunked");
+    let mut connection = host.connect().await;
+    connection.send(chunked.head()).await;
+    // It never ends: only the limit makes an answer come.
+    let chunk = [b"100000\r\n".to_vec(), vec![b' '; MIB], b"\r\n".to_vec()].concat();
+    for _ in 0..5 {
+        connection.send(&chunk).await;
+    }
+    assert_eq!(connection.response().await.expect("an answer").refusal(), (413, -32600));
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn a_body_of_exactly_the_limit_is_read() {
+    let host = Host::start_with(|server| server.body_limit(1000)).await;
+    let body = call("add", json!({ "a": 1, "b": 2 })).to_string();
+    let padded = |length: usize| Post::raw(format!("{body}{}", " ".repeat(length - body.len())));
+    assert_eq!(host.post(&padded(1000)).await.text(), "3");
+    assert_eq!(host.post(&padded(1001)).await.refusal(), (413, -32600));
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_arrive_in_time_is_given_up() {
+    let host = Host::start_with(|server| server.body_timeout(Duration::from_millis(200))).await;
+    let add = Post::of(&call("add", json!({ "a": 1, "b": 2 })));
+    let chunked = add.clone().without("Content-Length").set("Transfer-Encoding", "chunked");
+    for head in [add.head(), chunked.head()] {
+        let mut silent = host.connect().await;
+        silent.send(&head).await;
+        assert_eq!(silent.response().await.expect("an answer").refusal(), (408, -32600));
+    }
+    // Byte by byte, for ever: each byte is in time, the body is not.
+    let mut drip = host.connect().await;
+    drip.send(chunked.head()).await;
+    let (reader, mut writer) = drip.socket.into_split();
+    let dripping = tokio::spawn(async move {
+        while writer.write_all(b"1\r\n \r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    let mut answer = Vec::new();
+    let _ = within(tokio::io::AsyncReadExt::read_to_end(&mut { reader }, &mut answer)).await;
+    assert!(answer.starts_with(b"HTTP/1.1 408 "), "{}", String::from_utf8_lossy(&answer));
+    within(dripping).await.expect("the server hung up");
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_cut_short_is_no_request() {
+    let host = Host::start().await;
+    let add = Post::of(&call("add", json!({ "a": 1, "b": 2 })));
+    for cut in [0, 1, add.body.len() / 2, add.body.len() - 1] {
+        let mut connection = host.connect().await;
+        connection.send(&[add.head(), add.body[..cut].to_vec()].concat()).await;
+        connection.socket.shutdown().await.expect("half closed");
+        // A client that hung up may get the error or nothing; it never gets a result.
+        if let Some(response) = connection.response().await {
+            assert_eq!(response.refusal(), (400, -32600), "cut at {cut}");
+        }
+        host.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_may_arrive_in_any_pieces() {
+    let host = Host::start().await;
+    let add = Post::of(&call("add", json!({ "a": 1, "b": 2 })));
+    let mut connection = host.connect().await;
+    connection.socket.set_nodelay(true).expect("a socket");
+    for byte in add.bytes() {
+        connection.send([byte]).await;
+    }
+    assert_eq!(connection.response().await.expect("an answer").text(), "3");
+
+    let chunked = add.clone().without("Content-Length").set("Transfer-Encoding", "chunked");
+    connection.send(chunked.head()).await;
+    for byte in add.body {
+        connection.send([b"1\r\n", &[byte][..], b"\r\n"].concat()).await;
+    }
+    connection.send("0\r\n\r\n").await;
+    assert_eq!(connection.response().await.expect("an answer").text(), "3");
+}
+
+#[tokio::test]
+async fn a_mistake_is_not_told_at_greater_length_than_it_was_made() {
+    let host = Host::start().await;
+    let unknown: serde_json::Map<_, _> = (0..50_000).map(|number| (format!("k{number}"), json!(0))).collect();
+    for arguments in [json!(unknown), json!({ "x".repeat(MIB): 1 }), json!({ "a": "x".repeat(MIB), "b": 1 })] {
+        let response = host.ask(&call("add", arguments)).await;
+        assert_eq!(response.json()["result"]["isError"], true);
+        assert!(response.body.len() < 10_000, "{} bytes", response.body.len());
+    }
+    host.still_answers().await;
+}
