@@ -1,6 +1,6 @@
 //! The flags that every server has.
 
-use std::net::SocketAddr;
+use std::{io::IsTerminal, net::SocketAddr};
 
 use clap::Parser;
 use tokio::net::TcpListener;
@@ -88,6 +88,8 @@ impl BuiltServer {
 pub fn log_to_stderr() {
     use tracing_subscriber::{EnvFilter, fmt};
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,rmcp=warn"));
+    // A client that spawned this process keeps what it says in a file, where colours are only noise.
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
     // A server that has set up its own logging keeps it.
-    let _ = fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let _ = fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();
 }

@@ -64,7 +64,12 @@ impl SessionHttp {
             // What the header says of the version is about to be negotiated.
             parts.headers.remove(VERSION);
         }
-        let response = self.service.handle(Request::from_parts(parts, Full::new(body))).await;
+        let ends = parts.method == Method::DELETE;
+        let mut response = self.service.handle(Request::from_parts(parts, Full::new(body))).await;
+        if ends && response.status() == StatusCode::ACCEPTED {
+            // The session has ended; the Python SDK takes any other success for a failure, and warns of it.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         explained(response, &asked).await
     }
 

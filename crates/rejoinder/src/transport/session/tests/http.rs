@@ -140,7 +140,7 @@ async fn a_session_lives_from_initialize_to_delete() {
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     assert_eq!(Events::of(client.post(list.clone()).await).last().await["result"]["tools"][0]["name"], "add");
     let deleted = client.send("DELETE", &[], Value::Null).await;
-    assert!(deleted.status().is_success());
+    assert_eq!(deleted.status(), 204);
     let (status, body) = error(client.post(list).await).await;
     assert_eq!((status, &body["id"], &body["error"]["code"]), (404, &json!(1), &json!(-32600)));
     assert_eq!(client.send("DELETE", &[], Value::Null).await.status(), 404);
