@@ -4,6 +4,7 @@
 
 mod dynamic;
 mod prompts;
+mod questions;
 mod resources;
 mod tools;
 
@@ -25,12 +26,26 @@ async fn main() -> rejoinder::Result<()> {
             tools::test_tool_with_progress,
             tools::test_tool_with_logging,
             tools::test_logging_tool,
-            tools::test_streaming_elicitation,
             tools::test_reconnection,
             tools::test_custom_header,
             tools::test_missing_capability,
             tools::test_trigger_tool_change,
             tools::test_trigger_prompt_change,
+        ])
+        .tools(tools![
+            questions::test_sampling,
+            questions::test_elicitation,
+            questions::test_elicitation_sep1034_defaults,
+            questions::test_elicitation_sep1330_enums,
+            questions::test_streaming_elicitation,
+            questions::test_input_required_result_elicitation,
+            questions::test_input_required_result_sampling,
+            questions::test_input_required_result_list_roots,
+            questions::test_input_required_result_request_state,
+            questions::test_input_required_result_tampered_state,
+            questions::test_input_required_result_multiple_inputs,
+            questions::test_input_required_result_multi_round,
+            questions::test_input_required_result_capabilities,
         ])
         .tools([dynamic::json_schema_2020_12_tool()])
         .prompts(prompts![
@@ -38,6 +53,7 @@ async fn main() -> rejoinder::Result<()> {
             prompts::test_prompt_with_arguments,
             prompts::test_prompt_with_embedded_resource,
             prompts::test_prompt_with_image,
+            questions::test_input_required_result_prompt,
         ])
         .resources(resources![
             resources::static_text,

@@ -78,12 +78,6 @@ pub async fn test_logging_tool(ctx: Context) -> &'static str {
     "done"
 }
 
-/// Nothing needs to be asked: a plain reply is as good.
-#[tool]
-pub async fn test_streaming_elicitation() -> &'static str {
-    "nothing to ask"
-}
-
 /// Lets go of the client in the middle of the call; it comes back for the result.
 #[tool]
 pub async fn test_reconnection(stream: ReplyStream) -> &'static str {

@@ -268,7 +268,8 @@ async fn c31_any_replica_with_the_same_keys_takes_the_next_round() {
 #[tokio::test]
 async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignored() {
     let client = Client::new(server()).answer("who", ada());
-    let asks = async |rest: Value| round(&client, "greet", json!({}), rest).await.unwrap()["inputRequests"]["who"].is_object();
+    let asks =
+        async |rest: Value| round(&client, "greet", json!({}), rest).await.unwrap()["inputRequests"]["who"].is_object();
     assert!(asks(json!({ "inputResponses": { "stranger": { "action": "accept" } } })).await);
     assert!(asks(json!({ "inputResponses": { "who": 12345 } })).await);
     assert!(asks(json!({ "inputResponses": null })).await);

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::{Answer, BadAnswer, Outcome, Question, Roots, Sample, Sampling, Visited};
+use super::{Answer, BadAnswer, Fits, Outcome, Question, Roots, Sample, Sampling, Visited};
 use crate::{
     call::Call,
     error::{Halt, ToolError},
@@ -28,6 +28,7 @@ enum Inner<T> {
         question: Question,
         read: fn(&Value) -> Result<Outcome<T>, BadAnswer>,
         otherwise: Option<T>,
+        unprompted: bool,
     },
 }
 
@@ -37,6 +38,17 @@ impl<T> Ask<T> {
         Self(Inner::Known(value))
     }
 
+    /// Also takes an answer that comes with the first request, before it was asked for.
+    ///
+    /// For clients that know what will be asked. Otherwise an answer counts only for the very words that were asked:
+    /// leave it at that wherever the answer is a consent.
+    pub fn unprompted(mut self) -> Self {
+        if let Inner::Question { unprompted, .. } = &mut self.0 {
+            *unprompted = true;
+        }
+        self
+    }
+
     /// The value to take where the client cannot be asked; without one, such a client gets an error.
     pub fn or_if_unsupported(mut self, value: T) -> Self {
         if let Inner::Question { otherwise, .. } = &mut self.0 {
@@ -44,12 +56,11 @@ impl<T> Ask<T> {
         }
         self
     }
-
 }
 
 impl<T: Answer> Ask<T> {
     pub(crate) fn question(question: Question) -> Self {
-        Self(Inner::Question { question, read: T::read, otherwise: None })
+        Self(Inner::Question { question, read: T::read, otherwise: None, unprompted: false })
     }
 }
 
@@ -84,9 +95,9 @@ impl Ask<Roots> {
 impl<T> Ask<T> {
     /// Finds the value: known, answered, or asked for.
     pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
-        let (question, read, otherwise) = match self.0 {
+        let (question, read, otherwise, unprompted) = match self.0 {
             Inner::Known(value) => return Ok(Outcome::Accepted(value)),
-            Inner::Question { question, read, otherwise } => (question, read, otherwise),
+            Inner::Question { question, read, otherwise, unprompted } => (question, read, otherwise, unprompted),
         };
         if let Some(missing) = question.missing_capability(&call.facts().capabilities) {
             return match otherwise {
@@ -98,7 +109,7 @@ impl<T> Ask<T> {
             return Err(Halt::Failed(ToolError::hidden("there is nobody to ask: this call has no client behind it")));
         };
         let fits = |answer: &Value| read(answer).map(|_| ());
-        let answer = carrier.ask(key, &question, &fits).await?;
+        let answer = carrier.ask(key, &question, Fits { unprompted, check: &fits }).await?;
         read(&answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)))
     }
 }

@@ -10,17 +10,12 @@ use crate::{
 pub trait Carrier: Send + Sync {
     /// Asks under a key, and gives the answer as the client sent it.
     ///
-    /// `fits` says whether an answer can be used; one that cannot is asked for again.
+    /// An answer that does not fit is asked for again.
     ///
     /// # Errors
     ///
     /// [`Halt::Pending`] when the answer comes in another round, and whatever else ends the call.
-    fn ask<'a>(
-        &'a self,
-        key: &'a str,
-        question: &'a Question,
-        fits: &'a (dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
-    ) -> BoxFuture<'a, Result<Value, Halt>>;
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>>;
 
     /// The recorded result of a step, if it was taken in an earlier round.
     fn recorded(&self, step: &str) -> Option<Value>;
@@ -34,6 +29,21 @@ pub trait Carrier: Send + Sync {
     /// because it waits for an answer.
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
         None
+    }
+}
+
+/// Which answers to a question can be used.
+#[derive(Clone, Copy)]
+pub struct Fits<'a> {
+    /// Whether one may come before it was asked for.
+    pub unprompted: bool,
+    /// What is wrong with an answer.
+    pub check: &'a (dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
+}
+
+impl std::fmt::Debug for Fits<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fits").field("unprompted", &self.unprompted).finish_non_exhaustive()
     }
 }
 

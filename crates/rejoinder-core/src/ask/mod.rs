@@ -9,7 +9,7 @@ mod wire;
 
 pub use answer::{Answer, BadAnswer, Visited};
 pub use asking::Ask;
-pub use carrier::{Carrier, Parked};
+pub use carrier::{Carrier, Fits, Parked};
 pub use outcome::Outcome;
 pub use question::Question;
 pub use wire::{Root, Roots, Sample, Sampling};

@@ -65,8 +65,9 @@ impl Question {
             // A client that says `elicitation: {}` and no more means forms.
             Self::Form { .. } => (!elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none()))
                 .then(|| json!({ "elicitation": { "form": {} } })),
-            Self::Visit { .. } => (!elicitation.is_some_and(|can| can.url.is_some()))
-                .then(|| json!({ "elicitation": { "url": {} } })),
+            Self::Visit { .. } => {
+                (!elicitation.is_some_and(|can| can.url.is_some())).then(|| json!({ "elicitation": { "url": {} } }))
+            }
             Self::Roots => declared.roots.is_none().then(|| json!({ "roots": {} })),
             Self::Sample(sampling) => match (&declared.sampling, sampling.has_tools()) {
                 (None, false) => Some(json!({ "sampling": {} })),

@@ -100,7 +100,9 @@ impl Context {
     pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, ToolError> {
         match self.outcome(key, question).await? {
             Outcome::Accepted(value) => Ok(value),
-            Outcome::Declined => Err(ToolError::new(format!("the user declined to answer `{key}`, so nothing was done"))),
+            Outcome::Declined => {
+                Err(ToolError::new(format!("the user declined to answer `{key}`, so nothing was done")))
+            }
             Outcome::Cancelled => Err(ToolError::new(format!("the user went away without answering `{key}`"))),
         }
     }
@@ -136,7 +138,9 @@ impl Context {
         let carrier = self.0.carrier();
         if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
             return serde_json::from_value(recorded).map_err(|_| {
-                ToolError::hidden(format!("the step `{key}` has recorded another type than it has now: use another key"))
+                ToolError::hidden(format!(
+                    "the step `{key}` has recorded another type than it has now: use another key"
+                ))
             });
         }
         let result = step().await?;

@@ -192,7 +192,8 @@ impl Request<'_> {
         let (entry, ready) = self.engine.resource(uri).ok_or_else(|| RpcError::unknown_resource(uri))?;
         let id = facts.request_id.clone();
         // What somebody answered is in the contents: it is theirs alone, and for now.
-        let hints = if begun.continues { CacheHints::CONTENTS } else { entry.hints(self.engine.options.contents_hints) };
+        let hints =
+            if begun.continues { CacheHints::CONTENTS } else { entry.hints(self.engine.options.contents_hints) };
         let contents = Contents { uri: uri.to_owned(), mime_type: entry.resource.details().mime_type, hints };
         let running = Running::start(ready, self.engine.asking_call(facts, begun.carriage));
         let stream = Stream::resource(Arc::clone(self.engine), id, running, bound, contents);

@@ -175,7 +175,9 @@ impl<'a> Params<'a> {
         }
         let mut first = true;
         while let Some(key) = scan.key(&mut first)? {
-            let known = ["name", "uri", "cursor", "arguments", "_meta", "requestState", "inputResponses"].iter().position(|known| *known == key);
+            let known = ["name", "uri", "cursor", "arguments", "_meta", "requestState", "inputResponses"]
+                .iter()
+                .position(|known| *known == key);
             state.once(known.map(|known| known + 8), &key)?;
             match &*key {
                 "name" => self.name = Field::read(scan)?,

@@ -2,7 +2,7 @@
 
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Question},
+    ask::{BadAnswer, Carrier, Fits, Question},
     error::{Halt, ToolError},
 };
 use rmcp::{
@@ -48,23 +48,18 @@ fn as_json(answer: &ClientResult) -> Value {
 }
 
 impl Carrier for Live {
-    fn ask<'a>(
-        &'a self,
-        key: &'a str,
-        question: &'a Question,
-        fits: &'a (dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
-    ) -> BoxFuture<'a, Result<Value, Halt>> {
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
         Box::pin(async move {
             let mut shown = question.clone();
             for _ in 1..TRIES {
                 let answer = self.send(key, &shown).await?;
-                match fits(&answer) {
+                match (fits.check)(&answer) {
                     Ok(()) => return Ok(answer),
                     Err(BadAnswer(reason)) => shown = question.because(&reason),
                 }
             }
             let answer = self.send(key, &shown).await?;
-            fits(&answer).map(|()| answer).map_err(|BadAnswer(reason)| {
+            (fits.check)(&answer).map(|()| answer).map_err(|BadAnswer(reason)| {
                 Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}")))
             })
         })

@@ -7,7 +7,7 @@ use std::{
 
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Parked, Question},
+    ask::{BadAnswer, Carrier, Fits, Parked, Question},
     error::{Halt, ToolError},
 };
 use serde_json::Value;
@@ -52,19 +52,14 @@ impl Round {
     }
 
     /// A recorded answer to the same words, else an answer of this round to the same words, else it is asked.
-    fn answer(
-        &self,
-        key: &str,
-        question: &Question,
-        fits: &(dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
-    ) -> Result<Value, Halt> {
+    fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Value, Halt> {
         let digest = digest(question);
         let mut now = self.now();
         if now.seen.insert(key.to_owned(), digest.clone()).is_some_and(|other| other != digest) {
             return Err(now.mistake(format!("two questions are asked under the key `{key}`: give one another key")));
         }
         if let Some(given) = self.before.answers.get(key).filter(|given| given.digest == digest)
-            && fits(&given.answer).is_ok()
+            && (fits.check)(&given.answer).is_ok()
         {
             now.progress.answers.insert(key.to_owned(), given.clone());
             return Ok(given.answer.clone());
@@ -73,7 +68,7 @@ impl Round {
         let mut asked = Open { digest: digest.clone(), bad: 0, reworded: 0 };
         let mut shown = question.clone();
         match (self.answers.get(key), open) {
-            (Some(answer), Some(open)) if open.digest == digest => match fits(answer) {
+            (Some(answer), Some(open)) if open.digest == digest => match (fits.check)(answer) {
                 Ok(()) => {
                     let given = Given { digest, answer: answer.clone() };
                     now.progress.answers.insert(key.to_owned(), given);
@@ -96,6 +91,10 @@ impl Round {
                     )));
                 }
             }
+            (Some(answer), None) if fits.unprompted && (fits.check)(answer).is_ok() => {
+                now.progress.answers.insert(key.to_owned(), Given { digest, answer: answer.clone() });
+                return Ok(answer.clone());
+            }
             _ => {}
         }
         now.progress.questions.insert(key.to_owned(), asked);
@@ -117,12 +116,7 @@ impl Now {
 }
 
 impl Carrier for Round {
-    fn ask<'a>(
-        &'a self,
-        key: &'a str,
-        question: &'a Question,
-        fits: &'a (dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
-    ) -> BoxFuture<'a, Result<Value, Halt>> {
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
         Box::pin(std::future::ready(self.answer(key, question, fits)))
     }
 

@@ -6,7 +6,7 @@ use rejoinder_core::{
     model::Implementation,
 };
 
-use super::{CacheHints, ServerHandle, state::Principal, WiringErrors, build::build, engine::Engine, handle::Cell};
+use super::{CacheHints, ServerHandle, WiringErrors, build::build, engine::Engine, handle::Cell, state::Principal};
 use crate::rounds::seal::StateOptions;
 
 /// An MCP server, while it is put together.

@@ -94,7 +94,8 @@ impl Client {
             }
             let questions = outcome.result["inputRequests"].as_object().cloned().unwrap_or_default();
             asked.push(questions.keys().cloned().collect());
-            let answers = questions.iter().map(|(key, question)| Ok((key.clone(), self.answer_to(method, key, question)?)));
+            let answers =
+                questions.iter().map(|(key, question)| Ok((key.clone(), self.answer_to(method, key, question)?)));
             next = params.clone();
             next["inputResponses"] = Value::Object(answers.collect::<Result<_>>()?);
             next["requestState"] = outcome.result["requestState"].clone();

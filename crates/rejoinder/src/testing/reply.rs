@@ -72,7 +72,8 @@ pub struct Log {
 
 impl<R: DeserializeOwned> Reply<R> {
     pub(super) fn read(method: &str, outcome: &Outcome) -> Result<Self> {
-        let mut reply = Self { result: read(method, &outcome.result)?, progress: Vec::new(), logs: Vec::new(), asked: Vec::new() };
+        let mut reply =
+            Self { result: read(method, &outcome.result)?, progress: Vec::new(), logs: Vec::new(), asked: Vec::new() };
         for message in &outcome.notifications {
             let params = &message["params"];
             match message["method"].as_str() {
