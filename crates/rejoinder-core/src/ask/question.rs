@@ -63,11 +63,14 @@ impl Question {
         let elicitation = declared.elicitation.as_ref();
         match self {
             // A client that says `elicitation: {}` and no more means forms.
-            Self::Form { .. } => (!elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none()))
-                .then(|| json!({ "elicitation": { "form": {} } })),
-            Self::Visit { .. } => {
-                (!elicitation.is_some_and(|can| can.url.is_some())).then(|| json!({ "elicitation": { "url": {} } }))
-            }
+            Self::Form { .. } => match elicitation {
+                Some(can) if can.form.is_some() || can.url.is_none() => None,
+                _ => Some(json!({ "elicitation": { "form": {} } })),
+            },
+            Self::Visit { .. } => match elicitation {
+                Some(can) if can.url.is_some() => None,
+                _ => Some(json!({ "elicitation": { "url": {} } })),
+            },
             Self::Roots => declared.roots.is_none().then(|| json!({ "roots": {} })),
             Self::Sample(sampling) => match (&declared.sampling, sampling.has_tools()) {
                 (None, false) => Some(json!({ "sampling": {} })),

@@ -21,6 +21,7 @@ use super::{
 use crate::server::{CacheHints, Engine, Event, Panicked, Running};
 
 /// What becomes of a message.
+#[expect(clippy::large_enum_variant, reason = "it is looked at once, right where it is made")]
 pub(crate) enum Answer {
     /// A notification: nothing is to be said.
     Nothing,
@@ -150,7 +151,7 @@ fn poll<O>(
 fn tool(engine: &Engine, id: &str, outcome: Outcome<CallToolResult>) -> Reply {
     match settle(outcome) {
         Ok(result) => {
-            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_mut().map(|meta| &mut **meta))
+            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut())
         }
         Err(error) => error_reply(Some(id), &error),
     }
@@ -159,7 +160,7 @@ fn tool(engine: &Engine, id: &str, outcome: Outcome<CallToolResult>) -> Reply {
 fn prompt(engine: &Engine, id: &str, outcome: Outcome<GetPromptResult>) -> Reply {
     match flatten("prompt", outcome) {
         Ok(result) => {
-            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_mut().map(|meta| &mut **meta))
+            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut())
         }
         Err(error) => error_reply(Some(id), &error),
     }

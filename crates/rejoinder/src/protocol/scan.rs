@@ -67,14 +67,12 @@ impl<'a> Scan<'a> {
     /// The next key of the object that was stepped into, or `None` at its end.
     pub(super) fn key(&mut self, first: &mut bool) -> Result<Option<Cow<'a, str>>, Syntax> {
         if self.eat(b'}') {
-            // `{"a":1,}` ends with a comma, and is not JSON.
             return Ok(None);
         }
-        if !std::mem::take(first) {
-            if !self.eat(b',') {
-                return Err(Syntax);
-            }
+        if !std::mem::take(first) && !self.eat(b',') {
+            return Err(Syntax);
         }
+        // Also where a comma was the last thing in the object.
         if self.peek() != Some(b'"') {
             return Err(Syntax);
         }

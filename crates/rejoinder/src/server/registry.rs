@@ -92,11 +92,12 @@ impl Registry {
     /// Adds a tool. The mistakes in it are the caller's to report; at run time there is nobody to report them to.
     pub(super) fn add_tool(&mut self, tool: Tool, mistakes: &mut Vec<String>) {
         let param_headers = param_headers(&tool.record().input_schema, mistakes);
-        self.tools.insert(&tool.name().to_owned(), ToolEntry { tool, param_headers });
+        let name = tool.name().into();
+        self.tools.insert(name, ToolEntry { tool, param_headers });
     }
 
     pub(super) fn add_prompt(&mut self, prompt: Prompt) {
-        self.prompts.insert(&prompt.name().to_owned(), PromptEntry { prompt });
+        self.prompts.insert(prompt.name().into(), PromptEntry { prompt });
     }
 
     pub(super) fn add_resource(&mut self, resource: Resource, mistakes: &mut Vec<String>) {
@@ -110,7 +111,7 @@ impl Registry {
             None
         };
         check_arguments(&resource, template.as_ref(), mistakes);
-        self.resources.insert(&uri, ResourceEntry { resource, template });
+        self.resources.insert(uri.into(), ResourceEntry { resource, template });
     }
 
     /// Renders the lists: once for each change, not once for each request.

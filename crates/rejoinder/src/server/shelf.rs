@@ -29,8 +29,7 @@ impl<T> Shelf<T> {
     }
 
     /// Adds an item; one of the same name keeps its place and is replaced.
-    pub(super) fn insert(&mut self, name: &str, item: T) {
-        let name: Arc<str> = name.into();
+    pub(super) fn insert(&mut self, name: Arc<str>, item: T) {
         match self.index.get(&name) {
             Some(&at) => self.items[at].1 = Arc::new(item),
             None => {

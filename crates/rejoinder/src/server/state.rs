@@ -110,7 +110,9 @@ impl Server {
 
 /// How the server tells callers apart; without it, they are all one.
 #[derive(Clone, Default)]
-pub(crate) struct Principal(Option<Arc<dyn Fn(&Facts) -> Option<String> + Send + Sync>>);
+pub(crate) struct Principal(Option<Arc<Who>>);
+
+type Who = dyn Fn(&Facts) -> Option<String> + Send + Sync;
 
 impl Principal {
     pub(crate) fn of(&self, facts: &Facts) -> Option<String> {

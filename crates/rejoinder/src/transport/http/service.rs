@@ -91,7 +91,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let endpoint = Arc::clone(&self.0);
-        Box::pin(async move { Ok(endpoint.handle(request).await.unwrap_or_else(refusal)) })
+        Box::pin(async move { Ok(endpoint.handle(request).await.unwrap_or_else(|refused| refusal(&refused))) })
     }
 }
 
@@ -121,10 +121,8 @@ impl Endpoint {
             Err(bad) => return Ok(json(error_reply(bad.id, &bad.error))),
         };
         let version = parts.headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
-        if is_of_session(&envelope, version) {
-            if let Some(sessions) = &self.sessions {
-                return Ok(in_session(sessions, parts, body).await);
-            }
+        if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
+            return Ok(in_session(sessions, parts, body).await);
         }
         let id = envelope.id;
         let answer = dispatch(engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));
@@ -182,7 +180,7 @@ fn event_stream(first: Option<Bytes>, stream: Stream) -> Response<ResponseBody> 
     response
 }
 
-fn refusal(refused: Refused) -> Response<ResponseBody> {
+fn refusal(refused: &Refused) -> Response<ResponseBody> {
     let mut response = json(error_reply(None, &refused.error));
     *response.status_mut() = refused.status;
     if refused.status == StatusCode::METHOD_NOT_ALLOWED {
