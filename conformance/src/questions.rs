@@ -14,6 +14,12 @@ pub struct Fine {
     ok: bool,
 }
 
+/// What something is about.
+#[derive(Elicit)]
+pub struct About {
+    context: String,
+}
+
 /// A colour.
 #[derive(Elicit)]
 pub struct Colour {
@@ -194,6 +200,6 @@ pub async fn test_input_required_result_capabilities(ctx: Context) -> Result<Str
 /// A prompt that asks.
 #[prompt]
 pub async fn test_input_required_result_prompt(ctx: Context) -> Result<String, ToolError> {
-    let UserName { name } = ctx.ask("user_context", Ask::user("Who is this for?")).await?;
-    Ok(format!("Write something for {name}."))
+    let About { context } = ctx.ask("user_context", Ask::user("What is this about?")).await?;
+    Ok(format!("Write something about {context}."))
 }

@@ -1,0 +1,87 @@
+//! A tool that asks before it does what cannot be undone, and only if there is something to lose.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use rejoinder::{Ask, prelude::*};
+
+/// Folders, and how many files each has.
+struct Folders(Mutex<BTreeMap<String, usize>>);
+
+impl Folders {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn files(&self, path: &str) -> Result<usize, ToolError> {
+        self.lock().get(path).copied().ok_or_else(|| ToolError::new(format!("there is no folder `{path}`")))
+    }
+}
+
+/// A form. Flat by construction: a nested struct here does not compile.
+#[derive(Elicit)]
+struct Confirm {
+    /// Delete it and everything in it?
+    yes: bool,
+}
+
+/// Delete a folder.
+#[tool(destructive)]
+async fn delete_folder(
+    /// Folder to delete
+    path: String,
+    folders: Dep<Folders>,
+    ctx: Context,
+) -> Result<String, ToolError> {
+    let confirm = match folders.files(&path)? {
+        0 => Ask::known(Confirm { yes: true }),
+        files => Ask::user(format!("{path} has {files} files.")),
+    };
+    if !ctx.ask("confirm", confirm).await?.yes {
+        return Ok(format!("kept {path}"));
+    }
+    folders.lock().remove(&path);
+    Ok(format!("deleted {path}"))
+}
+
+fn server() -> Server {
+    let folders = BTreeMap::from([("/empty".into(), 0), ("/full".into(), 12)]);
+    Server::new("folders", "1.0.0").provide(Folders(Mutex::new(folders))).tools(tools![delete_folder])
+}
+
+#[tokio::main]
+async fn main() -> rejoinder::Result<()> {
+    server().serve_from_args().await
+}
+
+#[cfg(test)]
+mod tests {
+    use rejoinder::{Era, testing::Client};
+    use serde_json::json;
+
+    use super::*;
+
+    async fn delete(client: Client, path: &str) -> (String, usize) {
+        let reply = client.call("delete_folder", json!({ "path": path })).await.unwrap();
+        (reply.text(), reply.asked.len())
+    }
+
+    #[tokio::test]
+    async fn an_empty_folder_goes_without_a_question() {
+        assert_eq!(delete(Client::new(server()), "/empty").await, ("deleted /empty".into(), 0));
+    }
+
+    #[tokio::test]
+    async fn a_full_one_goes_only_if_the_user_says_so() {
+        for era in [Era::Stateless, Era::Session] {
+            let client = || Client::new(server()).era(era);
+            let answered = |yes| client().answer("confirm", Confirm { yes });
+            assert_eq!(delete(answered(true), "/full").await, ("deleted /full".into(), 1));
+            assert_eq!(delete(answered(false), "/full").await, ("kept /full".into(), 1));
+            let (declined, _) = delete(client().decline("confirm"), "/full").await;
+            assert_eq!(declined, "the user declined to answer `confirm`, so nothing was done");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A server inside an axum application, at a path of its own and behind a layer that says who calls.
+
+use axum::{
+    Router,
+    extract::Request,
+    http::StatusCode,
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use rejoinder::prelude::*;
+use tokio::net::TcpListener;
+
+/// Who calls, as the layer found out.
+#[derive(Clone)]
+struct User(String);
+
+/// Tell me who I am.
+#[tool(read_only)]
+async fn whoami(ctx: Context) -> String {
+    ctx.extension::<User>().map_or_else(|| "nobody".to_owned(), |user| user.0.clone())
+}
+
+/// Stands for your authentication: nobody gets in without a token.
+async fn authenticate(mut request: Request, next: Next) -> Response {
+    let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
+    match token.and_then(|token| token.strip_prefix("Bearer ")) {
+        Some(user) => {
+            let user = User(user.to_owned());
+            request.extensions_mut().insert(user);
+            next.run(request).await
+        }
+        None => (StatusCode::UNAUTHORIZED, "say who you are: `Authorization: Bearer ..`").into_response(),
+    }
+}
+
+fn app() -> rejoinder::Result<Router> {
+    // What one user is asked, no other may answer.
+    let server = Server::new("mounted", "1.0.0")
+        .tools(tools![whoami])
+        .principal(|facts| facts.extensions()?.get::<User>().map(|user| user.0.clone()))
+        .build()?;
+    Ok(Router::new()
+        .route_service("/api/mcp", server.into_service())
+        .layer(middleware::from_fn(authenticate))
+        .route("/", get(async || "the MCP endpoint is /api/mcp")))
+}
+
+#[tokio::main]
+async fn main() -> rejoinder::Result<()> {
+    rejoinder::log_to_stderr();
+    let listener = TcpListener::bind("127.0.0.1:8000").await?;
+    Ok(axum::serve(listener, app()?).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use http_body_util::BodyExt;
+    use tower_service::Service;
+
+    use super::*;
+
+    async fn whoami(token: Option<&str>) -> (StatusCode, String) {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","_meta":{
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+        let mut request = Request::post("/api/mcp")
+            .header("host", "localhost")
+            .header("content-type", "application/json")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "tools/call")
+            .header("mcp-name", "whoami");
+        if let Some(token) = token {
+            request = request.header("authorization", token);
+        }
+        let response = app().unwrap().call(request.body(Body::from(body)).unwrap()).await.unwrap();
+        let status = response.status();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn the_layer_says_who_calls() {
+        let (status, body) = whoami(Some("Bearer ada")).await;
+        assert_eq!(status, StatusCode::OK);
+        assert!(body.contains(r#""text":"ada""#), "{body}");
+        assert_eq!(whoami(None).await.0, StatusCode::UNAUTHORIZED);
+    }
+}
