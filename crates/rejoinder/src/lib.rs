@@ -35,3 +35,8 @@ pub use rejoinder_core::{
     reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Text},
 };
 pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resource, tool};
+
+/// The programs of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

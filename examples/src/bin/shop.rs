@@ -30,8 +30,7 @@ impl Shop {
         #[arg(default = 1)]
         count: u32,
     ) -> Result<Json<Stock>, ToolError> {
-        let taken =
-            self.stock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |stock| stock.checked_sub(count));
+        let taken = self.stock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |stock| stock.checked_sub(count));
         match taken {
             Ok(before) => Ok(Json(Stock { left: before - count })),
             Err(left) => Err(ToolError::new(format!("only {left} are left: buy fewer"))),

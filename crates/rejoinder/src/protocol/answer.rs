@@ -150,18 +150,14 @@ fn poll<O>(
 
 fn tool(engine: &Engine, id: &str, outcome: Outcome<CallToolResult>) -> Reply {
     match settle(outcome) {
-        Ok(result) => {
-            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut())
-        }
+        Ok(result) => result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut()),
         Err(error) => error_reply(Some(id), &error),
     }
 }
 
 fn prompt(engine: &Engine, id: &str, outcome: Outcome<GetPromptResult>) -> Reply {
     match flatten("prompt", outcome) {
-        Ok(result) => {
-            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut())
-        }
+        Ok(result) => result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut()),
         Err(error) => error_reply(Some(id), &error),
     }
 }

@@ -70,7 +70,9 @@ impl UriTemplate {
                 return Err("nothing can follow `{?..}`".to_owned());
             }
             match (operator, at) {
-                (Some(mark @ '#'), 0) | (Some(mark @ ('/' | '.')), _) => self.parts.push(Part::Literal(mark.to_string())),
+                (Some(mark @ '#'), 0) | (Some(mark @ ('/' | '.')), _) => {
+                    self.parts.push(Part::Literal(mark.to_string()))
+                }
                 (_, 0) => {}
                 _ => self.parts.push(Part::Literal(",".to_owned())),
             }
