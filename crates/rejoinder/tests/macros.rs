@@ -88,7 +88,7 @@ async fn call(tool: &Tool, arguments: Value) -> Value {
 /// Calls a tool as the server does: the fast pass first, the explaining one if that refuses.
 async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
     let json = to_raw_value(&arguments).expect("JSON");
-    let ready = match tool.reader().read(json.get().as_bytes()) {
+    let ready = match tool.reader().read(json.get()) {
         Some((ready, length)) => {
             assert_eq!(length, json.get().len(), "all of it is read");
             ready

@@ -129,8 +129,8 @@ pub trait ArgumentSet: Sized + Send + Sync + 'static {
 /// # Errors
 ///
 /// When the input does not begin with an object that fits; [`ArgumentSet::explain`] then says why.
-pub fn read_arguments<S: ReadParams>(json: &[u8]) -> Result<(S::Set, usize), serde_json::Error> {
-    let mut stream = serde_json::Deserializer::from_slice(json).into_iter::<Read<S>>();
+pub fn read_arguments<S: ReadParams>(json: &str) -> Result<(S::Set, usize), serde_json::Error> {
+    let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Read<S>>();
     match stream.next() {
         Some(read) => read.map(|Read(set)| (set, stream.byte_offset())),
         None => Err(Error::custom("nothing to read")),

@@ -37,7 +37,7 @@ impl<O> fmt::Debug for Ready<O> {
 pub trait Reader<O>: Send + Sync {
     /// Reads them from the front of `json`, in one pass, and tells how many bytes they took;
     /// `None` if anything at all is wrong.
-    fn read(&self, json: &[u8]) -> Option<(Ready<O>, usize)>;
+    fn read(&self, json: &str) -> Option<(Ready<O>, usize)>;
 
     /// Reads arguments that [`Reader::read`] refused, a whole JSON object, to say what is wrong.
     ///
@@ -68,7 +68,7 @@ impl<F: Function> FunctionReader<F> {
 }
 
 impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
-    fn read(&self, json: &[u8]) -> Option<(Ready<<F::Kind as Kind>::Output>, usize)> {
+    fn read(&self, json: &str) -> Option<(Ready<<F::Kind as Kind>::Output>, usize)> {
         let (arguments, length) = guarded(|| read_arguments::<F>(json)).ok()?.ok()?;
         Some((self.ready(arguments), length))
     }

@@ -126,8 +126,8 @@ where
     F: Future<Output = R> + Send + 'static,
     R: IntoReply,
 {
-    fn read(&self, json: &[u8]) -> Option<(Ready<CallToolResult>, usize)> {
-        let mut stream = serde_json::Deserializer::from_slice(json).into_iter::<JsonObject>();
+    fn read(&self, json: &str) -> Option<(Ready<CallToolResult>, usize)> {
+        let mut stream = serde_json::Deserializer::from_str(json).into_iter::<JsonObject>();
         let arguments = stream.next()?.ok()?;
         Some((self.ready(arguments), stream.byte_offset()))
     }

@@ -22,7 +22,7 @@ pub(crate) enum ToolArguments {
 
 /// Reads a tool's arguments, a whole JSON value.
 pub(crate) fn read_tool(engine: &Engine, entry: &ToolEntry, raw: &str) -> Result<ToolArguments, RpcError> {
-    match entry.tool.reader().read(raw.as_bytes()) {
+    match entry.tool.reader().read(raw) {
         Some((ready, _)) => Ok(ToolArguments::Good(ready)),
         None => explain_tool(engine, entry, raw),
     }

@@ -79,25 +79,32 @@ pub(crate) struct Meta<'a> {
 
 /// Why a message has no envelope, with its id where that could be read.
 pub(crate) struct BadEnvelope<'a> {
-    pub(crate) id: Option<&'a str>,
+    pub(crate) id: Option<Cow<'a, str>>,
     pub(crate) error: RpcError,
 }
 
 impl<'a> Envelope<'a> {
     /// Reads a message.
     pub(crate) fn read(bytes: &'a [u8], engine: &Engine) -> Result<Self, BadEnvelope<'a>> {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            let id = find_id(&String::from_utf8_lossy(bytes)).map(|id| Cow::Owned(id.to_owned()));
+            return Err(BadEnvelope { id, error: Syntax.into() });
+        };
         let mut envelope = Self::default();
         let mut state = State { engine, jsonrpc: false, response: false, null_id: false, seen: 0 };
-        match envelope.fill(bytes, &mut state) {
-            Ok(()) => envelope.check(&state).map_err(|error| BadEnvelope { id: envelope.id, error }).map(|()| envelope),
-            Err(error) => Err(BadEnvelope { id: envelope.id.or_else(|| find_id(bytes)), error }),
+        let read = envelope.fill(text, &mut state).and_then(|()| envelope.check(&state));
+        match read {
+            Ok(()) => Ok(envelope),
+            Err(error) => {
+                Err(BadEnvelope { id: envelope.id.or_else(|| find_id(text)).map(Cow::Borrowed), error })
+            }
         }
     }
 
-    fn fill(&mut self, bytes: &'a [u8], state: &mut State<'_>) -> Result<(), RpcError> {
-        let mut scan = Scan::new(bytes);
+    fn fill(&mut self, text: &'a str, state: &mut State<'_>) -> Result<(), RpcError> {
+        let mut scan = Scan::new(text);
         if !scan.open() {
-            return Err(not_an_object(bytes));
+            return Err(not_an_object(text));
         }
         let mut first = true;
         while let Some(key) = scan.key(&mut first)? {
@@ -116,12 +123,9 @@ impl<'a> Envelope<'a> {
                 "params" => self.params.fill(&mut scan, self.method.as_deref(), state)?,
                 "result" | "error" => {
                     state.response = true;
-                    scan.raw()?;
+                    scan.skip()?;
                 }
-                // Not just skipped: that would let through text that is not UTF-8.
-                _ => {
-                    scan.raw()?;
-                }
+                _ => scan.skip()?,
             }
         }
         if scan.is_done() { Ok(()) } else { Err(Syntax.into()) }
@@ -190,8 +194,7 @@ impl<'a> Params<'a> {
                 _ => scan.skip()?,
             }
         }
-        let length = scan.position() - start.position();
-        self.raw = Some(std::str::from_utf8(&start.rest()[..length]).map_err(|_| Syntax)?);
+        self.raw = Some(scan.since(&start));
         Ok(())
     }
 
@@ -201,10 +204,9 @@ impl<'a> Params<'a> {
         if let (Some("tools/call"), Field::Given(name)) = (method, &self.name)
             && let Some(entry) = state.engine.tool(name)
             && let Some((ready, length)) = entry.tool.reader().read(scan.rest())
-            && let Ok(raw) = std::str::from_utf8(&scan.rest()[..length])
         {
+            self.arguments = Arguments::Ready(ready, &scan.rest()[..length]);
             scan.advance(length);
-            self.arguments = Arguments::Ready(ready, raw);
             return Ok(());
         }
         self.arguments = match scan.raw()? {
@@ -240,14 +242,14 @@ impl<'a> Field<Cow<'a, str>> {
 
 impl<'a> Meta<'a> {
     fn read(scan: &mut Scan<'a>) -> Result<Self, RpcError> {
-        let raw = scan.raw()?;
-        let mut meta = Self { raw, ..Self::default() };
-        let mut inner = Scan::new(raw.as_bytes());
-        if !inner.open() {
+        scan.peek();
+        let start = scan.clone();
+        if !scan.open() {
+            scan.skip()?;
             return Err(RpcError::invalid_params("`params._meta` must be an object"));
         }
-        let mut first = true;
-        while let Some(key) = inner.key(&mut first)? {
+        let (mut meta, mut first) = (Self::default(), true);
+        while let Some(key) = scan.key(&mut first)? {
             let field = match &*key {
                 "io.modelcontextprotocol/protocolVersion" => &mut meta.version,
                 "io.modelcontextprotocol/clientCapabilities" => &mut meta.capabilities,
@@ -255,14 +257,15 @@ impl<'a> Meta<'a> {
                 "io.modelcontextprotocol/logLevel" => &mut meta.log_level,
                 "progressToken" => &mut meta.progress_token,
                 _ => {
-                    inner.skip()?;
+                    scan.skip()?;
                     continue;
                 }
             };
-            if field.replace(inner.raw()?).is_some() {
+            if field.replace(scan.raw()?).is_some() {
                 return Err(RpcError::invalid_params(format!("`params._meta` has `{}` twice", shortened(&key))));
             }
         }
+        meta.raw = scan.since(&start);
         Ok(meta)
     }
 }
@@ -291,8 +294,8 @@ fn bad_id() -> RpcError {
 }
 
 /// The id of a message that could not be read to its end: it may come after what is wrong.
-fn find_id(bytes: &[u8]) -> Option<&str> {
-    let mut scan = Scan::new(bytes);
+fn find_id(text: &str) -> Option<&str> {
+    let mut scan = Scan::new(text);
     let mut first = true;
     if !scan.open() {
         return None;
@@ -306,10 +309,10 @@ fn find_id(bytes: &[u8]) -> Option<&str> {
     None
 }
 
-fn not_an_object(bytes: &[u8]) -> RpcError {
-    match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+fn not_an_object(text: &str) -> RpcError {
+    match serde_json::from_str::<serde::de::IgnoredAny>(text) {
         Err(_) => Syntax.into(),
-        Ok(_) if bytes.trim_ascii_start().starts_with(b"[") => {
+        Ok(_) if text.trim_ascii_start().starts_with('[') => {
             RpcError::invalid_request("batches are not part of this protocol: send one message")
         }
         Ok(_) => RpcError::invalid_request("a message is a JSON object"),

@@ -3,25 +3,29 @@
 use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName, header::AsHeaderName};
 use serde_json::Value;
 
 use super::RpcError;
 use crate::server::ToolEntry;
 
+static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+static NAME: HeaderName = HeaderName::from_static("mcp-name");
+
 /// The protocol version header, which must be there and say what `_meta` says.
 pub(super) fn check_version(headers: &HeaderMap, version: &str) -> Result<(), RpcError> {
-    expect(headers, "mcp-protocol-version", "MCP-Protocol-Version", version)
+    expect(headers, &VERSION, "MCP-Protocol-Version", version)
 }
 
 /// The method header.
 pub(super) fn check_method(headers: &HeaderMap, method: &str) -> Result<(), RpcError> {
-    expect(headers, "mcp-method", "Mcp-Method", method)
+    expect(headers, &METHOD, "Mcp-Method", method)
 }
 
 /// The header that names the tool, prompt or resource.
 pub(super) fn check_name(headers: &HeaderMap, name: &str) -> Result<(), RpcError> {
-    expect(headers, "mcp-name", "Mcp-Name", name)
+    expect(headers, &NAME, "Mcp-Name", name)
 }
 
 /// The headers that repeat arguments of this tool.
@@ -70,7 +74,7 @@ fn integer(text: &str) -> Option<i128> {
     })
 }
 
-fn expect(headers: &HeaderMap, name: &str, shown: &'static str, body: &str) -> Result<(), RpcError> {
+fn expect(headers: &HeaderMap, name: &HeaderName, shown: &'static str, body: &str) -> Result<(), RpcError> {
     match single(headers, name, shown)? {
         Some(value) if value == body => Ok(()),
         Some(_) => Err(RpcError::header_mismatch(format!("the header `{shown}` and the body differ"))),
@@ -79,7 +83,7 @@ fn expect(headers: &HeaderMap, name: &str, shown: &'static str, body: &str) -> R
 }
 
 /// A header that may be there once, decoded.
-fn single<'h>(headers: &'h HeaderMap, name: &str, shown: &str) -> Result<Option<Cow<'h, str>>, RpcError> {
+fn single<'h>(headers: &'h HeaderMap, name: impl AsHeaderName, shown: &str) -> Result<Option<Cow<'h, str>>, RpcError> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {

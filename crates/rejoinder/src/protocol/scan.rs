@@ -16,21 +16,22 @@ pub(super) struct Syntax;
 /// A place in the input.
 #[derive(Debug, Clone)]
 pub(super) struct Scan<'a> {
-    bytes: &'a [u8],
+    text: &'a str,
     at: usize,
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
     }
 
-    pub(super) fn rest(&self) -> &'a [u8] {
-        &self.bytes[self.at..]
+    pub(super) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
     }
 
-    pub(super) fn position(&self) -> usize {
-        self.at
+    /// Everything since another place.
+    pub(super) fn since(&self, start: &Self) -> &'a str {
+        &self.text[start.at..self.at]
     }
 
     pub(super) fn advance(&mut self, bytes: usize) {
@@ -39,7 +40,7 @@ impl<'a> Scan<'a> {
 
     /// The next byte that is not white space.
     pub(super) fn peek(&mut self) -> Option<u8> {
-        while let Some(byte) = self.bytes.get(self.at) {
+        while let Some(byte) = self.text.as_bytes().get(self.at) {
             if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
                 return Some(*byte);
             }
@@ -81,19 +82,18 @@ impl<'a> Scan<'a> {
     }
 
     fn string(&mut self) -> Result<Cow<'a, str>, Syntax> {
-        let text = &self.bytes[self.at + 1..];
-        let plain = text.iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20);
-        if let Some(end) = plain.filter(|&end| text[end] == b'"') {
-            let key = std::str::from_utf8(&text[..end]).map_err(|_| Syntax)?;
+        let text = &self.text[self.at + 1..];
+        let plain = text.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20);
+        if let Some(end) = plain.filter(|&end| text.as_bytes()[end] == b'"') {
             self.at += end + 2;
-            return Ok(Cow::Borrowed(key));
+            return Ok(Cow::Borrowed(&text[..end]));
         }
         self.value::<String>().map(Cow::Owned).map_err(|_| Syntax)
     }
 
     /// Reads the next value; where that fails, the place is as it was.
     pub(super) fn value<T: Deserialize<'a>>(&mut self) -> Result<T, serde_json::Error> {
-        let mut stream = serde_json::Deserializer::from_slice(self.rest()).into_iter::<T>();
+        let mut stream = serde_json::Deserializer::from_str(self.rest()).into_iter::<T>();
         let value = stream.next().unwrap_or_else(|| Err(serde::de::Error::custom("nothing there")))?;
         self.at += stream.byte_offset();
         Ok(value)

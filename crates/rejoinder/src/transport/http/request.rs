@@ -23,6 +23,10 @@ impl Refused {
 
 /// Whether the client takes a stream of events; an error if it takes nothing that there is.
 pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, Refused> {
+    // What nearly every client sends.
+    if headers.get(header::ACCEPT).is_some_and(|accept| accept == "application/json, text/event-stream") {
+        return Ok(true);
+    }
     let mut values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if values.peek().is_none() {
         return Ok(true);

@@ -118,7 +118,7 @@ impl Endpoint {
         let body = read_body(body, engine.options.body_limit, engine.options.body_timeout).await?;
         let envelope = match Envelope::read(&body, engine) {
             Ok(envelope) => envelope,
-            Err(bad) => return Ok(json(error_reply(bad.id, &bad.error))),
+            Err(bad) => return Ok(json(error_reply(bad.id.as_deref(), &bad.error))),
         };
         let version = parts.headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
@@ -143,7 +143,8 @@ impl Endpoint {
 
 /// Hands a request to the session era.
 async fn in_session(sessions: &SessionHttp, parts: Parts, body: Bytes) -> Response<ResponseBody> {
-    sessions.handle(Request::from_parts(parts, Full::new(body))).await.map(ResponseBody::other)
+    // In a box: its future is large, and would make that of every stateless call as large.
+    Box::pin(sessions.handle(Request::from_parts(parts, Full::new(body)))).await.map(ResponseBody::other)
 }
 
 /// Runs a call. It is answered with JSON, unless it told something before it ended.

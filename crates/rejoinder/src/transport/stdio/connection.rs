@@ -101,7 +101,7 @@ impl Connection<'_> {
     fn message(&mut self, line: &Bytes) {
         let envelope = match Envelope::read(line, self.engine) {
             Ok(envelope) => envelope,
-            Err(bad) => return self.reply(error_reply(bad.id, &bad.error)),
+            Err(bad) => return self.reply(error_reply(bad.id.as_deref(), &bad.error)),
         };
         let cancels = envelope.id.is_none() && envelope.method.as_deref() == Some("notifications/cancelled");
         if cancels && self.in_flight.cancel(envelope.params.raw) {
