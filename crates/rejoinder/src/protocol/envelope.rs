@@ -80,7 +80,7 @@ pub(crate) struct Meta<'a> {
 /// Why a message has no envelope, with its id where that could be read.
 pub(crate) struct BadEnvelope<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
-    pub(crate) error: RpcError,
+    pub(crate) error: Box<RpcError>,
 }
 
 impl<'a> Envelope<'a> {
@@ -88,16 +88,17 @@ impl<'a> Envelope<'a> {
     pub(crate) fn read(bytes: &'a [u8], engine: &Engine) -> Result<Self, BadEnvelope<'a>> {
         let Ok(text) = std::str::from_utf8(bytes) else {
             let id = find_id(&String::from_utf8_lossy(bytes)).map(|id| Cow::Owned(id.to_owned()));
-            return Err(BadEnvelope { id, error: Syntax.into() });
+            return Err(BadEnvelope { id, error: Box::new(Syntax.into()) });
         };
         let mut envelope = Self::default();
         let mut state = State { engine, jsonrpc: false, response: false, null_id: false, seen: 0 };
         let read = envelope.fill(text, &mut state).and_then(|()| envelope.check(&state));
         match read {
             Ok(()) => Ok(envelope),
-            Err(error) => {
-                Err(BadEnvelope { id: envelope.id.or_else(|| find_id(text)).map(Cow::Borrowed), error })
-            }
+            Err(error) => Err(BadEnvelope {
+                id: envelope.id.or_else(|| find_id(text)).map(Cow::Borrowed),
+                error: Box::new(error),
+            }),
         }
     }
 

@@ -9,6 +9,7 @@ use rejoinder_core::{
 
 use super::{
     builder::Server,
+    calls::Calls,
     completion::{completes_prompt, completes_resource},
     engine::Engine,
     handle::Cell,
@@ -124,6 +125,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
         capabilities,
         options: server.options,
         hub: Hub::default(),
+        calls: Calls::default(),
         seal: Arc::new(seal),
         registry: ArcSwap::from_pointee(registry),
         dependencies: Arc::new(server.dependencies),

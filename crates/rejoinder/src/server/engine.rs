@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{
     BadCursor, Options, PromptEntry, ResourceEntry, ToolEntry,
+    calls::Calls,
     handle::Cell,
     hub::{Change, Hub},
     registry::{List, Registry},
@@ -28,6 +29,8 @@ pub(crate) struct Engine {
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) options: Options,
     pub(crate) hub: Hub,
+    /// The calls that run in sessions: over plain HTTP a call ends with its connection.
+    pub(crate) calls: Calls,
     /// What makes a `requestState` and reads it again.
     pub(crate) seal: Arc<Seal>,
     pub(super) registry: ArcSwap<Registry>,
@@ -107,6 +110,7 @@ impl Engine {
             options: self.options.clone(),
             seal: Arc::clone(&self.seal),
             hub: Hub::default(),
+            calls: Calls::default(),
             registry: ArcSwap::new(self.registry.load_full()),
             dependencies: Arc::new(dependencies),
         });

@@ -6,6 +6,7 @@
 mod build;
 mod builder;
 mod cache;
+mod calls;
 mod completion;
 mod engine;
 mod handle;

@@ -71,7 +71,7 @@ impl UriTemplate {
             }
             match (operator, at) {
                 (Some(mark @ '#'), 0) | (Some(mark @ ('/' | '.')), _) => {
-                    self.parts.push(Part::Literal(mark.to_string()))
+                    self.parts.push(Part::Literal(mark.to_string()));
                 }
                 (_, 0) => {}
                 _ => self.parts.push(Part::Literal(",".to_owned())),

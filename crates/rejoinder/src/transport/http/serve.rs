@@ -20,6 +20,7 @@ pub(in crate::transport) async fn serve(
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let (grace, header_timeout) = (server.0.options.grace, server.0.options.header_timeout);
+    let engine = std::sync::Arc::clone(&server.0);
     let service = server.into_service();
     let mut connections = JoinSet::new();
     loop {
@@ -34,6 +35,9 @@ pub(in crate::transport) async fn serve(
     // Whoever connects from now on is refused at once.
     drop(listener);
     let finishing = async {
+        engine.hub.close();
+        // A session outlives its calls, and ends only when it is told to.
+        engine.calls.idle().await;
         service.close().await;
         while connections.join_next().await.is_some() {}
     };

@@ -20,6 +20,7 @@ pub(super) async fn drive<O>(
     context: &RequestContext<RoleServer>,
     ready: Ready<O>,
 ) -> Result<Outcome<O>, ErrorData> {
+    let _running = engine.calls.begin();
     let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone())));
     let running = Running::start(ready, engine.asking_call(facts(session, context), carriage));
     unless_cancelled(session, context, to_the_end(running, Notify::new(context))).await
