@@ -33,12 +33,12 @@ pub(super) fn table(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// The line in which test runners usually say how it went, counting runs of scenarios.
+/// One line on how it went.
 pub(super) fn total(outcomes: &[Outcome]) -> String {
     let scenarios = || outcomes.iter().flat_map(|outcome| &outcome.scenarios);
     let failed = scenarios().filter(|scenario| scenario.bad().next().is_some()).count();
     let passed = scenarios().count() - failed;
-    format!("conformance: {passed} passed, {failed} failed")
+    format!("conformance: {passed} runs of scenarios hold, {failed} do not")
 }
 
 /// One row of the table.
@@ -86,7 +86,7 @@ mod tests {
             }],
         };
         let outcomes = [outcome];
-        assert_eq!(total(&outcomes), "conformance: 0 passed, 1 failed");
+        assert_eq!(total(&outcomes), "conformance: 0 runs of scenarios hold, 1 do not");
         let table = table(&outcomes);
         let lines: Vec<_> = table.lines().collect();
         let cells: Vec<_> = lines[1].split_whitespace().collect();

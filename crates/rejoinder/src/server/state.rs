@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use rejoinder_core::call::Facts;
 
 use super::Server;
-use crate::rounds::seal::{SpentStates, StateKeys};
+use crate::rounds::seal::{BadStateKeys, SpentStates, StateKeys};
 
 /// What rides in `requestState` while a call waits for an answer is sealed; this is what can be set about it.
 impl Server {
@@ -24,6 +24,18 @@ impl Server {
     pub fn state_keys(mut self, keys: StateKeys) -> Self {
         self.options.state.keys = Some(keys);
         self
+    }
+
+    /// Takes the keys from the environment, if it has any and none were set.
+    pub(crate) fn state_keys_from_env(self) -> Result<Self, BadStateKeys> {
+        if self.options.state.keys.is_some() {
+            return Ok(self);
+        }
+        match StateKeys::from_env() {
+            Ok(keys) => Ok(self.state_keys(keys)),
+            Err(BadStateKeys::NotSet) => Ok(self),
+            Err(bad) => Err(bad),
+        }
     }
 
     /// How long a user may think about a question before the call has to start over; 10 minutes unless set.

@@ -25,7 +25,8 @@ struct Flags {
 impl Server {
     /// Serves as the command line says: `--stdio` (the default), `--http ADDR`, `--help`.
     ///
-    /// Logs go to standard error; `RUST_LOG` sets what is logged. On SIGINT and SIGTERM the server takes no more
+    /// Logs go to standard error; `RUST_LOG` sets what is logged. `REJOINDER_STATE_KEYS` has the
+    /// [keys](Server::state_keys) that replicas share, if the server sets none. On SIGINT and SIGTERM the server takes no more
     /// requests, and calls in flight have the [grace period](Server::grace_period) to finish.
     ///
     /// # Errors
@@ -34,9 +35,10 @@ impl Server {
     pub async fn serve_from_args(self) -> Result<(), Error> {
         let flags = Flags::parse();
         log_to_stderr();
+        let server = self.state_keys_from_env()?;
         match flags.http {
-            Some(address) => self.serve_http(address).await,
-            None => self.serve_stdio().await,
+            Some(address) => server.serve_http(address).await,
+            None => server.serve_stdio().await,
         }
     }
 
@@ -67,7 +69,9 @@ impl BuiltServer {
     /// If the listener fails.
     pub async fn serve_http(self, listener: TcpListener) -> Result<(), Error> {
         let address = listener.local_addr()?;
-        self.0.seal.warns_about_keys();
+        if !address.ip().is_loopback() {
+            self.0.seal.warns_about_keys();
+        }
         tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
         Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
     }
