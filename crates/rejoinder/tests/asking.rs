@@ -306,3 +306,18 @@ async fn what_one_caller_was_asked_no_other_may_answer() {
     assert_eq!(round(&client, "greet", json!({}), rest.clone()).await, refused);
     assert!(round(&ada, "greet", json!({}), rest).await.is_ok());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_callers_at_once_each_get_their_own_answer_back() {
+    let client = Client::new(server());
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..10_000 {
+        let client = client.clone().answer("who", Name { name: format!("caller {number}") });
+        calls.spawn(async move { (number, client.call("greet", json!({})).await.unwrap().text()) });
+    }
+    let replies = calls.join_all().await;
+    assert_eq!(replies.len(), 10_000);
+    for (number, text) in replies {
+        assert_eq!(text, format!("Hello, caller {number}!"));
+    }
+}

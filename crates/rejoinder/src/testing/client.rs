@@ -102,7 +102,7 @@ impl Client {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
-    /// let server = Server::new("clock", "1.0.0").provide(Clock(|| unimplemented!())).tools(tools![now]);
+    /// let server = Server::new("clock", "1.0.0").provide(Clock(|| panic!("the real clock"))).tools(tools![now]);
     /// let client = Client::new(server).replace(Clock(|| 42));
     /// assert_eq!(client.call("now", json!({})).await?.text(), "42");
     /// # Ok(())
