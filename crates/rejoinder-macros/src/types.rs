@@ -9,8 +9,19 @@ use syn::{
 use crate::{errors::Errors, kind::Kind, names::pretty};
 
 /// Checks the type of a parameter.
-pub(crate) fn check_parameter(kind: Kind, ty: &Type, errors: &mut Errors) {
-    Check { kind, returned: false, errors }.visit_type(ty);
+///
+/// A resolver may borrow an argument, and whatever takes a resolver's value may borrow that.
+pub(crate) fn check_parameter(kind: Kind, ty: &Type, may_borrow: bool, errors: &mut Errors) {
+    let mut check = Check { kind, returned: false, errors };
+    match ty {
+        Type::Reference(reference) if may_borrow && reference.lifetime.is_none() => {
+            if let Some(mutability) = &reference.mutability {
+                check.errors.at(mutability, "others may have it too: remove `mut`, or take the value itself");
+            }
+            check.visit_type(&reference.elem);
+        }
+        ty => check.visit_type(ty),
+    }
 }
 
 /// Checks the return type.

@@ -3,13 +3,17 @@
 mod answer;
 mod asking;
 mod carrier;
+mod from_outcome;
 mod outcome;
 mod question;
+mod returned;
 mod wire;
 
 pub use answer::{Answer, BadAnswer, Visited};
 pub use asking::Ask;
 pub use carrier::{Carrier, Parked};
+pub use from_outcome::{FromOutcome, Kept, check_consumer};
 pub use outcome::Outcome;
 pub use question::Question;
+pub use returned::{NotAsk, NotResult, NotResultOfAsk, Returned, Shape, shape};
 pub use wire::{Root, Roots, Sample, Sampling};

@@ -7,7 +7,7 @@ use super::{FromCall, Progress};
 use crate::{
     ask::{Ask, Outcome},
     call::{Call, ClientInfo, Emitted, Era, Level},
-    error::{Halt, ToolError},
+    error::ToolError,
 };
 
 /// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
@@ -100,7 +100,9 @@ impl Context {
     pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, ToolError> {
         match self.outcome(key, question).await? {
             Outcome::Accepted(value) => Ok(value),
-            Outcome::Declined => Err(ToolError::new(format!("the user declined to answer `{key}`, so nothing was done"))),
+            Outcome::Declined => {
+                Err(ToolError::new(format!("the user declined to answer `{key}`, so nothing was done")))
+            }
             Outcome::Cancelled => Err(ToolError::new(format!("the user went away without answering `{key}`"))),
         }
     }
@@ -113,11 +115,7 @@ impl Context {
     pub async fn outcome<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, ToolError> {
         match question.settle(&self.0, key).await {
             Ok(outcome) => Ok(outcome),
-            Err(Halt::Failed(error)) => Err(error),
-            Err(Halt::Pending) => {
-                self.0.park();
-                std::future::pending().await
-            }
+            Err(halt) => self.0.halt(halt).await,
         }
     }
 
@@ -136,7 +134,9 @@ impl Context {
         let carrier = self.0.carrier();
         if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
             return serde_json::from_value(recorded).map_err(|_| {
-                ToolError::hidden(format!("the step `{key}` has recorded another type than it has now: use another key"))
+                ToolError::hidden(format!(
+                    "the step `{key}` has recorded another type than it has now: use another key"
+                ))
             });
         }
         let result = step().await?;
