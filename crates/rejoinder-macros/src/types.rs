@@ -14,7 +14,8 @@ use crate::{errors::Errors, kind::Kind, names::pretty};
 pub(crate) fn check_parameter(kind: Kind, ty: &Type, may_borrow: bool, errors: &mut Errors) {
     let mut check = Check { kind, returned: false, errors };
     match ty {
-        Type::Reference(reference) if may_borrow && reference.lifetime.is_none() => {
+        // Where the lifetime has a name, that is what is wrong.
+        Type::Reference(reference) if may_borrow => {
             if let Some(mutability) = &reference.mutability {
                 check.errors.at(mutability, "others may have it too: remove `mut`, or take the value itself");
             }
@@ -58,7 +59,14 @@ impl<'ast> Visit<'ast> for Check<'_> {
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         let word = self.kind.word();
         let message = if self.returned {
-            format!("name the type that the {word} returns: its schema must be known")
+            let why = if self.kind == Kind::Resolver {
+                "it tells what parameters it fills"
+            } else {
+                "its schema must be known"
+            };
+            format!("name the type that the {word} returns: {why}")
+        } else if self.kind == Kind::Resolver {
+            "a resolver's parameter needs one type, not `impl Trait`: it is that of the argument".to_owned()
         } else {
             format!("a {word}'s parameter needs one type, not `impl Trait`: the argument's schema depends on it")
         };

@@ -262,7 +262,11 @@ mod asking {
     }
 
     fn client(runs: &Arc<Runs>) -> Client {
-        Client::new(Server::new("r", "1").provide_shared(Arc::clone(runs)).tools(tools![delete, nested, optional, both]))
+        Client::new(
+            Server::new("r", "1")
+                .provide_shared(Arc::clone(runs))
+                .tools(tools![delete, nested, optional, both, painted]),
+        )
     }
 
     #[tool]
@@ -280,10 +284,46 @@ mod asking {
         let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
         assert_eq!(reply.text(), "a true Ada Accepted(\"old\")");
         assert_eq!(reply.asked, [vec!["confirm", "user_name"], vec!["reason"]]);
-        assert_eq!((runs.of("who"), runs.of("delete")), (3, 1), "resolvers run in each round, the function in the last");
+        assert_eq!(
+            (runs.of("who"), runs.of("delete")),
+            (3, 1),
+            "resolvers run in each round, the function in the last"
+        );
         let reply = client.era(Era::Session).call("delete", json!({ "path": "a" })).await.unwrap();
         assert_eq!(reply.text(), "a true Ada Accepted(\"old\")");
         assert_eq!((runs.of("who"), runs.of("delete")), (4, 2), "on a session there is one round");
+    }
+
+    #[resolver]
+    fn colour() -> Ask<Name> {
+        Ask::user("Which colour?")
+    }
+
+    /// Waits for two answers and does not run before both are there.
+    #[resolver]
+    fn paint(#[resolve(who)] who: &Name, #[resolve(colour)] colour: &Name, runs: Dep<Runs>) -> String {
+        runs.count("paint");
+        format!("{} {}", colour.name, who.name)
+    }
+
+    #[tool]
+    fn painted(#[resolve(paint)] paint: &String) -> String {
+        paint.clone()
+    }
+
+    #[tokio::test]
+    async fn questions_below_one_resolver_go_out_together() {
+        let runs = Arc::new(Runs::default());
+        let red = || Name { name: "red".into() };
+        in_both_eras(client(&runs).answer("user_name", ada()).answer("colour", red()), async |client| {
+            let reply = client.call("painted", json!({})).await.unwrap();
+            assert_eq!(reply.text(), "red Ada");
+            assert_eq!(reply.asked.concat(), ["user_name", "colour"]);
+        })
+        .await;
+        assert_eq!((runs.of("who"), runs.of("paint")), (3, 2), "it ran once on each");
+        let client = client(&runs).answer("user_name", ada()).answer("colour", red());
+        assert_eq!(client.call("painted", json!({})).await.unwrap().asked, [["user_name", "colour"]]);
     }
 
     #[tokio::test]
@@ -444,7 +484,10 @@ mod prompts_and_resources {
             .prompts(prompts![letter])
             .resources(resources![sent]);
         in_both_eras(Client::new(server).answer("to", ada()), async |client| {
-            assert_eq!(client.get("letter", json!({ "subject": "tea" })).await.unwrap().text(), "Write to Ada about tea");
+            assert_eq!(
+                client.get("letter", json!({ "subject": "tea" })).await.unwrap().text(),
+                "Write to Ada about tea"
+            );
             assert_eq!(client.read("letters://tea").await.unwrap().text(), "tea to Ada");
             assert_eq!(client.call("post", json!({ "subject": "tea" })).await.unwrap().text(), "oak: tea to Ada");
         })

@@ -16,28 +16,36 @@ pub trait FromOutcome<'a, T: 'a>: Sized {
     fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt>;
 }
 
+/// A value that is kept for all its takers.
+#[derive(Debug)]
+pub enum Value {}
+
 /// What several parameters can have a value of their own of.
+///
+/// It is a trait of [`Value`] and not of `T` because the compiler tells of the outer bound where both are of one type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is taken by value, and others may take it too: it must be `Clone`",
+    message = "`{T}` is taken by value, and others may take it too: it must be `Clone`",
     label = "not `Clone`",
-    note = "derive `Clone` for it, or borrow it: `&{Self}`"
+    note = "derive `Clone` for it, or borrow it: `&{T}`"
 )]
-pub trait Kept {
+pub trait Keeps<T> {
     /// One more of it.
-    #[must_use]
-    fn another(&self) -> Self;
+    fn another(value: &T) -> T;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone> Kept for T {
-    fn another(&self) -> Self {
-        self.clone()
+impl<T: Clone> Keeps<T> for Value {
+    fn another(value: &T) -> T {
+        value.clone()
     }
 }
 
-impl<'a, T: Kept + 'a> FromOutcome<'a, T> for T {
+impl<'a, T: 'a> FromOutcome<'a, T> for T
+where
+    Value: Keeps<T>,
+{
     fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt> {
-        <&T>::from_outcome(outcome, parameter).map(T::another)
+        <&T>::from_outcome(outcome, parameter).map(Value::another)
     }
 }
 
@@ -51,17 +59,20 @@ impl<'a, T: 'a> FromOutcome<'a, T> for &'a T {
     }
 }
 
-impl<'a, T: Kept + 'a> FromOutcome<'a, T> for Option<T> {
+impl<'a, T: 'a> FromOutcome<'a, T> for Option<T>
+where
+    Value: Keeps<T>,
+{
     fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.as_ref().map(T::another).accepted())
+        Ok(outcome.as_ref().map(Value::another).accepted())
     }
 }
 
-impl<'a, T: Kept + 'a> FromOutcome<'a, T> for Outcome<T> {
+impl<'a, T: 'a> FromOutcome<'a, T> for Outcome<T>
+where
+    Value: Keeps<T>,
+{
     fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.as_ref().map(T::another))
+        Ok(outcome.as_ref().map(Value::another))
     }
 }
-
-/// Fails for a parameter that cannot be made of what the resolver makes.
-pub const fn check_consumer<'a, P: FromOutcome<'a, T>, T: 'a>() {}

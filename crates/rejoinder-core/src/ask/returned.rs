@@ -1,6 +1,6 @@
 //! What a resolver may return: `T`, `Ask<T>`, or a `Result` of either; decided by trait, in constant evaluation.
 
-use std::marker::PhantomData;
+use std::{convert::Infallible, marker::PhantomData};
 
 use super::Ask;
 use crate::{error::ToolError, reply::Failure};
@@ -78,42 +78,58 @@ pub trait Returned<const SHAPE: u8> {
     /// What its consumers get.
     type Value;
 
+    /// What it fails with. That it can be told is checked where it is, once.
+    type Error;
+
     /// The value, or the question for it.
     ///
     /// # Errors
     ///
     /// The resolver's own.
-    fn into_ask(self) -> Result<Ask<Self::Value>, ToolError>;
+    fn into_ask(self) -> Result<Ask<Self::Value>, Self::Error>;
 }
 
 impl<T> Returned<{ shape::VALUE }> for T {
     type Value = T;
+    type Error = Infallible;
 
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
+    fn into_ask(self) -> Result<Ask<T>, Infallible> {
         Ok(Ask::known(self))
     }
 }
 
 impl<T> Returned<{ shape::ASK }> for Ask<T> {
     type Value = T;
+    type Error = Infallible;
 
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
+    fn into_ask(self) -> Result<Ask<T>, Infallible> {
         Ok(self)
     }
 }
 
-impl<T, E: Failure> Returned<{ shape::RESULT }> for Result<T, E> {
+impl<T, E> Returned<{ shape::RESULT }> for Result<T, E> {
     type Value = T;
+    type Error = E;
 
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
-        self.map(Ask::known).map_err(Failure::into_tool_error)
+    fn into_ask(self) -> Result<Ask<T>, E> {
+        self.map(Ask::known)
     }
 }
 
-impl<T, E: Failure> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
+impl<T, E> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
     type Value = T;
+    type Error = E;
 
-    fn into_ask(self) -> Result<Ask<T>, ToolError> {
-        self.map_err(Failure::into_tool_error)
+    fn into_ask(self) -> Result<Ask<T>, E> {
+        self
     }
+}
+
+/// What a resolver returned, with an error that a call can end with.
+///
+/// # Errors
+///
+/// The resolver's own.
+pub fn told<T, E: Failure>(returned: Result<Ask<T>, E>) -> Result<Ask<T>, ToolError> {
+    returned.map_err(Failure::into_tool_error)
 }

@@ -13,23 +13,16 @@ use crate::{
 pub struct Halts(Option<Halt>);
 
 impl Halts {
-    /// Fills a parameter from its resolver's outcome; `None` if that stopped.
-    pub fn take<'a, P: FromOutcome<'a, T>, T: 'a>(
-        &mut self,
-        settled: &'a Settled<T>,
-        parameter: &'static str,
-    ) -> Option<P> {
-        let halt = match settled {
-            Ok(outcome) => match P::from_outcome(outcome, parameter) {
-                Ok(value) => return Some(value),
-                Err(halt) => halt,
-            },
-            Err(halt) => halt.clone(),
-        };
+    /// Looks at a resolver's outcome. What a parameter takes of it is said after that, so that the compiler knows both
+    /// types and compares them.
+    pub fn of<'h, 'a, T>(&'h mut self, settled: &'a Settled<T>) -> Taking<'h, 'a, T> {
+        Taking { halts: self, settled }
+    }
+
+    fn add(&mut self, halt: Halt) {
         if self.0.as_ref().is_none_or(|worst| halt.outranks(worst)) {
             self.0 = Some(halt);
         }
-        None
     }
 
     /// For a resolver: passes on what stopped it.
@@ -51,5 +44,23 @@ impl Halts {
             Some(halt) => call.halt(halt).await,
             None => Ok(()),
         }
+    }
+}
+
+/// A resolver's outcome on its way into a parameter.
+#[derive(Debug)]
+pub struct Taking<'h, 'a, T> {
+    halts: &'h mut Halts,
+    settled: &'a Settled<T>,
+}
+
+impl<'a, T> Taking<'_, 'a, T> {
+    /// Fills the parameter of that name; `None` if the resolver stopped.
+    ///
+    /// The one place where the parameter's type meets the resolver's, so that a mistake is told once.
+    pub fn take<P: FromOutcome<'a, T>>(self, parameter: &'static str) -> Option<P> {
+        let Self { halts, settled } = self;
+        let outcome = settled.as_ref().map_err(Halt::clone);
+        outcome.and_then(|outcome| P::from_outcome(outcome, parameter)).map_err(|halt| halts.add(halt)).ok()
     }
 }

@@ -18,7 +18,7 @@ mod walk;
 pub use check::{ItemCheck, check_cycle, check_item};
 pub use fits::{C, FitsArgument, FitsIf, FitsIn, HasArgument, Name, SameAs, check_fits};
 pub use futures_util::future::join;
-pub use halts::Halts;
+pub use halts::{Halts, Taking};
 pub use keys::Keys;
 pub use needs::needs_below;
 pub use node::{Edge, ItemNode, Node, NodeArgument, node_id};

@@ -1,7 +1,7 @@
 use super::{Node, Walk};
 use crate::{
     BoxFuture,
-    ask::{Kept, Outcome, shape},
+    ask::{Keeps, Outcome, Value, shape},
     call::Argument,
     error::{Halt, ToolError},
     inject::{FromCall, source},
@@ -58,9 +58,12 @@ impl<T: FromCall> ResolverParameter<{ source::INJECTED }> for T {
     }
 }
 
-impl<T: Argument + Kept> ResolverParameter<{ source::ARGUMENT }> for T {
+impl<T: Argument> ResolverParameter<{ source::ARGUMENT }> for T
+where
+    Value: Keeps<T>,
+{
     fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError> {
-        Ok(walk.argument::<T>(name).another())
+        Ok(Value::another(walk.argument::<T>(name)))
     }
 }
 

@@ -54,7 +54,8 @@ impl Filled {
         let Parameter { ident, source: said, .. } = &self.parameter;
         let is_borrowed = self.is_borrowed();
         let (function, check) = match said {
-            Source::Resolved(_) => return self.check_consumer(),
+            // Its type is checked where it takes the value.
+            Source::Resolved(_) => return TokenStream::new(),
             Source::Type if is_borrowed => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
             Source::Type => {
                 // From the type's first token to its last, so that all of it is underlined.

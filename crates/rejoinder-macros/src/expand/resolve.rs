@@ -11,12 +11,6 @@ use crate::{
 };
 
 impl Filled {
-    /// Checks that it can be made of what its resolver makes.
-    pub(super) fn check_consumer(&self) -> TokenStream {
-        let Self { ty, resolver, at, .. } = self;
-        quote_spanned!(*at=> const _: () = __rj::check_consumer::<#ty, <#resolver as __rj::Resolver>::Output>();)
-    }
-
     /// It and its resolver, in the graph.
     pub(super) fn edge(&self) -> Option<TokenStream> {
         let (name, resolver) = (&self.parameter.name, self.resolver.as_ref()?);
@@ -105,7 +99,7 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, call: &Ident) -
             static KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
             let keys = KEYS.get_or_init(|| __rj::Keys::of(__RJ_ITEM.edges));
             let #walk = __rj::Walk::new(&#call, <Self as __rj::ReadParams>::PARAMS, &#arguments, keys);
-            let #joined = #join.await;
+            let #joined = #join;
             #joined
         };
         #take
@@ -120,7 +114,7 @@ pub(super) fn for_resolver(parameters: &[Filled], walk: &Ident) -> TokenStream {
     }
     let (pattern, join) = join(parameters, walk);
     let take = take(parameters, &quote!(.pass()?));
-    quote!(let #pattern = #join.await; #take)
+    quote!(let #pattern = #join; #take)
 }
 
 /// The future of all resolvers at once, and the pattern of what comes out of it.
@@ -133,7 +127,10 @@ fn join(parameters: &[Filled], walk: &Ident) -> (TokenStream, TokenStream) {
     let joined = each.rev().reduce(|(patterns, futures), (pattern, future)| {
         (quote!((#pattern, #patterns)), quote!(__rj::join(#future, #futures)))
     });
-    joined.unwrap_or_else(|| (quote!(()), quote!(__rj::std::future::ready(()))))
+    let (pattern, future) = joined.unwrap_or_else(|| (quote!(()), quote!(__rj::std::future::ready(()))));
+    // With the span of what is joined, the compiler sees that it would tell the same mistake again.
+    let at = Span::call_site().located_at(future.span());
+    (pattern, quote_spanned!(at=> #future.await))
 }
 
 /// Takes the values out of the outcomes; what stopped any of them ends it here.
@@ -142,9 +139,9 @@ fn take(parameters: &[Filled], end: &TokenStream) -> TokenStream {
     let resolved: Vec<&Filled> = parameters.iter().filter(|parameter| parameter.resolver.is_some()).collect();
     let locals: Vec<&Ident> = resolved.iter().map(|parameter| &parameter.local).collect();
     let takes = resolved.iter().map(|parameter| {
-        let Filled { local, ty, parameter: written, .. } = parameter;
+        let Filled { local, ty, parameter: written, at, .. } = parameter;
         let (name, settled) = (&written.name, parameter.settled());
-        quote!(let #local: __rj::Option<#ty> = #halts.take(&#settled, #name);)
+        quote_spanned!(*at=> let #local = #halts.of(&#settled).take::<#ty>(#name);)
     });
     quote! {
         let mut #halts = __rj::Halts::default();

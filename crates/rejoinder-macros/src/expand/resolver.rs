@@ -106,6 +106,7 @@ impl Resolver {
         let checks = parameters.iter().map(Filled::check);
         let at = Span::call_site().located_at(output.span());
         let value = quote_spanned!(at=> type Output = <__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::Value;);
+        let cached = quote_spanned!(at=> const __RJ_CACHED: __rj::bool = __rj::is_cached(#cached, __RJ_SHAPE););
         let (node, run, fits, cycle) = (self.node(), self.run(), self.fits(), self.check_cycle());
         quote! {
             #(#checks)*
@@ -115,6 +116,7 @@ impl Resolver {
                 __rj::Shape::<__RjReturned>::RESULT,
                 __rj::Shape::<__RjReturned>::RESULT_OF_ASK,
             );
+            #cached
 
             #[automatically_derived]
             impl #ident {
@@ -129,7 +131,7 @@ impl Resolver {
             #[automatically_derived]
             impl __rj::Resolver for #ident {
                 #value
-                const CACHED: __rj::bool = __rj::is_cached(#cached, __RJ_SHAPE);
+                const CACHED: __rj::bool = __RJ_CACHED;
 
                 fn node() -> &'static __rj::Node {
                     Self::__node()
@@ -174,10 +176,14 @@ impl Resolver {
         let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
             let Filled { local, alias, source, parameter: written, at, .. } = parameter;
             let name = &written.name;
+            let mut alias = alias.clone();
+            alias.set_span(*at);
             match written.borrowed() {
                 Some(_) => quote_spanned!(*at=> let #local = #walk.argument::<#alias>(#name);),
                 None => {
-                    quote_spanned!(*at=> let #local = <#alias as __rj::ResolverParameter<{ #source }>>::fill(#walk, #name)?;)
+                    let filled =
+                        quote_spanned!(*at=> <#alias as __rj::ResolverParameter<{ #source }>>::fill(#walk, #name));
+                    quote!(let #local = #filled?;)
                 }
             }
         });
@@ -185,12 +191,16 @@ impl Resolver {
         let wait = is_async.then(|| quote!(.await));
         // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
         let span = Span::call_site().located_at(ident.span());
+        let at = Span::call_site().located_at(self.output.span());
+        let told = quote_spanned! {at=>
+            __rj::told(<__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::into_ask(returned))
+        };
         let body = quote_spanned! {span=>
             __rj::Box::pin(async move {
                 #resolves
                 #(#fills)*
                 let returned: __RjReturned = #ident(#(#locals),*) #wait;
-                #walk.settle::<Self>(<__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::into_ask(returned)).await
+                #walk.settle::<Self>(#told).await
             })
         };
         quote! {
