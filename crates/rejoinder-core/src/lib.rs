@@ -6,6 +6,7 @@
 //! * [`ask`]: what a function may ask of the client, and what became of it.
 //! * [`call`]: one call and what it knows: its facts, its arguments, what it emits.
 //! * [`form`]: forms that a user can be asked to fill in.
+//! * [`graph`]: resolvers, whose values fill parameters: the graph of them, its checks, and the walk through it.
 //! * [`inject`]: one file for each thing a parameter can be.
 //! * [`item`]: what a server offers: tools, prompts, resources, in the form the server runs them.
 //! * [`reply`]: what a function may return, and what becomes of it.
@@ -16,6 +17,7 @@ pub mod ask;
 pub mod call;
 pub mod error;
 pub mod form;
+pub mod graph;
 pub mod inject;
 pub mod item;
 pub mod reply;

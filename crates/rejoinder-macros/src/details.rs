@@ -27,6 +27,7 @@ pub(crate) fn read(
         Kind::Tool => tool(options, attrs, ident, errors),
         Kind::Prompt => prompt(options, attrs, ident, errors),
         Kind::Resource => resource(options, attrs, ident, parameters, errors),
+        Kind::Resolver => TokenStream::new(),
     }
 }
 
@@ -118,7 +119,8 @@ fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
 fn check_variables(uri: &LitStr, parameters: &[Parameter], errors: &mut Errors) {
     let variables = template::variables(uri, errors);
     for variable in &variables {
-        if !parameters.iter().any(|parameter| parameter.name == *variable) {
+        let fits = |parameter: &Parameter| parameter.name == *variable && parameter.resolver().is_none();
+        if !parameters.iter().any(fits) {
             errors.at(uri, format!("the variable `{variable}` has no parameter of that name"));
         }
     }

@@ -1,15 +1,17 @@
 use proc_macro2::{Ident, Span};
 
-/// Which of the three a function is.
+/// What a function is: one of the three that clients are offered, or a resolver.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
     Prompt,
     Resource,
+    Resolver,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 3] = [Self::Tool, Self::Prompt, Self::Resource];
+    /// Those that clients are offered.
+    pub(crate) const ITEMS: [Self; 3] = [Self::Tool, Self::Prompt, Self::Resource];
 
     /// As the attribute and our sentences call it.
     pub(crate) fn word(self) -> &'static str {
@@ -17,6 +19,7 @@ impl Kind {
             Self::Tool => "tool",
             Self::Prompt => "prompt",
             Self::Resource => "resource",
+            Self::Resolver => "resolver",
         }
     }
 
@@ -26,6 +29,7 @@ impl Kind {
             Self::Tool => "ToolKind",
             Self::Prompt => "PromptKind",
             Self::Resource => "ResourceKind",
+            Self::Resolver => no_item(),
         })
     }
 
@@ -35,6 +39,7 @@ impl Kind {
             Self::Tool => "Tool",
             Self::Prompt => "Prompt",
             Self::Resource => "Resource",
+            Self::Resolver => no_item(),
         })
     }
 
@@ -44,6 +49,7 @@ impl Kind {
             Self::Tool => "tools",
             Self::Prompt => "prompts",
             Self::Resource => "resources",
+            Self::Resolver => no_item(),
         })
     }
 
@@ -53,8 +59,13 @@ impl Kind {
             Self::Tool => "tool_reply",
             Self::Prompt => "prompt_reply",
             Self::Resource => "resource_reply",
+            Self::Resolver => no_item(),
         }
     }
+}
+
+fn no_item() -> ! {
+    unreachable!("a resolver is not offered to clients")
 }
 
 fn ident(name: &str) -> Ident {

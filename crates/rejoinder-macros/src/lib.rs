@@ -59,6 +59,24 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Resource, options.into(), &item.into()).into()
 }
 
+/// Makes a function a resolver, whose value fills parameters, and keeps it a function.
+///
+/// `#[resolve(confirm)]` on a parameter of a tool, prompt, resource or another resolver takes what `confirm` returns:
+/// `T`, `Ask<T>`, or a `Result` of either. The parameter is a `T`, a `&T`, an `Option<T>` (`None` if the user declined)
+/// or an `Outcome<T>`.
+///
+/// A resolver runs at most once in a round, and at the same time as the others. Its own parameters are
+///
+/// * the arguments of whatever it is used by, by name, owned or borrowed (`path: &str` for `path: String`);
+/// * what other resolvers make, with `#[resolve(..)]`;
+/// * what the call supplies, as everywhere.
+///
+/// Options: `key = ".."`, under which it asks (its name by default); `cache = false`, to run anew for each parameter.
+#[proc_macro_attribute]
+pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::resolver(options.into(), &item.into()).into()
+}
+
 /// Lets the functions of an `impl` block be tools, prompts and resources.
 ///
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the

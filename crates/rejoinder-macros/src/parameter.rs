@@ -1,7 +1,8 @@
 //! The parameters of a function: what the author wrote about each.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Signature, Type, spanned::Spanned};
+use quote::{ToTokens, quote};
+use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Type, spanned::Spanned};
 
 use crate::{docs, errors::Errors, kind::Kind, names, options::Options, types};
 
@@ -27,6 +28,34 @@ pub(crate) enum Source {
     Argument(Box<Argument>),
     /// `#[inject]`: from the call.
     Injected,
+    /// `#[resolve(function)]`: from a resolver.
+    Resolved(Path),
+}
+
+impl Parameter {
+    /// The resolver that fills it.
+    pub(crate) fn resolver(&self) -> Option<&Path> {
+        match &self.source {
+            Source::Resolved(path) => Some(path),
+            Source::Type | Source::Argument(_) | Source::Injected => None,
+        }
+    }
+
+    /// The type of the argument that it borrows, if it borrows one.
+    pub(crate) fn borrowed(&self) -> Option<TokenStream> {
+        let Type::Reference(reference) = &self.ty else { return None };
+        if reference.lifetime.is_some() || self.resolver().is_some() {
+            return None;
+        }
+        Some(match &*reference.elem {
+            Type::Path(path) if path.path.is_ident("str") => quote!(__rj::String),
+            Type::Slice(slice) => {
+                let elem = &slice.elem;
+                quote!(__rj::Vec<#elem>)
+            }
+            other => other.to_token_stream(),
+        })
+    }
 }
 
 /// What `#[arg(..)]` says.
@@ -73,7 +102,8 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Para
         errors.at(attr, "a parameter that is only sometimes there is not supported: write two functions");
     }
     let source = source(kind, &ours, errors);
-    types::check_parameter(kind, &typed.ty, errors);
+    let may_borrow = kind == Kind::Resolver || matches!(source, Source::Resolved(_));
+    types::check_parameter(kind, &typed.ty, may_borrow, errors);
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         Pat::Wild(pat) => {
@@ -87,14 +117,14 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Para
     };
     let given = match &source {
         Source::Argument(argument) => argument.name.as_ref(),
-        Source::Type | Source::Injected => None,
+        Source::Type | Source::Injected | Source::Resolved(_) => None,
     };
     let name = given.map_or_else(|| names::wire(&ident), LitStr::value);
     Some(Parameter { ident, name, ty: (*typed.ty).clone(), description: docs::description(&ours), source })
 }
 
 fn is_ours(attr: &Attribute) -> bool {
-    docs::doc(attr).is_some() || attr.path().is_ident("arg") || attr.path().is_ident("inject")
+    docs::doc(attr).is_some() || ["arg", "inject", "resolve"].iter().any(|name| attr.path().is_ident(name))
 }
 
 fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
@@ -104,6 +134,11 @@ fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
             errors.at(attr, "one attribute says where a parameter comes from: remove the others");
         } else if attr.path().is_ident("arg") {
             source = Source::Argument(Box::new(argument(kind, attr, errors)));
+        } else if attr.path().is_ident("resolve") {
+            match attr.parse_args() {
+                Ok(path) => source = Source::Resolved(path),
+                Err(_) => errors.at(attr, "name the resolver: `#[resolve(function)]`"),
+            }
         } else {
             if !matches!(attr.meta, Meta::Path(_)) {
                 errors.at(attr, "`#[inject]` takes no options");
@@ -134,6 +169,9 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
     if let Some(name) = argument.name.as_ref().filter(|name| name.value().is_empty()) {
         errors.at(name, "an argument's name cannot be empty");
     }
+    if let (Some(default), Kind::Resolver) = (&argument.default, kind) {
+        errors.at(default, "the default of an argument is for the tool to say: remove it");
+    }
     match &argument.header {
         Some(header) if kind != Kind::Tool => errors.at(header, "only a tool's arguments are repeated in headers"),
         Some(header) if !names::is_header_name(&header.value()) => {
@@ -141,7 +179,7 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
         }
         _ => {}
     }
-    if let (Some(complete), Kind::Tool) = (&argument.complete, kind) {
+    if let (Some(complete), Kind::Tool | Kind::Resolver) = (&argument.complete, kind) {
         errors.at(complete, "only the arguments of prompts and resources are completed: remove it");
     }
     argument

@@ -28,18 +28,23 @@ pub(crate) fn check(kind: Kind, place: &Place, signature: &Signature, errors: &m
     if let Some(variadic) = &signature.variadic {
         errors.at(variadic, format!("a {word} has a fixed list of parameters: take a `Vec`"));
     }
-    check_generics(word, signature, errors);
+    check_generics(kind, signature, errors);
     types::check_returned(kind, &signature.output, errors);
-    check_receiver(word, place, signature, errors)
+    check_receiver(kind, place, signature, errors)
 }
 
-fn check_generics(word: &str, signature: &Signature, errors: &mut Errors) {
+fn check_generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
+    let word = kind.word();
     let generics = &signature.generics;
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
     if generics.params.is_empty() {
         if let Some(clause) = &generics.where_clause {
             errors.at(clause, format!("a {word} is not generic, so it has no `where`: remove it"));
         }
+    } else if generics.params.iter().all(is_lifetime) && kind == Kind::Resolver {
+        errors.at(&generics.params, "a resolver needs no named lifetimes: write `&str` and remove them");
+    } else if kind == Kind::Resolver {
+        errors.at(&generics.params, "a resolver cannot be generic yet: write the types out");
     } else if generics.params.iter().all(is_lifetime) {
         errors.at(&generics.params, format!("a {word} has no lifetimes, because it owns its parameters: remove them"));
     } else {
@@ -50,10 +55,13 @@ fn check_generics(word: &str, signature: &Signature, errors: &mut Errors) {
     }
 }
 
-fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
+fn check_receiver(kind: Kind, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
+    let word = kind.word();
     let Some(FnArg::Receiver(receiver)) = signature.inputs.first() else { return false };
     let shared = matches!(&receiver.kind, ReceiverKind::Reference(_, None, None));
-    if matches!(place, Place::Free) {
+    if kind == Kind::Resolver {
+        errors.at(receiver, "a resolver is a free function: take what `self` holds as a `Dep<T>`");
+    } else if matches!(place, Place::Free) {
         errors.at(receiver, format!("a {word} with `self` needs `#[group]` on the `impl` block around it"));
     } else if !shared {
         let why = "because calls run at the same time: keep what changes in a `Mutex` or an atomic";

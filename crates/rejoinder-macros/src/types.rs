@@ -9,8 +9,20 @@ use syn::{
 use crate::{errors::Errors, kind::Kind, names::pretty};
 
 /// Checks the type of a parameter.
-pub(crate) fn check_parameter(kind: Kind, ty: &Type, errors: &mut Errors) {
-    Check { kind, returned: false, errors }.visit_type(ty);
+///
+/// A resolver may borrow an argument, and whatever takes a resolver's value may borrow that.
+pub(crate) fn check_parameter(kind: Kind, ty: &Type, may_borrow: bool, errors: &mut Errors) {
+    let mut check = Check { kind, returned: false, errors };
+    match ty {
+        // Where the lifetime has a name, that is what is wrong.
+        Type::Reference(reference) if may_borrow => {
+            if let Some(mutability) = &reference.mutability {
+                check.errors.at(mutability, "others may have it too: remove `mut`, or take the value itself");
+            }
+            check.visit_type(&reference.elem);
+        }
+        ty => check.visit_type(ty),
+    }
 }
 
 /// Checks the return type.
@@ -47,7 +59,14 @@ impl<'ast> Visit<'ast> for Check<'_> {
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         let word = self.kind.word();
         let message = if self.returned {
-            format!("name the type that the {word} returns: its schema must be known")
+            let why = if self.kind == Kind::Resolver {
+                "it tells what parameters it fills"
+            } else {
+                "its schema must be known"
+            };
+            format!("name the type that the {word} returns: {why}")
+        } else if self.kind == Kind::Resolver {
+            "a resolver's parameter needs one type, not `impl Trait`: it is that of the argument".to_owned()
         } else {
             format!("a {word}'s parameter needs one type, not `impl Trait`: the argument's schema depends on it")
         };

@@ -2,11 +2,17 @@
 
 pub use rejoinder_core::{
     BoxFuture,
+    ask::{NotAsk, NotResult, NotResultOfAsk, Outcome, Returned, Shape, shape, told},
     call::{Call, Param, ReadParams, complete_with, default_of, show_default},
-    error::ToolError,
+    error::{Halt, ToolError},
     form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
+    graph::{
+        C, Edge, FitsArgument, FitsIn, Halts, HasArgument, ItemCheck, ItemNode, Keys, Name, Node, NodeArgument, Report,
+        Resolver, ResolverParameter, Walk, check_cycle, check_fits, check_item, is_cached, join, needs_below, node_id,
+    },
     inject::{
-        Need, NotArgument, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected, needs, source,
+        Injected, Need, NotArgument, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected, needs,
+        source,
     },
     item::{
         Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,

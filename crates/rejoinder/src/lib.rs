@@ -34,7 +34,7 @@ pub use rejoinder_core::{
     model,
     reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Text},
 };
-pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resource, tool};
+pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resolver, resource, tool};
 
 /// The programs of the README compile.
 #[cfg(doctest)]

@@ -3,13 +3,17 @@
 mod answer;
 mod asking;
 mod carrier;
+mod from_outcome;
 mod outcome;
 mod question;
+mod returned;
 mod wire;
 
 pub use answer::{Answer, BadAnswer, Visited};
 pub use asking::Ask;
 pub use carrier::{Carrier, Fits, Parked};
+pub use from_outcome::{FromOutcome, Keeps, Value};
 pub use outcome::Outcome;
 pub use question::Question;
+pub use returned::{NotAsk, NotResult, NotResultOfAsk, Returned, Shape, shape, told};
 pub use wire::{Root, Roots, Sample, Sampling};

@@ -1,6 +1,6 @@
 //! The plain parameters of one function, as a tuple: read in one pass, explained all at once.
 
-use std::{collections::BTreeMap, fmt, marker::PhantomData};
+use std::{any::Any, collections::BTreeMap, fmt, marker::PhantomData};
 
 use schemars::SchemaGenerator;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
@@ -119,6 +119,9 @@ pub trait ArgumentSet: Sized + Send + Sync + 'static {
     ///
     /// Everything that is wrong.
     fn from_texts(params: &'static [Param], texts: &Texts<'_>) -> Result<Self, BadArguments>;
+
+    /// The argument at that place; `None` where an injected parameter stands.
+    fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)>;
 
     /// Adds every argument to the schema.
     fn describe(params: &'static [Param], schema: &mut InputSchema);
@@ -263,6 +266,11 @@ macro_rules! argument_set {
                     ($(Some($value),)*) if bad.0.is_empty() => Ok(($($value,)*)),
                     _ => Err(bad),
                 }
+            }
+
+            fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)> {
+                let ($($value,)*) = self;
+                match index { $($index if $slot::ARGUMENT => Some($value),)* _ => None }
             }
 
             fn describe(params: &'static [Param], schema: &mut InputSchema) {

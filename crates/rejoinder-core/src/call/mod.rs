@@ -22,7 +22,10 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::ask::Carrier;
+use crate::{
+    ask::Carrier,
+    error::{Halt, ToolError},
+};
 
 pub use argument::Argument;
 pub use argument_set::{ArgumentSet, ReadParams, Slot, read_arguments};
@@ -85,8 +88,19 @@ impl Call {
     }
 
     /// Says that the function waits for an answer that comes in another round.
-    pub(crate) fn park(&self) {
+    fn park(&self) {
         self.0.parked.store(true, Ordering::Release);
+    }
+
+    /// Ends the call with an error, or waits for an answer that comes in another round.
+    pub(crate) async fn halt<T>(&self, halt: Halt) -> Result<T, ToolError> {
+        match halt.into_error() {
+            Some(error) => Err(error),
+            None => {
+                self.park();
+                std::future::pending().await
+            }
+        }
     }
 
     /// Whether the function waits for an answer that comes in another round.

@@ -7,7 +7,7 @@ use super::{FromCall, Progress};
 use crate::{
     ask::{Ask, Outcome},
     call::{Call, ClientInfo, Emitted, Era, Level},
-    error::{Halt, ToolError},
+    error::ToolError,
 };
 
 /// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
@@ -115,11 +115,7 @@ impl Context {
     pub async fn outcome<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, ToolError> {
         match question.settle(&self.0, key).await {
             Ok(outcome) => Ok(outcome),
-            Err(Halt::Failed(error)) => Err(error),
-            Err(Halt::Pending) => {
-                self.0.park();
-                std::future::pending().await
-            }
+            Err(halt) => self.0.halt(halt).await,
         }
     }
 

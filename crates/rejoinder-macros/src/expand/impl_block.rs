@@ -36,7 +36,7 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     }
     let sound = errors.is_empty();
     let hidden = twins.iter().filter(|_| can_expand).map(|(_, twin)| twin.expand(sound));
-    let methods = Kind::ALL.map(|kind| {
+    let methods = Kind::ITEMS.map(|kind| {
         let twins: Vec<_> =
             twins.iter().filter(|(other, _)| *other == kind && can_expand).map(|(_, twin)| twin).collect();
         if twins.is_empty() { TokenStream::new() } else { method(kind, &ty, &twins) }
@@ -62,7 +62,7 @@ fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
 fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind, TokenStream)> {
     let is_ours = |attr: &Attribute| {
         let last = attr.path().segments.last()?;
-        Kind::ALL.into_iter().find(|kind| last.ident == kind.word())
+        Kind::ITEMS.into_iter().find(|kind| last.ident == kind.word())
     };
     let attrs = std::mem::take(&mut method.attrs);
     let mut found = None;

@@ -3,6 +3,8 @@
 mod free;
 mod impl_block;
 mod parameter;
+mod resolve;
+mod resolver;
 mod twin;
 
 #[cfg(test)]
@@ -10,3 +12,4 @@ mod snapshots;
 
 pub(crate) use free::function;
 pub(crate) use impl_block::impl_block;
+pub(crate) use resolver::resolver;

@@ -10,17 +10,19 @@ use crate::{
 
 /// A parameter with the names that the expansion gives to what belongs to it.
 pub(crate) struct Filled {
-    parameter: Parameter,
+    pub(super) parameter: Parameter,
     /// Its type, as it is written outside the `impl` block.
-    ty: TokenStream,
+    pub(super) ty: TokenStream,
     /// An alias of its type: a type is written out as rarely as possible, since each time could be one more error.
-    alias: Ident,
+    pub(super) alias: Ident,
     /// The constant that tells where it comes from.
-    source: Ident,
+    pub(super) source: Ident,
     /// The variable that holds its slot, then its value.
     pub(crate) local: Ident,
     /// The place of its type.
-    at: Span,
+    pub(super) at: Span,
+    /// The resolver that fills it.
+    pub(super) resolver: Option<TokenStream>,
     default: Option<TokenStream>,
     complete: Option<TokenStream>,
 }
@@ -31,10 +33,11 @@ impl Filled {
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
         let (default, complete) = match &parameter.source {
             Source::Argument(argument) => (default(argument, &alias), complete(argument)),
-            Source::Type | Source::Injected => (None, None),
+            Source::Type | Source::Injected | Source::Resolved(_) => (None, None),
         };
         Self {
-            ty: outside(parameter.ty.to_token_stream()),
+            ty: outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream())),
+            resolver: parameter.resolver().map(|path| outside(path.to_token_stream())),
             source: format_ident!("__RJ_SOURCE_{index}", span = Span::call_site()),
             local: local(&index.to_string()),
             default: default.map(&outside),
@@ -49,7 +52,11 @@ impl Filled {
     pub(crate) fn check(&self) -> TokenStream {
         let Self { ty, alias, source, at, .. } = self;
         let Parameter { ident, source: said, .. } = &self.parameter;
+        let is_borrowed = self.is_borrowed();
         let (function, check) = match said {
+            // Its type is checked where it takes the value.
+            Source::Resolved(_) => return TokenStream::new(),
+            Source::Type if is_borrowed => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
             Source::Type => {
                 // From the type's first token to its last, so that all of it is underlined.
                 let end = Span::call_site().located_at(last_span(ty));
@@ -61,7 +68,7 @@ impl Filled {
             Source::Injected => ("injected", quote_spanned!(*at=> __rj::check_injected::<#ty>())),
         };
         let function = Ident::new(function, Span::call_site());
-        let either = matches!(said, Source::Type).then(|| {
+        let either = (matches!(said, Source::Type) && !is_borrowed).then(|| {
             let message = format!(
                 "`{ident}: {}` can come from the model or from the server: write `#[arg]` or `#[inject]` before it",
                 pretty(ty)
@@ -81,6 +88,11 @@ impl Filled {
         }
     }
 
+    /// Whether it borrows the argument of its name.
+    fn is_borrowed(&self) -> bool {
+        self.parameter.borrowed().is_some()
+    }
+
     fn as_parameter(&self) -> TokenStream {
         let Self { alias, source, .. } = self;
         quote!(<#alias as __rj::Parameter<{ #source }>>)
@@ -88,6 +100,9 @@ impl Filled {
 
     /// What the argument tuple holds for it.
     pub(crate) fn slot(&self) -> TokenStream {
+        if self.resolver.is_some() {
+            return quote!(__rj::Injected);
+        }
         let parameter = self.as_parameter();
         quote!(#parameter::Slot)
     }
@@ -95,12 +110,18 @@ impl Filled {
     /// What it needs to have been provided, by its name.
     pub(crate) fn need(&self) -> TokenStream {
         let (name, parameter) = (&self.parameter.name, self.as_parameter());
+        if self.resolver.is_some() {
+            return quote!((#name, __rj::None));
+        }
         quote!((#name, #parameter::need()))
     }
 
     /// Makes its value from its slot.
     pub(crate) fn fill(&self, call: &Ident) -> TokenStream {
         let (name, local, parameter) = (&self.parameter.name, &self.local, self.as_parameter());
+        if self.resolver.is_some() {
+            return TokenStream::new();
+        }
         quote!(let #local = #parameter::fill(#local, &#call, #name)?;)
     }
 
@@ -109,7 +130,7 @@ impl Filled {
         let Parameter { name, description, source, .. } = &self.parameter;
         let header = match source {
             Source::Argument(argument) => argument.header.as_ref(),
-            Source::Type | Source::Injected => None,
+            Source::Type | Source::Injected | Source::Resolved(_) => None,
         };
         let [description, header, default, complete] = [
             option(description.as_ref()),

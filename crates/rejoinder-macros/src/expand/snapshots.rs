@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{function, impl_block};
+use super::{function, impl_block, resolver};
 use crate::kind::Kind;
 
 fn pretty(tokens: TokenStream) -> String {
@@ -63,6 +63,25 @@ fn resource() {
         }
     };
     insta::assert_snapshot!(pretty(function(Kind::Resource, options, &item)));
+}
+
+#[test]
+fn resolving_tool() {
+    let item = quote! {
+        async fn delete_folder(path: String, #[resolve(confirm)] confirm: Confirm, #[resolve(auth::user)] user: &User) {}
+    };
+    insta::assert_snapshot!(pretty(function(Kind::Tool, quote!(), &item)));
+}
+
+#[test]
+fn a_resolver() {
+    let item = quote! {
+        /// Asks.
+        pub async fn confirm(path: &str, depth: u32, #[resolve(auth::user)] user: &User) -> Result<Ask<Confirm>, ToolError> {
+            Ok(Ask::user(path))
+        }
+    };
+    insta::assert_snapshot!(pretty(resolver(quote!(key = "sure"), &item)));
 }
 
 #[test]

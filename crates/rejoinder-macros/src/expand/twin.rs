@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, ReturnType, Signature, Visibility};
 
-use super::parameter::Filled;
+use super::{parameter::Filled, resolve};
 use crate::{
     details,
     errors::Errors,
@@ -17,6 +17,8 @@ use crate::{
 /// All that the expansion needs to know of a function.
 pub(crate) struct Twin {
     kind: Kind,
+    /// The function's name.
+    name: String,
     /// Its name: that of the function, so that both are imported together.
     pub(crate) ident: Ident,
     vis: Visibility,
@@ -65,6 +67,7 @@ impl Twin {
         };
         Self {
             kind,
+            name: names::wire(name),
             ident,
             vis,
             cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
@@ -113,6 +116,9 @@ impl Twin {
         let slots = parameters.iter().map(Filled::slot);
         let params = parameters.iter().map(Filled::param);
         let needs = parameters.iter().map(Filled::need);
+        let needs = quote!(__rj::needs([#(#needs),*]));
+        let needs = if self.has_resolvers() { resolve::needs_below(&needs) } else { needs };
+        let graph = self.has_resolvers().then(|| resolve::item(*kind, &self.name, ident, parameters));
         let at = Span::call_site().located_at(syn::spanned::Spanned::span(output));
         let replying = Ident::new(kind.replying(), at);
         let run = self.run();
@@ -120,6 +126,7 @@ impl Twin {
         let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
         quote! {
             #(#checks)*
+            #graph
             const __RJ_REPLYING: __rj::Replying<#output, <__rj::#marker as __rj::Kind>::Output> =
                 __rj::#replying::<#output>();
 
@@ -136,12 +143,16 @@ impl Twin {
                 const DETAILS: <__rj::#marker as __rj::Kind>::Details = #details;
 
                 fn needs() -> __rj::Vec<(&'static __rj::str, __rj::Need)> {
-                    __rj::needs([#(#needs),*])
+                    #needs
                 }
 
                 #run
             }
         }
+    }
+
+    fn has_resolvers(&self) -> bool {
+        self.parameters.iter().any(|parameter| parameter.resolver.is_some())
     }
 
     fn run(&self) -> TokenStream {
@@ -155,8 +166,15 @@ impl Twin {
         let self_argument = has_self.then(|| quote!(&#the_receiver,));
         let wait = is_async.then(|| quote!(.await));
         // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
+        let (set_pattern, resolves) = if self.has_resolvers() {
+            let arguments = local("arguments");
+            (quote!(#arguments), resolve::for_item(parameters, &arguments, &the_call))
+        } else {
+            (quote!((#(#slots,)*)), TokenStream::new())
+        };
         let body = quote_spanned! { self.span=>
             __rj::Box::pin(async move {
+                #resolves
                 #(#fills)*
                 (__RJ_REPLYING.reply)(#function(#self_argument #(#slots),*) #wait)
             })
@@ -164,7 +182,7 @@ impl Twin {
         quote! {
             fn run(
                 #receiver_pattern: __rj::Arc<#receiver>,
-                (#(#slots,)*): Self::Set,
+                #set_pattern: Self::Set,
                 #call_pattern: __rj::Call,
             ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::ToolError>> {
                 #body

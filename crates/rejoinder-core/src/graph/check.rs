@@ -1,0 +1,183 @@
+//! What is checked about the graph while the program compiles. The functions run as well at run time.
+
+use super::{
+    Edge, ItemNode, Node, NodeArgument, Report,
+    seen::{Path, Seen},
+};
+
+/// A cycle through this resolver; reported at its least member only, so that one cycle is one error.
+pub const fn check_cycle(start: &'static Node) -> Report {
+    let mut report = Report::new();
+    let mut path = Path::new();
+    if !find_cycle(start, start, &mut path, &mut Seen::new()) {
+        return report;
+    }
+    let mut i = 0;
+    while i < path.length {
+        if is_less(path.get(i), start) {
+            return report;
+        }
+        i += 1;
+    }
+    report.push("resolvers need each other in a cycle: ");
+    let mut i = 0;
+    while i < path.length {
+        let node = path.get(i);
+        report.push_all(&["`", node.name, "` (", node.at, ") -> "]);
+        i += 1;
+    }
+    report.push_all(&["`", start.name, "`"]);
+    report
+}
+
+const fn find_cycle(start: &'static Node, node: &'static Node, path: &mut Path, seen: &mut Seen) -> bool {
+    if path.length > 0 && node.id == start.id {
+        return true;
+    }
+    if !seen.add(node) {
+        return false;
+    }
+    path.push(node);
+    let mut i = 0;
+    while i < node.edges.len() {
+        if find_cycle(start, node.edges[i].node, path, seen) {
+            return true;
+        }
+        i += 1;
+    }
+    path.pop();
+    false
+}
+
+/// What came of looking at everything that an item needs.
+#[derive(Debug)]
+pub struct ItemCheck {
+    /// What is wrong, if anything is.
+    pub report: Report,
+    /// The parameter below which it is wrong, as an index into the item's edges.
+    edge: usize,
+    cyclic: bool,
+}
+
+impl ItemCheck {
+    /// Whether something is wrong below this parameter.
+    pub const fn failed(&self, edge: usize) -> bool {
+        self.report.failed() && self.edge == edge
+    }
+
+    /// Whether the graph can be walked to look at types. A cycle is told where it is, not at the item.
+    pub const fn is_sound(&self) -> bool {
+        !self.cyclic && !self.report.failed()
+    }
+}
+
+/// Looks for arguments that resolvers take by name and the item does not have.
+pub const fn check_item(item: &'static ItemNode) -> ItemCheck {
+    let mut check = ItemCheck { report: Report::new(), edge: 0, cyclic: false };
+    if is_cyclic(item.edges, &mut Path::new(), &mut Seen::new()) {
+        check.cyclic = true;
+        return check;
+    }
+    let mut seen = Seen::new();
+    while check.edge < item.edges.len() {
+        find_unknown(item, item.edges[check.edge].node, &mut seen, &mut check.report);
+        if check.report.failed() {
+            return check;
+        }
+        check.edge += 1;
+    }
+    check
+}
+
+const fn is_cyclic(edges: &'static [Edge], path: &mut Path, seen: &mut Seen) -> bool {
+    let mut i = 0;
+    while i < edges.len() {
+        let node = edges[i].node;
+        if path.contains(node) {
+            return true;
+        }
+        if seen.add(node) {
+            path.push(node);
+            if is_cyclic(node.edges, path, seen) {
+                return true;
+            }
+            path.pop();
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn find_unknown(item: &ItemNode, node: &'static Node, seen: &mut Seen, report: &mut Report) {
+    if report.failed() || !seen.add(node) {
+        return;
+    }
+    let mut i = 0;
+    while i < node.arguments.len() {
+        let argument = node.arguments[i];
+        if argument.is_argument && !has(item.arguments, argument.name) {
+            report.push_all(&["resolver `", node.name, "` (", node.at, ") takes the ", item.kind, "'s argument `"]);
+            report.push_all(&[argument.name, ": ", argument.written, "`, but ", item.kind, " `", item.name, "` has "]);
+            push_arguments(item.arguments, report);
+            return;
+        }
+        i += 1;
+    }
+    let mut i = 0;
+    while i < node.edges.len() {
+        find_unknown(item, node.edges[i].node, seen, report);
+        i += 1;
+    }
+}
+
+const fn push_arguments(arguments: &[NodeArgument], report: &mut Report) {
+    let mut first = true;
+    let mut i = 0;
+    while i < arguments.len() {
+        if arguments[i].is_argument {
+            report.push_all(&[
+                if first { "only `" } else { ", `" },
+                arguments[i].name,
+                ": ",
+                arguments[i].written,
+                "`",
+            ]);
+            first = false;
+        }
+        i += 1;
+    }
+    if first {
+        report.push("no arguments");
+    }
+}
+
+const fn has(arguments: &[NodeArgument], name: &str) -> bool {
+    let mut i = 0;
+    while i < arguments.len() {
+        if arguments[i].is_argument && compare(arguments[i].name, name) == 0 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
+const fn is_less(a: &Node, b: &Node) -> bool {
+    match compare(a.module, b.module) {
+        0 => compare(a.name, b.name) < 0,
+        order => order < 0,
+    }
+}
+
+/// Below, at or above 0, as `a` is before, equal to or after `b`.
+const fn compare(a: &str, b: &str) -> i32 {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return a[i] as i32 - b[i] as i32;
+        }
+        i += 1;
+    }
+    (a.len() > b.len()) as i32 - (a.len() < b.len()) as i32
+}

@@ -1,0 +1,43 @@
+use std::{
+    any::TypeId,
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
+
+use super::{Edge, Node};
+
+/// The key under which each resolver of one item asks: its name, numbered where two that ask have the same.
+///
+/// The numbers follow the order in which the resolvers are met, so every replica finds the same ones.
+#[derive(Debug, Default)]
+pub struct Keys(HashMap<TypeId, Cow<'static, str>>);
+
+impl Keys {
+    /// The keys of everything that these edges reach.
+    pub fn of(edges: &[Edge]) -> Self {
+        let mut keys = Self::default();
+        let (mut seen, mut taken) = (HashSet::new(), HashMap::new());
+        edges.iter().for_each(|edge| keys.add(edge.node, &mut seen, &mut taken));
+        keys
+    }
+
+    fn add(&mut self, node: &Node, seen: &mut HashSet<TypeId>, taken: &mut HashMap<&'static str, usize>) {
+        let id = (node.type_id)();
+        if !seen.insert(id) {
+            return;
+        }
+        if node.asks {
+            let name = node.key.unwrap_or(node.name);
+            let count = taken.entry(name).or_insert(0);
+            let key = if *count == 0 { Cow::Borrowed(name) } else { Cow::Owned(format!("{name}#{count}")) };
+            *count += 1;
+            self.0.insert(id, key);
+        }
+        node.edges.iter().for_each(|edge| self.add(edge.node, seen, taken));
+    }
+
+    /// The key of a resolver.
+    pub fn get(&self, node: &Node) -> &str {
+        self.0.get(&(node.type_id)()).map_or(node.name, |key| key)
+    }
+}

@@ -1,0 +1,27 @@
+//! Resolvers: functions whose values fill parameters, and which may ask.
+//!
+//! `#[resolver]` writes a [`Node`] for its function, a static value. Nodes point at the nodes they need, so constant
+//! evaluation can walk the whole graph while the program compiles ([`check_cycle`], [`check_item`]), and what is wrong
+//! with it is told in our words, at the parameter. What is left for a call is to [`Walk`] it.
+
+mod check;
+mod fits;
+mod halts;
+mod keys;
+mod needs;
+mod node;
+mod report;
+mod resolver;
+mod seen;
+mod walk;
+
+pub use check::{ItemCheck, check_cycle, check_item};
+pub use fits::{C, FitsArgument, FitsIf, FitsIn, HasArgument, Name, SameAs, check_fits};
+pub use futures_util::future::join;
+pub use halts::{Halts, Taking};
+pub use keys::Keys;
+pub use needs::needs_below;
+pub use node::{Edge, ItemNode, Node, NodeArgument, node_id};
+pub use report::Report;
+pub use resolver::{Resolver, ResolverParameter, is_cached};
+pub use walk::{Settled, Walk};

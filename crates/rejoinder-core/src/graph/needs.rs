@@ -1,0 +1,18 @@
+use std::{any::TypeId, collections::HashSet};
+
+use super::{Edge, Node};
+use crate::inject::Need;
+
+/// What the resolvers that these edges reach need to have been provided, after what the item itself needs.
+pub fn needs_below(mut own: Vec<(&'static str, Need)>, edges: &[Edge]) -> Vec<(&'static str, Need)> {
+    let mut seen = HashSet::new();
+    edges.iter().for_each(|edge| add(edge.node, &mut seen, &mut own));
+    own
+}
+
+fn add(node: &Node, seen: &mut HashSet<TypeId>, needs: &mut Vec<(&'static str, Need)>) {
+    if seen.insert((node.type_id)()) {
+        needs.extend((node.needs)());
+        node.edges.iter().for_each(|edge| add(edge.node, seen, needs));
+    }
+}

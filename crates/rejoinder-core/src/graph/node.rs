@@ -1,0 +1,78 @@
+use std::any::TypeId;
+
+use crate::inject::Need;
+
+/// A resolver, as the graph sees it: one static value, which constant evaluation can walk.
+///
+/// Nodes point at each other, in a cycle too if the author wrote one; that is what the checks look for.
+#[derive(Debug)]
+pub struct Node {
+    /// Tells nodes apart in constant evaluation.
+    pub id: u64,
+    /// The function's name.
+    pub name: &'static str,
+    /// The key it asks under, if the author chose one.
+    pub key: Option<&'static str>,
+    /// Its module.
+    pub module: &'static str,
+    /// Where it is written: `file:line`.
+    pub at: &'static str,
+    /// Its parameters that are not filled by resolvers.
+    pub arguments: &'static [NodeArgument],
+    /// The resolvers it needs.
+    pub edges: &'static [Edge],
+    /// Whether it may ask.
+    pub asks: bool,
+    /// Its type, under which its outcome is kept.
+    pub type_id: fn() -> TypeId,
+    /// What its own parameters need to have been provided.
+    pub needs: fn() -> Vec<(&'static str, Need)>,
+}
+
+/// A tool, prompt or resource whose parameters are filled by resolvers, as the graph sees it.
+#[derive(Debug)]
+pub struct ItemNode {
+    /// `tool`, `prompt` or `resource`.
+    pub kind: &'static str,
+    /// The function's name.
+    pub name: &'static str,
+    /// Its parameters that are not filled by resolvers.
+    pub arguments: &'static [NodeArgument],
+    /// The resolvers it needs.
+    pub edges: &'static [Edge],
+}
+
+/// A parameter that no resolver fills.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeArgument {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type, as written.
+    pub written: &'static str,
+    /// Whether it is an argument; otherwise the call supplies it.
+    pub is_argument: bool,
+}
+
+/// A parameter that is filled by a resolver.
+#[derive(Debug)]
+pub struct Edge {
+    /// The parameter's name.
+    pub parameter: &'static str,
+    /// The resolver.
+    pub node: &'static Node,
+}
+
+/// A number that tells the function of that name, in that module and at that place, from all others.
+pub const fn node_id(module: &str, name: &str, at: &str) -> u64 {
+    // FNV-1a, with a byte that no text has between the parts; never 0, which is an empty place in a set.
+    const fn add(mut hash: u64, text: &str) -> u64 {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < bytes.len() {
+            hash = (hash ^ bytes[i] as u64).wrapping_mul(0x0100_0000_01b3);
+            i += 1;
+        }
+        (hash ^ 0xff).wrapping_mul(0x0100_0000_01b3)
+    }
+    add(add(add(0xcbf2_9ce4_8422_2325, module), name), at) | 1
+}

@@ -1,0 +1,80 @@
+use super::{Node, Walk};
+use crate::{
+    BoxFuture,
+    ask::{Keeps, Outcome, Value, shape},
+    call::Argument,
+    error::{Halt, ToolError},
+    inject::{FromCall, source},
+};
+
+/// What `#[resolver]` writes: a function whose value fills a parameter.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a resolver", label = "no `#[resolver]` on this function")]
+pub trait Resolver: 'static {
+    /// What it makes.
+    type Output: Send + Sync + 'static;
+
+    /// Whether its value is kept for the other parameters of the round.
+    const CACHED: bool;
+
+    /// Its place in the graph.
+    fn node() -> &'static Node;
+
+    /// Fills its own parameters, calls it, and settles what it asks.
+    fn run<'a>(walk: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<Self::Output>, Halt>>;
+}
+
+/// Whether a resolver's value is kept, by what `#[resolver(cache = ..)]` says and what its function returns.
+///
+/// A question is put once, so its answer is always kept.
+///
+/// # Panics
+///
+/// Where both cannot be: while the program compiles.
+pub const fn is_cached(said: Option<bool>, returned: u8) -> bool {
+    match said {
+        Some(false) if shape::asks(returned) => {
+            panic!("a resolver that asks does so once in a round: remove `cache = false`")
+        }
+        Some(false) => false,
+        Some(true) | None => true,
+    }
+}
+
+/// How a resolver's own parameter is filled where no resolver fills it, given its [`source`].
+///
+/// As with [`Parameter`](crate::inject::Parameter), a mistaken one implements it too.
+pub trait ResolverParameter<const SOURCE: u8>: Sized {
+    /// Makes the parameter of that name.
+    ///
+    /// # Errors
+    ///
+    /// When an injected parameter cannot be supplied.
+    fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError>;
+}
+
+impl<T: FromCall> ResolverParameter<{ source::INJECTED }> for T {
+    fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError> {
+        T::from_call(walk.call(), name)
+    }
+}
+
+impl<T: Argument> ResolverParameter<{ source::ARGUMENT }> for T
+where
+    Value: Keeps<T>,
+{
+    fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError> {
+        Ok(Value::another(walk.argument::<T>(name)))
+    }
+}
+
+macro_rules! mistaken {
+    ($($source:ident)*) => { $(
+        impl<T> ResolverParameter<{ source::$source }> for T {
+            fn fill(_: &Walk<'_>, _: &'static str) -> Result<Self, ToolError> {
+                unreachable!("a function with a mistaken parameter does not compile")
+            }
+        }
+    )* };
+}
+
+mistaken!(EITHER NOTHING);

@@ -1,0 +1,99 @@
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::sync::OnceCell;
+
+use super::{Keys, Resolver};
+use crate::{
+    ask::{Ask, Outcome},
+    call::{ArgumentSet, Call, Param},
+    error::{Halt, ToolError},
+};
+
+/// A call's arguments, by name.
+trait Arguments: Send + Sync {
+    fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)>;
+}
+
+impl<S: ArgumentSet> Arguments for S {
+    fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)> {
+        ArgumentSet::get(self, index)
+    }
+}
+
+/// A resolver's outcome, as all its consumers share it.
+pub type Settled<T> = Result<Arc<Outcome<T>>, Halt>;
+
+/// One round's walk through the resolvers of one item.
+///
+/// Each resolver runs at most once, failures included, whatever the number of its consumers; those that do not need
+/// each other run at the same time, in the task of the call.
+pub struct Walk<'a> {
+    call: &'a Call,
+    params: &'static [Param],
+    arguments: &'a dyn Arguments,
+    keys: &'a Keys,
+    memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk that has not begun.
+    pub fn new<S: ArgumentSet>(call: &'a Call, params: &'static [Param], arguments: &'a S, keys: &'a Keys) -> Self {
+        Self { call, params, arguments, keys, memo: Mutex::default() }
+    }
+
+    /// The call.
+    pub fn call(&self) -> &'a Call {
+        self.call
+    }
+
+    /// The argument of that name.
+    ///
+    /// # Panics
+    ///
+    /// If there is none, or one of another type: the compiler has checked that there is.
+    pub fn argument<T: 'static>(&self, name: &'static str) -> &'a T {
+        let index = self.params.iter().position(|param| param.name == name);
+        let argument = index.and_then(|index| self.arguments.get(index)?.downcast_ref());
+        argument.expect("the compiler checked that the item has this argument, of this type")
+    }
+
+    /// The outcome of a resolver.
+    ///
+    /// # Errors
+    ///
+    /// What stopped it, or that the answer is still out.
+    pub async fn get<R: Resolver>(&self) -> Settled<R::Output> {
+        if !R::CACHED {
+            return R::run(self).await.map(Arc::new);
+        }
+        let cell = {
+            let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(memo.entry(TypeId::of::<R>()).or_insert_with(|| Arc::new(OnceCell::<Settled<R::Output>>::new())))
+        };
+        let cell = cell.downcast::<OnceCell<Settled<R::Output>>>().expect("the entry was made for this resolver");
+        cell.get_or_init(|| async { R::run(self).await.map(Arc::new) }).await.clone()
+    }
+
+    /// Settles what a resolver returned.
+    ///
+    /// # Errors
+    ///
+    /// What stopped it, or that the answer is still out.
+    pub async fn settle<R: Resolver>(
+        &self,
+        returned: Result<Ask<R::Output>, ToolError>,
+    ) -> Result<Outcome<R::Output>, Halt> {
+        returned?.settle(self.call, self.keys.get(R::node())).await
+    }
+}
+
+impl fmt::Debug for Walk<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Walk").field("call", self.call).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,154 @@
+//! `#[resolve(function)]`: the graph that it makes, and how a parameter gets its value.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::parameter::Filled;
+use crate::{
+    kind::Kind,
+    names::{local, pretty},
+};
+
+impl Filled {
+    /// It and its resolver, in the graph.
+    pub(super) fn edge(&self) -> Option<TokenStream> {
+        let (name, resolver) = (&self.parameter.name, self.resolver.as_ref()?);
+        let at = Span::call_site().located_at(resolver.span());
+        Some(quote_spanned!(at=> __rj::Edge { parameter: #name, node: <#resolver>::__node() }))
+    }
+
+    /// It in the graph, where no resolver fills it.
+    pub(super) fn node_argument(&self) -> Option<TokenStream> {
+        let (name, source) = (&self.parameter.name, &self.source);
+        let written = pretty(&self.parameter.ty);
+        self.resolver.is_none().then(|| {
+            quote! {
+                __rj::NodeArgument {
+                    name: #name,
+                    written: #written,
+                    is_argument: #source == __rj::source::ARGUMENT,
+                }
+            }
+        })
+    }
+
+    /// Its name, as a type.
+    pub(super) fn name_type(&self) -> TokenStream {
+        let chars = self.parameter.name.chars();
+        quote!(__rj::Name<(#(__rj::C<#chars>,)*)>)
+    }
+
+    /// The variable that holds its resolver's outcome.
+    fn settled(&self) -> Ident {
+        format_ident!("{}_settled", self.local)
+    }
+}
+
+/// The item's place in the graph, and the checks of all that it needs.
+pub(super) fn item(kind: Kind, name: &str, ident: &Ident, parameters: &[Filled]) -> TokenStream {
+    let kind = kind.word();
+    let arguments = parameters.iter().filter_map(Filled::node_argument);
+    let edges = parameters.iter().filter_map(Filled::edge);
+    let has = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
+        let (name, alias) = (parameter.name_type(), &parameter.alias);
+        quote!(impl __rj::HasArgument<#name> for #ident { type Type = #alias; })
+    });
+    let resolvers = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref());
+    let checks = resolvers.enumerate().map(|(index, resolver)| {
+        let at = Span::call_site().located_at(resolver.span());
+        quote_spanned! {at=>
+            const _: () = if __RJ_CHECK.failed(#index) {
+                __rj::std::panic!("{}", __RJ_CHECK.report.as_str())
+            };
+            const _: () = __rj::check_fits::<#resolver, #ident, { __RJ_CHECK.is_sound() }>();
+        }
+    });
+    quote! {
+        static __RJ_ITEM: __rj::ItemNode = __rj::ItemNode {
+            kind: #kind,
+            name: #name,
+            arguments: &[#(#arguments),*],
+            edges: &[#(#edges),*],
+        };
+        const __RJ_CHECK: __rj::ItemCheck = __rj::check_item(&__RJ_ITEM);
+        #(#has)*
+        #(#checks)*
+    }
+}
+
+/// What the item needs to have been provided, with what its resolvers need.
+pub(super) fn needs_below(own: &TokenStream) -> TokenStream {
+    quote!(__rj::needs_below(#own, __RJ_ITEM.edges))
+}
+
+/// Fills the parameters of an item that resolvers fill, then takes its arguments apart.
+pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, call: &Ident) -> TokenStream {
+    let (walk, joined) = (local("walk"), local("joined"));
+    let (pattern, join) = join(parameters, &walk);
+    let take = take(parameters, &quote!(.end(&#call).await?));
+    let slots = parameters.iter().map(|parameter| match parameter.resolver {
+        Some(_) => quote!(_),
+        None => {
+            let local = &parameter.local;
+            quote!(#local)
+        }
+    });
+    quote! {
+        let #pattern = {
+            static KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
+            let keys = KEYS.get_or_init(|| __rj::Keys::of(__RJ_ITEM.edges));
+            let #walk = __rj::Walk::new(&#call, <Self as __rj::ReadParams>::PARAMS, &#arguments, keys);
+            let #joined = #join;
+            #joined
+        };
+        #take
+        let (#(#slots,)*) = #arguments;
+    }
+}
+
+/// Fills the parameters of a resolver that other resolvers fill.
+pub(super) fn for_resolver(parameters: &[Filled], walk: &Ident) -> TokenStream {
+    if parameters.iter().all(|parameter| parameter.resolver.is_none()) {
+        return TokenStream::new();
+    }
+    let (pattern, join) = join(parameters, walk);
+    let take = take(parameters, &quote!(.pass()?));
+    quote!(let #pattern = #join; #take)
+}
+
+/// The future of all resolvers at once, and the pattern of what comes out of it.
+fn join(parameters: &[Filled], walk: &Ident) -> (TokenStream, TokenStream) {
+    let resolved = parameters.iter().filter_map(|parameter| Some((parameter.settled(), parameter.resolver.as_ref()?)));
+    let each = resolved.map(|(settled, resolver)| {
+        let at = Span::call_site().located_at(resolver.span());
+        (quote!(#settled), quote_spanned!(at=> #walk.get::<#resolver>()))
+    });
+    let joined = each.rev().reduce(|(patterns, futures), (pattern, future)| {
+        (quote!((#pattern, #patterns)), quote!(__rj::join(#future, #futures)))
+    });
+    let (pattern, future) = joined.unwrap_or_else(|| (quote!(()), quote!(__rj::std::future::ready(()))));
+    // With the span of what is joined, the compiler sees that it would tell the same mistake again.
+    let at = Span::call_site().located_at(future.span());
+    (pattern, quote_spanned!(at=> #future.await))
+}
+
+/// Takes the values out of the outcomes; what stopped any of them ends it here.
+fn take(parameters: &[Filled], end: &TokenStream) -> TokenStream {
+    let halts = local("halts");
+    let resolved: Vec<&Filled> = parameters.iter().filter(|parameter| parameter.resolver.is_some()).collect();
+    let locals: Vec<&Ident> = resolved.iter().map(|parameter| &parameter.local).collect();
+    let takes = resolved.iter().map(|parameter| {
+        let Filled { local, ty, parameter: written, at, .. } = parameter;
+        let (name, settled) = (&written.name, parameter.settled());
+        quote_spanned!(*at=> let #local = #halts.of(&#settled).take::<#ty>(#name);)
+    });
+    quote! {
+        let mut #halts = __rj::Halts::default();
+        #(#takes)*
+        #halts #end;
+        let (#(__rj::Some(#locals),)*) = (#(#locals,)*) else {
+            __rj::std::unreachable!("what stopped a resolver ended the call")
+        };
+    }
+}

@@ -1,0 +1,248 @@
+//! `#[resolver]`: the hidden type beside the function, which is its place in the graph.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, LitStr, ReturnType, Visibility, spanned::Spanned};
+
+use super::{parameter::Filled, resolve};
+use crate::{
+    errors::Errors,
+    function::Function,
+    kind::Kind,
+    names::{self, local},
+    options::{Options, option},
+    parameter,
+    signature::{self, Place},
+};
+
+/// `#[resolver]` on a function.
+pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let Ok(mut function) = syn::parse2::<Function>(item.clone()) else {
+        let first: Option<TokenTree> = item.clone().into_iter().next();
+        errors.at(first, "`#[resolver]` goes on a function");
+        let errors = errors.into_tokens();
+        return quote!(#item #errors);
+    };
+    let twin = Resolver::read(options, &mut function, &mut errors);
+    // Among the items of an `impl` block no type can be declared, and the error is about that.
+    let twin = if twin.has_self { TokenStream::new() } else { twin.expand(errors.is_empty()) };
+    let errors = errors.into_tokens();
+    quote!(#function #twin #errors)
+}
+
+/// All that the expansion needs to know of a resolver.
+struct Resolver {
+    ident: Ident,
+    vis: Visibility,
+    cfgs: Vec<Attribute>,
+    has_self: bool,
+    is_async: bool,
+    parameters: Vec<Filled>,
+    output: TokenStream,
+    key: Option<LitStr>,
+    cached: TokenStream,
+}
+
+impl Resolver {
+    fn read(options: TokenStream, function: &mut Function, errors: &mut Errors) -> Self {
+        let mut options = Options::parse("`#[resolver]`", &["key", "cache"], options, errors);
+        let key = options.literal("key", errors);
+        let cached = options.flag("cache", errors);
+        options.finish(errors);
+        if let Some(key) = key.as_ref().filter(|key| key.value().is_empty()) {
+            errors.at(key, "a key cannot be empty");
+        }
+        let Function { attrs, vis, signature, .. } = function;
+        let has_self = signature::check(Kind::Resolver, &Place::Free, signature, errors);
+        let parameters = parameter::read(Kind::Resolver, signature, errors);
+        Self {
+            ident: signature.ident.clone(),
+            vis: vis.clone(),
+            cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
+            has_self,
+            is_async: signature.asyncness.is_some(),
+            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, |tokens| tokens)).collect(),
+            output: match &signature.output {
+                ReturnType::Default => quote!(()),
+                ReturnType::Type(_, ty) => ty.to_token_stream(),
+            },
+            key,
+            cached,
+        }
+    }
+
+    /// The hidden type; where there were errors, one that nothing else is known of.
+    fn expand(&self, sound: bool) -> TokenStream {
+        let Self { ident, vis, cfgs, .. } = self;
+        let private = names::rejoinder();
+        let implementation = sound.then(|| self.implementation());
+        quote! {
+            #(#cfgs)*
+            #[doc(hidden)]
+            #[allow(
+                non_camel_case_types,
+                missing_debug_implementations,
+                missing_copy_implementations,
+                unreachable_pub,
+                reason = "it is the function's twin"
+            )]
+            #vis struct #ident {}
+
+            #(#cfgs)*
+            #[allow(deprecated, reason = "the function may be deprecated, and is a resolver all the same")]
+            const _: () = {
+                use #private::__private as __rj;
+                use #private::__private::{
+                    NotArgument as _, NotAsk as _, NotInjected as _, NotResult as _, NotResultOfAsk as _,
+                };
+                #implementation
+            };
+        }
+    }
+
+    fn implementation(&self) -> TokenStream {
+        let Self { ident, parameters, output, cached, .. } = self;
+        let checks = parameters.iter().map(Filled::check);
+        let at = Span::call_site().located_at(output.span());
+        let value = quote_spanned!(at=> type Output = <__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::Value;);
+        let cached = quote_spanned!(at=> const __RJ_CACHED: __rj::bool = __rj::is_cached(#cached, __RJ_SHAPE););
+        let (node, run, fits, cycle) = (self.node(), self.run(), self.fits(), self.check_cycle());
+        quote! {
+            #(#checks)*
+            type __RjReturned = #output;
+            const __RJ_SHAPE: __rj::u8 = __rj::shape::of(
+                __rj::Shape::<__RjReturned>::ASK,
+                __rj::Shape::<__RjReturned>::RESULT,
+                __rj::Shape::<__RjReturned>::RESULT_OF_ASK,
+            );
+            #cached
+
+            #[automatically_derived]
+            impl #ident {
+                #[doc(hidden)]
+                #[allow(unreachable_pub, reason = "the type may be less public")]
+                pub const fn __node() -> &'static __rj::Node {
+                    #node
+                    &NODE
+                }
+            }
+
+            #[automatically_derived]
+            impl __rj::Resolver for #ident {
+                #value
+                const CACHED: __rj::bool = __RJ_CACHED;
+
+                fn node() -> &'static __rj::Node {
+                    Self::__node()
+                }
+
+                #run
+            }
+
+            #fits
+            #cycle
+        }
+    }
+
+    fn node(&self) -> TokenStream {
+        let Self { ident, parameters, .. } = self;
+        let (name, key) = (names::wire(ident), option(self.key.as_ref()));
+        let arguments = parameters.iter().filter_map(Filled::node_argument);
+        let edges = parameters.iter().filter_map(Filled::edge);
+        let needs = parameters.iter().map(Filled::need);
+        // With the span of the function's own name, the line is that of the function.
+        let at = quote_spanned!(ident.span()=> __rj::std::concat!(__rj::std::file!(), ":", __rj::std::line!()));
+        quote! {
+            static NODE: __rj::Node = __rj::Node {
+                id: __rj::node_id(__rj::std::module_path!(), #name, #at),
+                name: #name,
+                key: #key,
+                module: __rj::std::module_path!(),
+                at: #at,
+                arguments: &[#(#arguments),*],
+                edges: &[#(#edges),*],
+                asks: __rj::shape::asks(__RJ_SHAPE),
+                type_id: || __rj::std::any::TypeId::of::<#ident>(),
+                needs: || __rj::needs([#(#needs),*]),
+            };
+        }
+    }
+
+    fn run(&self) -> TokenStream {
+        let Self { ident, parameters, is_async, .. } = self;
+        let walk = local("walk");
+        let resolves = resolve::for_resolver(parameters, &walk);
+        let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
+            let Filled { local, alias, source, parameter: written, at, .. } = parameter;
+            let name = &written.name;
+            let mut alias = alias.clone();
+            alias.set_span(*at);
+            match written.borrowed() {
+                Some(_) => quote_spanned!(*at=> let #local = #walk.argument::<#alias>(#name);),
+                None => {
+                    let filled =
+                        quote_spanned!(*at=> <#alias as __rj::ResolverParameter<{ #source }>>::fill(#walk, #name));
+                    quote!(let #local = #filled?;)
+                }
+            }
+        });
+        let locals = parameters.iter().map(|parameter| &parameter.local);
+        let wait = is_async.then(|| quote!(.await));
+        // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
+        let span = Span::call_site().located_at(ident.span());
+        let at = Span::call_site().located_at(self.output.span());
+        let told = quote_spanned! {at=>
+            __rj::told(<__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::into_ask(returned))
+        };
+        let body = quote_spanned! {span=>
+            __rj::Box::pin(async move {
+                #resolves
+                #(#fills)*
+                let returned: __RjReturned = #ident(#(#locals),*) #wait;
+                #walk.settle::<Self>(#told).await
+            })
+        };
+        quote! {
+            fn run<'a>(
+                #walk: &'a __rj::Walk<'a>,
+            ) -> __rj::BoxFuture<'a, __rj::Result<__rj::Outcome<Self::Output>, __rj::Halt>> {
+                #body
+            }
+        }
+    }
+
+    /// What an item must have for the resolver to find its arguments.
+    fn fits(&self) -> TokenStream {
+        let ident = &self.ident;
+        let bounds = self.parameters.iter().map(|parameter| {
+            let Filled { alias, source, at, .. } = parameter;
+            match &parameter.resolver {
+                Some(resolver) => quote!(#resolver: __rj::FitsIn<__RjItem>),
+                None => {
+                    let name = parameter.name_type();
+                    quote_spanned!(*at=> __RjItem: __rj::FitsArgument<#name, #alias, { #source }>)
+                }
+            }
+        });
+        quote! {
+            #[automatically_derived]
+            impl<__RjItem> __rj::FitsIn<__RjItem> for #ident where #(#bounds),* {}
+        }
+    }
+
+    /// The check for cycles, at the first parameter that could be part of one.
+    fn check_cycle(&self) -> Option<TokenStream> {
+        let ident = &self.ident;
+        let first = self.parameters.iter().find_map(|parameter| parameter.resolver.as_ref())?;
+        let at = Span::call_site().located_at(first.span());
+        Some(quote_spanned! {at=>
+            const _: () = {
+                const REPORT: __rj::Report = __rj::check_cycle(<#ident>::__node());
+                if REPORT.failed() {
+                    __rj::std::panic!("{}", REPORT.as_str())
+                }
+            };
+        })
+    }
+}

@@ -1,0 +1,15 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn size(id: &str) -> usize {
+    id.len()
+}
+
+#[tool]
+fn delete(id: u64, #[resolve(size)] size: usize) -> String {
+    format!("{id} {size}")
+}
+
+fn main() {
+    let _ = tools![delete];
+}

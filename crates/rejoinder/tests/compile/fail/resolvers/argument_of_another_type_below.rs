@@ -1,0 +1,20 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn size(id: u32) -> u32 {
+    id
+}
+
+#[resolver]
+fn doubled(#[resolve(size)] size: &u32) -> u32 {
+    2 * size
+}
+
+#[tool]
+fn delete(id: Option<u32>, #[resolve(doubled)] size: u32) -> String {
+    format!("{id:?} {size}")
+}
+
+fn main() {
+    let _ = tools![delete];
+}

@@ -1,0 +1,31 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn size() -> usize {
+    3
+}
+
+#[resolver]
+fn who() -> Ask<Name> {
+    Ask::user("Who?")
+}
+
+#[derive(Elicit, Clone)]
+struct Name {
+    name: String,
+}
+
+#[resolver]
+fn doubled(#[resolve(size)] size: &u32) -> u32 {
+    2 * size
+}
+
+#[tool]
+fn delete(#[resolve(who)] who: Ask<Name>, #[resolve(doubled)] doubled: Option<u64>) -> String {
+    let _ = who;
+    format!("{doubled:?}")
+}
+
+fn main() {
+    let _ = tools![delete];
+}

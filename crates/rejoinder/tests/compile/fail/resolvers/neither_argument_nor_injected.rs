@@ -1,0 +1,18 @@
+use rejoinder::prelude::*;
+
+struct Files;
+
+#[resolver]
+fn size(files: Files, more: &Files) -> usize {
+    let _ = (files, more);
+    3
+}
+
+#[tool]
+fn delete(#[resolve(size)] size: usize) -> String {
+    size.to_string()
+}
+
+fn main() {
+    let _ = tools![delete];
+}

@@ -1,0 +1,14 @@
+use rejoinder::prelude::*;
+
+fn size() -> usize {
+    3
+}
+
+#[tool]
+fn delete(#[resolve(size)] size: usize) -> String {
+    size.to_string()
+}
+
+fn main() {
+    let _ = tools![delete];
+}

@@ -1,0 +1,48 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn generic<T: Default>() -> u8 {
+    0
+}
+
+#[resolver]
+fn lifetime<'a>(path: &'a str) -> usize {
+    path.len()
+}
+
+#[resolver]
+fn anything(path: impl Into<String>) -> String {
+    path.into()
+}
+
+#[resolver]
+fn hidden() -> impl Send {}
+
+#[resolver]
+fn pair((a, b): (u8, u8)) -> u8 {
+    a + b
+}
+
+#[resolver]
+fn mutable(path: &mut String) -> usize {
+    path.len()
+}
+
+#[resolver]
+fn borrowing(path: &str) -> &str {
+    path
+}
+
+#[resolver]
+struct Size;
+
+struct Shop;
+
+impl Shop {
+    #[resolver]
+    fn size(&self) -> usize {
+        3
+    }
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use rejoinder::prelude::*;
+
+struct Big;
+
+#[resolver]
+fn big() -> Big {
+    Big
+}
+
+#[tool]
+fn delete(#[resolve(big)] big: Big) -> String {
+    let Big = big;
+    String::new()
+}
+
+fn main() {
+    let _ = tools![delete];
+}

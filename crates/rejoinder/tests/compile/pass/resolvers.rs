@@ -1,0 +1,106 @@
+//! The sound twins of `fail/resolvers`.
+
+// What a strict user's crate forbids must not come out of the macros.
+#![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications)]
+#![forbid(unsafe_code)]
+
+use rejoinder::prelude::*;
+
+/// The values of other modules.
+pub mod auth {
+    use rejoinder::prelude::*;
+
+    /// Who owns it.
+    #[resolver]
+    pub fn owner(path: &str, ctx: Context) -> String {
+        format!("{path} {:?}", ctx.era())
+    }
+
+    pub(crate) mod deeper {
+        use super::*;
+
+        #[resolver(key = "user_name")]
+        pub(crate) async fn r#type(#[resolve(owner)] mut owner: String) -> Maybe<Ask<crate::Name>> {
+            owner.push('?');
+            Ok(Ask::user(owner))
+        }
+    }
+
+    /// An alias is looked through.
+    pub(crate) type Maybe<T> = Result<T, ToolError>;
+}
+
+/// A form.
+#[derive(Elicit, Debug, Clone)]
+pub struct Name {
+    name: String,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Order {
+    item: String,
+}
+
+#[resolver]
+fn price(order: &Order, max: Option<u32>) -> u32 {
+    max.unwrap_or(order.item.len() as u32)
+}
+
+#[resolver]
+fn words(r#for: &[String]) -> Option<usize> {
+    Some(r#for.len())
+}
+
+/// What nobody has two of.
+#[derive(Debug)]
+struct Big;
+
+#[resolver]
+fn big() -> Result<Big, std::io::Error> {
+    Ok(Big)
+}
+
+#[resolver]
+fn nothing() {}
+
+#[resolver]
+fn text() -> &'static str {
+    "text"
+}
+
+#[resolver(cache = false)]
+#[cfg(any(unix, windows, not(unix)))]
+#[deprecated]
+fn old() -> u8 {
+    0
+}
+
+#[tool]
+async fn buy(
+    path: String,
+    order: Order,
+    max: Option<u32>,
+    r#for: Vec<String>,
+    #[resolve(price)] mut price: u32,
+    #[resolve(words)] words: Option<usize>,
+    #[resolve(words)] more_words: Option<Option<usize>>,
+    #[resolve(big)] big: &Big,
+    #[resolve(nothing)] nothing: (),
+    #[resolve(text)] text: &'static str,
+    #[resolve(auth::deeper::r#type)] who: Outcome<Name>,
+    #[resolve(old)] old: u8,
+) -> String {
+    let () = nothing;
+    price += u32::from(old);
+    format!("{path} {} {max:?} {:?} {price} {words:?} {more_words:?} {big:?} {text} {who:?}", order.item, r#for)
+}
+
+#[resource("files://{path}")]
+fn file(path: String, #[resolve(auth::owner)] owner: &String) -> String {
+    path + owner
+}
+
+fn main() {
+    let _ = (tools![buy], resources![file]);
+    assert_eq!(price(&Order { item: "tea".into() }, None), 3);
+}
