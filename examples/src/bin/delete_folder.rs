@@ -27,23 +27,28 @@ struct Confirm {
     yes: bool,
 }
 
+/// `path` is the tool's own argument, by its name.
+#[resolver]
+fn confirm(path: &str, folders: Dep<Folders>) -> Result<Ask<Confirm>, ToolError> {
+    Ok(match folders.files(path)? {
+        0 => Ask::known(Confirm { yes: true }),
+        files => Ask::user(format!("{path} has {files} files.")),
+    })
+}
+
 /// Delete a folder.
 #[tool(destructive)]
 async fn delete_folder(
     /// Folder to delete
     path: String,
+    #[resolve(confirm)] confirm: &Confirm, // declined or cancelled ends the call
     folders: Dep<Folders>,
-    ctx: Context,
-) -> Result<String, ToolError> {
-    let confirm = match folders.files(&path)? {
-        0 => Ask::known(Confirm { yes: true }),
-        files => Ask::user(format!("{path} has {files} files.")),
-    };
-    if !ctx.ask("confirm", confirm).await?.yes {
-        return Ok(format!("kept {path}"));
+) -> String {
+    if !confirm.yes {
+        return format!("kept {path}");
     }
     folders.lock().remove(&path);
-    Ok(format!("deleted {path}"))
+    format!("deleted {path}")
 }
 
 fn server() -> Server {
@@ -81,7 +86,7 @@ mod tests {
             assert_eq!(delete(answered(true), "/full").await, ("deleted /full".into(), 1));
             assert_eq!(delete(answered(false), "/full").await, ("kept /full".into(), 1));
             let (declined, _) = delete(client().decline("confirm"), "/full").await;
-            assert_eq!(declined, "the user declined to answer `confirm`, so nothing was done");
+            assert_eq!(declined, "the user declined what `confirm` needs, so nothing was done");
         }
     }
 }
