@@ -475,6 +475,26 @@ mod prompts_and_resources {
         async fn post(&self, subject: String, #[resolve(to)] to: Name) -> String {
             format!("{}: {subject} to {}", self.0, to.name)
         }
+
+        #[resolver]
+        fn stamp(&self, subject: &str) -> String {
+            format!("{} {subject}", self.0)
+        }
+
+        #[resolver]
+        async fn twice(#[resolve(Self::stamp)] stamp: &String, #[resolve(to)] to: &Name) -> String {
+            format!("{stamp} {stamp} {}", to.name)
+        }
+
+        /// With resolvers of its own.
+        #[tool]
+        fn stamped(
+            subject: String,
+            #[resolve(Self::twice)] twice: String,
+            #[resolve(Self::stamp)] stamp: &String,
+        ) -> String {
+            format!("{subject}: {twice}, {stamp}")
+        }
     }
 
     #[tokio::test]
@@ -490,6 +510,8 @@ mod prompts_and_resources {
             );
             assert_eq!(client.read("letters://tea").await.unwrap().text(), "tea to Ada");
             assert_eq!(client.call("post", json!({ "subject": "tea" })).await.unwrap().text(), "oak: tea to Ada");
+            let reply = client.call("stamped", json!({ "subject": "tea" })).await.unwrap();
+            assert_eq!(reply.text(), "tea: oak tea oak tea Ada, oak tea");
         })
         .await;
     }
