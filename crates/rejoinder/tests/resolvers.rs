@@ -1,5 +1,12 @@
 //! Parameters that resolvers fill: the same functions, for clients of both eras.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    reason = "tests may panic; a parameter has the type that its resolver makes"
+)]
+
 use std::{
     collections::BTreeMap,
     sync::{
