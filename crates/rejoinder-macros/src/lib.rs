@@ -77,7 +77,7 @@ pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::resolver(options.into(), &item.into()).into()
 }
 
-/// Lets the functions of an `impl` block be tools, prompts and resources.
+/// Lets the functions of an `impl` block be tools, prompts, resources and resolvers; the latter are `Self::name` there.
 ///
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the
 /// type: `Arc::new(shop).tools()`.

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use syn::{FnArg, GenericParam, ReceiverKind, Safety, Signature};
 
-use crate::{errors::Errors, kind::Kind, types};
+use crate::{errors::Errors, kind::Kind, names, types};
 
 /// Where a function stands.
 pub(crate) enum Place {
@@ -11,6 +11,16 @@ pub(crate) enum Place {
     Free,
     /// In an `impl` block of this type, under `#[group]`.
     Block(TokenStream),
+}
+
+impl Place {
+    /// What is written there, as it is written outside the `impl` block.
+    pub(crate) fn outside(&self, tokens: TokenStream) -> TokenStream {
+        match self {
+            Self::Free => tokens,
+            Self::Block(ty) => names::without_self(tokens, ty),
+        }
+    }
 }
 
 /// Checks everything but the parameters. Tells whether the function has a receiver.
@@ -30,7 +40,7 @@ pub(crate) fn check(kind: Kind, place: &Place, signature: &Signature, errors: &m
     }
     check_generics(kind, signature, errors);
     types::check_returned(kind, &signature.output, errors);
-    check_receiver(kind, place, signature, errors)
+    check_receiver(word, place, signature, errors)
 }
 
 fn check_generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
@@ -55,13 +65,10 @@ fn check_generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
     }
 }
 
-fn check_receiver(kind: Kind, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
-    let word = kind.word();
+fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
     let Some(FnArg::Receiver(receiver)) = signature.inputs.first() else { return false };
     let shared = matches!(&receiver.kind, ReceiverKind::Reference(_, None, None));
-    if kind == Kind::Resolver {
-        errors.at(receiver, "a resolver is a free function: take what `self` holds as a `Dep<T>`");
-    } else if matches!(place, Place::Free) {
+    if matches!(place, Place::Free) {
         errors.at(receiver, format!("a {word} with `self` needs `#[group]` on the `impl` block around it"));
     } else if !shared {
         let why = "because calls run at the same time: keep what changes in a `Mutex` or an atomic";

@@ -1,5 +1,12 @@
 //! Parameters that resolvers fill: the same functions, for clients of both eras.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    clippy::ptr_arg,
+    reason = "tests may panic; a parameter has the type that its resolver makes"
+)]
+
 use std::{
     collections::BTreeMap,
     sync::{
@@ -475,6 +482,26 @@ mod prompts_and_resources {
         async fn post(&self, subject: String, #[resolve(to)] to: Name) -> String {
             format!("{}: {subject} to {}", self.0, to.name)
         }
+
+        #[resolver]
+        fn stamp(&self, subject: &str) -> String {
+            format!("{} {subject}", self.0)
+        }
+
+        #[resolver]
+        async fn twice(#[resolve(Self::stamp)] stamp: &String, #[resolve(to)] to: &Name) -> String {
+            format!("{stamp} {stamp} {}", to.name)
+        }
+
+        /// With resolvers of its own.
+        #[tool]
+        fn stamped(
+            subject: String,
+            #[resolve(Self::twice)] twice: String,
+            #[resolve(Self::stamp)] stamp: &String,
+        ) -> String {
+            format!("{subject}: {twice}, {stamp}")
+        }
     }
 
     #[tokio::test]
@@ -490,6 +517,8 @@ mod prompts_and_resources {
             );
             assert_eq!(client.read("letters://tea").await.unwrap().text(), "tea to Ada");
             assert_eq!(client.call("post", json!({ "subject": "tea" })).await.unwrap().text(), "oak: tea to Ada");
+            let reply = client.call("stamped", json!({ "subject": "tea" })).await.unwrap();
+            assert_eq!(reply.text(), "tea: oak tea oak tea Ada, oak tea");
         })
         .await;
     }

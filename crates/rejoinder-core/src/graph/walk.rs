@@ -36,14 +36,21 @@ pub struct Walk<'a> {
     call: &'a Call,
     params: &'static [Param],
     arguments: &'a dyn Arguments,
+    receiver: &'a (dyn Any + Send + Sync),
     keys: &'a Keys,
     memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl<'a> Walk<'a> {
     /// A walk that has not begun.
-    pub fn new<S: ArgumentSet>(call: &'a Call, params: &'static [Param], arguments: &'a S, keys: &'a Keys) -> Self {
-        Self { call, params, arguments, keys, memo: Mutex::default() }
+    pub fn new<S: ArgumentSet>(
+        call: &'a Call,
+        params: &'static [Param],
+        arguments: &'a S,
+        receiver: &'a (dyn Any + Send + Sync),
+        keys: &'a Keys,
+    ) -> Self {
+        Self { call, params, arguments, receiver, keys, memo: Mutex::default() }
     }
 
     /// The call.
@@ -60,6 +67,15 @@ impl<'a> Walk<'a> {
         let index = self.params.iter().position(|param| param.name == name);
         let argument = index.and_then(|index| self.arguments.get(index)?.downcast_ref());
         argument.expect("the compiler checked that the item has this argument, of this type")
+    }
+
+    /// Whose methods the item and its resolvers are.
+    ///
+    /// # Panics
+    ///
+    /// If it is of another type: the resolvers of a group can be named within it only.
+    pub fn receiver<T: 'static>(&self) -> &'a T {
+        self.receiver.downcast_ref().expect("a group's resolvers are named as `Self::..`, within it")
     }
 
     /// The outcome of a resolver.

@@ -2,7 +2,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta};
 
-use super::twin::Twin;
+use super::{resolver::Resolver, twin::Twin};
 use crate::{errors::Errors, kind::Kind, names, signature::Place};
 
 /// `#[group]` on an `impl` block.
@@ -27,22 +27,27 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     let can_expand = check(&block, &mut errors);
     let ty = block.self_ty.to_token_stream();
     let place = Place::Block(ty.clone());
-    let mut twins = Vec::new();
+    let (mut twins, mut resolvers) = (Vec::new(), Vec::new());
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
         let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
         let ImplItemFn { attrs, vis, sig, .. } = method;
+        if kind == Kind::Resolver {
+            resolvers.push(Resolver::read(&place, options, attrs, vis, sig, &mut errors));
+            continue;
+        }
         twins.push((kind, Twin::read(kind, &place, options, attrs, vis, sig, &mut errors)));
     }
     let sound = errors.is_empty();
     let hidden = twins.iter().filter(|_| can_expand).map(|(_, twin)| twin.expand(sound));
+    let resolvers = resolvers.iter().filter(|_| can_expand).map(|resolver| resolver.expand(sound));
     let methods = Kind::ITEMS.map(|kind| {
         let twins: Vec<_> =
             twins.iter().filter(|(other, _)| *other == kind && can_expand).map(|(_, twin)| twin).collect();
         if twins.is_empty() { TokenStream::new() } else { method(kind, &ty, &twins) }
     });
     let errors = errors.into_tokens();
-    quote!(#block #(#hidden)* #(#methods)* #errors)
+    quote!(#block #(#resolvers)* #(#hidden)* #(#methods)* #errors)
 }
 
 /// Whether hidden types can be written for the functions of this block.
@@ -58,11 +63,11 @@ fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
     true
 }
 
-/// Takes `#[tool]`, `#[prompt]` or `#[resource(..)]` off a function.
+/// Takes `#[tool]`, `#[prompt]`, `#[resource(..)]` or `#[resolver]` off a function.
 fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind, TokenStream)> {
     let is_ours = |attr: &Attribute| {
         let last = attr.path().segments.last()?;
-        Kind::ITEMS.into_iter().find(|kind| last.ident == kind.word())
+        Kind::ITEMS.into_iter().chain([Kind::Resolver]).find(|kind| last.ident == kind.word())
     };
     let attrs = std::mem::take(&mut method.attrs);
     let mut found = None;

@@ -2,10 +2,12 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 
+use super::resolve::twin_of_resolver;
 use crate::{
     names::{local, pretty},
     options::option,
     parameter::{Argument, Parameter, Source},
+    signature::Place,
 };
 
 /// A parameter with the names that the expansion gives to what belongs to it.
@@ -28,7 +30,8 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
-    pub(crate) fn new(index: usize, parameter: Parameter, outside: impl Fn(TokenStream) -> TokenStream) -> Self {
+    pub(crate) fn new(index: usize, parameter: Parameter, place: &Place) -> Self {
+        let outside = |tokens| place.outside(tokens);
         let at = Span::call_site().located_at(parameter.ty.span());
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
         let (default, complete) = match &parameter.source {
@@ -37,11 +40,11 @@ impl Filled {
         };
         Self {
             ty: outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream())),
-            resolver: parameter.resolver().map(|path| outside(path.to_token_stream())),
+            resolver: parameter.resolver().map(|path| twin_of_resolver(path, place)),
             source: format_ident!("__RJ_SOURCE_{index}", span = Span::call_site()),
             local: local(&index.to_string()),
-            default: default.map(&outside),
-            complete: complete.map(&outside),
+            default: default.map(outside),
+            complete: complete.map(outside),
             alias,
             parameter,
             at,

@@ -1,13 +1,14 @@
 //! `#[resolve(function)]`: the graph that it makes, and how a parameter gets its value.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Path, spanned::Spanned};
 
-use super::parameter::Filled;
+use super::{parameter::Filled, twin::twin_of_method};
 use crate::{
     kind::Kind,
     names::{local, pretty},
+    signature::Place,
 };
 
 impl Filled {
@@ -43,6 +44,16 @@ impl Filled {
     fn settled(&self) -> Ident {
         format_ident!("{}_settled", self.local)
     }
+}
+
+/// The hidden type of a resolver that was named there: in a group, `Self::confirm` is one of its own functions.
+pub(super) fn twin_of_resolver(path: &Path, place: &Place) -> TokenStream {
+    if let (Place::Block(ty), [first, method]) = (place, &*path.segments.iter().collect::<Vec<_>>())
+        && first.ident == "Self"
+    {
+        return twin_of_method(ty, &method.ident).to_token_stream();
+    }
+    place.outside(path.to_token_stream())
 }
 
 /// The item's place in the graph, and the checks of all that it needs.
@@ -83,7 +94,7 @@ pub(super) fn needs_below(own: &TokenStream) -> TokenStream {
 }
 
 /// Fills the parameters of an item that resolvers fill, then takes its arguments apart.
-pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, call: &Ident) -> TokenStream {
+pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Ident, call: &Ident) -> TokenStream {
     let (walk, joined) = (local("walk"), local("joined"));
     let (pattern, join) = join(parameters, &walk);
     let take = take(parameters, &quote!(.end(&#call).await?));
@@ -98,7 +109,7 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, call: &Ident) -
         let #pattern = {
             static KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
             let keys = KEYS.get_or_init(|| __rj::Keys::of(__RJ_ITEM.edges));
-            let #walk = __rj::Walk::new(&#call, <Self as __rj::ReadParams>::PARAMS, &#arguments, keys);
+            let #walk = __rj::Walk::new(&#call, <Self as __rj::ReadParams>::PARAMS, &#arguments, &*#receiver, keys);
             let #joined = #join;
             #joined
         };

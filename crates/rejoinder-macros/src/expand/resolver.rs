@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, LitStr, ReturnType, Visibility, spanned::Spanned};
+use syn::{Attribute, LitStr, ReturnType, Signature, Visibility, spanned::Spanned};
 
-use super::{parameter::Filled, resolve};
+use super::{parameter::Filled, resolve, twin::twin_of_method};
 use crate::{
     errors::Errors,
     function::Function,
@@ -24,7 +24,8 @@ pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream 
         let errors = errors.into_tokens();
         return quote!(#item #errors);
     };
-    let twin = Resolver::read(options, &mut function, &mut errors);
+    let Function { attrs, vis, signature, .. } = &mut function;
+    let twin = Resolver::read(&Place::Free, options, attrs, vis, signature, &mut errors);
     // Among the items of an `impl` block no type can be declared, and the error is about that.
     let twin = if twin.has_self { TokenStream::new() } else { twin.expand(errors.is_empty()) };
     let errors = errors.into_tokens();
@@ -32,8 +33,15 @@ pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream 
 }
 
 /// All that the expansion needs to know of a resolver.
-struct Resolver {
+pub(super) struct Resolver {
+    /// The function's name.
+    name: Ident,
+    /// The hidden type's name.
     ident: Ident,
+    /// The path to the function.
+    function: TokenStream,
+    /// Whose method it is.
+    receiver: TokenStream,
     vis: Visibility,
     cfgs: Vec<Attribute>,
     has_self: bool,
@@ -45,7 +53,15 @@ struct Resolver {
 }
 
 impl Resolver {
-    fn read(options: TokenStream, function: &mut Function, errors: &mut Errors) -> Self {
+    /// Reads a function, and takes our attributes off its parameters.
+    pub(super) fn read(
+        place: &Place,
+        options: TokenStream,
+        attrs: &[Attribute],
+        vis: &Visibility,
+        signature: &mut Signature,
+        errors: &mut Errors,
+    ) -> Self {
         let mut options = Options::parse("`#[resolver]`", &["key", "cache"], options, errors);
         let key = options.literal("key", errors);
         let cached = options.flag("cache", errors);
@@ -53,19 +69,26 @@ impl Resolver {
         if let Some(key) = key.as_ref().filter(|key| key.value().is_empty()) {
             errors.at(key, "a key cannot be empty");
         }
-        let Function { attrs, vis, signature, .. } = function;
-        let has_self = signature::check(Kind::Resolver, &Place::Free, signature, errors);
+        let has_self = signature::check(Kind::Resolver, place, signature, errors);
         let parameters = parameter::read(Kind::Resolver, signature, errors);
+        let name = &signature.ident;
+        let (ident, vis, receiver, function) = match place {
+            Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
+            Place::Block(ty) => (twin_of_method(ty, name), Visibility::Inherited, ty.clone(), quote!(<#ty>::#name)),
+        };
         Self {
-            ident: signature.ident.clone(),
-            vis: vis.clone(),
+            name: name.clone(),
+            ident,
+            function,
+            receiver,
+            vis,
             cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
             has_self,
             is_async: signature.asyncness.is_some(),
-            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, |tokens| tokens)).collect(),
+            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, place)).collect(),
             output: match &signature.output {
                 ReturnType::Default => quote!(()),
-                ReturnType::Type(_, ty) => ty.to_token_stream(),
+                ReturnType::Type(_, ty) => place.outside(ty.to_token_stream()),
             },
             key,
             cached,
@@ -73,7 +96,7 @@ impl Resolver {
     }
 
     /// The hidden type; where there were errors, one that nothing else is known of.
-    fn expand(&self, sound: bool) -> TokenStream {
+    pub(super) fn expand(&self, sound: bool) -> TokenStream {
         let Self { ident, vis, cfgs, .. } = self;
         let private = names::rejoinder();
         let implementation = sound.then(|| self.implementation());
@@ -147,7 +170,7 @@ impl Resolver {
 
     fn node(&self) -> TokenStream {
         let Self { ident, parameters, .. } = self;
-        let (name, key) = (names::wire(ident), option(self.key.as_ref()));
+        let (name, key) = (names::wire(&self.name), option(self.key.as_ref()));
         let arguments = parameters.iter().filter_map(Filled::node_argument);
         let edges = parameters.iter().filter_map(Filled::edge);
         let needs = parameters.iter().map(Filled::need);
@@ -170,7 +193,7 @@ impl Resolver {
     }
 
     fn run(&self) -> TokenStream {
-        let Self { ident, parameters, is_async, .. } = self;
+        let Self { name, function, receiver, parameters, is_async, .. } = self;
         let walk = local("walk");
         let resolves = resolve::for_resolver(parameters, &walk);
         let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
@@ -190,7 +213,8 @@ impl Resolver {
         let locals = parameters.iter().map(|parameter| &parameter.local);
         let wait = is_async.then(|| quote!(.await));
         // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
-        let span = Span::call_site().located_at(ident.span());
+        let span = Span::call_site().located_at(name.span());
+        let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
         let at = Span::call_site().located_at(self.output.span());
         let told = quote_spanned! {at=>
             __rj::told(<__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::into_ask(returned))
@@ -199,7 +223,7 @@ impl Resolver {
             __rj::Box::pin(async move {
                 #resolves
                 #(#fills)*
-                let returned: __RjReturned = #ident(#(#locals),*) #wait;
+                let returned: __RjReturned = #function(#self_argument #(#locals),*) #wait;
                 #walk.settle::<Self>(#told).await
             })
         };

@@ -9,7 +9,7 @@ use crate::{
     details,
     errors::Errors,
     kind::Kind,
-    names::{self, local, without_self},
+    names::{self, local},
     parameter,
     signature::{self, Place},
 };
@@ -56,15 +56,9 @@ impl Twin {
         };
         let (ident, vis, receiver, function) = match place {
             Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
-            Place::Block(ty) => {
-                let ident = format_ident!("__rj_{}_{}", identify(ty), names::wire(name), span = name.span());
-                (ident, Visibility::Inherited, ty.clone(), quote!(<#ty>::#name))
-            }
+            Place::Block(ty) => (twin_of_method(ty, name), Visibility::Inherited, ty.clone(), quote!(<#ty>::#name)),
         };
-        let outside = |tokens: TokenStream| match place {
-            Place::Free => tokens,
-            Place::Block(ty) => without_self(tokens, ty),
-        };
+        let outside = |tokens| place.outside(tokens);
         Self {
             kind,
             name: names::wire(name),
@@ -76,7 +70,7 @@ impl Twin {
             span: Span::call_site().located_at(name.span()),
             has_self,
             is_async: signature.asyncness.is_some(),
-            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, outside)).collect(),
+            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, place)).collect(),
             output: outside(output),
             details: outside(details),
         }
@@ -161,14 +155,14 @@ impl Twin {
         let (the_receiver, the_call) = (local("receiver"), local("call"));
         let slots: Vec<_> = parameters.iter().map(|parameter| &parameter.local).collect();
         let fills = parameters.iter().map(|parameter| parameter.fill(&the_call));
-        let receiver_pattern = if *has_self { quote!(#the_receiver) } else { quote!(_) };
+        let receiver_pattern = if *has_self || self.has_resolvers() { quote!(#the_receiver) } else { quote!(_) };
         let call_pattern = if slots.is_empty() { quote!(_) } else { quote!(#the_call) };
         let self_argument = has_self.then(|| quote!(&#the_receiver,));
         let wait = is_async.then(|| quote!(.await));
         // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
         let (set_pattern, resolves) = if self.has_resolvers() {
             let arguments = local("arguments");
-            (quote!(#arguments), resolve::for_item(parameters, &arguments, &the_call))
+            (quote!(#arguments), resolve::for_item(parameters, &arguments, &the_receiver, &the_call))
         } else {
             (quote!((#(#slots,)*)), TokenStream::new())
         };
@@ -219,6 +213,11 @@ impl Twin {
             }
         }
     }
+}
+
+/// The name of the hidden type of a method.
+pub(super) fn twin_of_method(ty: &TokenStream, method: &Ident) -> Ident {
+    format_ident!("__rj_{}_{}", identify(ty), names::wire(method), span = method.span())
 }
 
 /// The identifiers of a type, as one.
