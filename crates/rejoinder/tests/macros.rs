@@ -1,7 +1,5 @@
 //! What the macros make of functions: records, reading of arguments, and the call itself.
 
-#![expect(clippy::needless_pass_by_value, clippy::unused_async, reason = "tools own what they take")]
-
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},

@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::needless_pass_by_value,
     clippy::ptr_arg,
     reason = "tests may panic; a parameter has the type that its resolver makes"
 )]

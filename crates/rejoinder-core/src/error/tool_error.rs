@@ -60,7 +60,6 @@ impl ToolError {
     }
 
     /// The client lacks a capability that the call cannot do without: `{"sampling": {}}`, say.
-    #[expect(clippy::needless_pass_by_value, reason = "the caller has no use for it afterwards")]
     pub fn missing_capability(required: Value) -> Self {
         let data = serde_json::json!({ "requiredCapabilities": required });
         Self::protocol(-32021, "the client lacks a capability that this needs; `data` names it", Some(data))

@@ -46,7 +46,6 @@ impl Client {
     /// # }
     /// ```
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "an answer reads better by value")]
     pub fn answer(self, key: &str, form: impl Elicit) -> Self {
         self.answer_with(key, json!({ "action": "accept", "content": form.write() }))
     }

@@ -15,7 +15,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::unused_async, reason = "tools of real servers wait for something")]
-#![expect(clippy::needless_pass_by_value, reason = "`json!(..)` reads best where it is used")]
 #![expect(unreachable_pub, reason = "nothing is reachable from outside a test")]
 
 mod fixture;

@@ -7,7 +7,6 @@ mod bodies;
 mod client;
 mod crowd;
 mod envelope;
-#[expect(clippy::needless_pass_by_value, reason = "the arguments of a tool are its own")]
 mod fixture;
 mod headers;
 mod http;
