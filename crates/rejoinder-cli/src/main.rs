@@ -38,7 +38,7 @@ fn welcome(address: SocketAddr) {
     println!(
         r#"The rejoinder tour is at http://{address}/mcp
 
-  tools      add, count_to (reports progress), roll (structured result), write_note
+  tools      add, count_to (reports progress), roll (structured result), write_note, delete_note (asks)
   prompts    review
   resources  notes://all, note://{{name}}
 

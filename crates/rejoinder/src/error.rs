@@ -1,5 +1,9 @@
+use std::fmt;
+
 /// Why a server could not be served.
-#[derive(Debug, thiserror::Error)]
+///
+/// When `main` returns it, Rust prints its `Debug` form, so that is the sentence too.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// It is not wired as it should be.
@@ -14,6 +18,12 @@ pub enum Error {
     /// Anything else that `main` met before it served.
     #[error(transparent)]
     Other(#[from] BoxError),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// What `main` returns.

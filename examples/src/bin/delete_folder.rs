@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use rejoinder::{Ask, prelude::*};
+use rejoinder::prelude::*;
 
 /// Folders, and how many files each has.
 struct Folders(Mutex<BTreeMap<String, usize>>);

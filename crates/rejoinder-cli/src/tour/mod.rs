@@ -14,7 +14,7 @@ pub fn server() -> Server {
         .title("The rejoinder tour")
         .instructions("Small examples of everything rejoinder offers. Start with the tool `add`.")
         .provide(Notes::default())
-        .tools(tools![tools::add, tools::count_to, tools::roll, tools::write_note])
+        .tools(tools![tools::add, tools::count_to, tools::roll, tools::write_note, tools::delete_note])
         .prompts(prompts![prompts::review])
         .resources(resources![notes::index, notes::note])
 }

@@ -28,6 +28,14 @@ impl Notes {
         self.lock().insert(name.to_owned(), text);
         Ok(format!("note://{name}"))
     }
+
+    pub(super) fn read(&self, name: &str) -> Result<String, ToolError> {
+        self.lock().get(name).cloned().ok_or_else(|| ToolError::new(format!("there is no note `{name}`")))
+    }
+
+    pub(super) fn delete(&self, name: &str) {
+        self.lock().remove(name);
+    }
 }
 
 /// The names of all notes.
@@ -44,7 +52,7 @@ pub async fn note(
     name: String,
     notes: Dep<Notes>,
 ) -> Result<String, ToolError> {
-    notes.lock().get(&name).cloned().ok_or_else(|| ToolError::new(format!("there is no note `{name}`")))
+    notes.read(&name)
 }
 
 async fn names(typed: Completing) -> Vec<String> {

@@ -67,3 +67,34 @@ pub async fn write_note(
     server.resource_updated(&uri);
     Ok(format!("read it at {uri}"))
 }
+
+/// Really?
+#[derive(Elicit)]
+pub struct Confirm {
+    /// Delete it for good?
+    yes: bool,
+}
+
+/// Asks, unless the note is empty. `name` is the tool's own argument.
+#[resolver]
+fn confirm(name: &str, notes: Dep<Notes>) -> Result<Ask<Confirm>, ToolError> {
+    Ok(match notes.read(name)?.as_str() {
+        "" => Ask::known(Confirm { yes: true }),
+        text => Ask::user(format!("The note says: {text}")),
+    })
+}
+
+/// Delete a note, after asking the user.
+#[tool(destructive)]
+pub async fn delete_note(
+    /// Which note
+    name: String,
+    #[resolve(confirm)] confirm: &Confirm,
+    notes: Dep<Notes>,
+) -> String {
+    if !confirm.yes {
+        return format!("kept {name}");
+    }
+    notes.delete(&name);
+    format!("deleted {name}")
+}

@@ -34,7 +34,7 @@ fn expected(era: Era) -> Value {
         "version": version,
         "server": "rejoinder-tour",
         "instructions": "Small examples of everything rejoinder offers. Start with the tool `add`.",
-        "tools": ["add", "count_to", "roll", "write_note"],
+        "tools": ["add", "count_to", "roll", "write_note", "delete_note"],
         "arguments of add": { "a": "The first number", "b": "The second number" },
         "prompts": ["review"],
         "resources": ["notes://all"],

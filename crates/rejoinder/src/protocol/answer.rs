@@ -113,10 +113,10 @@ impl Stream {
         let parked = |bound: &Bound, parked| bound.input_required(engine, id, parked);
         match &mut self.kind {
             Kind::Tool(running, bound) => {
-                poll(running, cx, |asked| parked(bound, asked), |outcome| tool(engine, id, outcome))
+                poll(running, cx, |asked| parked(bound, asked), |outcome| tool(engine, id, bound, outcome))
             }
             Kind::Prompt(running, bound) => {
-                poll(running, cx, |asked| parked(bound, asked), |outcome| prompt(engine, id, outcome))
+                poll(running, cx, |asked| parked(bound, asked), |outcome| prompt(engine, id, bound, outcome))
             }
             Kind::Resource(running, bound, contents) => {
                 poll(running, cx, |asked| parked(bound, asked), |outcome| resource(engine, id, outcome, contents))
@@ -148,15 +148,19 @@ fn poll<O>(
     })
 }
 
-fn tool(engine: &Engine, id: &str, outcome: Outcome<CallToolResult>) -> Reply {
-    match settle(outcome) {
+fn tool(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<CallToolResult>) -> Reply {
+    let result = match outcome {
+        Ok(Ok(result)) => Ok(result),
+        failed => settle(&bound.target(), failed),
+    };
+    match result {
         Ok(result) => result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut()),
         Err(error) => error_reply(Some(id), &error),
     }
 }
 
-fn prompt(engine: &Engine, id: &str, outcome: Outcome<GetPromptResult>) -> Reply {
-    match flatten("prompt", outcome) {
+fn prompt(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<GetPromptResult>) -> Reply {
+    match flatten(&bound.target(), outcome) {
         Ok(result) => result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut()),
         Err(error) => error_reply(Some(id), &error),
     }
@@ -164,7 +168,7 @@ fn prompt(engine: &Engine, id: &str, outcome: Outcome<GetPromptResult>) -> Reply
 
 fn resource(engine: &Engine, id: &str, outcome: Outcome<ResourceBody>, about: &Contents) -> Reply {
     let Contents { uri, mime_type, hints } = about;
-    match flatten("resource", outcome) {
+    match flatten(uri, outcome) {
         Ok(body) => {
             let contents = body.into_contents(uri, *mime_type);
             let result = json!({ "resultType": "complete", "contents": contents,
@@ -179,11 +183,11 @@ fn resource(engine: &Engine, id: &str, outcome: Outcome<ResourceBody>, about: &C
 }
 
 /// What the client gets of a tool's outcome.
-pub(crate) fn settle(outcome: Outcome<CallToolResult>) -> Result<CallToolResult, RpcError> {
+pub(crate) fn settle(of: &str, outcome: Outcome<CallToolResult>) -> Result<CallToolResult, RpcError> {
     match outcome {
         Ok(Ok(result)) => Ok(result),
-        Ok(Err(error)) => failure("tool", Ok(error)),
-        Err(panicked) => failure("tool", Err(panicked)),
+        Ok(Err(error)) => failure(of, Ok(error)),
+        Err(panicked) => failure(of, Err(panicked)),
     }
 }
 

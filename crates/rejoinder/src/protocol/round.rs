@@ -1,6 +1,6 @@
 //! One round of a call: what it brings from the last one, and what it hands to the next.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use rejoinder_core::{
@@ -56,6 +56,11 @@ impl Bound {
             arguments: arguments.map(|arguments| keep(body, arguments)),
             principal: engine.options.principal.of(facts),
         }
+    }
+
+    /// The tool, prompt or resource that is called.
+    pub(super) fn target(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.target)
     }
 
     fn with<T>(&self, run: impl FnOnce(&Binding<'_>) -> T) -> T {

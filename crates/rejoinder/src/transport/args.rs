@@ -48,7 +48,13 @@ impl Server {
     ///
     /// If the server is not wired as it should be, or the address cannot be listened on.
     pub async fn serve_http(self, address: SocketAddr) -> Result<(), Error> {
-        self.build()?.serve_http(TcpListener::bind(address).await?).await
+        let server = self.build()?;
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.map_err(|error| {
+            let message = format!("cannot listen on {address}: {error}; another `--http ADDR` may be free");
+            std::io::Error::new(error.kind(), message)
+        });
+        server.serve_http(listener?).await
     }
 
     /// Serves one client on standard input and output until it leaves or the process is told to stop.

@@ -132,7 +132,7 @@ impl ServerHandler for SessionHandler {
             ToolArguments::Bad(result) => return Ok(result.into()),
         };
         let outcome = drive(engine, &self.session, &context, ready).await?;
-        settle(outcome).map(Into::into).map_err(wire)
+        settle(name, outcome).map(Into::into).map_err(wire)
     }
 
     async fn list_prompts(
@@ -156,7 +156,7 @@ impl ServerHandler for SessionHandler {
         let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown("prompt", name)))?;
         let ready = read_prompt(&entry, &raw(request.arguments)).map_err(wire)?;
         let outcome = drive(engine, &self.session, &context, ready).await?;
-        flatten("prompt", outcome).map(Into::into).map_err(wire)
+        flatten(name, outcome).map(Into::into).map_err(wire)
     }
 
     async fn list_resources(
@@ -190,7 +190,7 @@ impl ServerHandler for SessionHandler {
         let uri = &request.uri;
         let (entry, ready) = self.engine.resource(uri).ok_or_else(|| unknown_resource(uri))?;
         let outcome = drive(&self.engine, &self.session, &context, ready).await?;
-        let body = flatten("resource", outcome).map_err(|error| unread_resource(uri, error))?;
+        let body = flatten(uri, outcome).map_err(|error| unread_resource(uri, error))?;
         Ok(ReadResourceResult::new(body.into_contents(uri, entry.resource.details().mime_type)).into())
     }
 
