@@ -47,7 +47,7 @@ fn ratios(samples: &Samples) -> Result<String> {
             .ratios(one.subject, one.peer, one.load)
             .with_context(|| format!("{} and {} were not both measured", one.subject, one.peer))?;
         let target = match one.at_least {
-            Some(least) => format!(">= {least}"),
+            Some(least) => format!(">= {least:.2}"),
             None => String::new(),
         };
         writeln!(
