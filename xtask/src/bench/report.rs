@@ -38,8 +38,8 @@ pub(super) fn page(samples: &Samples, effort: Effort, pinned: bool) -> Result<St
 /// The comparisons and their targets.
 fn ratios(samples: &Samples) -> Result<String> {
     let mut out = "\n## Ratios\n\n\
-         How many times less processor time the first server needs for a request (what the target is about), and how \
-         many times more requests it answers in a second.\n\n\
+         How many times less processor time the first server needs for a request, and how many times more requests \
+         it answers in a second. A target is met when both reach it.\n\n\
          | | against | load | CPU ratio | worst to best round | rate ratio | target | |\n|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for one in COMPARISONS {
@@ -60,7 +60,7 @@ fn ratios(samples: &Samples) -> Result<String> {
             found.least,
             found.most,
             found.rate,
-            one.verdict(found.cpu)
+            one.verdict(found.cpu, found.rate)
         )?;
     }
     Ok(out)

@@ -2,7 +2,7 @@
 
 use super::plan::{Load, name};
 
-/// A comparison, and the least ratio of processor time that meets its target.
+/// A comparison, and the least ratio, of processor time and of requests in a second, that meets its target.
 #[derive(Debug)]
 pub(super) struct Comparison {
     /// The server that should be cheap.
@@ -71,11 +71,11 @@ const fn many(subject: &'static str, peer: &'static str, load: Load, at_least: O
 }
 
 impl Comparison {
-    /// The word for a measured ratio.
-    pub(super) fn verdict(&self, ratio: f64) -> &'static str {
+    /// The word for what was measured: cheap and slow is not enough.
+    pub(super) fn verdict(&self, cpu: f64, rate: f64) -> &'static str {
         match self.at_least {
             None => "",
-            Some(least) if ratio >= least => "met",
+            Some(least) if cpu >= least && rate >= least => "met",
             Some(_) => "MISSED",
         }
     }
@@ -101,8 +101,9 @@ mod tests {
     #[test]
     fn a_target_is_met_or_missed() {
         let one = call(16, name::FLOOR, OF_FLOOR);
-        assert_eq!(one.verdict(0.9), "met");
-        assert_eq!(one.verdict(0.89), "MISSED");
-        assert_eq!(call(1, name::FLOOR, None).verdict(0.1), "");
+        assert_eq!(one.verdict(0.9, 0.9), "met");
+        assert_eq!(one.verdict(0.89, 1.0), "MISSED");
+        assert_eq!(one.verdict(1.0, 0.89), "MISSED");
+        assert_eq!(call(1, name::FLOOR, None).verdict(0.1, 0.1), "");
     }
 }

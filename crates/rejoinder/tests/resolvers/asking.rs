@@ -1,0 +1,192 @@
+use super::*;
+
+#[resolver(key = "user_name")]
+fn who(runs: Dep<Runs>) -> Ask<Name> {
+    runs.count("who");
+    Ask::user("Who?")
+}
+
+/// Asks only where there is something to lose.
+#[resolver]
+async fn confirm(path: &str) -> Result<Ask<Confirm>, ToolError> {
+    match path {
+        "" => Err(ToolError::new("say which folder")),
+        "empty" => Ok(Ask::known(Confirm { yes: true })),
+        path => Ok(Ask::user(format!("Delete {path}?"))),
+    }
+}
+
+/// Asks in words that depend on another answer.
+#[resolver]
+fn reason(#[resolve(who)] who: &Name) -> Ask<Name> {
+    Ask::user(format!("Why, {}?", who.name))
+}
+
+#[tool]
+async fn delete(
+    path: String,
+    #[resolve(confirm)] confirm: &Confirm,
+    #[resolve(who)] who: Name,
+    #[resolve(reason)] reason: Outcome<Name>,
+    runs: Dep<Runs>,
+) -> String {
+    runs.count("delete");
+    let reason = reason.map(|reason| reason.name);
+    format!("{path} {} {} {reason:?}", confirm.yes, who.name)
+}
+
+/// Not `Clone`, hence behind a pointer.
+mod shared {
+    use super::*;
+
+    #[resolver]
+    pub(super) fn confirm(#[resolve(super::confirm)] confirm: &Confirm) -> Arc<u8> {
+        Arc::new(confirm.yes.into())
+    }
+}
+
+#[tool]
+fn nested(path: String, #[resolve(shared::confirm)] shared: Outcome<Arc<u8>>) -> String {
+    format!("{path} {shared:?}")
+}
+
+fn client(runs: &Arc<Runs>) -> Client {
+    Client::new(
+        Server::new("r", "1").provide_shared(Arc::clone(runs)).tools(tools![delete, nested, optional, both, painted]),
+    )
+}
+
+#[tool]
+fn optional(#[resolve(who)] who: Option<Name>) -> String {
+    format!("{who:?}")
+}
+
+#[tokio::test]
+async fn independent_questions_go_out_together_and_dependent_ones_after_them() {
+    let runs = Arc::new(Runs::default());
+    let client = client(&runs)
+        .answer("confirm", Confirm { yes: true })
+        .answer("user_name", ada())
+        .answer("reason", Name { name: "old".into() });
+    let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+    assert_eq!(reply.text(), "a true Ada Accepted(\"old\")");
+    assert_eq!(reply.asked, [vec!["confirm", "user_name"], vec!["reason"]]);
+    assert_eq!((runs.of("who"), runs.of("delete")), (3, 1), "resolvers run in each round, the function in the last");
+    let reply = client.era(Era::Session).call("delete", json!({ "path": "a" })).await.unwrap();
+    assert_eq!(reply.text(), "a true Ada Accepted(\"old\")");
+    assert_eq!((runs.of("who"), runs.of("delete")), (4, 2), "on a session there is one round");
+}
+
+#[resolver]
+fn colour() -> Ask<Name> {
+    Ask::user("Which colour?")
+}
+
+/// Waits for two answers and does not run before both are there.
+#[resolver]
+fn paint(#[resolve(who)] who: &Name, #[resolve(colour)] colour: &Name, runs: Dep<Runs>) -> String {
+    runs.count("paint");
+    format!("{} {}", colour.name, who.name)
+}
+
+#[tool]
+fn painted(#[resolve(paint)] paint: &String) -> String {
+    paint.clone()
+}
+
+#[tokio::test]
+async fn questions_below_one_resolver_go_out_together() {
+    let runs = Arc::new(Runs::default());
+    let red = || Name { name: "red".into() };
+    in_both_eras(client(&runs).answer("user_name", ada()).answer("colour", red()), async |client| {
+        let reply = client.call("painted", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "red Ada");
+        assert_eq!(reply.asked.concat(), ["user_name", "colour"]);
+    })
+    .await;
+    assert_eq!((runs.of("who"), runs.of("paint")), (3, 2), "it ran once on each");
+    let client = client(&runs).answer("user_name", ada()).answer("colour", red());
+    assert_eq!(client.call("painted", json!({})).await.unwrap().asked, [["user_name", "colour"]]);
+}
+
+#[tokio::test]
+async fn what_is_known_is_not_asked() {
+    let runs = Arc::new(Runs::default());
+    let client = client(&runs).answer("user_name", ada()).decline("reason");
+    in_both_eras(client, async |client| {
+        let reply = client.call("delete", json!({ "path": "empty" })).await.unwrap();
+        assert_eq!(reply.text(), "empty true Ada Declined");
+        assert!(!reply.asked.concat().contains(&"confirm".to_owned()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn declining_ends_the_call_where_the_value_is_needed() {
+    let runs = Arc::new(Runs::default());
+    let client = client(&runs).decline("confirm").answer("user_name", ada()).answer("reason", ada());
+    in_both_eras(client.clone(), async |client| {
+        let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), "the user declined what `confirm` needs, so nothing was done");
+        let reply = client.call("nested", json!({ "path": "a" })).await.unwrap();
+        assert_eq!(reply.text(), "the user declined what `confirm` needs, so nothing was done");
+    })
+    .await;
+    let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+    assert_eq!(reply.asked, [["confirm", "user_name"]], "a decline beats what is still open");
+    let client = client.cancel("confirm");
+    let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+    assert_eq!(reply.text(), "the user went away without answering what `confirm` needs, so nothing was done");
+    assert_eq!(runs.of("delete"), 0);
+}
+
+#[tokio::test]
+async fn declining_is_none_where_the_value_is_optional() {
+    let runs = Arc::new(Runs::default());
+    in_both_eras(client(&runs).decline("user_name"), async |client| {
+        assert_eq!(client.call("optional", json!({})).await.unwrap().text(), "None");
+    })
+    .await;
+    let reply = client(&runs).answer("user_name", ada()).call("optional", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "Some(Name { name: \"Ada\" })");
+}
+
+#[tokio::test]
+async fn a_failure_beats_what_is_still_open() {
+    let runs = Arc::new(Runs::default());
+    let client = client(&runs).answer("user_name", ada()).answer("reason", ada());
+    in_both_eras(client.clone(), async |client| {
+        let reply = client.call("delete", json!({ "path": "" })).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.is_error()), ("say which folder", true));
+    })
+    .await;
+    assert!(client.call("delete", json!({ "path": "" })).await.unwrap().asked.is_empty());
+    assert_eq!(runs.of("delete"), 0);
+}
+
+#[tool]
+fn both(path: String, #[resolve(confirm)] one: &Confirm, #[resolve(confirming::confirm)] two: &Name) -> String {
+    format!("{path} {} {}", one.yes, two.name)
+}
+
+mod confirming {
+    use super::*;
+
+    #[resolver]
+    pub(super) fn confirm() -> Ask<Name> {
+        Ask::user("Name it.")
+    }
+}
+
+#[tokio::test]
+async fn resolvers_of_one_name_ask_under_numbered_keys() {
+    let runs = Arc::new(Runs::default());
+    let client = client(&runs).answer("confirm", Confirm { yes: false }).answer("confirm#1", ada());
+    in_both_eras(client, async |client| {
+        let reply = client.call("both", json!({ "path": "a" })).await.unwrap();
+        assert_eq!(reply.text(), "a false Ada");
+        assert_eq!(reply.asked.concat(), ["confirm", "confirm#1"]);
+    })
+    .await;
+}
