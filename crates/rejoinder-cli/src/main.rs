@@ -6,13 +6,15 @@ mod tour;
 
 use std::net::SocketAddr;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use tokio::net::TcpListener;
 
 /// Start the tour: a small MCP server that shows what rejoinder offers.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, args_conflicts_with_subcommands = true)]
 struct Flags {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Serve the tour on standard input and output, to a client that spawned this process
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
@@ -21,9 +23,24 @@ struct Flags {
     http: SocketAddr,
 }
 
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print where the parameters of everything in the tour come from
+    Graph {
+        /// As a Mermaid flowchart instead of text
+        #[arg(long)]
+        mermaid: bool,
+    },
+}
+
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
     let flags = Flags::parse();
+    if let Some(Command::Graph { mermaid }) = flags.command {
+        let graph = tour::server().graph();
+        print!("{}", if mermaid { graph.mermaid() } else { graph.to_string() });
+        return Ok(());
+    }
     rejoinder::log_to_stderr();
     if flags.stdio {
         return tour::server().serve_stdio().await;
@@ -46,7 +63,7 @@ Try it:
 
   curl http://{address}/mcp -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: add' -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"add","arguments":{{"a":1,"b":2}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}'
 
-Ctrl-C stops it. Its code is in crates/rejoinder-cli/src/tour.
+Ctrl-C stops it. `cargo run -- graph` shows where parameters come from. Its code is in crates/rejoinder-cli/src/tour.
 "#
     );
 }

@@ -47,14 +47,14 @@ fn check_generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
     let word = kind.word();
     let generics = &signature.generics;
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
-    if generics.params.is_empty() {
+    if kind == Kind::Resolver && !generics.params.iter().any(is_lifetime) {
+        // `#[resolve(load::<User>)]`.
+    } else if generics.params.is_empty() {
         if let Some(clause) = &generics.where_clause {
             errors.at(clause, format!("a {word} is not generic, so it has no `where`: remove it"));
         }
-    } else if generics.params.iter().all(is_lifetime) && kind == Kind::Resolver {
-        errors.at(&generics.params, "a resolver needs no named lifetimes: write `&str` and remove them");
     } else if kind == Kind::Resolver {
-        errors.at(&generics.params, "a resolver cannot be generic yet: write the types out");
+        errors.at(&generics.params, "a resolver needs no named lifetimes: write `&str` and remove them");
     } else if generics.params.iter().all(is_lifetime) {
         errors.at(&generics.params, format!("a {word} has no lifetimes, because it owns its parameters: remove them"));
     } else {

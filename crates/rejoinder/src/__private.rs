@@ -11,8 +11,8 @@ pub use rejoinder_core::{
         Resolver, ResolverParameter, Walk, check_cycle, check_fits, check_item, is_cached, join, needs_below, node_id,
     },
     inject::{
-        Injected, Need, NotArgument, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected, needs,
-        source,
+        Injected, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected,
+        needs, source,
     },
     item::{
         Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,

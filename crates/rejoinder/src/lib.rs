@@ -17,22 +17,24 @@ pub mod __private;
 
 pub use error::{BoxError, Error, Result};
 pub use rounds::seal::{BadStateKeys, SpentInMemory, SpentStates, StateKeys};
-pub use server::{BuiltServer, CacheHints, CacheScope, NotOffered, Server, ServerHandle, WiringError, WiringErrors};
+pub use server::{
+    BuiltServer, CacheHints, CacheScope, Graph, NotOffered, Server, ServerHandle, WiringError, WiringErrors,
+};
 pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
 
 pub use rejoinder_core::{
     BoxFuture,
     ask::{Ask, Outcome, Root, Roots, Sample, Sampling, Visited},
-    call::{Argument, Call, Completing, Era, Facts, Level},
+    call::{Argument, Call, Completing, Ending, Era, Facts, Level},
     error::ToolError,
     form::{
         Answered, Choice, ChoicesField, Confirmed, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors,
         Format, NumberField, Rules, TextField,
     },
-    inject::{Context, Dep, FromCall},
+    inject::{Context, Dep, FromCall, Rounds, Scope},
     item::{Prompt, Resource, Tool},
     model,
-    reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Text},
+    reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Reply, Text},
 };
 pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resolver, resource, tool};
 

@@ -7,6 +7,12 @@ use crate::form::Elicit;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadAnswer(pub String);
 
+impl BadAnswer {
+    pub(super) fn no_content() -> Self {
+        Self("the form came back without content".to_owned())
+    }
+}
+
 /// What an answer can be read as.
 pub trait Answer: Sized + Send + Sync + 'static {
     /// Reads it from what the client sent.
@@ -37,7 +43,7 @@ pub(super) fn elicited<T>(
 impl<T: Elicit> Answer for T {
     fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer> {
         elicited(answer, |content| {
-            let content = content.ok_or_else(|| BadAnswer("the form came back without content".to_owned()))?;
+            let content = content.ok_or_else(BadAnswer::no_content)?;
             T::read(content).map_err(|errors| BadAnswer(errors.to_string()))
         })
     }

@@ -1,36 +1,34 @@
+use std::{fmt, sync::Arc};
+
 use serde_json::Value;
 
-use super::{Answer, BadAnswer, Fits, Outcome, Question, Roots, Sample, Sampling, Visited};
+use super::{Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Visited, answer::elicited};
 use crate::{
     call::Call,
     error::{Halt, ToolError},
-    form::Elicit,
+    form::{Answered, Choice, Confirmed, Elicit},
 };
 
 /// A question to the client, or a value that makes asking needless.
 ///
 /// ```
 /// use rejoinder_core::ask::Ask;
-/// use rejoinder_core::form::Confirmed;
 ///
-/// fn confirm(path: &str, is_empty: bool) -> Ask<Confirmed> {
-///     if is_empty { Ask::known(Confirmed { yes: true }) } else { Ask::user(format!("Delete {path}?")) }
+/// fn confirm(path: &str, is_empty: bool) -> Ask<bool> {
+///     if is_empty { Ask::known(true) } else { Ask::confirm(format!("Delete {path}?")) }
 /// }
 /// ```
 #[must_use = "a question does nothing until it is asked with `Context::ask`"]
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Ask<T>(Inner<T>);
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 enum Inner<T> {
     Known(T),
-    Question {
-        question: Question,
-        read: fn(&Value) -> Result<Outcome<T>, BadAnswer>,
-        otherwise: Option<T>,
-        unprompted: bool,
-    },
+    Question { question: Question, read: Arc<Read<T>>, otherwise: Option<T>, unprompted: bool },
 }
+
+type Read<T> = dyn Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync;
 
 impl<T> Ask<T> {
     /// The value is known: nobody is asked.
@@ -60,7 +58,16 @@ impl<T> Ask<T> {
 
 impl<T: Answer> Ask<T> {
     pub(crate) fn question(question: Question) -> Self {
-        Self(Inner::Question { question, read: T::read, otherwise: None, unprompted: false })
+        Self::read_with(question, T::read)
+    }
+}
+
+impl<T> Ask<T> {
+    fn read_with(
+        question: Question,
+        read: impl Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Inner::Question { question, read: Arc::new(read), otherwise: None, unprompted: false })
     }
 }
 
@@ -68,6 +75,49 @@ impl<T: Elicit> Ask<T> {
     /// Asks the user to fill in the form.
     pub fn user(message: impl Into<String>) -> Self {
         Self::question(Question::Form { message: message.into(), schema: T::form().to_value() })
+    }
+}
+
+impl Ask<bool> {
+    /// Asks the user to say yes or no. The form has one field, `yes`: see [`Confirmed`].
+    pub fn confirm(message: impl Into<String>) -> Self {
+        let Inner::Question { question, read, .. } = Ask::<Confirmed>::user(message).0 else { unreachable!("it asks") };
+        Self::read_with(question, move |answer| Ok(read(answer)?.map(|Confirmed { yes }| yes)))
+    }
+}
+
+impl Ask<String> {
+    /// Asks the user for a text. The form has one field, `text`: see [`Answered`].
+    pub fn text(message: impl Into<String>) -> Self {
+        let Inner::Question { question, read, .. } = Ask::<Answered>::user(message).0 else { unreachable!("it asks") };
+        Self::read_with(question, move |answer| Ok(read(answer)?.map(|Answered { text }| text)))
+    }
+
+    /// Asks the user to choose one of a list: of values, each with the title that the user sees.
+    ///
+    /// The form has one field, `choice`. Where the list is known when the program is written, an enum that derives
+    /// `ElicitEnum` is the better choice.
+    ///
+    /// ```
+    /// use rejoinder_core::ask::Ask;
+    ///
+    /// fn branch(branches: &[String]) -> Ask<String> {
+    ///     Ask::choice("Which branch?", branches.iter().map(|name| (name, name)))
+    /// }
+    /// ```
+    pub fn choice<V, N>(message: impl Into<String>, choices: impl IntoIterator<Item = (V, N)>) -> Self
+    where
+        V: Into<String>,
+        N: Into<String>,
+    {
+        let choice = Choice::of(choices);
+        let question = Question::Form { message: message.into(), schema: choice.form().to_value() };
+        Self::read_with(question, move |answer| {
+            elicited(answer, |content| {
+                let content = content.ok_or_else(BadAnswer::no_content)?;
+                choice.read(content).map_err(|errors| BadAnswer(errors.to_string()))
+            })
+        })
     }
 }
 
@@ -106,10 +156,42 @@ impl<T> Ask<T> {
             };
         }
         let Some(carrier) = call.carrier() else {
-            return Err(Halt::Failed(ToolError::hidden("there is nobody to ask: this call has no client behind it")));
+            return Err(Halt::Failed(ToolError::nobody_to_ask()));
         };
         let fits = |answer: &Value| read(answer).map(|_| ());
         let answer = carrier.ask(key, &question, Fits { unprompted, check: &fits }).await?;
         read(&answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)))
+    }
+
+    /// The question under a key, for a round that is made by hand.
+    ///
+    /// # Errors
+    ///
+    /// If it brings a value along: nothing would carry it to the next round.
+    pub(crate) fn pose(self, key: String) -> Result<Posed, ToolError>
+    where
+        T: 'static,
+    {
+        match self.0 {
+            Inner::Question { question, read, otherwise: None, unprompted } => {
+                let check = Arc::new(move |answer: &Value| read(answer).map(|_| ()));
+                Ok(Posed { key, question, unprompted, check })
+            }
+            Inner::Known(_) | Inner::Question { .. } => Err(ToolError::mistake(format!(
+                "`Reply::ask` takes a question under `{key}`, and no value: `Ask::known` and `or_if_unsupported` are for \
+                 resolvers and `Context::ask`"
+            ))),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Ask<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Inner::Known(value) => f.debug_tuple("Known").field(value).finish(),
+            Inner::Question { question, otherwise, .. } => {
+                f.debug_struct("Ask").field("question", question).field("otherwise", otherwise).finish_non_exhaustive()
+            }
+        }
     }
 }

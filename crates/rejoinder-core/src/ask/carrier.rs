@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::{BadAnswer, Question};
+use super::{BadAnswer, NextRound, Question};
 use crate::{
     BoxFuture,
     error::{Halt, ToolError},
@@ -22,6 +22,20 @@ pub trait Carrier: Send + Sync {
 
     /// Records the result of a step for later rounds.
     fn record(&self, step: &str, result: Value);
+
+    /// The answer to what was asked by hand under a key, if there is one that can be used.
+    fn given(&self, key: &str, fits: Fits<'_>) -> Option<Value>;
+
+    /// What the last round handed on by hand.
+    fn kept(&self) -> Option<Value>;
+
+    /// Ends a round by hand. When this returns, the function is to run again: here and now, or in another round if
+    /// there is something [parked](Carrier::parked).
+    ///
+    /// # Errors
+    ///
+    /// Whatever ends the call.
+    fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>>;
 
     /// What this round asks in the end, where questions go out with its reply.
     ///

@@ -5,29 +5,44 @@ use std::{
     sync::Arc,
 };
 
+use crate::graph::Doubles;
+
 /// The services that were provided when the server was built, by type.
 #[derive(Default, Clone)]
-pub struct Dependencies(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+pub struct Dependencies {
+    services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    doubles: Option<Doubles>,
+}
 
 impl Dependencies {
     /// Provides `value`, in place of an earlier one of the same type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        self.0.insert(TypeId::of::<T>(), value);
+        self.services.insert(TypeId::of::<T>(), value);
     }
 
     /// The provided `T`.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.0.get(&TypeId::of::<T>())?.clone().downcast().ok()
+        self.services.get(&TypeId::of::<T>())?.clone().downcast().ok()
     }
 
     /// Whether something of that type was provided.
     pub fn contains(&self, id: TypeId) -> bool {
-        self.0.contains_key(&id)
+        self.services.contains_key(&id)
+    }
+
+    /// What stands in for resolvers, in a test.
+    pub fn doubles(&self) -> Option<&Doubles> {
+        self.doubles.as_ref()
+    }
+
+    /// What stands in for resolvers, to add to it.
+    pub fn doubles_mut(&mut self) -> &mut Doubles {
+        self.doubles.get_or_insert_default()
     }
 }
 
 impl fmt::Debug for Dependencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dependencies({})", self.0.len())
+        write!(f, "Dependencies({})", self.services.len())
     }
 }

@@ -4,6 +4,7 @@ mod argument;
 mod argument_set;
 mod bad_arguments;
 mod default;
+mod deferred;
 mod dependencies;
 mod facts;
 mod missing;
@@ -23,14 +24,16 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ask::Carrier,
+    ask::{Carrier, NextRound, Posed},
     error::{Halt, ToolError},
+    graph::Doubles,
 };
 
 pub use argument::Argument;
 pub use argument_set::{ArgumentSet, ReadParams, Slot, read_arguments};
 pub use bad_arguments::{BadArgument, BadArguments};
 pub use default::{DefaultOf, Shown, default_of, show_default};
+pub use deferred::Ending;
 pub use dependencies::Dependencies;
 pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};
 pub use outbox::{Emitted, Outbox};
@@ -50,6 +53,7 @@ struct Inner {
     carrier: OnceLock<Arc<dyn Carrier>>,
     new_carrier: Option<fn() -> Arc<dyn Carrier>>,
     parked: AtomicBool,
+    deferred: deferred::Stack,
     // Made when somebody first asks for it: most calls never do.
     cancelled: OnceLock<CancellationToken>,
 }
@@ -74,6 +78,7 @@ impl Call {
             carrier,
             new_carrier,
             parked: AtomicBool::new(false),
+            deferred: deferred::Stack::default(),
             cancelled: OnceLock::new(),
         }))
     }
@@ -103,6 +108,27 @@ impl Call {
         }
     }
 
+    /// Ends a round that is made by hand, and waits for the next.
+    ///
+    /// # Errors
+    ///
+    /// If there cannot be one.
+    pub async fn next_round<T>(&self, next: NextRound) -> Result<T, ToolError> {
+        let missing = |posed: &Posed| posed.question.missing_capability(&self.facts().capabilities);
+        if let Some(missing) = next.questions.iter().find_map(missing) {
+            return Err(ToolError::missing_capability(missing));
+        }
+        let carrier = self.carrier().ok_or_else(ToolError::nobody_to_ask)?;
+        carrier.hand_on(next).await?;
+        self.park();
+        std::future::pending().await
+    }
+
+    /// Says that the function, which waited for another round, runs again.
+    pub fn unpark(&self) {
+        self.0.parked.store(false, Ordering::Release);
+    }
+
     /// Whether the function waits for an answer that comes in another round.
     pub fn is_parked(&self) -> bool {
         self.0.parked.load(Ordering::Acquire)
@@ -126,6 +152,11 @@ impl Call {
     /// A provided service.
     pub fn dependency<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.dependencies.get::<T>()
+    }
+
+    /// What stands in for resolvers, in a test.
+    pub(crate) fn doubles(&self) -> Option<&Doubles> {
+        self.0.dependencies.doubles()
     }
 
     /// The value of a request header, if there is one and it is text.

@@ -2,6 +2,8 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use serde_json::Value;
 
+use crate::ask::NextRound;
+
 /// Why a tool, prompt or resource could not answer.
 ///
 /// What the client gets to see depends on how the error was made:
@@ -27,7 +29,14 @@ use serde_json::Value;
 /// );
 /// ```
 #[derive(Debug, Clone)]
-pub struct ToolError(ToolErrorKind);
+pub struct ToolError(Inner);
+
+#[derive(Debug, Clone)]
+enum Inner {
+    Kind(ToolErrorKind),
+    /// No error at all: the call goes on in another round. It passes here because errors pass everywhere.
+    Next(Arc<NextRound>),
+}
 
 /// The three kinds of [`ToolError`].
 #[derive(Debug, Clone)]
@@ -51,12 +60,12 @@ pub enum ToolErrorKind {
 impl ToolError {
     /// An error whose text the model reads.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self(ToolErrorKind::Told(text.into()))
+        Self(Inner::Kind(ToolErrorKind::Told(text.into())))
     }
 
     /// An error that ends the request with a JSON-RPC error instead of a result.
     pub fn protocol(code: i32, message: impl Into<Cow<'static, str>>, data: Option<Value>) -> Self {
-        Self(ToolErrorKind::Protocol { code, message: message.into(), data })
+        Self(Inner::Kind(ToolErrorKind::Protocol { code, message: message.into(), data }))
     }
 
     /// The client lacks a capability that the call cannot do without: `{"sampling": {}}`, say.
@@ -65,28 +74,63 @@ impl ToolError {
         Self::protocol(-32021, "the client lacks a capability that this needs; `data` names it", Some(data))
     }
 
+    pub(crate) fn nobody_to_ask() -> Self {
+        Self::hidden("there is nobody to ask: this call has no client behind it")
+    }
+
     /// An error whose detail goes to the log while the client gets a generic sentence.
     ///
     /// `?` does this for every [`std::error::Error`].
     pub fn hidden(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(ToolErrorKind::Hidden(Arc::from(error.into())))
+        Self(Inner::Kind(ToolErrorKind::Hidden(Arc::from(error.into()))))
+    }
+
+    /// The author's mistake: the client can do nothing about it but tell them, and the log has it too.
+    pub(crate) fn mistake(sentence: impl Into<Cow<'static, str>>) -> Self {
+        let sentence = sentence.into();
+        tracing::error!("{sentence}");
+        Self::new(sentence)
+    }
+
+    pub(crate) fn next_round(next: NextRound) -> Self {
+        Self(Inner::Next(Arc::new(next)))
+    }
+
+    /// What leads to the next round, if this is no error but that.
+    ///
+    /// # Errors
+    ///
+    /// The error that it is.
+    #[doc(hidden)]
+    pub fn into_next_round(self) -> Result<NextRound, Self> {
+        match self.0 {
+            Inner::Next(next) => Ok(Arc::unwrap_or_clone(next)),
+            kind @ Inner::Kind(_) => Err(Self(kind)),
+        }
     }
 
     /// Which kind of error this is.
     pub fn kind(&self) -> &ToolErrorKind {
-        &self.0
+        static UNFINISHED: ToolErrorKind = ToolErrorKind::Told(Cow::Borrowed("the call goes on in another round"));
+        match &self.0 {
+            Inner::Kind(kind) => kind,
+            Inner::Next(_) => &UNFINISHED,
+        }
     }
 
     /// Takes the error apart.
     pub fn into_kind(self) -> ToolErrorKind {
-        self.0
+        match self.0 {
+            Inner::Kind(kind) => kind,
+            Inner::Next(_) => self.kind().clone(),
+        }
     }
 }
 
 /// The text as the author of the server sees it, the hidden detail included.
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match self.kind() {
             ToolErrorKind::Told(text) => f.write_str(text),
             ToolErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
             ToolErrorKind::Hidden(error) => error.fmt(f),

@@ -71,16 +71,22 @@ impl ItemCheck {
     }
 }
 
-/// Looks for arguments that resolvers take by name and the item does not have.
+/// Looks for arguments that resolvers take by name and the item does not have, and for questions beside rounds that are
+/// made by hand.
 pub const fn check_item(item: &'static ItemNode) -> ItemCheck {
     let mut check = ItemCheck { report: Report::new(), edge: 0, cyclic: false };
-    if is_cyclic(item.edges, &mut Path::new(), &mut Seen::new()) {
+    let mut path = Path::new();
+    if is_cyclic(item.edges, &mut path, &mut Seen::new()) {
         check.cyclic = true;
+        push_generic_cycle(&path, &mut check.report);
         return check;
     }
-    let mut seen = Seen::new();
+    let (mut seen, mut asking) = (Seen::new(), Seen::new());
     while check.edge < item.edges.len() {
         find_unknown(item, item.edges[check.edge].node, &mut seen, &mut check.report);
+        if item.by_hand && !check.report.failed() {
+            find_asking(item, item.edges[check.edge].node, &mut asking, &mut check.report);
+        }
         if check.report.failed() {
             return check;
         }
@@ -108,6 +114,18 @@ const fn is_cyclic(edges: &'static [Edge], path: &mut Path, seen: &mut Seen) -> 
     false
 }
 
+/// A cycle that no resolver of it can tell of, because a generic one has no check of its own.
+const fn push_generic_cycle(path: &Path, report: &mut Report) {
+    let mut i = 0;
+    while i < path.length {
+        if path.get(i).is_generic {
+            report.push_all(&["generic resolver `", path.get(i).name, "` (", path.get(i).at, ") needs itself"]);
+            return;
+        }
+        i += 1;
+    }
+}
+
 const fn find_unknown(item: &ItemNode, node: &'static Node, seen: &mut Seen, report: &mut Report) {
     if report.failed() || !seen.add(node) {
         return;
@@ -126,6 +144,22 @@ const fn find_unknown(item: &ItemNode, node: &'static Node, seen: &mut Seen, rep
     let mut i = 0;
     while i < node.edges.len() {
         find_unknown(item, node.edges[i].node, seen, report);
+        i += 1;
+    }
+}
+
+const fn find_asking(item: &ItemNode, node: &'static Node, seen: &mut Seen, report: &mut Report) {
+    if report.failed() || !seen.add(node) {
+        return;
+    }
+    if node.asks {
+        report.push_all(&[item.kind, " `", item.name, "` makes its rounds by hand, with `Rounds` or `Reply`, and "]);
+        report.push_all(&["resolver `", node.name, "` (", node.at, ") asks: leave all questions to one of them"]);
+        return;
+    }
+    let mut i = 0;
+    while i < node.edges.len() {
+        find_asking(item, node.edges[i].node, seen, report);
         i += 1;
     }
 }

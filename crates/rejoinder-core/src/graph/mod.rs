@@ -5,23 +5,27 @@
 //! with it is told in our words, at the parameter. What is left for a call is to [`Walk`] it.
 
 mod check;
+mod double;
 mod fits;
 mod halts;
 mod keys;
 mod needs;
 mod node;
+mod ran;
 mod report;
 mod resolver;
 mod seen;
 mod walk;
 
 pub use check::{ItemCheck, check_cycle, check_item};
+pub use double::{Doubles, leads_to};
 pub use fits::{C, FitsArgument, FitsIf, FitsIn, HasArgument, Name, SameAs, check_fits};
 pub use futures_util::future::join;
 pub use halts::{Halts, Taking};
 pub use keys::Keys;
 pub use needs::needs_below;
 pub use node::{Edge, ItemNode, Node, NodeArgument, node_id};
+pub use ran::Ran;
 pub use report::Report;
 pub use resolver::{Resolver, ResolverParameter, is_cached};
 pub use walk::{Settled, Walk};

@@ -21,15 +21,19 @@ pub struct Node {
     pub arguments: &'static [NodeArgument],
     /// The resolvers it needs.
     pub edges: &'static [Edge],
+    /// What it returns, as written.
+    pub returns: &'static str,
     /// Whether it may ask.
     pub asks: bool,
+    /// Whether it has type parameters. All its instances have one [`Node::id`], and the same parameters.
+    pub is_generic: bool,
     /// Its type, under which its outcome is kept.
     pub type_id: fn() -> TypeId,
     /// What its own parameters need to have been provided.
     pub needs: fn() -> Vec<(&'static str, Need)>,
 }
 
-/// A tool, prompt or resource whose parameters are filled by resolvers, as the graph sees it.
+/// A tool, prompt or resource, as the graph sees it.
 #[derive(Debug)]
 pub struct ItemNode {
     /// `tool`, `prompt` or `resource`.
@@ -40,6 +44,8 @@ pub struct ItemNode {
     pub arguments: &'static [NodeArgument],
     /// The resolvers it needs.
     pub edges: &'static [Edge],
+    /// Whether it makes its rounds by hand.
+    pub by_hand: bool,
 }
 
 /// A parameter that no resolver fills.
@@ -58,6 +64,8 @@ pub struct NodeArgument {
 pub struct Edge {
     /// The parameter's name.
     pub parameter: &'static str,
+    /// Its type, as written.
+    pub written: &'static str,
     /// The resolver.
     pub node: &'static Node,
 }

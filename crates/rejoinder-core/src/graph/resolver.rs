@@ -43,6 +43,11 @@ pub const fn is_cached(said: Option<bool>, returned: u8) -> bool {
 /// How a resolver's own parameter is filled where no resolver fills it, given its [`source`].
 ///
 /// As with [`Parameter`](crate::inject::Parameter), a mistaken one implements it too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` depends on a type parameter, and nothing supplies it",
+    label = "cannot be filled",
+    note = "take `Dep<T>` or another type that is `FromCall`; for an argument write `#[arg]` before it, and bound its type by `Argument`"
+)]
 pub trait ResolverParameter<const SOURCE: u8>: Sized {
     /// Makes the parameter of that name.
     ///
@@ -52,6 +57,7 @@ pub trait ResolverParameter<const SOURCE: u8>: Sized {
     fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: FromCall> ResolverParameter<{ source::INJECTED }> for T {
     fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError> {
         T::from_call(walk.call(), name)

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::OnceCell;
 
-use super::{Keys, Resolver};
+use super::{Doubles, Keys, Ran, Resolver};
 use crate::{
     ask::{Ask, Outcome},
     call::{ArgumentSet, Call, Param},
@@ -38,6 +38,8 @@ pub struct Walk<'a> {
     arguments: &'a dyn Arguments,
     receiver: &'a (dyn Any + Send + Sync),
     keys: &'a Keys,
+    doubles: Option<&'a Doubles>,
+    ran: Option<&'a Ran>,
     memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -50,7 +52,8 @@ impl<'a> Walk<'a> {
         receiver: &'a (dyn Any + Send + Sync),
         keys: &'a Keys,
     ) -> Self {
-        Self { call, params, arguments, receiver, keys, memo: Mutex::default() }
+        let (doubles, ran) = (call.doubles(), call.extension());
+        Self { call, params, arguments, receiver, keys, doubles, ran, memo: Mutex::default() }
     }
 
     /// The call.
@@ -85,14 +88,28 @@ impl<'a> Walk<'a> {
     /// What stopped it, or that the answer is still out.
     pub async fn get<R: Resolver>(&self) -> Settled<R::Output> {
         if !R::CACHED {
-            return R::run(self).await.map(Arc::new);
+            return self.run::<R>().await;
         }
         let cell = {
             let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(memo.entry(TypeId::of::<R>()).or_insert_with(|| Arc::new(OnceCell::<Settled<R::Output>>::new())))
         };
         let cell = cell.downcast::<OnceCell<Settled<R::Output>>>().expect("the entry was made for this resolver");
-        cell.get_or_init(|| async { R::run(self).await.map(Arc::new) }).await.clone()
+        cell.get_or_init(|| self.run::<R>()).await.clone()
+    }
+
+    async fn run<R: Resolver>(&self) -> Settled<R::Output> {
+        if let Some(value) = self.doubles.and_then(Doubles::value::<R>) {
+            return Ok(Arc::new(Outcome::Accepted(value)));
+        }
+        R::run(self).await.map(Arc::new)
+    }
+
+    /// Notes that a resolver's function is called, for a test that wants to know.
+    pub fn enter<R: Resolver>(&self) {
+        if let Some(ran) = self.ran {
+            ran.note(R::node().name);
+        }
     }
 
     /// Settles what a resolver returned.

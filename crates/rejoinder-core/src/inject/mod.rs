@@ -9,6 +9,8 @@ mod dep;
 mod from_call;
 mod parameter;
 mod progress;
+mod rounds;
+mod scope;
 
 pub use check::{Injectable, Suspect, check_argument, check_injected};
 pub use context::Context;
@@ -16,3 +18,5 @@ pub use dep::Dep;
 pub use from_call::{FromCall, Need};
 pub use parameter::{Injected, NotArgument, NotInjected, Parameter, Probe, needs, source};
 pub use progress::Progress;
+pub use rounds::{NotByHand, Rounds};
+pub use scope::{Scope, TornDown};

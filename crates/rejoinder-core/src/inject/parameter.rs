@@ -78,7 +78,13 @@ pub struct Injected;
 
 /// How a parameter is filled, given its [`source`].
 ///
-/// A mistaken parameter implements it too, so that the one check that is made for it is the only one that fails.
+/// A mistaken parameter implements it too, so that the one check that is made for it is the only one that fails; except
+/// where its type depends on a type parameter, and no check can be made.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` depends on a type parameter, and nothing supplies it",
+    label = "cannot be filled",
+    note = "take `Dep<T>` or another type that is `FromCall`; for an argument write `#[arg]` before it, and bound its type by `Argument`"
+)]
 pub trait Parameter<const SOURCE: u8>: Sized {
     /// What the argument tuple holds for it.
     type Slot: Send + Sync + 'static;
@@ -94,6 +100,7 @@ pub trait Parameter<const SOURCE: u8>: Sized {
     fn need() -> Option<Need>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
     type Slot = Injected;
 
@@ -106,6 +113,7 @@ impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Argument> Parameter<{ source::ARGUMENT }> for T {
     type Slot = T;
 

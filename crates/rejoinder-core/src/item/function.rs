@@ -7,6 +7,7 @@ use crate::{
     BoxFuture,
     call::{Call, ReadParams},
     error::ToolError,
+    graph::ItemNode,
     inject::Need,
     reply::ResourceBody,
 };
@@ -25,6 +26,9 @@ pub trait Function: ReadParams {
 
     /// What its attributes and doc comments say.
     const DETAILS: <Self::Kind as Kind>::Details;
+
+    /// Its place in the graph.
+    fn node() -> &'static ItemNode;
 
     /// What its parameters need to have been provided, by parameter.
     fn needs() -> Vec<(&'static str, Need)>;

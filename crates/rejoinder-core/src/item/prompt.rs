@@ -4,7 +4,7 @@ use rmcp::model::{self, GetPromptResult, PromptArgument};
 use serde_json::Value;
 
 use super::{Function, PromptKind, Reader, details::icons, ready::FunctionReader};
-use crate::{inject::Need, schema::InputSchema};
+use crate::{graph::ItemNode, inject::Need, schema::InputSchema};
 
 /// A prompt, ready to be given to a server. `prompts![..]` makes them from functions marked `#[prompt]`.
 #[derive(Clone)]
@@ -12,6 +12,7 @@ pub struct Prompt {
     record: model::Prompt,
     reader: Arc<dyn Reader<GetPromptResult>>,
     needs: Vec<(&'static str, Need)>,
+    node: &'static ItemNode,
     choices: Vec<(String, Vec<String>)>,
 }
 
@@ -34,7 +35,13 @@ impl Prompt {
         record.description = details.description.map(Into::into);
         record.arguments = (!arguments.is_empty()).then_some(arguments);
         record.icons = icons(details.icons);
-        Self { record, choices: choices(&schema), reader: Arc::new(FunctionReader::<F>(receiver)), needs: F::needs() }
+        Self {
+            record,
+            choices: choices(&schema),
+            reader: Arc::new(FunctionReader::<F>(receiver)),
+            needs: F::needs(),
+            node: F::node(),
+        }
     }
 
     /// Its name.
@@ -55,6 +62,11 @@ impl Prompt {
     /// What reads its arguments.
     pub fn reader(&self) -> &dyn Reader<GetPromptResult> {
         &*self.reader
+    }
+
+    /// Its place in the graph.
+    pub fn node(&self) -> &'static ItemNode {
+        self.node
     }
 
     /// What must have been provided, by parameter.

@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc};
 use rmcp::model;
 
 use super::{Function, Reader, ResourceDetails, ResourceKind, details::icons, prompt::choices, ready::FunctionReader};
-use crate::{inject::Need, reply::ResourceBody, schema::InputSchema};
+use crate::{graph::ItemNode, inject::Need, reply::ResourceBody, schema::InputSchema};
 
 /// A resource, or a template of many, ready to be given to a server.
 ///
@@ -14,6 +14,7 @@ pub struct Resource {
     uri: String,
     reader: Arc<dyn Reader<ResourceBody>>,
     needs: Vec<(&'static str, Need)>,
+    node: &'static ItemNode,
     arguments: Vec<(String, bool)>,
     choices: Vec<(String, Vec<String>)>,
 }
@@ -30,6 +31,7 @@ impl Resource {
             choices: choices(&schema),
             reader: Arc::new(FunctionReader::<F>(receiver)),
             needs: F::needs(),
+            node: F::node(),
         }
     }
 
@@ -73,6 +75,11 @@ impl Resource {
     /// What reads its arguments.
     pub fn reader(&self) -> &dyn Reader<ResourceBody> {
         &*self.reader
+    }
+
+    /// Its place in the graph.
+    pub fn node(&self) -> &'static ItemNode {
+        self.node
     }
 
     /// What must have been provided, by parameter.

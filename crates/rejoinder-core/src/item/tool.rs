@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use super::{Annotations, Function, Reader, Ready, ToolKind, details::icons, ready::FunctionReader};
 use crate::{
     call::{BadArgument, BadArguments, Param, Texts},
+    graph::ItemNode,
     inject::{Context, FromCall, Need},
     reply::IntoReply,
     schema::InputSchema,
@@ -19,6 +20,7 @@ pub struct Tool {
     record: model::Tool,
     reader: Arc<dyn Reader<CallToolResult>>,
     needs: Vec<(&'static str, Need)>,
+    node: Option<&'static ItemNode>,
 }
 
 impl Tool {
@@ -33,7 +35,7 @@ impl Tool {
         record.output_schema = (details.output_schema)().map(|output| output.schema);
         record.annotations = annotations(details.annotations);
         record.icons = icons(details.icons);
-        Self { record, reader: Arc::new(FunctionReader::<F>(receiver)), needs: F::needs() }
+        Self { record, reader: Arc::new(FunctionReader::<F>(receiver)), needs: F::needs(), node: Some(F::node()) }
     }
 
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
@@ -55,7 +57,7 @@ impl Tool {
         F: Future<Output = R> + Send + 'static,
         R: IntoReply,
     {
-        Self { record, reader: Arc::new(Dynamic(Arc::new(function))), needs: Vec::new() }
+        Self { record, reader: Arc::new(Dynamic(Arc::new(function))), needs: Vec::new(), node: None }
     }
 
     /// Its name.
@@ -83,6 +85,11 @@ impl Tool {
     /// What reads its arguments.
     pub fn reader(&self) -> &dyn Reader<CallToolResult> {
         &*self.reader
+    }
+
+    /// Its place in the graph; a tool that is made at run time has none.
+    pub fn node(&self) -> Option<&'static ItemNode> {
+        self.node
     }
 
     /// What must have been provided, by parameter.

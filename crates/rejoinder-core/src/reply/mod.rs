@@ -1,5 +1,6 @@
 //! What a function may return, and what becomes of it.
 
+mod by_hand;
 mod content;
 mod failure;
 mod json;
@@ -8,6 +9,7 @@ mod replying;
 mod resource;
 mod tool;
 
+pub use by_hand::Reply;
 pub use content::{Audio, Image, Text};
 pub use failure::Failure;
 pub use json::{Json, Structured};

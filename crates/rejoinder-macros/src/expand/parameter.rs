@@ -1,6 +1,6 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, ExprLit, Lit, spanned::Spanned};
+use syn::{Expr, ExprLit, GenericParam, Generics, Lit, spanned::Spanned};
 
 use super::resolve::twin_of_resolver;
 use crate::{
@@ -16,9 +16,12 @@ pub(crate) struct Filled {
     /// Its type, as it is written outside the `impl` block.
     pub(super) ty: TokenStream,
     /// An alias of its type: a type is written out as rarely as possible, since each time could be one more error.
-    pub(super) alias: Ident,
+    /// Where it depends on type parameters, the type itself.
+    pub(super) alias: TokenStream,
     /// The constant that tells where it comes from.
-    pub(super) source: Ident,
+    pub(super) source: TokenStream,
+    /// Whether its type depends on the function's type parameters.
+    pub(super) is_generic: bool,
     /// The variable that holds its slot, then its value.
     pub(crate) local: Ident,
     /// The place of its type.
@@ -30,7 +33,7 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
-    pub(crate) fn new(index: usize, parameter: Parameter, place: &Place) -> Self {
+    pub(crate) fn new(index: usize, parameter: Parameter, place: &Place, generics: &Generics) -> Self {
         let outside = |tokens| place.outside(tokens);
         let at = Span::call_site().located_at(parameter.ty.span());
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
@@ -38,10 +41,22 @@ impl Filled {
             Source::Argument(argument) => (default(argument, &alias), complete(argument)),
             Source::Type | Source::Injected | Source::Resolved(_) => (None, None),
         };
+        let ty = outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream()));
+        let is_generic = mentions(&ty, generics);
+        let (alias, source) = if is_generic {
+            // Constants cannot look at it, so what is not said to be an argument is injected.
+            let argument = matches!(parameter.source, Source::Argument(_)) || parameter.borrowed().is_some();
+            let source = if argument { quote!(__rj::source::ARGUMENT) } else { quote!(__rj::source::INJECTED) };
+            (ty.clone(), source)
+        } else {
+            let source = format_ident!("__RJ_SOURCE_{index}", span = Span::call_site());
+            (alias.to_token_stream(), source.to_token_stream())
+        };
         Self {
-            ty: outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream())),
+            ty,
             resolver: parameter.resolver().map(|path| twin_of_resolver(path, place)),
-            source: format_ident!("__RJ_SOURCE_{index}", span = Span::call_site()),
+            source,
+            is_generic,
             local: local(&index.to_string()),
             default: default.map(outside),
             complete: complete.map(outside),
@@ -59,6 +74,7 @@ impl Filled {
         let (function, check) = match said {
             // Its type is checked where it takes the value.
             Source::Resolved(_) => return TokenStream::new(),
+            _ if self.is_generic => return TokenStream::new(),
             Source::Type if is_borrowed => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
             Source::Type => {
                 // From the type's first token to its last, so that all of it is underlined.
@@ -157,6 +173,22 @@ fn last_span(tokens: &TokenStream) -> Span {
     tokens.clone().into_iter().last().map_or_else(Span::call_site, |tree| match tree {
         TokenTree::Group(group) => group.span_close(),
         other => other.span(),
+    })
+}
+
+/// Whether something depends on type or constant parameters.
+pub(super) fn mentions(tokens: &TokenStream, generics: &Generics) -> bool {
+    let named = |ident: &Ident| {
+        generics.params.iter().any(|param| match param {
+            GenericParam::Type(param) => param.ident == *ident,
+            GenericParam::Const(param) => param.ident == *ident,
+            GenericParam::Lifetime(_) => false,
+        })
+    };
+    tokens.clone().into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => named(&ident),
+        TokenTree::Group(group) => mentions(&group.stream(), generics),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
 }
 

@@ -15,8 +15,9 @@ impl Filled {
     /// It and its resolver, in the graph.
     pub(super) fn edge(&self) -> Option<TokenStream> {
         let (name, resolver) = (&self.parameter.name, self.resolver.as_ref()?);
+        let written = pretty(&self.parameter.ty);
         let at = Span::call_site().located_at(resolver.span());
-        Some(quote_spanned!(at=> __rj::Edge { parameter: #name, node: <#resolver>::__node() }))
+        Some(quote_spanned!(at=> __rj::Edge { parameter: #name, written: #written, node: <#resolver>::__node() }))
     }
 
     /// It in the graph, where no resolver fills it.
@@ -30,6 +31,20 @@ impl Filled {
                     written: #written,
                     is_argument: #source == __rj::source::ARGUMENT,
                 }
+            }
+        })
+    }
+
+    /// For a resolver, whose questions belong to the call: it cannot make rounds by hand.
+    pub(super) fn check_by_hand(&self) -> Option<TokenStream> {
+        let Self { alias, at, .. } = self;
+        let message =
+            "a resolver makes no rounds by hand: return `Ask<T>`, and take what others ask with `#[resolve(..)]`";
+        (self.resolver.is_none() && !self.is_generic).then(|| {
+            quote_spanned! {*at=>
+                const _: () = if __rj::Probe::<#alias>::BY_HAND {
+                    __rj::std::panic!(#message)
+                };
             }
         })
     }
@@ -51,16 +66,31 @@ pub(super) fn twin_of_resolver(path: &Path, place: &Place) -> TokenStream {
     if let (Place::Block(ty), [first, method]) = (place, &*path.segments.iter().collect::<Vec<_>>())
         && first.ident == "Self"
     {
-        return twin_of_method(ty, &method.ident).to_token_stream();
+        let (twin, generics) = (twin_of_method(ty, &method.ident), place.outside(method.arguments.to_token_stream()));
+        return quote!(#twin #generics);
     }
     place.outside(path.to_token_stream())
 }
 
-/// The item's place in the graph, and the checks of all that it needs.
-pub(super) fn item(kind: Kind, name: &str, ident: &Ident, parameters: &[Filled]) -> TokenStream {
+/// The item's place in the graph.
+pub(super) fn item(kind: Kind, name: &str, parameters: &[Filled]) -> TokenStream {
     let kind = kind.word();
     let arguments = parameters.iter().filter_map(Filled::node_argument);
     let edges = parameters.iter().filter_map(Filled::edge);
+    let aliases = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| &parameter.alias);
+    quote! {
+        static __RJ_ITEM: __rj::ItemNode = __rj::ItemNode {
+            kind: #kind,
+            name: #name,
+            arguments: &[#(#arguments),*],
+            edges: &[#(#edges),*],
+            by_hand: __rj::Probe::<__RjReturned>::BY_HAND #(|| __rj::Probe::<#aliases>::BY_HAND)*,
+        };
+    }
+}
+
+/// The checks of all that the item needs.
+pub(super) fn checks(ident: &Ident, parameters: &[Filled]) -> TokenStream {
     let has = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
         let (name, alias) = (parameter.name_type(), &parameter.alias);
         quote!(impl __rj::HasArgument<#name> for #ident { type Type = #alias; })
@@ -76,12 +106,6 @@ pub(super) fn item(kind: Kind, name: &str, ident: &Ident, parameters: &[Filled])
         }
     });
     quote! {
-        static __RJ_ITEM: __rj::ItemNode = __rj::ItemNode {
-            kind: #kind,
-            name: #name,
-            arguments: &[#(#arguments),*],
-            edges: &[#(#edges),*],
-        };
         const __RJ_CHECK: __rj::ItemCheck = __rj::check_item(&__RJ_ITEM);
         #(#has)*
         #(#checks)*

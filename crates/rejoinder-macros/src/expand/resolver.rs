@@ -2,9 +2,17 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, LitStr, ReturnType, Signature, Visibility, spanned::Spanned};
+use syn::{
+    Attribute, GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, ReturnType, Signature,
+    Type, Visibility, WherePredicate, parse_quote, spanned::Spanned,
+};
 
-use super::{parameter::Filled, resolve, twin::twin_of_method};
+use super::{
+    hidden::{self, Hidden},
+    parameter::{Filled, mentions},
+    resolve,
+    twin::twin_of_method,
+};
 use crate::{
     errors::Errors,
     function::Function,
@@ -47,6 +55,8 @@ pub(super) struct Resolver {
     has_self: bool,
     is_async: bool,
     parameters: Vec<Filled>,
+    /// With the bounds that every type parameter of a resolver has.
+    generics: Generics,
     output: TokenStream,
     key: Option<LitStr>,
     cached: TokenStream,
@@ -71,6 +81,7 @@ impl Resolver {
         }
         let has_self = signature::check(Kind::Resolver, place, signature, errors);
         let parameters = parameter::read(Kind::Resolver, signature, errors);
+        let generics = bounded(&signature.generics);
         let name = &signature.ident;
         let (ident, vis, receiver, function) = match place {
             Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
@@ -85,7 +96,8 @@ impl Resolver {
             cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
             has_self,
             is_async: signature.asyncness.is_some(),
-            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, place)).collect(),
+            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, place, &generics)).collect(),
+            generics,
             output: match &signature.output {
                 ReturnType::Default => quote!(()),
                 ReturnType::Type(_, ty) => place.outside(ty.to_token_stream()),
@@ -97,62 +109,77 @@ impl Resolver {
 
     /// The hidden type; where there were errors, one that nothing else is known of.
     pub(super) fn expand(&self, sound: bool) -> TokenStream {
-        let Self { ident, vis, cfgs, .. } = self;
-        let private = names::rejoinder();
-        let implementation = sound.then(|| self.implementation());
-        quote! {
-            #(#cfgs)*
-            #[doc(hidden)]
-            #[allow(
-                non_camel_case_types,
-                missing_debug_implementations,
-                missing_copy_implementations,
-                unreachable_pub,
-                reason = "it is the function's twin"
-            )]
-            #vis struct #ident {}
+        let Self { ident, vis, cfgs, generics, .. } = self;
+        Hidden { ident, vis, cfgs, generics }.with(&sound.then(|| self.implementation()))
+    }
 
-            #(#cfgs)*
-            #[allow(deprecated, reason = "the function may be deprecated, and is a resolver all the same")]
-            const _: () = {
-                use #private::__private as __rj;
-                use #private::__private::{
-                    NotArgument as _, NotAsk as _, NotInjected as _, NotResult as _, NotResultOfAsk as _,
-                };
-                #implementation
-            };
+    /// What it returns: the type, and its shape.
+    ///
+    /// Constants cannot look at what depends on type parameters; there, the way it is written counts.
+    fn returned(&self) -> (TokenStream, TokenStream) {
+        if !mentions(&self.output, &self.generics) {
+            return (quote!(__RjReturned), quote!(__RJ_SHAPE));
         }
+        let is = |ty: &Type, name: &str| match ty {
+            Type::Path(path) => path.path.segments.last().filter(|last| last.ident == name).cloned(),
+            _ => None,
+        };
+        let first = |segment: PathSegment| match segment.arguments {
+            PathArguments::AngleBracketed(arguments) => match arguments.args.into_iter().next() {
+                Some(GenericArgument::Type(ty)) => Some(ty),
+                _ => None,
+            },
+            _ => None,
+        };
+        let shape = match syn::parse2::<Type>(self.output.clone()) {
+            Ok(ty) if is(&ty, "Ask").is_some() => quote!(__rj::shape::ASK),
+            Ok(ty) => match is(&ty, "Result").map(first) {
+                None => quote!(__rj::shape::VALUE),
+                Some(Some(ok)) if is(&ok, "Ask").is_some() => quote!(__rj::shape::RESULT_OF_ASK),
+                Some(_) => quote!(__rj::shape::RESULT),
+            },
+            Err(_) => quote!(__rj::shape::VALUE),
+        };
+        (self.output.clone(), shape)
     }
 
     fn implementation(&self) -> TokenStream {
-        let Self { ident, parameters, output, cached, .. } = self;
+        let Self { ident, parameters, generics, output, cached, .. } = self;
         let checks = parameters.iter().map(Filled::check);
+        let by_hand = parameters.iter().filter_map(Filled::check_by_hand);
         let at = Span::call_site().located_at(output.span());
-        let value = quote_spanned!(at=> type Output = <__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::Value;);
-        let cached = quote_spanned!(at=> const __RJ_CACHED: __rj::bool = __rj::is_cached(#cached, __RJ_SHAPE););
+        let (returned, shape) = self.returned();
+        let value = quote_spanned!(at=> type Output = <#returned as __rj::Returned<{ #shape }>>::Value;);
+        let cached = quote_spanned!(at=> const __RJ_CACHED: __rj::bool = __rj::is_cached(#cached, #shape););
+        let probes = (!mentions(output, generics)).then(|| {
+            quote! {
+                type __RjReturned = #output;
+                const __RJ_SHAPE: __rj::u8 = __rj::shape::of(
+                    __rj::Shape::<__RjReturned>::ASK,
+                    __rj::Shape::<__RjReturned>::RESULT,
+                    __rj::Shape::<__RjReturned>::RESULT_OF_ASK,
+                );
+            }
+        });
+        let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let (node, run, fits, cycle) = (self.node(), self.run(), self.fits(), self.check_cycle());
         quote! {
             #(#checks)*
-            type __RjReturned = #output;
-            const __RJ_SHAPE: __rj::u8 = __rj::shape::of(
-                __rj::Shape::<__RjReturned>::ASK,
-                __rj::Shape::<__RjReturned>::RESULT,
-                __rj::Shape::<__RjReturned>::RESULT_OF_ASK,
-            );
+            #(#by_hand)*
+            #probes
             #cached
 
             #[automatically_derived]
-            impl #ident {
+            impl #impl_generics #ident #ty_generics #clause {
                 #[doc(hidden)]
                 #[allow(unreachable_pub, reason = "the type may be less public")]
                 pub const fn __node() -> &'static __rj::Node {
                     #node
-                    &NODE
                 }
             }
 
             #[automatically_derived]
-            impl __rj::Resolver for #ident {
+            impl #impl_generics __rj::Resolver for #ident #ty_generics #clause {
                 #value
                 const CACHED: __rj::bool = __RJ_CACHED;
 
@@ -169,15 +196,17 @@ impl Resolver {
     }
 
     fn node(&self) -> TokenStream {
-        let Self { ident, parameters, .. } = self;
+        let Self { ident, parameters, generics, .. } = self;
+        let (_, ty_generics, _) = generics.split_for_impl();
+        let ((_, shape), returns, is_generic) = (self.returned(), names::pretty(&self.output), self.is_generic());
         let (name, key) = (names::wire(&self.name), option(self.key.as_ref()));
         let arguments = parameters.iter().filter_map(Filled::node_argument);
         let edges = parameters.iter().filter_map(Filled::edge);
         let needs = parameters.iter().map(Filled::need);
         // With the span of the function's own name, the line is that of the function.
         let at = quote_spanned!(ident.span()=> __rj::std::concat!(__rj::std::file!(), ":", __rj::std::line!()));
-        quote! {
-            static NODE: __rj::Node = __rj::Node {
+        let node = quote! {
+            __rj::Node {
                 id: __rj::node_id(__rj::std::module_path!(), #name, #at),
                 name: #name,
                 key: #key,
@@ -185,22 +214,27 @@ impl Resolver {
                 at: #at,
                 arguments: &[#(#arguments),*],
                 edges: &[#(#edges),*],
-                asks: __rj::shape::asks(__RJ_SHAPE),
-                type_id: || __rj::std::any::TypeId::of::<#ident>(),
+                returns: #returns,
+                asks: __rj::shape::asks(#shape),
+                is_generic: #is_generic,
+                type_id: || __rj::std::any::TypeId::of::<#ident #ty_generics>(),
                 needs: || __rj::needs([#(#needs),*]),
-            };
-        }
+            }
+        };
+        // Statics may point at each other in a cycle, which is then told in our words; but they cannot be generic.
+        if is_generic { quote!(const { &#node }) } else { quote!(static NODE: __rj::Node = #node; &NODE) }
     }
 
     fn run(&self) -> TokenStream {
         let Self { name, function, receiver, parameters, is_async, .. } = self;
+        let (returned, shape) = self.returned();
+        let turbofish = self.turbofish();
         let walk = local("walk");
         let resolves = resolve::for_resolver(parameters, &walk);
         let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
             let Filled { local, alias, source, parameter: written, at, .. } = parameter;
             let name = &written.name;
-            let mut alias = alias.clone();
-            alias.set_span(*at);
+            let alias = spanned(alias, *at);
             match written.borrowed() {
                 Some(_) => quote_spanned!(*at=> let #local = #walk.argument::<#alias>(#name);),
                 None => {
@@ -217,13 +251,14 @@ impl Resolver {
         let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
         let at = Span::call_site().located_at(self.output.span());
         let told = quote_spanned! {at=>
-            __rj::told(<__RjReturned as __rj::Returned<{ __RJ_SHAPE }>>::into_ask(returned))
+            __rj::told(<#returned as __rj::Returned<{ #shape }>>::into_ask(returned))
         };
         let body = quote_spanned! {span=>
             __rj::Box::pin(async move {
                 #resolves
                 #(#fills)*
-                let returned: __RjReturned = #function(#self_argument #(#locals),*) #wait;
+                #walk.enter::<Self>();
+                let returned: #returned = #function #turbofish (#self_argument #(#locals),*) #wait;
                 #walk.settle::<Self>(#told).await
             })
         };
@@ -238,7 +273,9 @@ impl Resolver {
 
     /// What an item must have for the resolver to find its arguments.
     fn fits(&self) -> TokenStream {
-        let ident = &self.ident;
+        let Self { ident, generics, .. } = self;
+        let (_, ty_generics, clause) = generics.split_for_impl();
+        let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
         let bounds = self.parameters.iter().map(|parameter| {
             let Filled { alias, source, at, .. } = parameter;
             match &parameter.resolver {
@@ -251,12 +288,18 @@ impl Resolver {
         });
         quote! {
             #[automatically_derived]
-            impl<__RjItem> __rj::FitsIn<__RjItem> for #ident where #(#bounds),* {}
+            impl<__RjItem, #(#params),*> __rj::FitsIn<__RjItem> for #ident #ty_generics
+            where #(#predicates,)* #(#bounds),* {}
         }
     }
 
     /// The check for cycles, at the first parameter that could be part of one.
+    ///
+    /// One through generic resolvers is found from the item, because a generic one has no place for a check of its own.
     fn check_cycle(&self) -> Option<TokenStream> {
+        if self.is_generic() {
+            return None;
+        }
         let ident = &self.ident;
         let first = self.parameters.iter().find_map(|parameter| parameter.resolver.as_ref())?;
         let at = Span::call_site().located_at(first.span());
@@ -269,4 +312,35 @@ impl Resolver {
             };
         })
     }
+
+    fn is_generic(&self) -> bool {
+        !self.generics.params.is_empty()
+    }
+
+    /// The type parameters of a call to the function.
+    fn turbofish(&self) -> Option<TokenStream> {
+        let names = self.generics.params.iter().map(hidden::name);
+        self.is_generic().then(|| quote!(::<#(#names),*>))
+    }
+}
+
+/// The type parameters, each of which outlives everything: a resolver's value may be kept.
+fn bounded(generics: &Generics) -> Generics {
+    let mut generics = generics.clone();
+    // A named lifetime is a mistake, which has been told.
+    generics.params = generics.params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
+    let types: Vec<Ident> = generics.type_params().map(|param| param.ident.clone()).collect();
+    if !types.is_empty() {
+        let bounds = types.iter().map(|ty| -> WherePredicate { parse_quote!(#ty: 'static) });
+        generics.make_where_clause().predicates.extend(bounds);
+    }
+    generics
+}
+
+fn spanned(tokens: &TokenStream, at: Span) -> TokenStream {
+    let set = |mut tree: TokenTree| {
+        tree.set_span(at);
+        tree
+    };
+    tokens.clone().into_iter().map(set).collect()
 }

@@ -2,9 +2,9 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, ReturnType, Signature, Visibility};
+use syn::{Attribute, Generics, ReturnType, Signature, Visibility};
 
-use super::{parameter::Filled, resolve};
+use super::{hidden::Hidden, parameter::Filled, resolve};
 use crate::{
     details,
     errors::Errors,
@@ -70,7 +70,11 @@ impl Twin {
             span: Span::call_site().located_at(name.span()),
             has_self,
             is_async: signature.asyncness.is_some(),
-            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, place)).collect(),
+            parameters: parameters
+                .into_iter()
+                .enumerate()
+                .map(|(i, p)| Filled::new(i, p, place, &Generics::default()))
+                .collect(),
             output: outside(output),
             details: outside(details),
         }
@@ -79,28 +83,8 @@ impl Twin {
     /// The hidden type; where there were errors, one that only keeps the rest of the program compiling.
     pub(crate) fn expand(&self, sound: bool) -> TokenStream {
         let Self { ident, vis, cfgs, .. } = self;
-        let private = names::rejoinder();
-        let implementation = if sound { self.implementation() } else { self.stub() };
-        quote! {
-            #(#cfgs)*
-            #[doc(hidden)]
-            #[allow(
-                non_camel_case_types,
-                missing_debug_implementations,
-                missing_copy_implementations,
-                unreachable_pub,
-                reason = "it is the function's twin"
-            )]
-            #vis struct #ident {}
-
-            #(#cfgs)*
-            #[allow(deprecated, reason = "the function may be deprecated, and is a tool all the same")]
-            const _: () = {
-                use #private::__private as __rj;
-                use #private::__private::{NotArgument as _, NotInjected as _};
-                #implementation
-            };
-        }
+        let hidden = Hidden { ident, vis, cfgs, generics: &Generics::default() };
+        hidden.with(&if sound { self.implementation() } else { self.stub() })
     }
 
     fn implementation(&self) -> TokenStream {
@@ -112,7 +96,8 @@ impl Twin {
         let needs = parameters.iter().map(Filled::need);
         let needs = quote!(__rj::needs([#(#needs),*]));
         let needs = if self.has_resolvers() { resolve::needs_below(&needs) } else { needs };
-        let graph = self.has_resolvers().then(|| resolve::item(*kind, &self.name, ident, parameters));
+        let node = resolve::item(*kind, &self.name, parameters);
+        let graph_checks = self.has_resolvers().then(|| resolve::checks(ident, parameters));
         let at = Span::call_site().located_at(syn::spanned::Spanned::span(output));
         let replying = Ident::new(kind.replying(), at);
         let run = self.run();
@@ -120,7 +105,9 @@ impl Twin {
         let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
         quote! {
             #(#checks)*
-            #graph
+            type __RjReturned = #output;
+            #node
+            #graph_checks
             const __RJ_REPLYING: __rj::Replying<#output, <__rj::#marker as __rj::Kind>::Output> =
                 __rj::#replying::<#output>();
 
@@ -135,6 +122,10 @@ impl Twin {
                 type Receiver = #receiver;
                 type Kind = __rj::#marker;
                 const DETAILS: <__rj::#marker as __rj::Kind>::Details = #details;
+
+                fn node() -> &'static __rj::ItemNode {
+                    &__RJ_ITEM
+                }
 
                 fn needs() -> __rj::Vec<(&'static __rj::str, __rj::Need)> {
                     #needs
@@ -198,6 +189,10 @@ impl Twin {
                 type Receiver = #receiver;
                 type Kind = __rj::#marker;
                 const DETAILS: <__rj::#marker as __rj::Kind>::Details = __rj::std::panic!("it does not compile");
+
+                fn node() -> &'static __rj::ItemNode {
+                    __rj::std::unreachable!("it does not compile")
+                }
 
                 fn needs() -> __rj::Vec<(&'static __rj::str, __rj::Need)> {
                     __rj::Vec::new()

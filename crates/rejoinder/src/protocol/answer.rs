@@ -135,7 +135,7 @@ impl Stream {
 /// How a function ended.
 pub(crate) type Outcome<O> = Result<Result<O, rejoinder_core::error::ToolError>, Panicked>;
 
-fn poll<O>(
+fn poll<O: 'static>(
     running: &mut Running<O>,
     cx: &mut Context<'_>,
     parked: impl FnOnce(Parked) -> Reply,
@@ -144,6 +144,7 @@ fn poll<O>(
     running.poll_event(cx).map(|event| match event {
         Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().facts())),
         Event::Parked(asked) => Frame::Last(parked(asked)),
+        Event::Again => unreachable!("a round of this era ends with a reply"),
         Event::Done(outcome) => Frame::Last(done(outcome)),
     })
 }

@@ -106,7 +106,10 @@ impl Bound {
             .into_iter()
             .map(|(key, question)| (key, json!({ "method": question.method(), "params": question.params() })))
             .collect();
-        let result = json!({ "resultType": "input_required", "inputRequests": requests, "requestState": token });
+        let mut result = json!({ "resultType": "input_required", "requestState": token });
+        if !requests.is_empty() {
+            result["inputRequests"] = requests.into();
+        }
         result_reply(id, &result, &engine.info_json)
     }
 }

@@ -17,3 +17,8 @@ pub(crate) use stateless::Round;
 
 /// How often an answer that cannot be used is asked for again.
 const TRIES: u8 = 3;
+
+/// What the client is told when it used up its tries.
+fn unusable(key: &str, reason: &str) -> String {
+    format!("no usable answer to `{key}` came: {reason}")
+}

@@ -17,6 +17,9 @@ pub(crate) struct Progress {
     /// The steps that were taken, by key.
     #[serde(rename = "s", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) steps: BTreeMap<String, Value>,
+    /// What a function that makes its rounds by hand keeps.
+    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+    pub(super) kept: Option<Value>,
 }
 
 /// An answer, and to which question.
@@ -50,7 +53,13 @@ const VERSION: u8 = 1;
 
 impl Default for Progress {
     fn default() -> Self {
-        Self { version: VERSION, answers: BTreeMap::new(), questions: BTreeMap::new(), steps: BTreeMap::new() }
+        Self {
+            version: VERSION,
+            answers: BTreeMap::new(),
+            questions: BTreeMap::new(),
+            steps: BTreeMap::new(),
+            kept: None,
+        }
     }
 }
 

@@ -1,8 +1,15 @@
 //! Questions over a live session: asked at once, and awaited where they are asked.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures_util::future::try_join_all;
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Fits, Question},
+    ask::{BadAnswer, Carrier, Fits, NextRound, Question},
     error::{Halt, ToolError},
 };
 use rmcp::{
@@ -12,17 +19,37 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::TRIES;
+use super::{TRIES, unusable};
 
-/// The client at the other end of a session.
-pub(crate) struct Live(Peer<RoleServer>);
+/// The client at the other end of a session, and what it answered to rounds that are made by hand.
+pub(crate) struct Live {
+    peer: Peer<RoleServer>,
+    by_hand: Mutex<ByHand>,
+}
+
+#[derive(Default)]
+struct ByHand {
+    answers: BTreeMap<String, Value>,
+    kept: Option<Value>,
+    /// How often the call was to go on later in a row.
+    resumed: u32,
+}
+
+/// How long a call waits that is to go on later: longer each time, because a client here cannot be sent away.
+const PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl Live {
     pub(crate) fn new(peer: Peer<RoleServer>) -> Self {
-        Self(peer)
+        Self { peer, by_hand: Mutex::default() }
     }
 
-    async fn send(&self, key: &str, question: &Question) -> Result<Value, Halt> {
+    fn by_hand(&self) -> MutexGuard<'_, ByHand> {
+        // Every statement leaves it valid.
+        self.by_hand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn send(&self, key: &str, question: &Question) -> Result<Value, ToolError> {
         let mut params = question.params();
         // What the stateless era has in the request itself: it tells questions apart in logs and tests.
         params["_meta"] = json!({ "rejoinder/key": key });
@@ -32,13 +59,28 @@ impl Live {
         }
         let request = json!({ "method": question.method(), "params": params });
         let request: ServerRequest = serde_json::from_value(request)
-            .map_err(|error| Halt::Failed(ToolError::hidden(format!("not a question a session can ask: {error}"))))?;
-        match self.0.send_request(request).await {
+            .map_err(|error| ToolError::hidden(format!("not a question a session can ask: {error}")))?;
+        match self.peer.send_request(request).await {
             Ok(answer) => Ok(as_json(&answer)),
             Err(ServiceError::McpError(error)) => {
-                Err(Halt::Failed(ToolError::protocol(error.code.0, error.message.into_owned(), error.data)))
+                Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))
             }
-            Err(error) => Err(Halt::Failed(ToolError::hidden(error))),
+            Err(error) => Err(ToolError::hidden(error)),
+        }
+    }
+
+    /// Asks until an answer can be used, or the tries are used up.
+    async fn pose(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Value, ToolError> {
+        let mut shown = question.clone();
+        let mut tried = 0;
+        loop {
+            let answer = self.send(key, &shown).await?;
+            tried += 1;
+            match (fits.check)(&answer) {
+                Ok(()) => return Ok(answer),
+                Err(BadAnswer(reason)) if tried == TRIES => return Err(ToolError::new(unusable(key, &reason))),
+                Err(BadAnswer(reason)) => shown = question.because(&reason),
+            }
         }
     }
 }
@@ -49,20 +91,7 @@ fn as_json(answer: &ClientResult) -> Value {
 
 impl Carrier for Live {
     fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
-        Box::pin(async move {
-            let mut shown = question.clone();
-            for _ in 1..TRIES {
-                let answer = self.send(key, &shown).await?;
-                match (fits.check)(&answer) {
-                    Ok(()) => return Ok(answer),
-                    Err(BadAnswer(reason)) => shown = question.because(&reason),
-                }
-            }
-            let answer = self.send(key, &shown).await?;
-            (fits.check)(&answer).map(|()| answer).map_err(|BadAnswer(reason)| {
-                Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}")))
-            })
-        })
+        Box::pin(async move { Ok(self.pose(key, question, fits).await?) })
     }
 
     fn recorded(&self, _: &str) -> Option<Value> {
@@ -70,4 +99,34 @@ impl Carrier for Live {
     }
 
     fn record(&self, _: &str, _: Value) {}
+
+    fn given(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
+        let answer = self.by_hand().answers.get(key).cloned();
+        answer.filter(|answer| (fits.check)(answer).is_ok())
+    }
+
+    fn kept(&self) -> Option<Value> {
+        self.by_hand().kept.clone()
+    }
+
+    fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(async move {
+            let asking = next.questions.iter().map(|posed| self.pose(&posed.key, &posed.question, posed.fits()));
+            let answers = try_join_all(asking).await?;
+            let answers: Vec<_> = next.questions.iter().map(|posed| posed.key.clone()).zip(answers).collect();
+            let pause = {
+                let mut by_hand = self.by_hand();
+                by_hand.resumed = if answers.is_empty() { by_hand.resumed + 1 } else { 0 };
+                by_hand.answers.extend(answers);
+                if next.state.is_some() {
+                    by_hand.kept = next.state;
+                }
+                PAUSE.saturating_mul(1 << by_hand.resumed.min(10)).min(LONGEST_PAUSE)
+            };
+            if next.questions.is_empty() {
+                tokio::time::sleep(pause).await;
+            }
+            Ok(())
+        })
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Fits, Parked, Question},
+    ask::{BadAnswer, Carrier, Fits, NextRound, Parked, Posed, Question},
     error::{Halt, ToolError},
 };
 use serde_json::Value;
@@ -16,6 +16,7 @@ use super::{
     TRIES,
     digest::digest,
     progress::{Given, Open, Progress},
+    unusable,
 };
 
 /// One round of a call: what it was told, and what it asks in turn.
@@ -35,6 +36,8 @@ struct Now {
     asked: Vec<(String, Question)>,
     /// The digest of what was asked under each key, to tell a key that is used twice.
     seen: BTreeMap<String, String>,
+    /// What was wrong with the answers that a function which makes its rounds by hand has looked at.
+    unfit: BTreeMap<String, String>,
     mistake: Option<ToolError>,
 }
 
@@ -75,7 +78,7 @@ impl Round {
                     return Ok(answer.clone());
                 }
                 Err(BadAnswer(reason)) if open.bad + 1 >= TRIES => {
-                    return Err(Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}"))));
+                    return Err(Halt::Failed(ToolError::new(unusable(key, &reason))));
                 }
                 Err(BadAnswer(reason)) => {
                     asked.bad = open.bad + 1;
@@ -106,6 +109,25 @@ impl Round {
 }
 
 impl Now {
+    /// Notes what is asked by hand. An answer that did not fit was one of its tries.
+    fn pose(&mut self, posed: Posed, before: Option<&Open>) -> Result<(), ToolError> {
+        let Posed { key, question, .. } = posed;
+        let mut open = Open { digest: digest(&question), bad: 0, reworded: 0 };
+        let shown = match self.unfit.remove(&key) {
+            None => question,
+            Some(reason) => {
+                open.bad = before.map_or(1, |before| before.bad + 1);
+                if open.bad >= TRIES {
+                    return Err(ToolError::new(unusable(&key, &reason)));
+                }
+                question.because(&reason)
+            }
+        };
+        self.progress.questions.insert(key.clone(), open);
+        self.asked.push((key, shown));
+        Ok(())
+    }
+
     /// The author's mistake, told as such: the client can do nothing about it.
     fn mistake(&mut self, mistake: String) -> Halt {
         tracing::error!("{mistake}");
@@ -130,8 +152,45 @@ impl Carrier for Round {
         self.now().progress.steps.insert(step.to_owned(), result);
     }
 
+    fn given(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
+        let (recorded, open) = (self.before.answers.get(key), self.before.questions.get(key));
+        let given = match (recorded, open, self.answers.get(key)) {
+            (_, Some(open), Some(answer)) => Given { digest: open.digest.clone(), answer: answer.clone() },
+            (Some(given), _, _) => given.clone(),
+            (None, _, _) => return None,
+        };
+        let mut now = self.now();
+        match (fits.check)(&given.answer) {
+            Ok(()) => {
+                now.progress.answers.insert(key.to_owned(), given.clone());
+                Some(given.answer)
+            }
+            Err(BadAnswer(reason)) => {
+                now.unfit.insert(key.to_owned(), reason);
+                None
+            }
+        }
+    }
+
+    fn kept(&self) -> Option<Value> {
+        self.before.kept.clone()
+    }
+
+    fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
+        let mut now = self.now();
+        now.progress.kept = next.state;
+        let posed = next.questions.into_iter().try_for_each(|posed| {
+            let before = self.before.questions.get(&posed.key);
+            now.pose(posed, before)
+        });
+        Box::pin(std::future::ready(posed))
+    }
+
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
         let mut now = self.now();
+        if now.progress.kept.is_none() {
+            now.progress.kept.clone_from(&self.before.kept);
+        }
         let questions = std::mem::take(&mut now.asked);
         let state = now.progress.write();
         Some(now.mistake.take().map_or(Ok(Parked { questions, state }), Err))

@@ -26,7 +26,7 @@ use crate::rounds::seal::StateOptions;
 #[must_use = "a server does nothing until it is served"]
 #[derive(Debug)]
 pub struct Server {
-    pub(super) info: Implementation,
+    pub(crate) info: Implementation,
     pub(super) instructions: Option<String>,
     pub(super) dependencies: Dependencies,
     pub(super) tools: Option<Vec<Tool>>,

@@ -4,6 +4,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use rejoinder_core::{
     call::{Call, Carriage, Dependencies, Facts},
+    graph::{Resolver, leads_to},
     item::Ready,
     model::{self, Implementation, ServerCapabilities},
     reply::ResourceBody,
@@ -95,11 +96,23 @@ impl Engine {
 
     /// The same server with another service in the place of one that was provided; `None` if none of its type was.
     pub(crate) fn replace<T: Send + Sync + 'static>(&self, service: Arc<T>) -> Option<Arc<Self>> {
-        if !self.dependencies.contains(TypeId::of::<T>()) {
-            return None;
-        }
+        let is_provided = self.dependencies.contains(TypeId::of::<T>());
+        is_provided.then(|| self.changed(|dependencies| dependencies.insert(service)))
+    }
+
+    /// The same server with a stand-in for a resolver; `None` if nothing that it offers uses that one.
+    pub(crate) fn replace_resolver<R: Resolver>(
+        &self,
+        value: impl Fn() -> R::Output + Send + Sync + 'static,
+    ) -> Option<Arc<Self>> {
+        let is_used = self.registry.load().nodes().any(|node| leads_to(node.edges, TypeId::of::<R>()));
+        is_used.then(|| self.changed(|dependencies| dependencies.doubles_mut().insert::<R>(value)))
+    }
+
+    /// The same server with other dependencies.
+    fn changed(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
         let mut dependencies = Dependencies::clone(&self.dependencies);
-        dependencies.insert(service);
+        change(&mut dependencies);
         let cell = Arc::new(Cell::default());
         dependencies.insert(Arc::clone(&cell));
         let engine = Arc::new(Self {
@@ -115,7 +128,7 @@ impl Engine {
             dependencies: Arc::new(dependencies),
         });
         cell.fill(&engine);
-        Some(engine)
+        engine
     }
 
     /// Replaces what is offered and tells everybody who wants to know.

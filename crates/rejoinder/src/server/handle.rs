@@ -123,7 +123,7 @@ impl ServerHandle {
     }
 
     fn engine(&self) -> Option<Arc<Engine>> {
-        self.0.0.get()?.upgrade()
+        self.0.engine()
     }
 
     fn edit(
@@ -155,6 +155,11 @@ impl ServerHandle {
 }
 
 impl Cell {
+    /// The server, unless it is gone.
+    pub(super) fn engine(&self) -> Option<Arc<Engine>> {
+        self.0.get()?.upgrade()
+    }
+
     pub(super) fn fill(&self, engine: &Arc<Engine>) {
         // A server is built once, so the cell is empty.
         let _ = self.0.set(Arc::downgrade(engine));

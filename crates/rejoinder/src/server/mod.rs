@@ -9,6 +9,7 @@ mod cache;
 mod calls;
 mod completion;
 mod engine;
+mod graph;
 mod handle;
 mod hub;
 mod mcp_header;
@@ -22,6 +23,7 @@ mod uri_template;
 pub use build::{WiringError, WiringErrors};
 pub use builder::{BuiltServer, Server};
 pub use cache::{CacheHints, CacheScope};
+pub use graph::Graph;
 pub use handle::{NotOffered, ServerHandle};
 
 pub(crate) use builder::Options;

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rejoinder_core::{
     call::Texts,
+    graph::ItemNode,
     item::{Prompt, Ready, Resource, Tool},
     model,
     reply::ResourceBody,
@@ -90,6 +91,14 @@ pub(crate) enum List {
 
 impl Registry {
     /// Adds a tool. The mistakes in it are the caller's to report; at run time there is nobody to report them to.
+    /// The places of everything in the graph; tools that were made at run time have none.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &'static ItemNode> {
+        let tools = self.tools.iter().filter_map(|(_, entry)| entry.tool.node());
+        let prompts = self.prompts.iter().map(|(_, entry)| entry.prompt.node());
+        let resources = self.resources.iter().map(|(_, entry)| entry.resource.node());
+        tools.chain(prompts).chain(resources)
+    }
+
     pub(super) fn add_tool(&mut self, tool: Tool, mistakes: &mut Vec<String>) {
         let param_headers = param_headers(&tool.record().input_schema, mistakes);
         let name = tool.name().into();

@@ -7,16 +7,21 @@ use std::{
 use rejoinder_core::{
     BoxFuture,
     ask::{Carrier, Parked},
-    call::{Call, Emitted, EndOnDrop},
+    call::{Call, Emitted, EndOnDrop, Ending},
     error::ToolError,
     item::Ready,
 };
+use tokio::runtime::Handle;
+
+use super::handle::Cell;
 
 /// A function that is being called. Whoever drops it, cancels it.
 pub(crate) struct Running<O> {
-    // Declared before the guard: the function is dropped first, then whatever it spawned is told.
-    future: BoxFuture<'static, Result<O, ToolError>>,
+    /// Gone when it is over, so that all it held is gone before what it deferred runs.
+    future: Option<BoxFuture<'static, Result<O, ToolError>>>,
     done: Option<Result<Result<O, ToolError>, Panicked>>,
+    /// What it deferred, while it runs.
+    teardown: Option<BoxFuture<'static, ()>>,
     call: Call,
     _end: EndOnDrop,
 }
@@ -27,6 +32,8 @@ pub(crate) enum Event<O> {
     Emitted(Emitted),
     /// It waits for answers that come in another round.
     Parked(Parked),
+    /// It is to run again, right here: see [`Running::again`].
+    Again,
     /// It is over.
     Done(Result<Result<O, ToolError>, Panicked>),
 }
@@ -35,36 +42,94 @@ pub(crate) enum Event<O> {
 #[derive(Debug)]
 pub(crate) struct Panicked;
 
-impl<O> Running<O> {
+impl<O: 'static> Running<O> {
     pub(crate) fn start(ready: Ready<O>, call: Call) -> Self {
         let end = call.end_on_drop();
-        Self { future: ready.run(call.clone()), done: None, call, _end: end }
+        Self { future: Some(ready.run(call.clone())), done: None, teardown: None, call, _end: end }
+    }
+
+    /// Runs the function once more, in the same call, after [`Event::Again`].
+    pub(crate) fn again(&mut self, ready: Ready<O>) {
+        self.call.unpark();
+        self.future = Some(ready.run(self.call.clone()));
     }
 
     pub(crate) fn call(&self) -> &Call {
         &self.call
     }
 
-    /// The next event; what was emitted comes before the end.
+    /// The next event; what was emitted comes before the end, and so does what was deferred.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event<O>> {
-        if self.done.is_none() {
-            // The future is never polled again after it ended or panicked.
-            match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut self.future).poll(cx))) {
+        if self.future.is_some() && self.poll_function(cx).is_pending() || self.poll_teardown(cx).is_pending() {
+            return self.call.outbox().poll_take(cx).map(Event::Emitted);
+        }
+        if let Some(emitted) = self.call.outbox().take() {
+            return Poll::Ready(Event::Emitted(emitted));
+        }
+        Poll::Ready(match (self.done.take(), self.call.carrier().and_then(Carrier::parked)) {
+            (Some(outcome), _) => Event::Done(outcome),
+            (None, Some(Ok(parked))) => Event::Parked(parked),
+            (None, Some(Err(mistake))) => Event::Done(Ok(Err(mistake))),
+            (None, None) => Event::Again,
+        })
+    }
+
+    fn poll_function(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while let Some(future) = &mut self.future {
+            let ending = match catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))) {
                 // What it asked goes out with the reply, and it runs again in the next round.
-                Ok(Poll::Pending) if self.call.is_parked() => {}
-                Ok(Poll::Pending) => return self.call.outbox().poll_take(cx).map(Event::Emitted),
-                Ok(Poll::Ready(outcome)) => self.done = Some(Ok(outcome)),
-                Err(_) => self.done = Some(Err(Panicked)),
+                Ok(Poll::Pending) if self.call.is_parked() => Ending::Pending,
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(Ok(output))) => {
+                    self.done = Some(Ok(Ok(output)));
+                    Ending::Succeeded
+                }
+                Ok(Poll::Ready(Err(error))) => match error.into_next_round() {
+                    Ok(next) => {
+                        let call = self.call.clone();
+                        self.future = Some(Box::pin(async move { call.next_round(next).await }));
+                        continue;
+                    }
+                    Err(error) => {
+                        self.done = Some(Ok(Err(error)));
+                        Ending::Failed
+                    }
+                },
+                Err(_) => {
+                    self.done = Some(Err(Panicked));
+                    Ending::Panicked
+                }
+            };
+            self.future = None;
+            self.teardown = self.call.teardown(ending);
+        }
+        Poll::Ready(())
+    }
+
+    fn poll_teardown(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(teardown) = &mut self.teardown {
+            if teardown.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
             }
+            self.teardown = None;
         }
-        match self.call.outbox().take() {
-            Some(emitted) => Poll::Ready(Event::Emitted(emitted)),
-            None => match (self.done.take(), self.call.carrier().and_then(Carrier::parked)) {
-                (Some(outcome), _) => Poll::Ready(Event::Done(outcome)),
-                (None, Some(Ok(parked))) => Poll::Ready(Event::Parked(parked)),
-                (None, Some(Err(mistake))) => Poll::Ready(Event::Done(Ok(Err(mistake)))),
-                (None, None) => Poll::Pending,
-            },
-        }
+        Poll::Ready(())
+    }
+}
+
+impl<O> Drop for Running<O> {
+    /// What was deferred runs to its end even if nobody waits for it.
+    fn drop(&mut self) {
+        self.future = None;
+        let Some(teardown) = self.teardown.take().or_else(|| self.call.teardown(Ending::Cancelled)) else { return };
+        let Ok(runtime) = Handle::try_current() else {
+            return tracing::error!("what a call deferred cannot run: it was dropped outside a tokio runtime");
+        };
+        // A server that stops waits for it.
+        let counted = self.call.dependency::<Cell>().and_then(|cell| Some(cell.engine()?.calls.begin()));
+        runtime.spawn(async move {
+            teardown.await;
+            drop(counted);
+        });
     }
 }

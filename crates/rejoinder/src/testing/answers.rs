@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rejoinder_core::form::Elicit;
+use rejoinder_core::{form::Elicit, graph::Ran};
 use serde_json::{Value, json};
 
 use super::{
@@ -14,8 +14,14 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answers(HashMap<String, Value>);
 
-/// What was asked on the way to a reply: the keys of the questions, round by round.
-pub(super) type Asked = Vec<Vec<String>>;
+/// What happened on the way to a reply, round by round.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    /// The keys of what was asked.
+    pub(super) asked: Vec<Vec<String>>,
+    /// The resolvers that ran.
+    pub(super) ran: Vec<Vec<String>>,
+}
 
 /// A server that asks more often than this asks for ever.
 const MOST_ROUNDS: usize = 16;
@@ -82,17 +88,19 @@ impl Client {
     }
 
     /// A call from its first request to its last reply, with answers to what is asked on the way.
-    pub(super) async fn through(&self, method: &str, params: Value) -> Result<(Outcome, Asked)> {
-        let mut asked = Asked::new();
+    pub(super) async fn through(&self, method: &str, params: Value) -> Result<(Outcome, Rounds)> {
+        let mut rounds = Rounds::default();
         let mut next = params.clone();
-        while asked.len() < MOST_ROUNDS {
-            let mut exchange = self.open(method, next).await?;
-            let outcome = self.finish(&mut exchange, method, &mut asked).await?;
+        while rounds.asked.len() < MOST_ROUNDS {
+            let ran = Ran::default();
+            let mut exchange = self.open_with(method, next, ran.clone()).await?;
+            let outcome = self.finish(&mut exchange, method, &mut rounds.asked).await?;
+            rounds.ran.push(ran.take().into_iter().map(str::to_owned).collect());
             if outcome.result["resultType"] != "input_required" {
-                return Ok((outcome, asked));
+                return Ok((outcome, rounds));
             }
             let questions = outcome.result["inputRequests"].as_object().cloned().unwrap_or_default();
-            asked.push(questions.keys().cloned().collect());
+            rounds.asked.push(questions.keys().cloned().collect());
             let answers =
                 questions.iter().map(|(key, question)| Ok((key.clone(), self.answer_to(method, key, question)?)));
             next = params.clone();
@@ -103,7 +111,7 @@ impl Client {
     }
 
     /// Reads on until the reply has come, and answers what a session asks before it.
-    async fn finish(&self, exchange: &mut Exchange, method: &str, asked: &mut Asked) -> Result<Outcome> {
+    async fn finish(&self, exchange: &mut Exchange, method: &str, asked: &mut Vec<Vec<String>>) -> Result<Outcome> {
         let mut notifications = Vec::new();
         while let Some(mut message) = exchange.next().await? {
             match (message.get("method").is_some(), message.get("id").cloned()) {

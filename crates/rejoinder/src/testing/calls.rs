@@ -2,7 +2,7 @@ use rejoinder_core::model::{CallToolResult, CompletionInfo, GetPromptResult, Rea
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Client, Reply, Result, reply::read, stateless::object};
+use super::{Client, Reply, Result, answers::Rounds, reply::read, stateless::object};
 
 impl Client {
     /// Calls a tool, and asks it for progress.
@@ -129,7 +129,7 @@ impl Client {
     }
 
     async fn run<R: DeserializeOwned>(&self, method: &str, params: Value) -> Result<Reply<R>> {
-        let (outcome, asked) = self.through(method, params).await?;
-        Ok(Reply { asked, ..Reply::read(method, &outcome)? })
+        let (outcome, Rounds { asked, ran }) = self.through(method, params).await?;
+        Ok(Reply { asked, ran, ..Reply::read(method, &outcome)? })
     }
 }

@@ -44,6 +44,9 @@ pub struct Reply<R = CallToolResult> {
     pub logs: Vec<Log>,
     /// The keys of what was asked on the way, round by round. On a session each question is a round of its own.
     pub asked: Vec<Vec<String>>,
+    /// The names of the resolvers that ran, round by round, in the order in which they began. On a session a call is
+    /// one round.
+    pub ran: Vec<Vec<String>>,
 }
 
 /// One progress report.
@@ -72,8 +75,13 @@ pub struct Log {
 
 impl<R: DeserializeOwned> Reply<R> {
     pub(super) fn read(method: &str, outcome: &Outcome) -> Result<Self> {
-        let mut reply =
-            Self { result: read(method, &outcome.result)?, progress: Vec::new(), logs: Vec::new(), asked: Vec::new() };
+        let mut reply = Self {
+            result: read(method, &outcome.result)?,
+            progress: Vec::new(),
+            logs: Vec::new(),
+            asked: Vec::new(),
+            ran: Vec::new(),
+        };
         for message in &outcome.notifications {
             let params = &message["params"];
             match message["method"].as_str() {

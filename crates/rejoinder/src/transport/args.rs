@@ -1,8 +1,11 @@
 //! The flags that every server has.
 
-use std::{io::IsTerminal, net::SocketAddr};
+use std::{
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+};
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use tokio::net::TcpListener;
 
 use super::{http, shutdown::Shutdown, stdio};
@@ -13,7 +16,10 @@ use crate::{
 
 /// An MCP server.
 #[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Flags {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Serve one client on standard input and output (the default)
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
@@ -22,8 +28,30 @@ struct Flags {
     http: Option<SocketAddr>,
 }
 
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print where the parameters of every tool, prompt and resource come from
+    Graph {
+        /// As a Mermaid flowchart instead of text
+        #[arg(long)]
+        mermaid: bool,
+    },
+}
+
+impl Flags {
+    /// The command line, with the server's own name and version in its help.
+    fn of(server: &Server) -> Self {
+        let info = &server.info;
+        let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
+        let command = Self::command().name(info.name.clone()).version(info.version.clone()).about(about);
+        let matches = command.get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
 impl Server {
-    /// Serves as the command line says: `--stdio` (the default), `--http ADDR`, `--help`.
+    /// Serves as the command line says: `--stdio` (the default), `--http ADDR`, `--help`, `--version`; `graph` prints
+    /// the server's [graph](Server::graph) instead.
     ///
     /// Logs go to standard error; `RUST_LOG` sets what is logged. `REJOINDER_STATE_KEYS` has the
     /// [keys](Server::state_keys) that replicas share, if the server sets none. On SIGINT and SIGTERM the server takes no more
@@ -33,7 +61,13 @@ impl Server {
     ///
     /// If the server is not wired as it should be, or the address cannot be listened on.
     pub async fn serve_from_args(self) -> Result<(), Error> {
-        let flags = Flags::parse();
+        let flags = Flags::of(&self);
+        if let Some(Command::Graph { mermaid }) = flags.command {
+            let graph = self.graph();
+            let drawn = if mermaid { graph.mermaid() } else { graph.to_string() };
+            std::io::stdout().write_all(drawn.as_bytes())?;
+            return Ok(());
+        }
         log_to_stderr();
         let server = self.state_keys_from_env()?;
         match flags.http {

@@ -1,4 +1,7 @@
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+
+use crate::server::Engine;
 
 /// Tells a transport to stop.
 #[derive(Debug, Clone, Default)]
@@ -18,8 +21,20 @@ impl Shutdown {
         shutdown
     }
 
+    #[cfg(test)]
+    pub(crate) fn stop(&self) {
+        self.0.cancel();
+    }
+
     pub(crate) async fn wait(&self) {
         self.0.cancelled().await;
+    }
+}
+
+/// Lets what cancelled calls have deferred run to its end, for as long as the calls themselves had.
+pub(crate) async fn finish_teardown(engine: &Engine) {
+    if timeout(engine.options.grace, engine.calls.idle()).await.is_err() {
+        tracing::warn!("what cancelled calls have deferred was cut short");
     }
 }
 

@@ -7,7 +7,9 @@
 )]
 
 mod asking;
+mod doubles;
 mod failing;
+mod generic;
 mod prompts_and_resources;
 mod pure;
 mod together;

@@ -11,7 +11,10 @@ use tokio::{
 use tower_service::Service;
 
 use super::{McpService, ResponseBody};
-use crate::{server::BuiltServer, transport::shutdown::Shutdown};
+use crate::{
+    server::BuiltServer,
+    transport::shutdown::{Shutdown, finish_teardown},
+};
 
 /// Serves on a listener, at `/mcp`, until told to stop; then calls in flight have the grace period to finish.
 pub(in crate::transport) async fn serve(
@@ -43,7 +46,10 @@ pub(in crate::transport) async fn serve(
     };
     if timeout(grace, finishing).await.is_err() {
         tracing::warn!(?grace, "calls were still in flight at the end of the grace period");
+        service.close().await;
     }
+    connections.shutdown().await;
+    finish_teardown(&engine).await;
     Ok(())
 }
 
@@ -93,4 +99,58 @@ async fn at_mcp(mut service: McpService, request: Request<Incoming>) -> Result<R
     let mut elsewhere = Response::new(ResponseBody::text("the MCP endpoint is /mcp\n"));
     *elsewhere.status_mut() = StatusCode::NOT_FOUND;
     Ok(elsewhere)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tokio::{io::AsyncWriteExt, sync::Notify};
+
+    use super::*;
+    use crate::{Ending, prelude::*};
+
+    #[derive(Default)]
+    struct Seen {
+        begun: Notify,
+        ending: Mutex<Option<Ending>>,
+    }
+
+    #[tool]
+    async fn wait(scope: Scope, seen: Dep<Seen>) {
+        let told = seen.clone();
+        scope.defer(move |ending| async move {
+            tokio::task::yield_now().await;
+            *told.ending.lock().expect("nobody panics") = Some(ending);
+        });
+        seen.begun.notify_one();
+        std::future::pending().await
+    }
+
+    #[tokio::test]
+    async fn what_cancelled_calls_deferred_is_done_before_the_server_has_stopped() {
+        let seen = Arc::new(Seen::default());
+        let server = Server::new("waiting", "1.0.0").provide_shared(Arc::clone(&seen)).tools(tools![wait]);
+        let server = server.grace_period(Duration::from_millis(50)).build().expect("a good server");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let shutdown = Shutdown::default();
+        let serving = tokio::spawn(serve(server, listener, shutdown.clone()));
+        let body = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "wait",
+            "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {} } } })
+        .to_string();
+        let mut client = TcpStream::connect(address).await.expect("the server accepts");
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        client.write_all(head.as_bytes()).await.expect("the server reads");
+        seen.begun.notified().await;
+        shutdown.stop();
+        serving.await.expect("it does not panic").expect("it stops well");
+        assert_eq!(*seen.ending.lock().expect("nobody panics"), Some(Ending::Cancelled));
+    }
 }

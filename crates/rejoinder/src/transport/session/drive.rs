@@ -2,7 +2,7 @@
 
 use std::{future::poll_fn, sync::Arc};
 
-use rejoinder_core::{call::Carriage, item::Ready};
+use rejoinder_core::{call::Carriage, error::ToolError, item::Ready};
 use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
 
 use super::{error, facts::facts, notify::Notify, state::Session};
@@ -14,30 +14,46 @@ use crate::{
 
 /// Runs a function. Its future lives in the one returned here, and is dropped as soon as the client takes the request
 /// back or the session ends.
-pub(super) async fn drive<O>(
+///
+/// `again` reads its arguments once more, for a function that makes its rounds by hand.
+pub(super) async fn drive<O: 'static>(
     engine: &Engine,
     session: &Session,
     context: &RequestContext<RoleServer>,
     ready: Ready<O>,
+    again: impl Fn() -> Option<Ready<O>>,
 ) -> Result<Outcome<O>, ErrorData> {
     let _running = engine.calls.begin();
     let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone())));
     let running = Running::start(ready, engine.asking_call(facts(session, context), carriage));
-    unless_cancelled(session, context, to_the_end(running, Notify::new(context))).await
+    unless_cancelled(session, context, to_the_end(running, again, Notify::new(context))).await
 }
 
 /// Whatever a call emits goes out before its outcome, in order.
-async fn to_the_end<O>(running: Running<O>, notify: Notify) -> Outcome<O> {
-    let outcome = emit(running, &notify).await;
+async fn to_the_end<O: 'static>(
+    running: Running<O>,
+    again: impl Fn() -> Option<Ready<O>>,
+    notify: Notify,
+) -> Outcome<O> {
+    let outcome = emit(running, again, &notify).await;
     notify.before_reply().await;
     outcome
 }
 
-async fn emit<O>(mut running: Running<O>, notify: &Notify) -> Outcome<O> {
+async fn emit<O: 'static>(
+    mut running: Running<O>,
+    again: impl Fn() -> Option<Ready<O>>,
+    notify: &Notify,
+) -> Outcome<O> {
     loop {
         match poll_fn(|cx| running.poll_event(cx)).await {
             Event::Emitted(emitted) => notify.tell(emitted).await,
             Event::Done(outcome) => return outcome,
+            Event::Again => match again() {
+                Some(ready) => running.again(ready),
+                // What could be read once can be read again, unless the item has been removed meanwhile.
+                None => return Ok(Err(ToolError::new("what was called is no longer there"))),
+            },
             Event::Parked(_) => unreachable!("a question over a session is awaited"),
         }
     }

@@ -127,11 +127,16 @@ impl ServerHandler for SessionHandler {
         self.check("tools/call")?;
         let (engine, name) = (&self.engine, &*request.name);
         let entry = engine.tool(name).ok_or_else(|| wire(RpcError::unknown("tool", name)))?;
-        let ready = match read_tool(engine, &entry, &raw(request.arguments)).map_err(wire)? {
+        let arguments = raw(request.arguments);
+        let ready = match read_tool(engine, &entry, &arguments).map_err(wire)? {
             ToolArguments::Good(ready) => ready,
             ToolArguments::Bad(result) => return Ok(result.into()),
         };
-        let outcome = drive(engine, &self.session, &context, ready).await?;
+        let again = || match read_tool(engine, &entry, &arguments) {
+            Ok(ToolArguments::Good(ready)) => Some(ready),
+            _ => None,
+        };
+        let outcome = drive(engine, &self.session, &context, ready, again).await?;
         settle(name, outcome).map(Into::into).map_err(wire)
     }
 
@@ -154,8 +159,10 @@ impl ServerHandler for SessionHandler {
         self.check("prompts/get")?;
         let (engine, name) = (&self.engine, &request.name);
         let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown("prompt", name)))?;
-        let ready = read_prompt(&entry, &raw(request.arguments)).map_err(wire)?;
-        let outcome = drive(engine, &self.session, &context, ready).await?;
+        let arguments = raw(request.arguments);
+        let ready = read_prompt(&entry, &arguments).map_err(wire)?;
+        let again = || read_prompt(&entry, &arguments).ok();
+        let outcome = drive(engine, &self.session, &context, ready, again).await?;
         flatten(name, outcome).map(Into::into).map_err(wire)
     }
 
@@ -189,7 +196,8 @@ impl ServerHandler for SessionHandler {
         self.check("resources/read")?;
         let uri = &request.uri;
         let (entry, ready) = self.engine.resource(uri).ok_or_else(|| unknown_resource(uri))?;
-        let outcome = drive(&self.engine, &self.session, &context, ready).await?;
+        let again = || self.engine.resource(uri).map(|(_, ready)| ready);
+        let outcome = drive(&self.engine, &self.session, &context, ready, again).await?;
         let body = flatten(uri, outcome).map_err(|error| unread_resource(uri, error))?;
         Ok(ReadResourceResult::new(body.into_contents(uri, entry.resource.details().mime_type)).into())
     }

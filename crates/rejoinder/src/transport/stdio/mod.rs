@@ -12,7 +12,7 @@ use std::{io, sync::Arc};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::shutdown::Shutdown;
+use super::shutdown::{Shutdown, finish_teardown};
 use crate::{
     Error,
     server::{BuiltServer, Engine},
@@ -21,7 +21,9 @@ use crate::{
 /// Serves standard input and output until the client closes its end or the server is told to stop.
 pub(super) async fn serve(engine: &Arc<Engine>, shutdown: Shutdown) -> io::Result<()> {
     let (input, output) = pipes::open();
-    connection::serve(engine, input, output, shutdown).await
+    let ended = connection::serve(engine, input, output, shutdown).await;
+    finish_teardown(engine).await;
+    ended
 }
 
 impl BuiltServer {

@@ -95,12 +95,66 @@ async fn buy(
     format!("{path} {} {max:?} {:?} {price} {words:?} {more_words:?} {big:?} {text} {who:?}", order.item, r#for)
 }
 
+trait Entity: Clone + Send + Sync {
+    fn named(name: &str) -> Self;
+}
+
+impl Entity for String {
+    fn named(name: &str) -> Self {
+        name.to_owned()
+    }
+}
+
+#[resolver]
+fn entity<T>(path: &str, ctx: Context) -> Result<T, ToolError>
+where
+    T: Entity,
+{
+    Ok(T::named(&format!("{path} {:?}", ctx.era())))
+}
+
+#[resolver]
+async fn several<T: Entity, const N: usize>(#[resolve(entity::<T>)] one: &T) -> [T; N] {
+    std::array::from_fn(|_| one.clone())
+}
+
+#[resolver]
+fn maybe<T: Entity + rejoinder::Argument>(#[arg] path: T) -> Ask<Option<T>> {
+    Ask::known(Some(path))
+}
+
+/// Rounds by hand, and resolvers that ask nothing.
+#[tool]
+async fn many(
+    path: String,
+    rounds: Rounds,
+    scope: Scope,
+    #[resolve(several::<String, 3>)] several: &[String; 3],
+    #[resolve(rejoinder_neighbour::language)] language: &String,
+) -> Result<Reply<String>, ToolError> {
+    scope.defer(|ending| async move { assert!(ending.is_success()) });
+    Ok(match rounds.answer::<Name>("name") {
+        None => Reply::ask("name", Ask::<Name>::user("Who?")).and("sure", Ask::confirm("Sure?")).with_state(1),
+        Some(_) if path.is_empty() => Reply::resume(2),
+        Some(name) => Reply::done(format!("{several:?} {language} {name:?}")),
+    })
+}
+
+#[tool]
+async fn sure(
+    path: String,
+    #[resolve(rejoinder_neighbour::sure)] sure: bool,
+    #[resolve(maybe::<String>)] same: Option<String>,
+) -> String {
+    format!("{path} {sure} {same:?}")
+}
+
 #[resource("files://{path}")]
 fn file(path: String, #[resolve(auth::owner)] owner: &String) -> String {
     path + owner
 }
 
 fn main() {
-    let _ = (tools![buy], resources![file]);
+    let _ = (tools![buy, many, sure], resources![file]);
     assert_eq!(price(&Order { item: "tea".into() }, None), 3);
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     client::{Client, params, rpc, text},
-    fixture::{Fixture, fixture, tool, until},
+    fixture::{Fixture, dynamic, fixture, until},
 };
 use crate::Server;
 
@@ -41,7 +41,7 @@ async fn lists_are_complete_and_have_no_hints() {
 
 #[tokio::test]
 async fn pages_follow_each_other() {
-    let tools = (0..5).map(|number| tool(["a", "b", "c", "d", "e"][number], |_, _| async {}));
+    let tools = (0..5).map(|number| dynamic(["a", "b", "c", "d", "e"][number], |_, _| async {}));
     let server = Server::new("pages", "1").tools(tools).page_size(2).build().expect("a good server");
     let client = Client::connect(&Fixture { server, seen: Default::default() }).await;
     let names: Vec<_> = client.peer.list_all_tools().await.expect("a list").into_iter().map(|tool| tool.name).collect();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     client::Client,
-    fixture::{fixture, tool, until},
+    fixture::{dynamic, fixture, until},
 };
 
 #[tokio::test]
@@ -13,7 +13,7 @@ async fn changes_are_told_to_every_session() {
     let fixture = fixture();
     let (one, other) = (Client::connect(&fixture).await, Client::connect(&fixture).await);
     let handle = fixture.server.handle();
-    handle.add_tools([tool("late", |_, _| async { "here" })]).expect("tools were declared");
+    handle.add_tools([dynamic("late", |_, _| async { "here" })]).expect("tools were declared");
     for client in [&one, &other] {
         until("they were told", || client.told.has("tools")).await;
         assert_eq!(client.text("late", json!({})).await, "here");

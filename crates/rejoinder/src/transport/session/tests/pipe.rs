@@ -5,7 +5,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 
 use super::{
     super::serve_pipe,
-    fixture::{Fixture, fixture, tool},
+    fixture::{Fixture, dynamic, fixture},
 };
 use crate::Server;
 
@@ -123,7 +123,7 @@ async fn empty_results_are_empty() {
 
 #[tokio::test]
 async fn what_is_not_declared_is_not_there() {
-    let server = Server::new("tools", "1").tools([tool("one", |_, _| async {})]).build().expect("a good server");
+    let server = Server::new("tools", "1").tools([dynamic("one", |_, _| async {})]).build().expect("a good server");
     let mut pipe = Pipe::open(&Fixture { server, seen: Default::default() });
     pipe.initialize("2025-11-25").await;
     for (method, params) in [

@@ -1,11 +1,6 @@
 use rejoinder::prelude::*;
 
 #[resolver]
-fn generic<T: Default>() -> u8 {
-    0
-}
-
-#[resolver]
 fn lifetime<'a>(path: &'a str) -> usize {
     path.len()
 }

@@ -1,0 +1,125 @@
+use rmcp::model::{CallToolResult, GetPromptResult};
+use serde::Serialize;
+
+use super::{IntoPrompt, IntoReply, IntoResource, ResourceBody};
+use crate::{
+    ask::{Ask, NextRound},
+    error::ToolError,
+    schema::OutputSchema,
+};
+
+/// What a function that makes its rounds by hand returns: the result, or what leads to the next round.
+///
+/// Take [`Rounds`](crate::inject::Rounds) to see what came back. The state is sealed, so the client can neither read nor
+/// change it, and any replica can go on with it.
+///
+/// ```
+/// use rejoinder_core::{inject::Rounds, reply::Reply};
+///
+/// /// Sums up at most a thousand numbers at a time, then lets somebody else go on.
+/// async fn sum(to: u64, rounds: Rounds) -> Reply<u64> {
+///     let (from, sum) = rounds.state().unwrap_or((0, 0));
+///     let end = to.min(from + 1000);
+///     let sum = sum + (from..end).sum::<u64>();
+///     if end == to { Reply::done(sum) } else { Reply::resume((end, sum)) }
+/// }
+/// # futures_util::FutureExt::now_or_never(async {
+/// assert!(sum(10, Rounds::detached()).await.is_done());
+/// assert!(!sum(10_000, Rounds::detached()).await.is_done());
+/// # }).unwrap();
+/// ```
+#[must_use = "a reply does nothing until it is returned"]
+#[derive(Debug)]
+pub struct Reply<T>(Inner<T>);
+
+#[derive(Debug)]
+enum Inner<T> {
+    Done(T),
+    Next(Result<NextRound, ToolError>),
+}
+
+impl<T> Reply<T> {
+    /// The call is over, with this result.
+    pub fn done(result: T) -> Self {
+        Self(Inner::Done(result))
+    }
+
+    /// Asks under this key; the function runs again with the answer.
+    pub fn ask<A>(key: impl Into<String>, question: Ask<A>) -> Self
+    where
+        A: 'static,
+    {
+        Self(Inner::Next(Ok(NextRound::default()))).and(key, question)
+    }
+
+    /// Asks this as well, in the same round. It changes nothing about a reply that is done.
+    pub fn and<A>(self, key: impl Into<String>, question: Ask<A>) -> Self
+    where
+        A: 'static,
+    {
+        self.next(|mut next| {
+            let key = key.into();
+            if next.questions.iter().any(|posed| posed.key == key) {
+                return Err(ToolError::mistake(format!(
+                    "two questions are asked under the key `{key}`: give one another key"
+                )));
+            }
+            next.questions.push(question.pose(key)?);
+            Ok(next)
+        })
+    }
+
+    /// Hands this on to the next round. It changes nothing about a reply that is done.
+    pub fn with_state(self, state: impl Serialize) -> Self {
+        self.next(|next| Ok(NextRound { state: Some(serde_json::to_value(state)?), ..next }))
+    }
+
+    /// Asks nothing, but lets the client come again with this state: to whoever has time for it then.
+    ///
+    /// A client on a session cannot be sent away. For it the function runs again here, after a moment.
+    pub fn resume(state: impl Serialize) -> Self {
+        Self(Inner::Next(Ok(NextRound::default()))).with_state(state)
+    }
+
+    /// Whether the call is over.
+    pub fn is_done(&self) -> bool {
+        matches!(self.0, Inner::Done(_))
+    }
+
+    fn next(self, change: impl FnOnce(NextRound) -> Result<NextRound, ToolError>) -> Self {
+        match self.0 {
+            Inner::Done(result) => Self(Inner::Done(result)),
+            Inner::Next(next) => Self(Inner::Next(next.and_then(change))),
+        }
+    }
+
+    /// The result; what leads to the next round passes as an error, by whatever way errors go.
+    fn into_result(self) -> Result<T, ToolError> {
+        match self.0 {
+            Inner::Done(result) => Ok(result),
+            Inner::Next(next) => Err(next.map_or_else(|mistake| mistake, ToolError::next_round)),
+        }
+    }
+}
+
+impl<T: IntoReply> IntoReply for Reply<T> {
+    fn into_reply(self) -> Result<CallToolResult, ToolError> {
+        self.into_result()?.into_reply()
+    }
+
+    fn output_schema() -> Option<OutputSchema> {
+        T::output_schema()
+    }
+}
+
+impl<T: IntoPrompt> IntoPrompt for Reply<T> {
+    fn into_prompt(self) -> Result<GetPromptResult, ToolError> {
+        self.into_result()?.into_prompt()
+    }
+}
+
+impl<T: IntoResource> IntoResource for Reply<T> {
+    fn into_resource(self) -> Result<ResourceBody, ToolError> {
+        self.into_result()?.into_resource()
+    }
+}

@@ -1,0 +1,212 @@
+//! Rounds that a function makes by hand: its own state, its own questions, and letting the client come again.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+use rejoinder::{Ending, Era, prelude::*, testing::Client};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[derive(Elicit)]
+struct Name {
+    #[elicit(min_length = 1)]
+    name: String,
+}
+
+/// Where the order stands, in the words of this server.
+#[derive(Serialize, Deserialize)]
+enum Stage {
+    Named,
+    Priced { name: String, price: u32 },
+}
+
+#[derive(Default)]
+struct Counters {
+    runs: AtomicU32,
+    endings: std::sync::Mutex<Vec<Ending>>,
+}
+
+/// Two questions, one after the other, with a price between them that must not change.
+#[tool]
+async fn order(item: String, rounds: Rounds, counters: Dep<Counters>) -> Result<Reply<String>, ToolError> {
+    let price = counters.runs.fetch_add(1, Ordering::Relaxed) + 10;
+    Ok(match (rounds.state::<Stage>(), rounds.answer::<Name>("who")) {
+        (None | Some(Stage::Named), None) => Reply::ask("who", Ask::<Name>::user("Who pays?")).with_state(Stage::Named),
+        (_, Some(Outcome::Declined | Outcome::Cancelled)) => return Err(ToolError::new("nobody pays")),
+        (None | Some(Stage::Named), Some(Outcome::Accepted(Name { name }))) => {
+            let question = Ask::confirm(format!("{name}, {item} for {price}?"));
+            Reply::ask("sure", question).with_state(Stage::Priced { name, price })
+        }
+        (Some(Stage::Priced { name, price }), _) => match rounds.answer::<rejoinder::Confirmed>("sure") {
+            Some(Outcome::Accepted(sure)) => Reply::done(format!("{name} {item} {price} {}", sure.yes)),
+            Some(_) => Reply::done("kept".to_owned()),
+            None => Reply::ask("sure", Ask::confirm("Sure?")),
+        },
+    })
+}
+
+/// A little at a time.
+#[tool]
+async fn crunch(to: u64, rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<u64> {
+    counters.runs.fetch_add(1, Ordering::Relaxed);
+    let told = counters.clone();
+    scope.defer(move |ending| async move { told.endings.lock().unwrap().push(ending) });
+    let (from, sum) = rounds.state().unwrap_or((0, 0));
+    let end = to.min(from + 10);
+    let sum = sum + (from..end).sum::<u64>();
+    if end == to { Reply::done(sum) } else { Reply::resume((end, sum)) }
+}
+
+/// Two at once.
+#[prompt]
+async fn letter(rounds: Rounds) -> Reply<String> {
+    let name = |key| rounds.answer::<Name>(key).and_then(Outcome::accepted).map(|Name { name }| name);
+    match (name("from"), name("to")) {
+        (Some(from), Some(to)) => Reply::done(format!("{from} writes to {to}")),
+        _ => Reply::ask("from", Ask::<Name>::user("From?")).and("to", Ask::<Name>::user("To?")),
+    }
+}
+
+#[resource("tally://{name}")]
+async fn tally(name: String, rounds: Rounds) -> Reply<String> {
+    match rounds.state::<u32>() {
+        Some(2) => Reply::done(name),
+        count => Reply::resume(count.unwrap_or(0) + 1),
+    }
+}
+
+/// What `Reply::ask` cannot take.
+#[tool]
+async fn mistaken() -> Reply<()> {
+    Reply::ask("who", Ask::known(true))
+}
+
+/// The same key twice.
+#[tool]
+async fn twice() -> Reply<()> {
+    Reply::ask("who", Ask::confirm("Who?")).and("who", Ask::confirm("Really?"))
+}
+
+fn server() -> Server {
+    Server::new("by-hand", "1.0.0")
+        .provide(Counters::default())
+        .tools(tools![order, crunch, mistaken, twice])
+        .prompts(prompts![letter])
+        .resources(resources![tally])
+}
+
+fn name(name: &str) -> Name {
+    Name { name: name.into() }
+}
+
+async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
+    test(client.clone()).await;
+    test(client.era(Era::Session)).await;
+}
+
+#[tokio::test]
+async fn a_state_of_its_own_is_handed_from_round_to_round() {
+    let yes = rejoinder::Confirmed { yes: true };
+    in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
+        let counters = Arc::new(Counters::default());
+        let reply = client.replace_shared(Arc::clone(&counters)).call("order", json!({ "item": "tea" })).await.unwrap();
+        assert_eq!(reply.text(), "Ada tea 11 true", "the price of the second round");
+        assert_eq!(reply.asked, [["who"], ["sure"]]);
+        assert_eq!(counters.runs.load(Ordering::Relaxed), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn declining_is_seen() {
+    in_both_eras(Client::new(server()).decline("who"), async |client| {
+        let reply = client.call("order", json!({ "item": "tea" })).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.is_error()), ("nobody pays", true));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
+    in_both_eras(Client::new(server()).answer("who", name("")), async |client| {
+        let reply = client.call("order", json!({ "item": "tea" })).await.unwrap();
+        assert!(reply.text().starts_with("no usable answer to `who` came: "), "{}", reply.text());
+        assert_eq!(reply.asked.len(), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_that_asks_nothing_can_go_on_later() {
+    in_both_eras(Client::new(server()), async |client| {
+        let counters = Arc::new(Counters::default());
+        let client = client.replace_shared(Arc::clone(&counters));
+        let reply = client.call("crunch", json!({ "to": 25 })).await.unwrap();
+        assert_eq!(reply.text(), "300");
+        assert_eq!(counters.runs.load(Ordering::Relaxed), 3);
+        assert_eq!(*counters.endings.lock().unwrap(), [Ending::Pending, Ending::Pending, Ending::Succeeded]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn c25_a_round_without_questions_has_a_state_and_no_requests() {
+    let client = Client::new(server());
+    let call = |state: Value| {
+        let mut params = json!({ "name": "crunch", "arguments": { "to": 15 } });
+        if !state.is_null() {
+            params["requestState"] = state;
+        }
+        client.request("tools/call", params)
+    };
+    let first = call(Value::Null).await.unwrap();
+    assert_eq!(first["resultType"], "input_required");
+    assert!(first.get("inputRequests").is_none());
+    let last = call(first["requestState"].clone()).await.unwrap();
+    assert_eq!((&last["resultType"], &last["content"][0]["text"]), (&json!("complete"), &json!("105")));
+}
+
+#[tokio::test]
+async fn prompts_and_resources_make_rounds_too() {
+    in_both_eras(Client::new(server()).answer("from", name("Ada")).answer("to", name("Bob")), async |client| {
+        let reply = client.get("letter", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "Ada writes to Bob");
+        assert_eq!(reply.asked.concat(), ["from", "to"]);
+        assert_eq!(client.read("tally://votes").await.unwrap().text(), "votes");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn answers_to_what_was_never_asked_do_not_count() {
+    let client = Client::new(server()).answer("who", name("Ada"));
+    let answers = json!({ "who": { "action": "accept", "content": { "name": "Eve" } } });
+    let params = json!({ "name": "order", "arguments": { "item": "tea" }, "inputResponses": answers });
+    let result = client.request("tools/call", params).await.unwrap();
+    assert_eq!(result["inputRequests"]["who"]["params"]["message"], "Who pays?");
+}
+
+#[tokio::test]
+async fn who_cannot_be_asked_gets_an_error_that_names_the_capability() {
+    let error = Client::new(server()).call("order", json!({ "item": "tea" })).await.unwrap_err();
+    assert_eq!(error.code(), Some(-32021));
+}
+
+#[tokio::test]
+async fn the_authors_mistakes_are_told() {
+    in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
+        let reply = client.call("mistaken", json!({})).await.unwrap();
+        assert!(
+            reply.text().starts_with("`Reply::ask` takes a question under `who`, and no value"),
+            "{}",
+            reply.text()
+        );
+        let reply = client.call("twice", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key");
+    })
+    .await;
+}

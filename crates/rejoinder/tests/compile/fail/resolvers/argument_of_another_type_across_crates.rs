@@ -1,0 +1,10 @@
+use rejoinder::prelude::*;
+
+#[tool]
+async fn translate(path: Vec<String>, #[resolve(rejoinder_neighbour::sure)] sure: bool) -> String {
+    format!("{path:?} {sure}")
+}
+
+fn main() {
+    let _ = tools![translate];
+}

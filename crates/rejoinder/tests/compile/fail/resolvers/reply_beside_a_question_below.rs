@@ -1,0 +1,27 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn sure() -> Ask<bool> {
+    Ask::confirm("Sure?")
+}
+
+#[resolver]
+fn twice(#[resolve(sure)] sure: bool) -> u8 {
+    u8::from(sure) * 2
+}
+
+type Replied = Result<Reply<u8>, ToolError>;
+
+#[prompt]
+async fn plan(#[resolve(twice)] twice: u8) -> Result<Reply<String>, ToolError> {
+    Ok(Reply::done(twice.to_string()))
+}
+
+#[tool]
+async fn delete(#[resolve(twice)] twice: u8) -> Replied {
+    Ok(Reply::done(twice))
+}
+
+fn main() {
+    let _ = (tools![delete], prompts![plan]);
+}

@@ -1,0 +1,15 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn sure() -> Ask<bool> {
+    Ask::confirm("Sure?")
+}
+
+#[tool]
+async fn delete(rounds: Rounds, #[resolve(sure)] sure: bool) -> String {
+    format!("{:?} {sure}", rounds.state::<u8>())
+}
+
+fn main() {
+    let _ = tools![delete];
+}

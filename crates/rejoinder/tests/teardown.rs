@@ -1,0 +1,186 @@
+//! What a call defers runs when it ends, however it ends.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use rejoinder::{Ending, Era, prelude::*, testing::Client};
+use serde_json::json;
+
+/// What happened, in order.
+#[derive(Default)]
+struct Log(Mutex<Vec<String>>);
+
+impl Log {
+    fn note(&self, text: impl Into<String>) {
+        self.0.lock().unwrap().push(text.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+
+    /// Waits until there are that many notes, which must be soon.
+    async fn wait_for(&self, notes: usize) -> Vec<String> {
+        for _ in 0..1000 {
+            if self.0.lock().unwrap().len() >= notes {
+                return self.take();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("only {:?}", self.take());
+    }
+}
+
+/// Something that has to be given back.
+#[derive(Clone)]
+struct Connection;
+
+#[resolver]
+async fn connection(scope: Scope, log: Dep<Log>) -> Connection {
+    log.note("open");
+    scope.defer(move |ending| async move {
+        // It may wait, which `Drop` cannot.
+        tokio::task::yield_now().await;
+        log.note(format!("close: {ending:?}"));
+    });
+    Connection
+}
+
+#[resolver]
+async fn transaction(#[resolve(connection)] _connection: &Connection, scope: Scope, log: Dep<Log>) -> &'static str {
+    scope.defer(move |ending| async move {
+        log.note(if ending.is_success() { "commit" } else { "roll back" });
+    });
+    "transaction"
+}
+
+/// Ends as it is told.
+#[tool]
+async fn end(
+    how: String,
+    #[resolve(transaction)] _transaction: &&'static str,
+    ctx: Context,
+    scope: Scope,
+    log: Dep<Log>,
+) -> Result<&'static str, ToolError> {
+    struct Held(Dep<Log>);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.note("dropped");
+        }
+    }
+    let _held = Held(log.clone());
+    log.note("body");
+    match how.as_str() {
+        "fail" => return Err(ToolError::new("no")),
+        "panic" => panic!("on purpose"),
+        "wait" => std::future::pending().await,
+        "ask" => return ctx.ask("sure", Ask::confirm("Sure?")).await.map(|_| "asked"),
+        "broken" => {
+            scope.defer(|_| async { Err(std::io::Error::other("the disk is full")) });
+            scope.defer(|ending| async move { assert!(!ending.is_success(), "on purpose") });
+        }
+        "nested" => {
+            let (inner, log) = (scope.clone(), log.clone());
+            scope.defer(move |_| async move {
+                inner.defer(move |_| async move { log.note("deferred later") });
+            });
+        }
+        _ => {}
+    }
+    Ok("done")
+}
+
+/// Refuses before the body runs.
+#[resolver]
+fn refused(#[resolve(connection)] _connection: &Connection) -> Result<(), ToolError> {
+    Err(ToolError::new("not you"))
+}
+
+#[tool]
+async fn guarded(#[resolve(refused)] _refused: &()) {}
+
+fn setup() -> (Client, Arc<Log>) {
+    let log = Arc::new(Log::default());
+    let server = Server::new("teardown", "1.0.0").provide_shared(Arc::clone(&log)).tools(tools![end, guarded]);
+    (Client::new(server).answer("sure", rejoinder::Confirmed { yes: true }), log)
+}
+
+async fn in_both_eras(test: impl AsyncFn(Client, &Log)) {
+    for era in [Era::Stateless, Era::Session] {
+        let (client, log) = setup();
+        test(client.era(era), &log).await;
+    }
+}
+
+#[tokio::test]
+async fn the_last_deferred_runs_first_after_the_body_and_before_the_reply() {
+    in_both_eras(async |client, log| {
+        assert_eq!(client.call("end", json!({ "how": "well" })).await.unwrap().text(), "done");
+        assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn it_is_told_of_failures_and_panics() {
+    in_both_eras(async |client, log| {
+        assert!(client.call("end", json!({ "how": "fail" })).await.unwrap().is_error());
+        assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Failed"]);
+        assert_eq!(client.call("end", json!({ "how": "panic" })).await.unwrap_err().code(), Some(-32603));
+        assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Panicked"]);
+        assert_eq!(client.call("guarded", json!({})).await.unwrap().text(), "not you");
+        assert_eq!(log.take(), ["open", "close: Failed"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_round_that_ends_in_a_question_is_torn_down_as_pending() {
+    let (client, log) = setup();
+    assert_eq!(client.call("end", json!({ "how": "ask" })).await.unwrap().text(), "asked");
+    let first = ["open", "body", "dropped", "roll back", "close: Pending"];
+    let second = ["open", "body", "dropped", "commit", "close: Succeeded"];
+    assert_eq!(log.take(), [first, second].concat());
+    let reply = client.era(Era::Session).call("end", json!({ "how": "ask" })).await.unwrap();
+    assert_eq!((reply.text().as_str(), log.take()), ("asked", second.map(String::from).to_vec()));
+}
+
+#[tokio::test]
+async fn it_runs_although_the_client_has_left() {
+    let (client, log) = setup();
+    let call = tokio::spawn(async move { client.call("end", json!({ "how": "wait" })).await });
+    assert_eq!(log.wait_for(2).await, ["open", "body"]);
+    call.abort();
+    assert_eq!(log.wait_for(3).await, ["dropped", "roll back", "close: Cancelled"]);
+}
+
+#[tokio::test]
+async fn what_fails_or_panics_in_it_hides_neither_the_result_nor_the_others() {
+    in_both_eras(async |client, log| {
+        assert_eq!(client.call("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
+        assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_deferred_may_defer_more() {
+    in_both_eras(async |client, log| {
+        client.call("end", json!({ "how": "nested" })).await.unwrap();
+        assert_eq!(log.take(), ["open", "body", "dropped", "deferred later", "commit", "close: Succeeded"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_unit_test_ends_its_scope_itself() {
+    let (scope, log) = (Scope::detached(), Dep::new(Log::default()));
+    connection(scope.clone(), log.clone()).await;
+    scope.end(Ending::Cancelled).await;
+    assert_eq!(log.take(), ["open", "close: Cancelled"]);
+}
