@@ -51,7 +51,8 @@ impl Carrier for Live {
     fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
         Box::pin(async move {
             let mut shown = question.clone();
-            for _ in 1..TRIES {
+            let tries = if question.bears_repeating() { TRIES } else { 1 };
+            for _ in 1..tries {
                 let answer = self.send(key, &shown).await?;
                 match (fits.check)(&answer) {
                     Ok(()) => return Ok(answer),

@@ -51,37 +51,41 @@ impl Round {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A recorded answer to the same words, else an answer of this round to the same words, else it is asked.
+    /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
+    fn given(&self, now: &mut Now, key: &str, digest: &str, fits: Fits<'_>) -> Option<Value> {
+        let usable = |answer: &Value| (fits.check)(answer).is_ok();
+        let recorded = self.before.answers.get(key).filter(|given| given.digest == digest && usable(&given.answer));
+        let answer = recorded.map(|given| &given.answer).or_else(|| {
+            let open = self.before.questions.get(key);
+            let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
+            self.answers.get(key).filter(|answer| counts && usable(answer))
+        })?;
+        now.progress.answers.insert(key.to_owned(), Given { digest: digest.to_owned(), answer: answer.clone() });
+        Some(answer.clone())
+    }
+
+    /// The answer that is there, else it is asked.
     fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Value, Halt> {
         let digest = digest(question);
         let mut now = self.now();
         if now.seen.insert(key.to_owned(), digest.clone()).is_some_and(|other| other != digest) {
             return Err(now.mistake(format!("two questions are asked under the key `{key}`: give one another key")));
         }
-        if let Some(given) = self.before.answers.get(key).filter(|given| given.digest == digest)
-            && (fits.check)(&given.answer).is_ok()
-        {
-            now.progress.answers.insert(key.to_owned(), given.clone());
-            return Ok(given.answer.clone());
+        if let Some(answer) = self.given(&mut now, key, &digest, fits) {
+            return Ok(answer);
         }
         let open = self.before.questions.get(key);
         let mut asked = Open { digest: digest.clone(), bad: 0, reworded: 0 };
         let mut shown = question.clone();
         match (self.answers.get(key), open) {
-            (Some(answer), Some(open)) if open.digest == digest => match (fits.check)(answer) {
-                Ok(()) => {
-                    let given = Given { digest, answer: answer.clone() };
-                    now.progress.answers.insert(key.to_owned(), given);
-                    return Ok(answer.clone());
-                }
-                Err(BadAnswer(reason)) if open.bad + 1 >= TRIES => {
+            (Some(answer), Some(open)) if open.digest == digest => {
+                let reason = (fits.check)(answer).err().map(|BadAnswer(reason)| reason).unwrap_or_default();
+                asked.bad = open.bad + 1;
+                if asked.bad >= TRIES || !question.bears_repeating() {
                     return Err(Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}"))));
                 }
-                Err(BadAnswer(reason)) => {
-                    asked.bad = open.bad + 1;
-                    shown = question.because(&reason);
-                }
-            },
+                shown = question.because(&reason);
+            }
             (Some(_), Some(open)) => {
                 asked.reworded = open.reworded + 1;
                 if asked.reworded >= REWORDINGS {
@@ -90,10 +94,6 @@ impl Round {
                          changes, such as the time"
                     )));
                 }
-            }
-            (Some(answer), None) if fits.unprompted && (fits.check)(answer).is_ok() => {
-                now.progress.answers.insert(key.to_owned(), Given { digest, answer: answer.clone() });
-                return Ok(answer.clone());
             }
             _ => {}
         }
@@ -118,6 +118,10 @@ impl Now {
 impl Carrier for Round {
     fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
         Box::pin(std::future::ready(self.answer(key, question, fits)))
+    }
+
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Value> {
+        self.given(&mut self.now(), key, &digest(question), fits)
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
