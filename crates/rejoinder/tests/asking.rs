@@ -188,7 +188,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then
 }
 
 #[tokio::test]
-async fn what_is_no_form_is_not_asked_for_again() {
+async fn a_client_that_answers_another_kind_of_question_is_not_asked_again() {
     let client = Client::new(server())
         .answer("who", ada())
         .answer_with("haiku", json!({ "action": "decline" }))
@@ -198,6 +198,17 @@ async fn what_is_no_form_is_not_asked_for_again() {
         assert!(reply.is_error());
         assert_eq!(reply.text(), "no usable answer to `haiku` came: the answer is no sample of a model");
         assert_eq!(reply.asked.concat(), ["who", "haiku", "roots"]);
+    })
+    .await;
+    let sample = json!({ "role": "assistant", "content": { "type": "text", "text": "sea" }, "model": "m" });
+    let abroad = json!({ "roots": [{ "uri": "https://example.com" }] });
+    let client = Client::new(server()).answer("who", ada()).answer_with("haiku", sample).answer_with("roots", abroad);
+    let reply = client.era(Era::Session).call("together", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "no usable answer to `roots` came: the answer is no list of `file://` roots");
+    in_both_eras(Client::new(server()).answer_with("who", json!({ "roots": [] })), async |client| {
+        let reply = client.call("greet", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "no usable answer to `who` came: the answer must accept, decline or cancel");
+        assert_eq!(reply.asked, [["who"]]);
     })
     .await;
 }

@@ -7,8 +7,11 @@ use super::{RpcError, error::shortened};
 /// The answers of a round, by key. Whether one is of use is for its question to say; here it is an answer at all, to a
 /// question of some kind.
 pub(super) fn input_responses(raw: &str) -> Result<BTreeMap<String, Value>, RpcError> {
-    let answers: BTreeMap<String, Value> = serde_json::from_str(raw).map_err(|_| {
-        RpcError::invalid_params(format!("`params.inputResponses` must be an object, not `{}`", shortened(raw)))
+    let answers: BTreeMap<String, Value> = serde_json::from_str(raw).map_err(|error| {
+        RpcError::invalid_params(format!(
+            "`params.inputResponses` must be an object, not `{}`: {error}",
+            shortened(raw)
+        ))
     })?;
     match answers.iter().find(|(_, answer)| !is_answer(answer)) {
         None => Ok(answers),
@@ -40,12 +43,14 @@ fn is_elicited(answer: &Map<String, Value>) -> bool {
 }
 
 fn is_sample(answer: &Map<String, Value>) -> bool {
-    let is_block = |block: &Value| block.get("type").is_some_and(Value::is_string);
+    let text = |field: &str| answer.get(field).and_then(Value::as_str);
+    let is_block =
+        |block: &Value| matches!(block["type"].as_str(), Some("text" | "image" | "audio" | "tool_use" | "tool_result"));
     let content = answer.get("content").is_some_and(|content| match content {
         Value::Array(blocks) => blocks.iter().all(is_block),
         block => is_block(block),
     });
-    content && ["role", "model"].iter().all(|field| answer.get(*field).is_some_and(Value::is_string))
+    content && text("model").is_some() && matches!(text("role"), Some("user" | "assistant"))
 }
 
 /// Folders of the client's own machine.

@@ -50,19 +50,22 @@ fn as_json(answer: &ClientResult) -> Value {
 impl Carrier for Live {
     fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
         Box::pin(async move {
-            let mut shown = question.clone();
-            let tries = if question.bears_repeating() { TRIES } else { 1 };
-            for _ in 1..tries {
+            let (mut shown, mut tries) = (question.clone(), 0);
+            loop {
+                tries += 1;
                 let answer = self.send(key, &shown).await?;
                 match (fits.check)(&answer) {
                     Ok(()) => return Ok(answer),
-                    Err(BadAnswer(reason)) => shown = question.because(&reason),
+                    Err(BadAnswer(reason)) if tries < TRIES && question.bears_repeating(&answer) => {
+                        shown = question.because(&reason);
+                    }
+                    Err(BadAnswer(reason)) => {
+                        return Err(Halt::Failed(ToolError::new(format!(
+                            "no usable answer to `{key}` came: {reason}"
+                        ))));
+                    }
                 }
             }
-            let answer = self.send(key, &shown).await?;
-            (fits.check)(&answer).map(|()| answer).map_err(|BadAnswer(reason)| {
-                Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}")))
-            })
         })
     }
 

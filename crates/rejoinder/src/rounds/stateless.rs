@@ -81,7 +81,7 @@ impl Round {
             (Some(answer), Some(open)) if open.digest == digest => {
                 let reason = (fits.check)(answer).err().map(|BadAnswer(reason)| reason).unwrap_or_default();
                 asked.bad = open.bad + 1;
-                if asked.bad >= TRIES || !question.bears_repeating() {
+                if asked.bad >= TRIES || !question.bears_repeating(answer) {
                     return Err(Halt::Failed(ToolError::new(format!("no usable answer to `{key}` came: {reason}"))));
                 }
                 shown = question.because(&reason);
