@@ -3,7 +3,7 @@
 use std::io;
 
 use rejoinder::{Roots, Sample, Sampling, prelude::*};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     forms::{Form, User, Yes},
@@ -86,9 +86,9 @@ pub fn sample_tools(script: Dep<Script>) -> Ask<Sample> {
 
 /// The one block of a sample. A list of blocks, which [`Sample`] takes too, is not what was hoped for.
 #[resolver]
-pub fn block(#[resolve(sample)] s: &Sample) -> Result<String, ToolError> {
-    let text = s.content["text"].as_str().map(str::to_owned);
-    text.ok_or_else(|| ToolError::new("`sample` came back with something else than one text"))
+pub fn block(#[resolve(sample)] s: &Sample) -> Result<Value, ToolError> {
+    let one = Some(&s.content).filter(|content| content.is_object()).cloned();
+    one.ok_or_else(|| ToolError::new("`sample` came back with a list of blocks"))
 }
 
 #[resolver]
@@ -98,7 +98,7 @@ pub fn roots(script: Dep<Script>) -> Ask<Roots> {
 }
 
 #[resolver]
-pub fn after_sample(#[resolve(block)] _s: String, script: Dep<Script>) -> Ask<Yes> {
+pub fn after_sample(#[resolve(block)] _s: &Value, script: Dep<Script>) -> Ask<Yes> {
     Ask::user(script.asks("after_sample"))
 }
 

@@ -96,9 +96,14 @@ pub fn fill_bad(#[resolve(bad)] _f: &User, script: Dep<Script>) -> Said {
 }
 
 #[tool]
-pub fn complete(#[resolve(block)] s: String, script: Dep<Script>) -> Said {
+pub fn complete(#[resolve(block)] s: &Value, script: Dep<Script>) -> Result<Said, io::Error> {
     script.ran("body");
-    Said(s)
+    Ok(Said(text(s)?.to_owned()))
+}
+
+/// What a block says; that it says nothing is a mistake of the tool's, as it is in Python.
+fn text(block: &Value) -> Result<&str, io::Error> {
+    block["text"].as_str().ok_or_else(|| io::Error::other("no text"))
 }
 
 /// Says which class the Python SDK would hold the answer in.
@@ -120,9 +125,13 @@ pub fn complete_tools(#[resolve(sample_tools)] s: &Sample, script: Dep<Script>) 
 }
 
 #[tool]
-pub fn complete_keep(#[resolve(after_sample)] y: &Yes, #[resolve(block)] s: String, script: Dep<Script>) -> Said {
+pub fn complete_keep(
+    #[resolve(after_sample)] y: &Yes,
+    #[resolve(block)] s: &Value,
+    script: Dep<Script>,
+) -> Result<Said, io::Error> {
     script.ran("body");
-    Said(format!("{s}/{}", yes_no(y.ok)))
+    Ok(Said(format!("{}/{}", text(s)?, yes_no(y.ok))))
 }
 
 #[tool]
@@ -134,27 +143,27 @@ pub fn ls(#[resolve(roots)] r: &Roots, script: Dep<Script>) -> Said {
 #[tool]
 pub fn mixed(
     #[resolve(who)] u: &User,
-    #[resolve(block)] s: String,
+    #[resolve(block)] s: &Value,
     #[resolve(roots)] r: &Roots,
     script: Dep<Script>,
-) -> Said {
+) -> Result<Said, io::Error> {
     script.ran("body");
-    Said(format!("{}/{s}/{}", u.name, r.roots.len()))
+    Ok(Said(format!("{}/{}/{}", u.name, text(s)?, r.roots.len())))
 }
 
 #[tool]
-pub fn err(#[resolve(who)] _u: &User, #[resolve(boom)] _x: u32) -> &'static str {
-    "x"
+pub fn err(#[resolve(who)] _u: &User, #[resolve(boom)] _x: u32) -> Said {
+    Said("x".to_owned())
 }
 
 #[tool]
-pub fn err_tool(#[resolve(boom_tool)] _x: u32) -> &'static str {
-    "x"
+pub fn err_tool(#[resolve(boom_tool)] _x: u32) -> Said {
+    Said("x".to_owned())
 }
 
 #[tool]
-pub fn err_mcp(#[resolve(boom_mcp)] _x: u32) -> &'static str {
-    "x"
+pub fn err_mcp(#[resolve(boom_mcp)] _x: u32) -> Said {
+    Said("x".to_owned())
 }
 
 #[tool]
