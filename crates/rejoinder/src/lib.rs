@@ -35,6 +35,7 @@ pub use rejoinder_core::{
     item::{Prompt, Resource, Tool},
     model,
     reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Reply, Text},
+    schema::OutputSchema,
 };
 pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resolver, resource, tool};
 

@@ -188,6 +188,32 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then
 }
 
 #[tokio::test]
+async fn a_client_that_answers_another_kind_of_question_is_not_asked_again() {
+    let client = Client::new(server())
+        .answer("who", ada())
+        .answer_with("haiku", json!({ "action": "decline" }))
+        .answer_with("roots", json!({ "roots": [] }));
+    in_both_eras(client, async |client| {
+        let reply = client.call("together", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), "no usable answer to `haiku` came: the answer is no sample of a model");
+        assert_eq!(reply.asked.concat(), ["who", "haiku", "roots"]);
+    })
+    .await;
+    let sample = json!({ "role": "assistant", "content": { "type": "text", "text": "sea" }, "model": "m" });
+    let abroad = json!({ "roots": [{ "uri": "https://example.com" }] });
+    let client = Client::new(server()).answer("who", ada()).answer_with("haiku", sample).answer_with("roots", abroad);
+    let reply = client.era(Era::Session).call("together", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "no usable answer to `roots` came: the answer is no list of `file://` roots");
+    in_both_eras(Client::new(server()).answer_with("who", json!({ "roots": [] })), async |client| {
+        let reply = client.call("greet", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "no usable answer to `who` came: the answer must accept, decline or cancel");
+        assert_eq!(reply.asked, [["who"]]);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_question_that_never_stays_the_same_is_the_authors_mistake() {
     let client = Client::new(server()).answer("who", ada());
     let reply = client.call("volatile", json!({})).await.unwrap();
@@ -206,6 +232,17 @@ async fn c22_prompts_and_resources_ask_too_and_c36_what_was_answered_is_not_cach
     let client = Client::new(server()).answer("reader", ada());
     let reply = client.read("secret://plan").await.unwrap();
     assert_eq!(reply.result.ttl_ms, Some(0));
+}
+
+#[tokio::test]
+async fn who_has_answered_need_not_be_able_to_be_asked() {
+    let client = Client::new(server());
+    let asked = round(&client.clone().answer("who", ada()), "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": asked["requestState"], "inputResponses": accept("Ada") });
+    let done = round(&client, "greet", json!({}), rest.clone()).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "Hello, Ada!");
+    let bad = json!({ "requestState": asked["requestState"], "inputResponses": accept("") });
+    assert_eq!(round(&client, "greet", json!({}), bad).await.unwrap_err().0, -32021);
 }
 
 /// A request of one round, by hand.
@@ -271,11 +308,20 @@ async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignore
     let asks =
         async |rest: Value| round(&client, "greet", json!({}), rest).await.unwrap()["inputRequests"]["who"].is_object();
     assert!(asks(json!({ "inputResponses": { "stranger": { "action": "accept" } } })).await);
-    assert!(asks(json!({ "inputResponses": { "who": 12345 } })).await);
     assert!(asks(json!({ "inputResponses": null })).await);
     assert!(asks(json!({ "inputResponses": accept("Ada") })).await, "an answer to what was never asked is no answer");
-    let bad = round(&client, "greet", json!({}), json!({ "inputResponses": 5 })).await.unwrap_err();
-    assert_eq!(bad.0, -32602);
+    let rubbish = [
+        json!(5),
+        json!({ "who": 12345 }),
+        json!({ "who": { "nonsense": 1 } }),
+        json!({ "who": { "action": "perhaps" } }),
+        json!({ "who": { "action": "accept", "content": { "name": { "first": "Ada" } } } }),
+        json!({ "stranger": { "roots": [{ "uri": "https://example.com" }] } }),
+    ];
+    for rubbish in rubbish {
+        let bad = round(&client, "greet", json!({}), json!({ "inputResponses": rubbish })).await.unwrap_err();
+        assert_eq!(bad, (-32602, None), "{rubbish}");
+    }
     let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
     let mut answers = accept("Ada");
     answers["stranger"] = json!({ "action": "decline" });

@@ -64,7 +64,8 @@ impl Answer for Sample {
 
 impl Answer for Roots {
     fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer> {
-        let result = serde_json::from_value(answer.clone());
-        result.map(Outcome::Accepted).map_err(|_| BadAnswer("the answer is no list of roots".to_owned()))
+        let roots = serde_json::from_value(answer.clone()).ok();
+        let local = roots.filter(|roots: &Self| roots.roots.iter().all(|root| root.uri.starts_with("file://")));
+        local.map(Outcome::Accepted).ok_or_else(|| BadAnswer("the answer is no list of `file://` roots".to_owned()))
     }
 }

@@ -149,18 +149,22 @@ impl<T> Ask<T> {
             Inner::Known(value) => return Ok(Outcome::Accepted(value)),
             Inner::Question { question, read, otherwise, unprompted } => (question, read, otherwise, unprompted),
         };
+        let fits = |answer: &Value| read(answer).map(|_| ());
+        let fits = Fits { unprompted, check: &fits };
+        let read = |answer: &Value| read(answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)));
+        let carrier = call.carrier();
         if let Some(missing) = question.missing_capability(&call.facts().capabilities) {
-            return match otherwise {
-                Some(value) => Ok(Outcome::Accepted(value)),
-                None => Err(Halt::Failed(ToolError::missing_capability(missing))),
+            let answer = carrier.and_then(|carrier| carrier.answered(key, &question, fits));
+            return match (answer, otherwise) {
+                (Some(answer), _) => read(&answer),
+                (None, Some(value)) => Ok(Outcome::Accepted(value)),
+                (None, None) => Err(Halt::Failed(ToolError::missing_capability(missing))),
             };
         }
-        let Some(carrier) = call.carrier() else {
+        let Some(carrier) = carrier else {
             return Err(Halt::Failed(ToolError::nobody_to_ask()));
         };
-        let fits = |answer: &Value| read(answer).map(|_| ());
-        let answer = carrier.ask(key, &question, Fits { unprompted, check: &fits }).await?;
-        read(&answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)))
+        read(&carrier.ask(key, &question, fits).await?)
     }
 
     /// The question under a key, for a round that is made by hand.

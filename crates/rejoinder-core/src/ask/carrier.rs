@@ -10,12 +10,17 @@ use crate::{
 pub trait Carrier: Send + Sync {
     /// Asks under a key, and gives the answer as the client sent it.
     ///
-    /// An answer that does not fit is asked for again.
+    /// A form whose answer does not fit is asked for again.
     ///
     /// # Errors
     ///
     /// [`Halt::Pending`] when the answer comes in another round, and whatever else ends the call.
     fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>>;
+
+    /// The answer that is already there, where answers come with a request: nobody needs to be asked for it.
+    fn answered(&self, _key: &str, _question: &Question, _fits: Fits<'_>) -> Option<Value> {
+        None
+    }
 
     /// The recorded result of a step, if it was taken in an earlier round.
     fn recorded(&self, step: &str) -> Option<Value>;
@@ -24,7 +29,7 @@ pub trait Carrier: Send + Sync {
     fn record(&self, step: &str, result: Value);
 
     /// The answer to what was asked by hand under a key, if there is one that can be used.
-    fn given(&self, key: &str, fits: Fits<'_>) -> Option<Value>;
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Value>;
 
     /// What the last round handed on by hand.
     fn kept(&self) -> Option<Value>;

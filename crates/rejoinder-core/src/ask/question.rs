@@ -47,6 +47,12 @@ impl Question {
         }
     }
 
+    /// Whether it can be asked again after an answer that is of no use: a person fills in a form better the second time,
+    /// a client that mistakes one kind of question for another does not mend.
+    pub fn bears_repeating(&self, answer: &Value) -> bool {
+        matches!(self, Self::Form { .. }) && answer.get("action").is_some()
+    }
+
     /// The same question, with the reason why the last answer was of no use. Only a person reads messages.
     #[must_use]
     pub fn because(&self, reason: &str) -> Self {

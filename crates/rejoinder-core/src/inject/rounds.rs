@@ -44,7 +44,7 @@ impl Rounds {
     /// the client is told why when it is asked again, three times in all.
     pub fn answer<T: Answer>(&self, key: &str) -> Option<Outcome<T>> {
         let check = |answer: &_| T::read(answer).map(|_| ());
-        let answer = self.0.carrier()?.given(key, Fits { unprompted: false, check: &check })?;
+        let answer = self.0.carrier()?.answer_by_hand(key, Fits { unprompted: false, check: &check })?;
         T::read(&answer).map_err(|BadAnswer(reason)| tracing::debug!(key, reason, "an answer does not fit")).ok()
     }
 

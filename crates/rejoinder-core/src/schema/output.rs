@@ -8,6 +8,14 @@ use super::{clean_output, generator};
 /// The schema of a structured result.
 ///
 /// A result that is not an object travels as `{"result": ..}`: clients before 2026-07-28 take objects only.
+///
+/// ```
+/// use rejoinder_core::schema::OutputSchema;
+///
+/// let text = OutputSchema::of::<String>();
+/// assert!(text.wrapped);
+/// assert_eq!(text.schema["properties"]["result"]["type"], "string");
+/// ```
 #[derive(Debug, Clone)]
 pub struct OutputSchema {
     /// The schema, always of an object.

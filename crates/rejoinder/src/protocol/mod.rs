@@ -9,6 +9,7 @@ mod envelope;
 mod error;
 mod facts;
 mod headers;
+mod input_response;
 mod listen;
 mod round;
 mod scan;

@@ -1,6 +1,6 @@
 //! One round of a call: what it brings from the last one, and what it hands to the next.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use rejoinder_core::{
@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use super::{
     RpcError,
     envelope::{Field, Params},
-    error::shortened,
     facts::keep,
+    input_response::input_responses,
     write::{Reply, error_reply, incident, result_reply},
 };
 use crate::{
@@ -78,7 +78,7 @@ impl Bound {
             Field::Wrong => return Err(refused(Refused::not_text(self.method))),
             Field::Given(token) => Some(self.with(|binding| engine.seal.open(binding, token)).map_err(refused)?),
         };
-        let answers = params.input_responses.map(answers).transpose()?;
+        let answers = params.input_responses.map(input_responses).transpose()?;
         let continues = opened.is_some() || answers.is_some();
         let progress = opened.as_ref().map(|opened| Progress::read(&opened.state)).unwrap_or_default();
         let carriage = if continues {
@@ -112,13 +112,6 @@ impl Bound {
         }
         result_reply(id, &result, &engine.info_json)
     }
-}
-
-/// The answers of this round. Whether one is of use is for the question to say.
-fn answers(raw: &str) -> Result<BTreeMap<String, Value>, RpcError> {
-    serde_json::from_str(raw).map_err(|_| {
-        RpcError::invalid_params(format!("`params.inputResponses` must be an object, not `{}`", shortened(raw)))
-    })
 }
 
 fn refused(_: Refused) -> RpcError {

@@ -15,7 +15,7 @@ pub(crate) use progress::Progress;
 pub(crate) use session::Live;
 pub(crate) use stateless::Round;
 
-/// How often an answer that cannot be used is asked for again.
+/// How often a form is asked for in all, when its answers cannot be used.
 const TRIES: u8 = 3;
 
 /// What the client is told when it used up its tries.

@@ -78,8 +78,10 @@ impl Live {
             tried += 1;
             match (fits.check)(&answer) {
                 Ok(()) => return Ok(answer),
-                Err(BadAnswer(reason)) if tried == TRIES => return Err(ToolError::new(unusable(key, &reason))),
-                Err(BadAnswer(reason)) => shown = question.because(&reason),
+                Err(BadAnswer(reason)) if tried < TRIES && question.bears_repeating(&answer) => {
+                    shown = question.because(&reason);
+                }
+                Err(BadAnswer(reason)) => return Err(ToolError::new(unusable(key, &reason))),
             }
         }
     }
@@ -100,7 +102,7 @@ impl Carrier for Live {
 
     fn record(&self, _: &str, _: Value) {}
 
-    fn given(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
         let answer = self.by_hand().answers.get(key).cloned();
         answer.filter(|answer| (fits.check)(answer).is_ok())
     }

@@ -36,8 +36,8 @@ struct Now {
     asked: Vec<(String, Question)>,
     /// The digest of what was asked under each key, to tell a key that is used twice.
     seen: BTreeMap<String, String>,
-    /// What was wrong with the answers that a function which makes its rounds by hand has looked at.
-    unfit: BTreeMap<String, String>,
+    /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
+    unfit: BTreeMap<String, (Value, String)>,
     mistake: Option<ToolError>,
 }
 
@@ -54,37 +54,41 @@ impl Round {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A recorded answer to the same words, else an answer of this round to the same words, else it is asked.
+    /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
+    fn given(&self, now: &mut Now, key: &str, digest: &str, fits: Fits<'_>) -> Option<Value> {
+        let usable = |answer: &Value| (fits.check)(answer).is_ok();
+        let recorded = self.before.answers.get(key).filter(|given| given.digest == digest && usable(&given.answer));
+        let answer = recorded.map(|given| &given.answer).or_else(|| {
+            let open = self.before.questions.get(key);
+            let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
+            self.answers.get(key).filter(|answer| counts && usable(answer))
+        })?;
+        now.progress.answers.insert(key.to_owned(), Given { digest: digest.to_owned(), answer: answer.clone() });
+        Some(answer.clone())
+    }
+
+    /// The answer that is there, else it is asked.
     fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Value, Halt> {
         let digest = digest(question);
         let mut now = self.now();
         if now.seen.insert(key.to_owned(), digest.clone()).is_some_and(|other| other != digest) {
             return Err(now.mistake(format!("two questions are asked under the key `{key}`: give one another key")));
         }
-        if let Some(given) = self.before.answers.get(key).filter(|given| given.digest == digest)
-            && (fits.check)(&given.answer).is_ok()
-        {
-            now.progress.answers.insert(key.to_owned(), given.clone());
-            return Ok(given.answer.clone());
+        if let Some(answer) = self.given(&mut now, key, &digest, fits) {
+            return Ok(answer);
         }
         let open = self.before.questions.get(key);
         let mut asked = Open { digest: digest.clone(), bad: 0, reworded: 0 };
         let mut shown = question.clone();
         match (self.answers.get(key), open) {
-            (Some(answer), Some(open)) if open.digest == digest => match (fits.check)(answer) {
-                Ok(()) => {
-                    let given = Given { digest, answer: answer.clone() };
-                    now.progress.answers.insert(key.to_owned(), given);
-                    return Ok(answer.clone());
-                }
-                Err(BadAnswer(reason)) if open.bad + 1 >= TRIES => {
+            (Some(answer), Some(open)) if open.digest == digest => {
+                let reason = (fits.check)(answer).err().map(|BadAnswer(reason)| reason).unwrap_or_default();
+                asked.bad = open.bad + 1;
+                if asked.bad >= TRIES || !question.bears_repeating(answer) {
                     return Err(Halt::Failed(ToolError::new(unusable(key, &reason))));
                 }
-                Err(BadAnswer(reason)) => {
-                    asked.bad = open.bad + 1;
-                    shown = question.because(&reason);
-                }
-            },
+                shown = question.because(&reason);
+            }
             (Some(_), Some(open)) => {
                 asked.reworded = open.reworded + 1;
                 if asked.reworded >= REWORDINGS {
@@ -93,10 +97,6 @@ impl Round {
                          changes, such as the time"
                     )));
                 }
-            }
-            (Some(answer), None) if fits.unprompted && (fits.check)(answer).is_ok() => {
-                now.progress.answers.insert(key.to_owned(), Given { digest, answer: answer.clone() });
-                return Ok(answer.clone());
             }
             _ => {}
         }
@@ -115,9 +115,9 @@ impl Now {
         let mut open = Open { digest: digest(&question), bad: 0, reworded: 0 };
         let shown = match self.unfit.remove(&key) {
             None => question,
-            Some(reason) => {
+            Some((answer, reason)) => {
                 open.bad = before.map_or(1, |before| before.bad + 1);
-                if open.bad >= TRIES {
+                if open.bad >= TRIES || !question.bears_repeating(&answer) {
                     return Err(ToolError::new(unusable(&key, &reason)));
                 }
                 question.because(&reason)
@@ -142,6 +142,10 @@ impl Carrier for Round {
         Box::pin(std::future::ready(self.answer(key, question, fits)))
     }
 
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Value> {
+        self.given(&mut self.now(), key, &digest(question), fits)
+    }
+
     fn recorded(&self, step: &str) -> Option<Value> {
         let result = self.before.steps.get(step)?.clone();
         self.record(step, result.clone());
@@ -152,7 +156,7 @@ impl Carrier for Round {
         self.now().progress.steps.insert(step.to_owned(), result);
     }
 
-    fn given(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
         let (recorded, open) = (self.before.answers.get(key), self.before.questions.get(key));
         let given = match (recorded, open, self.answers.get(key)) {
             (_, Some(open), Some(answer)) => Given { digest: open.digest.clone(), answer: answer.clone() },
@@ -166,7 +170,7 @@ impl Carrier for Round {
                 Some(given.answer)
             }
             Err(BadAnswer(reason)) => {
-                now.unfit.insert(key.to_owned(), reason);
+                now.unfit.insert(key.to_owned(), (given.answer, reason));
                 None
             }
         }

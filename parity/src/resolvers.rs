@@ -1,0 +1,157 @@
+//! Each asks, computes or fails in one way.
+
+use std::io;
+
+use rejoinder::{Roots, Sample, Sampling, prelude::*};
+use serde_json::{Value, json};
+
+use crate::{
+    forms::{Form, User, Yes},
+    said::{action, yes_no},
+    script::Script,
+};
+
+#[resolver]
+pub fn who(script: Dep<Script>) -> Ask<User> {
+    Ask::user(script.asks("who"))
+}
+
+#[resolver]
+pub fn sure(script: Dep<Script>) -> Ask<Yes> {
+    Ask::user(script.asks("sure"))
+}
+
+#[resolver]
+pub fn sure_as(#[resolve(who)] u: &User, script: Dep<Script>) -> Ask<Yes> {
+    script.ran("sure_as");
+    Ask::user(format!("Go as {}?", u.name))
+}
+
+#[resolver]
+pub fn third(#[resolve(sure_as)] _y: &Yes, script: Dep<Script>) -> Ask<Yes> {
+    Ask::user(script.asks("third"))
+}
+
+#[resolver]
+pub fn combine(#[resolve(who)] u: &User, #[resolve(sure)] y: &Yes, script: Dep<Script>) -> String {
+    script.ran("combine");
+    format!("{}/{}", u.name, yes_no(y.ok))
+}
+
+#[resolver]
+pub fn maybe(path: &str, script: Dep<Script>) -> Ask<Yes> {
+    script.ran("maybe");
+    if path == "/empty" { Ask::known(Yes { ok: true }) } else { Ask::user(format!("Delete {path}?")) }
+}
+
+#[resolver]
+pub fn price(title: &str, script: Dep<Script>) -> usize {
+    script.ran("price");
+    title.chars().count()
+}
+
+#[resolver]
+pub fn taxed(#[resolve(price)] p: usize, script: Dep<Script>) -> usize {
+    script.ran("taxed");
+    p * 2
+}
+
+#[resolver]
+pub fn deploy(script: Dep<Script>) -> Ask<Yes> {
+    Ask::user(script.asks("deploy"))
+}
+
+#[resolver]
+pub fn form(script: Dep<Script>) -> Ask<Form> {
+    Ask::user(script.asks("form"))
+}
+
+/// Fails where the Python one does. It asks for a form within a form there, which does not compile here.
+#[resolver]
+pub fn bad(script: Dep<Script>) -> Result<Ask<User>, io::Error> {
+    script.ran("bad");
+    Err(io::Error::other("a form within a form"))
+}
+
+#[resolver]
+pub fn sample(script: Dep<Script>) -> Ask<Sample> {
+    Ask::sample(Sampling::new(script.asks("sample")).max_tokens(5))
+}
+
+#[resolver]
+pub fn sample_tools(script: Dep<Script>) -> Ask<Sample> {
+    let calc = json!([{ "name": "calc", "inputSchema": { "type": "object" } }]);
+    Ask::sample(Sampling::new(script.asks("sample_tools")).max_tokens(5).with("tools", calc))
+}
+
+/// The one block of a sample. A list of blocks, which [`Sample`] takes too, is not what was hoped for.
+#[resolver]
+pub fn block(#[resolve(sample)] s: &Sample) -> Result<Value, ToolError> {
+    let one = Some(&s.content).filter(|content| content.is_object()).cloned();
+    one.ok_or_else(|| ToolError::new("`sample` came back with a list of blocks"))
+}
+
+#[resolver]
+pub fn roots(script: Dep<Script>) -> Ask<Roots> {
+    script.ran("roots");
+    Ask::roots()
+}
+
+#[resolver]
+pub fn after_sample(#[resolve(block)] _s: &Value, script: Dep<Script>) -> Ask<Yes> {
+    Ask::user(script.asks("after_sample"))
+}
+
+#[resolver]
+pub fn boom(script: Dep<Script>) -> Result<u32, io::Error> {
+    script.ran("boom");
+    Err(io::Error::other("secret"))
+}
+
+#[resolver]
+pub fn boom_tool(script: Dep<Script>) -> Result<u32, ToolError> {
+    script.ran("boom_tool");
+    Err(ToolError::new("told you"))
+}
+
+#[resolver]
+pub fn boom_mcp(script: Dep<Script>) -> Result<u32, ToolError> {
+    script.ran("boom_mcp");
+    Err(ToolError::protocol(-32099, "proto", Some(json!({ "k": 1 }))))
+}
+
+/// A resolver of the same name as another.
+pub mod a {
+    use super::*;
+
+    #[resolver]
+    pub fn ask(script: Dep<Script>) -> Ask<User> {
+        Ask::user(script.asks("askA"))
+    }
+}
+
+/// A resolver of the same name as another.
+pub mod b {
+    use super::*;
+
+    #[resolver]
+    pub fn ask(script: Dep<Script>) -> Ask<User> {
+        Ask::user(script.asks("askB"))
+    }
+}
+
+#[resolver]
+pub fn volatile(script: Dep<Script>) -> Ask<Yes> {
+    Ask::user(script.asks_anew("volatile"))
+}
+
+#[resolver]
+pub fn anon(#[resolve(who)] u: Outcome<User>, script: Dep<Script>) -> Ask<Yes> {
+    script.ran("anon");
+    Ask::user(format!("{}: proceed?", action(&u)))
+}
+
+#[resolver]
+pub fn one() -> u32 {
+    1
+}

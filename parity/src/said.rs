@@ -1,0 +1,32 @@
+use rejoinder::{IntoReply, OutputSchema, model::CallToolResult, prelude::*};
+use serde_json::json;
+
+/// A text, and the same as `structuredContent`: what the Python SDK makes of a function that returns a `str`.
+pub struct Said(pub String);
+
+impl IntoReply for Said {
+    fn into_reply(self) -> Result<CallToolResult, ToolError> {
+        let structured = json!({ "result": self.0 });
+        let mut reply = self.0.into_reply()?;
+        reply.structured_content = Some(structured);
+        Ok(reply)
+    }
+
+    fn output_schema() -> Option<OutputSchema> {
+        Json::<String>::output_schema()
+    }
+}
+
+/// A yes or no, as Python writes it.
+pub fn yes_no(yes: bool) -> &'static str {
+    if yes { "True" } else { "False" }
+}
+
+/// What the user did, as the protocol names it.
+pub fn action<T>(outcome: &Outcome<T>) -> &'static str {
+    match outcome {
+        Outcome::Accepted(_) => "accept",
+        Outcome::Declined => "decline",
+        Outcome::Cancelled => "cancel",
+    }
+}

@@ -1,0 +1,191 @@
+//! Each shows one behaviour; the names of tools and parameters are those of the Python server.
+
+use std::io;
+
+use rejoinder::{Roots, Sample, prelude::*};
+use serde_json::Value;
+
+use crate::{
+    forms::{Form, User, Yes},
+    resolvers::{
+        a, after_sample, anon, b, bad, block, boom, boom_mcp, boom_tool, combine, deploy, form, maybe, one, price,
+        roots, sample_tools, sure, sure_as, taxed, third, volatile, who,
+    },
+    said::{Said, action, yes_no},
+    script::Script,
+};
+
+#[tool]
+pub fn quote(title: String, #[resolve(price)] p: usize, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(format!("{title}: {p}"))
+}
+
+#[tool]
+pub fn quote2(
+    #[expect(unused_variables, reason = "its resolvers take it")] title: String,
+    #[resolve(price)] p: usize,
+    #[resolve(taxed)] t: usize,
+    script: Dep<Script>,
+) -> Said {
+    script.ran("body");
+    Said(format!("{p}/{t}"))
+}
+
+#[tool]
+pub fn whoami(#[resolve(who)] u: User, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(u.name)
+}
+
+#[tool]
+pub fn whoami_union(#[resolve(who)] u: Outcome<User>, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(action(&u).to_owned())
+}
+
+#[tool]
+pub fn both(#[resolve(who)] u: &User, #[resolve(sure)] y: &Yes, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(format!("{}/{}", u.name, yes_no(y.ok)))
+}
+
+#[tool]
+pub fn chain(
+    #[resolve(who)] u: &User,
+    #[resolve(sure_as)] y: &Yes,
+    #[resolve(third)] z: &Yes,
+    script: Dep<Script>,
+) -> Said {
+    script.ran("body");
+    Said(format!("{}/{}/{}", u.name, yes_no(y.ok), yes_no(z.ok)))
+}
+
+#[tool]
+pub fn nested(#[resolve(combine)] c: String, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(c)
+}
+
+#[tool]
+pub fn rm(
+    #[expect(unused_variables, reason = "its resolver takes it")] path: String,
+    #[resolve(maybe)] y: Outcome<Yes>,
+    script: Dep<Script>,
+) -> Said {
+    script.ran("body");
+    Said(action(&y).to_owned())
+}
+
+#[tool]
+pub fn ship(#[resolve(deploy)] y: &Yes, #[resolve(who)] u: &User, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(format!("{}/{}", yes_no(y.ok), u.name))
+}
+
+#[tool]
+pub fn fill(#[resolve(form)] f: Form, script: Dep<Script>) -> Json<Form> {
+    script.ran("body");
+    Json(f)
+}
+
+#[tool]
+pub fn fill_bad(#[resolve(bad)] _f: &User, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said("x".to_owned())
+}
+
+#[tool]
+pub fn complete(#[resolve(block)] s: &Value, script: Dep<Script>) -> Result<Said, io::Error> {
+    script.ran("body");
+    Ok(Said(text(s)?.to_owned()))
+}
+
+/// What a block says; that it says nothing is a mistake of the tool's, as it is in Python.
+fn text(block: &Value) -> Result<&str, io::Error> {
+    block["text"].as_str().ok_or_else(|| io::Error::other("no text"))
+}
+
+/// Says which class the Python SDK would hold the answer in.
+#[tool]
+pub fn complete_tools(#[resolve(sample_tools)] s: &Sample, script: Dep<Script>) -> Said {
+    script.ran("body");
+    let class = match &s.content {
+        Value::Array(_) => "list",
+        block => match block["type"].as_str() {
+            Some("text") => "TextContent",
+            Some("image") => "ImageContent",
+            Some("audio") => "AudioContent",
+            Some("tool_use") => "ToolUseContent",
+            Some("tool_result") => "ToolResultContent",
+            _ => "unknown",
+        },
+    };
+    Said(class.to_owned())
+}
+
+#[tool]
+pub fn complete_keep(
+    #[resolve(after_sample)] y: &Yes,
+    #[resolve(block)] s: &Value,
+    script: Dep<Script>,
+) -> Result<Said, io::Error> {
+    script.ran("body");
+    Ok(Said(format!("{}/{}", text(s)?, yes_no(y.ok))))
+}
+
+#[tool]
+pub fn ls(#[resolve(roots)] r: &Roots, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(r.roots.len().to_string())
+}
+
+#[tool]
+pub fn mixed(
+    #[resolve(who)] u: &User,
+    #[resolve(block)] s: &Value,
+    #[resolve(roots)] r: &Roots,
+    script: Dep<Script>,
+) -> Result<Said, io::Error> {
+    script.ran("body");
+    Ok(Said(format!("{}/{}/{}", u.name, text(s)?, r.roots.len())))
+}
+
+#[tool]
+pub fn err(#[resolve(who)] _u: &User, #[resolve(boom)] _x: u32) -> Said {
+    Said("x".to_owned())
+}
+
+#[tool]
+pub fn err_tool(#[resolve(boom_tool)] _x: u32) -> Said {
+    Said("x".to_owned())
+}
+
+#[tool]
+pub fn err_mcp(#[resolve(boom_mcp)] _x: u32) -> Said {
+    Said("x".to_owned())
+}
+
+#[tool]
+pub fn factory(#[resolve(a::ask)] a: &User, #[resolve(b::ask)] b: &User, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(format!("{},{}", a.name, b.name))
+}
+
+#[tool]
+pub fn spin(#[resolve(volatile)] _y: &Yes, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said("x".to_owned())
+}
+
+#[tool]
+pub fn anonymous(#[resolve(who)] u: Outcome<User>, #[resolve(anon)] y: &Yes, script: Dep<Script>) -> Said {
+    script.ran("body");
+    Said(format!("{}/{}", action(&u), yes_no(y.ok)))
+}
+
+/// Fails where the Python one does. It returns a state of its own making there, for which there is no type here.
+#[tool]
+pub fn sneaky(#[resolve(one)] _p: u32) -> Result<(), io::Error> {
+    Err(io::Error::other("a state of its own making"))
+}

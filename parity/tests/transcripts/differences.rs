@@ -1,0 +1,138 @@
+//! Where this framework differs from the Python SDK on purpose, and why: everything that a replay may find, with the
+//! exact values of both. A difference that is not here, or is here and gone, fails the test.
+//!
+//! What is not compared, because it could not be otherwise: the texts of errors; the titles that pydantic gives to
+//! forms and fields; the order of what happens at the same time; what is inside a sealed state. `ref_tools:who` is
+//! called `who` here: a wire key is the resolver's name, and tells nobody where its code is.
+
+use serde_json::{Value, json};
+
+use crate::{
+    compare::{Difference, Purpose},
+    recorded::{SESSION, STATELESS},
+};
+
+pub(crate) fn on_purpose() -> Vec<Purpose> {
+    let (name, yes) = (field("name", "string"), field("ok", "boolean"));
+    vec![
+        purpose(
+            "A value for a parameter that the model may not supply is refused, like any argument that does not exist: \
+             whoever sent it believes that it counts. Python ignores it.",
+            [
+                at(STATELESS, "pure-spoof", 1, "isError", json!(false), json!(true)),
+                at(STATELESS, "pure-spoof", 1, "ran", json!(["body", "price"]), json!([])),
+                at(STATELESS, "pure-spoof", 1, "text", json!("Dune: 4"), Value::Null),
+                at(STATELESS, "pure-spoof", 1, "structuredContent", json!({ "result": "Dune: 4" }), Value::Null),
+            ],
+        ),
+        purpose(
+            "A form that comes back unusable is asked for again with the reason, three times in all; then the call \
+             fails as Python's does at once, which loses every earlier answer to a slip.",
+            [
+                at(STATELESS, "accept-no-content", 2, "resultType", json!("complete"), json!("input_required")),
+                at(STATELESS, "accept-no-content", 2, "isError", json!(true), Value::Null),
+                at(STATELESS, "accept-no-content", 2, "requestState", json!(false), json!(true)),
+                at(
+                    STATELESS,
+                    "accept-no-content",
+                    2,
+                    "questions",
+                    json!({}),
+                    json!({ "who": form("Who?\n\nthe form came back without content", &name) }),
+                ),
+                at(
+                    SESSION,
+                    "accept-no-content",
+                    1,
+                    "questions",
+                    json!([form("Who?", &name)]),
+                    json!([
+                        form("Who?", &name),
+                        form("Who?\n\nthe form came back without content", &name),
+                        form("Who?\n\nthe form came back without content", &name),
+                    ]),
+                ),
+                at(
+                    SESSION,
+                    "accept-mismatch",
+                    1,
+                    "questions",
+                    json!([form("Who?", &name)]),
+                    json!([
+                        form("Who?", &name),
+                        form("Who?\n\n`name` must be a text", &name),
+                        form("Who?\n\n`name` must be a text", &name),
+                    ]),
+                ),
+            ],
+        ),
+        purpose(
+            "Resolvers that do not need each other run at the same time, so both have run, and on a session both have \
+             asked, when the answer to one ends the call. Python runs one after the other.",
+            [
+                at(STATELESS, "batch-decline-one", 2, "ran", json!(["who"]), json!(["sure", "who"])),
+                at(SESSION, "batch-decline-one", 1, "ran", json!(["who"]), json!(["sure", "who"])),
+                at(
+                    SESSION,
+                    "batch-decline-one",
+                    1,
+                    "questions",
+                    json!([form("Who?", &name)]),
+                    json!([form("Sure?", &yes), form("Who?", &name)]),
+                ),
+            ],
+        ),
+        purpose(
+            "A question that has other words each time it is answered is the author's mistake, and is told as such. \
+             Python asks for ever.",
+            [
+                at(STATELESS, "volatile", 3, "resultType", json!("input_required"), json!("complete")),
+                at(STATELESS, "volatile", 3, "isError", Value::Null, json!(true)),
+                at(STATELESS, "volatile", 3, "requestState", json!(true), json!(false)),
+                at(STATELESS, "volatile", 3, "questions", json!({ "volatile": form("q3", &yes) }), json!({})),
+            ],
+        ),
+        purpose(
+            "The protocol keeps the codes from -32099 to -32020 to itself, and forbids those that it has not given a \
+             meaning: an author's code from there is sent as an internal error. Python sends it.",
+            [at(
+                STATELESS,
+                "resolver-mcperror",
+                1,
+                "error",
+                json!({ "code": -32099, "data": { "k": 1 } }),
+                json!({ "code": -32603, "data": { "k": 1 } }),
+            )],
+        ),
+        purpose(
+            "An error that has no data has no data. Python sends an empty text.",
+            [at(
+                STATELESS,
+                "malformed-response",
+                2,
+                "error",
+                json!({ "code": -32602, "data": "" }),
+                json!({ "code": -32602, "data": null }),
+            )],
+        ),
+    ]
+}
+
+fn purpose(why: &'static str, differences: impl Into<Vec<Difference>>) -> Purpose {
+    Purpose { why, differences: differences.into() }
+}
+
+fn at(era: &'static str, case: &str, step: usize, field: &str, theirs: Value, ours: Value) -> Difference {
+    Difference { era, case: case.to_owned(), step, field: field.to_owned(), theirs, ours }
+}
+
+/// A form of one field.
+fn field(name: &str, kind: &str) -> Value {
+    json!({ "type": "object", "properties": { name: { "type": kind } }, "required": [name] })
+}
+
+/// The question to fill it in.
+fn form(message: &str, schema: &Value) -> Value {
+    let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
+    json!({ "method": "elicitation/create", "params": params })
+}
