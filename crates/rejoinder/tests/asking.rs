@@ -70,6 +70,14 @@ async fn optional(ctx: Context) -> Result<String, ToolError> {
     Ok(ctx.ask("who", Ask::user("Who?").or_if_unsupported(fallback)).await?.name)
 }
 
+/// Takes of an answer what it needs, or of the fallback, or of what is known.
+#[tool]
+async fn mapped(known: Option<String>, ctx: Context) -> Result<String, ToolError> {
+    let question = known.map_or_else(|| Ask::user("Who?"), |name| Ask::known(Name { name }));
+    let stranger = Name { name: "stranger".into() };
+    ctx.ask("who", question.or_if_unsupported(stranger).map(|who| who.name.to_uppercase())).await
+}
+
 /// Never asks the same thing twice.
 #[tool]
 async fn volatile(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
@@ -100,7 +108,7 @@ async fn secret(name: String, ctx: Context) -> Result<String, ToolError> {
 fn server() -> Server {
     Server::new("asking", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![greet, buy, together, outcome, optional, volatile, clash])
+        .tools(tools![greet, buy, together, outcome, optional, mapped, volatile, clash])
         .prompts(prompts![letter])
         .resources(resources![secret])
 }
@@ -173,6 +181,19 @@ async fn c26_c41_who_cannot_be_asked_gets_an_error_or_the_fallback() {
     assert_eq!((error.code, error.status.as_u16()), (-32021, 400));
     assert_eq!(error.data, Some(json!({ "requiredCapabilities": { "elicitation": { "form": {} } } })));
     assert_eq!(client.call("optional", json!({})).await.unwrap().text(), "stranger");
+}
+
+#[tokio::test]
+async fn a_value_is_changed_whichever_way_it_was_found() {
+    in_both_eras(Client::new(server()), async |client| {
+        let asked = client.clone().answer("who", ada()).call("mapped", json!({})).await.unwrap();
+        assert_eq!((asked.text().as_str(), asked.asked), ("ADA", vec![vec!["who".to_owned()]]));
+        assert_eq!(client.call("mapped", json!({ "known": "Eve" })).await.unwrap().text(), "EVE");
+        assert_eq!(client.call("mapped", json!({})).await.unwrap().text(), "STRANGER");
+        let declined = client.decline("who").call("mapped", json!({})).await.unwrap();
+        assert_eq!(declined.text(), "the user declined to answer `who`, so nothing was done");
+    })
+    .await;
 }
 
 #[tokio::test]

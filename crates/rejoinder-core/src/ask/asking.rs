@@ -1,3 +1,5 @@
+use std::{fmt, sync::Arc};
+
 use serde_json::Value;
 
 use super::{Answer, BadAnswer, Fits, Outcome, Question, Roots, Sample, Sampling, Visited};
@@ -24,12 +26,24 @@ pub struct Ask<T>(Inner<T>);
 #[derive(Debug, Clone)]
 enum Inner<T> {
     Known(T),
-    Question {
-        question: Question,
-        read: fn(&Value) -> Result<Outcome<T>, BadAnswer>,
-        otherwise: Option<T>,
-        unprompted: bool,
-    },
+    Question { question: Question, read: Read<T>, otherwise: Option<T>, unprompted: bool },
+}
+
+/// How an answer is read.
+struct Read<T>(Arc<ReadFn<T>>);
+
+type ReadFn<T> = dyn Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync;
+
+impl<T> Clone for Read<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> fmt::Debug for Read<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Read")
+    }
 }
 
 impl<T> Ask<T> {
@@ -56,11 +70,37 @@ impl<T> Ask<T> {
         }
         self
     }
+
+    /// Changes the value, whichever way it is found. What is asked stays the same.
+    ///
+    /// `.map(Some)` is for a question that need not come up, beside `Ask::known(None)`.
+    ///
+    /// ```
+    /// use rejoinder_core::ask::Ask;
+    /// use rejoinder_core::form::Confirmed;
+    ///
+    /// fn keep_copy(files: usize) -> Ask<Option<bool>> {
+    ///     if files == 0 { Ask::known(None) } else { Ask::user("Keep a copy?").map(|copy: Confirmed| Some(copy.yes)) }
+    /// }
+    /// ```
+    pub fn map<U>(self, change: impl Fn(T) -> U + Send + Sync + 'static) -> Ask<U>
+    where
+        T: 'static,
+    {
+        Ask(match self.0 {
+            Inner::Known(value) => Inner::Known(change(value)),
+            Inner::Question { question, read, otherwise, unprompted } => {
+                let otherwise = otherwise.map(&change);
+                let read = Read(Arc::new(move |answer| (read.0)(answer).map(|outcome| outcome.map(&change))));
+                Inner::Question { question, read, otherwise, unprompted }
+            }
+        })
+    }
 }
 
 impl<T: Answer> Ask<T> {
     pub(crate) fn question(question: Question) -> Self {
-        Self(Inner::Question { question, read: T::read, otherwise: None, unprompted: false })
+        Self(Inner::Question { question, read: Read(Arc::new(T::read)), otherwise: None, unprompted: false })
     }
 }
 
@@ -108,8 +148,8 @@ impl<T> Ask<T> {
         let Some(carrier) = call.carrier() else {
             return Err(Halt::Failed(ToolError::hidden("there is nobody to ask: this call has no client behind it")));
         };
-        let fits = |answer: &Value| read(answer).map(|_| ());
+        let fits = |answer: &Value| (read.0)(answer).map(|_| ());
         let answer = carrier.ask(key, &question, Fits { unprompted, check: &fits }).await?;
-        read(&answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)))
+        (read.0)(&answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)))
     }
 }
