@@ -45,6 +45,19 @@ async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<Stri
     Ok(format!("{name} {item} {sure} {receipt}"))
 }
 
+/// Takes a step, and then asks what it asked before in other words.
+#[tool]
+async fn pay_and_ask(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let run = counters.runs.fetch_add(1, Ordering::Relaxed);
+    let words = if run < 2 { "Who pays?" } else { "Who pays, now that it costs more?" };
+    let Name { name } = ctx.ask("who", Ask::user(words)).await?;
+    let receipt: u32 =
+        ctx.once("charge", || async { Ok(counters.charges.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
+    let Sure { sure } = ctx.ask("sure", Ask::user("Sure?")).await?;
+    ctx.ask::<Sure>("really", Ask::user("Really?")).await?;
+    Ok(format!("{name} {sure} {receipt}"))
+}
+
 /// Three kinds of questions at once.
 #[tool]
 async fn together(ctx: Context) -> Result<String, ToolError> {
@@ -108,7 +121,7 @@ async fn secret(name: String, ctx: Context) -> Result<String, ToolError> {
 fn server() -> Server {
     Server::new("asking", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![greet, buy, together, outcome, optional, mapped, volatile, clash])
+        .tools(tools![greet, buy, pay_and_ask, together, outcome, optional, mapped, volatile, clash])
         .prompts(prompts![letter])
         .resources(resources![secret])
 }
@@ -145,6 +158,17 @@ async fn answers_and_steps_are_kept_over_rounds_and_each_question_is_asked_once(
     let reply = client.era(Era::Session).call("buy", json!({ "item": "tea" })).await.unwrap();
     assert_eq!(reply.text(), "Ada tea true 101");
     assert_eq!(counters.runs.load(Ordering::Relaxed), 4, "on a session the body runs once");
+}
+
+#[tokio::test]
+async fn what_a_round_does_not_come_to_is_not_lost() {
+    let counters = Arc::new(Counters::default());
+    let client = Client::new(server().provide_shared(Arc::clone(&counters))).answer("who", ada());
+    let client = client.answer("sure", Sure { sure: true }).answer("really", Sure { sure: true });
+    let reply = client.call("pay_and_ask", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "Ada true 100");
+    assert_eq!(reply.asked, [["who"], ["sure"], ["who"], ["really"]], "the words of `who` changed, and no others");
+    assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "a recorded step is never taken again");
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ pub(crate) struct Round {
 
 #[derive(Debug, Default)]
 struct Now {
-    /// What the next round will know: only what was looked at in this one.
+    /// What the next round will know of what was looked at in this one.
     progress: Progress,
     asked: Vec<(String, Question)>,
     /// The digest of what was asked under each key, to tell a key that is used twice.
@@ -103,6 +103,25 @@ impl Round {
         }
         Err(Halt::Pending)
     }
+
+    /// What this round found out, and what it did not come to: a question before it had to be asked again, or another
+    /// build of the server, which asks other things, served this round. A step that was taken must stay known, and
+    /// nobody should be asked the same twice.
+    fn known_next(&self, now: &Now) -> Progress {
+        let mut next = now.progress.clone();
+        for (step, result) in &self.before.steps {
+            next.steps.entry(step.clone()).or_insert_with(|| result.clone());
+        }
+        let answered = self.answers.iter().filter_map(|(key, answer)| {
+            let Open { digest, .. } = self.before.questions.get(key)?;
+            Some((key, Given { digest: digest.clone(), answer: answer.clone() }))
+        });
+        let given = self.before.answers.iter().map(|(key, given)| (key, given.clone()));
+        for (key, given) in given.chain(answered).filter(|(key, _)| !now.seen.contains_key(*key)) {
+            next.answers.insert(key.clone(), given);
+        }
+        next
+    }
 }
 
 impl Now {
@@ -133,7 +152,7 @@ impl Carrier for Round {
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
         let mut now = self.now();
         let questions = std::mem::take(&mut now.asked);
-        let state = now.progress.write();
+        let state = self.known_next(&now).write();
         Some(now.mistake.take().map_or(Ok(Parked { questions, state }), Err))
     }
 }
