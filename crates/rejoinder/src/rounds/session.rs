@@ -1,5 +1,6 @@
 //! Questions over a live session: asked at once, and awaited where they are asked.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rejoinder_core::{
     BoxFuture,
     ask::{BadAnswer, Carrier, Fits, Question},
@@ -7,10 +8,11 @@ use rejoinder_core::{
 };
 use rmcp::{
     RoleServer,
-    model::{ClientResult, ServerRequest},
-    service::{Peer, ServiceError},
+    model::{CancelledNotificationParam, ClientResult, RequestId, ServerRequest},
+    service::{Peer, PeerRequestOptions, ServiceError},
 };
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use super::TRIES;
 
@@ -28,12 +30,12 @@ impl Live {
         params["_meta"] = json!({ "rejoinder/key": key });
         if matches!(question, Question::Visit { .. }) {
             // The session era wants a name for the visit; the stateless one must not have it.
-            params["elicitationId"] = json!(format!("{:p}", std::ptr::from_ref(question)));
+            params["elicitationId"] = json!(fresh_id()?);
         }
         let request = json!({ "method": question.method(), "params": params });
         let request: ServerRequest = serde_json::from_value(request)
             .map_err(|error| Halt::Failed(ToolError::hidden(format!("not a question a session can ask: {error}"))))?;
-        match self.0.send_request(request).await {
+        match self.exchange(request).await {
             Ok(answer) => Ok(as_json(&answer)),
             Err(ServiceError::McpError(error)) => {
                 Err(Halt::Failed(ToolError::protocol(error.code.0, error.message.into_owned(), error.data)))
@@ -41,6 +43,42 @@ impl Live {
             Err(error) => Err(Halt::Failed(ToolError::hidden(error))),
         }
     }
+
+    /// Sends a request and waits for its answer; whoever stops waiting takes it back.
+    async fn exchange(&self, request: ServerRequest) -> Result<ClientResult, ServiceError> {
+        let sent = self.0.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+        let mut open = Open { peer: &self.0, id: Some(sent.id.clone()) };
+        let answer = sent.await_response().await;
+        open.id = None;
+        answer
+    }
+}
+
+/// A request that is out. Dropped before its answer came, because the call has ended, it is taken back: nobody should
+/// be left with a form on the screen that is of no use.
+struct Open<'a> {
+    peer: &'a Peer<RoleServer>,
+    id: Option<RequestId>,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) {
+            let peer = self.peer.clone();
+            let cancelled = CancelledNotificationParam::new(Some(id), Some("the call has ended".to_owned()));
+            runtime.spawn(async move {
+                // A client that has left needs not be told.
+                let _ = peer.notify_cancelled(cancelled).await;
+            });
+        }
+    }
+}
+
+/// A name that no other visit has.
+fn fresh_id() -> Result<String, Halt> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id).map_err(|error| Halt::Failed(ToolError::hidden(error)))?;
+    Ok(URL_SAFE_NO_PAD.encode(id))
 }
 
 fn as_json(answer: &ClientResult) -> Value {

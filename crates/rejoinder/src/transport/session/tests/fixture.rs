@@ -10,8 +10,10 @@ use std::{
 
 use rejoinder_core::{
     BoxFuture,
+    ask::Ask,
     call::{Call, Completing, Param, ReadParams},
     error::ToolError,
+    form::Confirmed,
     inject::{Context, Need},
     item::{
         Annotations, Function, Prompt, PromptDetails, PromptKind, Resource, ResourceDetails, ResourceKind, Tool,
@@ -81,7 +83,7 @@ where
 }
 
 fn tools(seen: &Arc<Seen>) -> Vec<Tool> {
-    let waiting = Arc::clone(seen);
+    let (waiting, asking) = (Arc::clone(seen), Arc::clone(seen));
     vec![
         Tool::of::<Add>(Arc::new(())),
         tool("emit", |arguments, ctx| async move {
@@ -101,6 +103,20 @@ fn tools(seen: &Arc<Seen>) -> Vec<Tool> {
                 ctx.progress(1.0).await;
                 std::future::pending::<()>().await;
             }
+        }),
+        tool("ask", move |arguments, ctx| {
+            let running = Running::new(&asking);
+            async move {
+                let _running = running;
+                let what = arguments.get("what").and_then(|what| what.as_str()).unwrap_or("really").to_owned();
+                let answer: Confirmed = ctx.ask("sure", Ask::user(format!("{what}?"))).await?;
+                Ok::<_, ToolError>(format!("{what}: {}", answer.yes))
+            }
+        }),
+        tool("visit", |_, ctx| async move {
+            ctx.ask("first", Ask::visit("https://pay.example/1", "Pay here.")).await?;
+            ctx.ask("second", Ask::visit("https://pay.example/2", "And here.")).await?;
+            Ok::<_, ToolError>("paid")
         }),
         tool("leave", |_, ctx| async move {
             let stream = ctx.extension::<super::super::ReplyStream>().cloned().unwrap_or_default();
