@@ -45,6 +45,19 @@ async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<Stri
     Ok(format!("{name} {item} {sure} {receipt}"))
 }
 
+/// Takes a step, and then asks what it asked before in other words.
+#[tool]
+async fn pay_and_ask(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let run = counters.runs.fetch_add(1, Ordering::Relaxed);
+    let words = if run < 2 { "Who pays?" } else { "Who pays, now that it costs more?" };
+    let Name { name } = ctx.ask("who", Ask::user(words)).await?;
+    let receipt: u32 =
+        ctx.once("charge", || async { Ok(counters.charges.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
+    let Sure { sure } = ctx.ask("sure", Ask::user("Sure?")).await?;
+    ctx.ask::<Sure>("really", Ask::user("Really?")).await?;
+    Ok(format!("{name} {sure} {receipt}"))
+}
+
 /// Three kinds of questions at once.
 #[tool]
 async fn together(ctx: Context) -> Result<String, ToolError> {
@@ -68,6 +81,14 @@ async fn outcome(ctx: Context) -> Result<String, ToolError> {
 async fn optional(ctx: Context) -> Result<String, ToolError> {
     let fallback = Name { name: "stranger".into() };
     Ok(ctx.ask("who", Ask::user("Who?").or_if_unsupported(fallback)).await?.name)
+}
+
+/// Takes of an answer what it needs, or of the fallback, or of what is known.
+#[tool]
+async fn mapped(known: Option<String>, ctx: Context) -> Result<String, ToolError> {
+    let question = known.map_or_else(|| Ask::user("Who?"), |name| Ask::known(Name { name }));
+    let stranger = Name { name: "stranger".into() };
+    ctx.ask("who", question.or_if_unsupported(stranger).map(|who| who.name.to_uppercase())).await
 }
 
 /// Never asks the same thing twice.
@@ -100,7 +121,7 @@ async fn secret(name: String, ctx: Context) -> Result<String, ToolError> {
 fn server() -> Server {
     Server::new("asking", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![greet, buy, together, outcome, optional, volatile, clash])
+        .tools(tools![greet, buy, pay_and_ask, together, outcome, optional, mapped, volatile, clash])
         .prompts(prompts![letter])
         .resources(resources![secret])
 }
@@ -140,6 +161,17 @@ async fn answers_and_steps_are_kept_over_rounds_and_each_question_is_asked_once(
 }
 
 #[tokio::test]
+async fn a_step_that_a_round_does_not_come_to_is_not_taken_again() {
+    let counters = Arc::new(Counters::default());
+    let client = Client::new(server().provide_shared(Arc::clone(&counters))).answer("who", ada());
+    let client = client.answer("sure", Sure { sure: true }).answer("really", Sure { sure: true });
+    let reply = client.call("pay_and_ask", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "Ada true 100");
+    assert_eq!(reply.asked, [["who"], ["sure"], ["who"], ["sure"], ["really"]], "the words of `who` changed");
+    assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "a recorded step is never taken again");
+}
+
+#[tokio::test]
 async fn questions_that_wait_side_by_side_go_out_in_one_round() {
     let sample = json!({ "role": "assistant", "content": { "type": "text", "text": "sea" }, "model": "m" });
     let client = Client::new(server())
@@ -173,6 +205,19 @@ async fn c26_c41_who_cannot_be_asked_gets_an_error_or_the_fallback() {
     assert_eq!((error.code, error.status.as_u16()), (-32021, 400));
     assert_eq!(error.data, Some(json!({ "requiredCapabilities": { "elicitation": { "form": {} } } })));
     assert_eq!(client.call("optional", json!({})).await.unwrap().text(), "stranger");
+}
+
+#[tokio::test]
+async fn a_value_is_changed_whichever_way_it_was_found() {
+    in_both_eras(Client::new(server()), async |client| {
+        let asked = client.clone().answer("who", ada()).call("mapped", json!({})).await.unwrap();
+        assert_eq!((asked.text().as_str(), asked.asked), ("ADA", vec![vec!["who".to_owned()]]));
+        assert_eq!(client.call("mapped", json!({ "known": "Eve" })).await.unwrap().text(), "EVE");
+        assert_eq!(client.call("mapped", json!({})).await.unwrap().text(), "STRANGER");
+        let declined = client.decline("who").call("mapped", json!({})).await.unwrap();
+        assert_eq!(declined.text(), "the user declined to answer `who`, so nothing was done");
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -2,11 +2,11 @@ use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
-use super::{Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Visited, answer::elicited};
+use super::{Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Visited};
 use crate::{
     call::Call,
     error::{Halt, ToolError},
-    form::{Answered, Choice, Confirmed, Elicit},
+    form::Elicit,
 };
 
 /// A question to the client, or a value that makes asking needless.
@@ -54,6 +54,32 @@ impl<T> Ask<T> {
         }
         self
     }
+
+    /// Changes the value, whichever way it is found. What is asked stays the same.
+    ///
+    /// `.map(Some)` is for a question that need not come up, beside `Ask::known(None)`.
+    ///
+    /// ```
+    /// use rejoinder_core::ask::Ask;
+    /// use rejoinder_core::form::Confirmed;
+    ///
+    /// fn keep_copy(files: usize) -> Ask<Option<bool>> {
+    ///     if files == 0 { Ask::known(None) } else { Ask::user("Keep a copy?").map(|copy: Confirmed| Some(copy.yes)) }
+    /// }
+    /// ```
+    pub fn map<U>(self, change: impl Fn(T) -> U + Send + Sync + 'static) -> Ask<U>
+    where
+        T: 'static,
+    {
+        Ask(match self.0 {
+            Inner::Known(value) => Inner::Known(change(value)),
+            Inner::Question { question, read, otherwise, unprompted } => {
+                let otherwise = otherwise.map(&change);
+                let read = Arc::new(move |answer: &Value| read(answer).map(|outcome| outcome.map(&change)));
+                Inner::Question { question, read, otherwise, unprompted }
+            }
+        })
+    }
 }
 
 impl<T: Answer> Ask<T> {
@@ -63,7 +89,7 @@ impl<T: Answer> Ask<T> {
 }
 
 impl<T> Ask<T> {
-    fn read_with(
+    pub(super) fn read_with(
         question: Question,
         read: impl Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync + 'static,
     ) -> Self {
@@ -75,49 +101,6 @@ impl<T: Elicit> Ask<T> {
     /// Asks the user to fill in the form.
     pub fn user(message: impl Into<String>) -> Self {
         Self::question(Question::Form { message: message.into(), schema: T::form().to_value() })
-    }
-}
-
-impl Ask<bool> {
-    /// Asks the user to say yes or no. The form has one field, `yes`: see [`Confirmed`].
-    pub fn confirm(message: impl Into<String>) -> Self {
-        let Inner::Question { question, read, .. } = Ask::<Confirmed>::user(message).0 else { unreachable!("it asks") };
-        Self::read_with(question, move |answer| Ok(read(answer)?.map(|Confirmed { yes }| yes)))
-    }
-}
-
-impl Ask<String> {
-    /// Asks the user for a text. The form has one field, `text`: see [`Answered`].
-    pub fn text(message: impl Into<String>) -> Self {
-        let Inner::Question { question, read, .. } = Ask::<Answered>::user(message).0 else { unreachable!("it asks") };
-        Self::read_with(question, move |answer| Ok(read(answer)?.map(|Answered { text }| text)))
-    }
-
-    /// Asks the user to choose one of a list: of values, each with the title that the user sees.
-    ///
-    /// The form has one field, `choice`. Where the list is known when the program is written, an enum that derives
-    /// `ElicitEnum` is the better choice.
-    ///
-    /// ```
-    /// use rejoinder_core::ask::Ask;
-    ///
-    /// fn branch(branches: &[String]) -> Ask<String> {
-    ///     Ask::choice("Which branch?", branches.iter().map(|name| (name, name)))
-    /// }
-    /// ```
-    pub fn choice<V, N>(message: impl Into<String>, choices: impl IntoIterator<Item = (V, N)>) -> Self
-    where
-        V: Into<String>,
-        N: Into<String>,
-    {
-        let choice = Choice::of(choices);
-        let question = Question::Form { message: message.into(), schema: choice.form().to_value() };
-        Self::read_with(question, move |answer| {
-            elicited(answer, |content| {
-                let content = content.ok_or_else(BadAnswer::no_content)?;
-                choice.read(content).map_err(|errors| BadAnswer(errors.to_string()))
-            })
-        })
     }
 }
 

@@ -8,6 +8,7 @@ mod next_round;
 mod outcome;
 mod question;
 mod returned;
+mod shorthand;
 mod wire;
 
 pub use answer::{Answer, BadAnswer, Visited};

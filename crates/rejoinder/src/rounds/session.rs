@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::try_join_all;
 use rejoinder_core::{
     BoxFuture,
@@ -14,10 +15,11 @@ use rejoinder_core::{
 };
 use rmcp::{
     RoleServer,
-    model::{ClientResult, ServerRequest},
-    service::{Peer, ServiceError},
+    model::{CancelledNotificationParam, ClientResult, RequestId, ServerRequest},
+    service::{Peer, PeerRequestOptions, ServiceError},
 };
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use super::{TRIES, unusable};
 
@@ -55,12 +57,12 @@ impl Live {
         params["_meta"] = json!({ "rejoinder/key": key });
         if matches!(question, Question::Visit { .. }) {
             // The session era wants a name for the visit; the stateless one must not have it.
-            params["elicitationId"] = json!(format!("{:p}", std::ptr::from_ref(question)));
+            params["elicitationId"] = json!(fresh_id()?);
         }
         let request = json!({ "method": question.method(), "params": params });
         let request: ServerRequest = serde_json::from_value(request)
             .map_err(|error| ToolError::hidden(format!("not a question a session can ask: {error}")))?;
-        match self.peer.send_request(request).await {
+        match self.exchange(request).await {
             Ok(answer) => Ok(as_json(&answer)),
             Err(ServiceError::McpError(error)) => {
                 Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))
@@ -85,6 +87,42 @@ impl Live {
             }
         }
     }
+
+    /// Sends a request and waits for its answer; whoever stops waiting takes it back.
+    async fn exchange(&self, request: ServerRequest) -> Result<ClientResult, ServiceError> {
+        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
+        let mut open = Open { peer: &self.peer, id: Some(sent.id.clone()) };
+        let answer = sent.await_response().await;
+        open.id = None;
+        answer
+    }
+}
+
+/// A request that is out. Dropped before its answer came, because the call has ended, it is taken back: nobody should
+/// be left with a form on the screen that is of no use.
+struct Open<'a> {
+    peer: &'a Peer<RoleServer>,
+    id: Option<RequestId>,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) {
+            let peer = self.peer.clone();
+            let cancelled = CancelledNotificationParam::new(Some(id), Some("the call has ended".to_owned()));
+            runtime.spawn(async move {
+                // A client that has left needs not be told.
+                let _ = peer.notify_cancelled(cancelled).await;
+            });
+        }
+    }
+}
+
+/// A name that no other visit has.
+fn fresh_id() -> Result<String, ToolError> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id)?;
+    Ok(URL_SAFE_NO_PAD.encode(id))
 }
 
 fn as_json(answer: &ClientResult) -> Value {

@@ -31,7 +31,7 @@ pub(crate) struct Round {
 
 #[derive(Debug, Default)]
 struct Now {
-    /// What the next round will know: only what was looked at in this one.
+    /// What the next round will know of what was looked at in this one.
     progress: Progress,
     asked: Vec<(String, Question)>,
     /// The digest of what was asked under each key, to tell a key that is used twice.
@@ -194,6 +194,10 @@ impl Carrier for Round {
         let mut now = self.now();
         if now.progress.kept.is_none() {
             now.progress.kept.clone_from(&self.before.kept);
+        }
+        // A step that was taken stays known, although this round did not come to it: it must never be taken again.
+        for (step, result) in &self.before.steps {
+            now.progress.steps.entry(step.clone()).or_insert_with(|| result.clone());
         }
         let questions = std::mem::take(&mut now.asked);
         let state = now.progress.write();

@@ -14,7 +14,7 @@ use rejoinder_core::{
 };
 
 use crate::{
-    Completing, Tool,
+    Completing, Confirmed, Tool,
     prelude::*,
     server::{BuiltServer, Engine},
 };
@@ -75,7 +75,7 @@ where
 }
 
 fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
-    let waiting = Arc::clone(seen);
+    let (waiting, asking) = (Arc::clone(seen), Arc::clone(seen));
     vec![
         dynamic("emit", |arguments, ctx| async move {
             let who = arguments.get("who").and_then(|who| who.as_str()).unwrap_or("nobody").to_owned();
@@ -94,6 +94,20 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
                 ctx.progress(1.0).await;
                 std::future::pending::<()>().await;
             }
+        }),
+        dynamic("ask", move |arguments, ctx| {
+            let running = Running::new(&asking);
+            async move {
+                let _running = running;
+                let what = arguments.get("what").and_then(|what| what.as_str()).unwrap_or("really").to_owned();
+                let answer: Confirmed = ctx.ask("sure", Ask::user(format!("{what}?"))).await?;
+                Ok::<_, ToolError>(format!("{what}: {}", answer.yes))
+            }
+        }),
+        dynamic("visit", |_, ctx| async move {
+            ctx.ask("first", Ask::visit("https://pay.example/1", "Pay here.")).await?;
+            ctx.ask("second", Ask::visit("https://pay.example/2", "And here.")).await?;
+            Ok::<_, ToolError>("paid")
         }),
         dynamic("leave", |_, ctx| async move {
             let stream = ctx.extension::<super::super::ReplyStream>().cloned().unwrap_or_default();

@@ -53,7 +53,13 @@ impl Http {
     }
 
     pub(super) async fn initialize(&mut self, version: &'static str) {
-        let response = self.post(initialize(version)).await;
+        self.initialize_with(version, json!({})).await;
+    }
+
+    pub(super) async fn initialize_with(&mut self, version: &'static str, capabilities: Value) {
+        let mut request = initialize(version);
+        request["params"]["capabilities"] = capabilities;
+        let response = self.post(request).await;
         assert_eq!(response.status(), StatusCode::OK);
         self.session = Some(response.headers()["mcp-session-id"].to_str().expect("text").to_owned());
         let reply = Events::of(response).last().await;

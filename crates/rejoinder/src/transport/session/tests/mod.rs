@@ -1,3 +1,4 @@
+mod asking;
 mod calls;
 mod changes;
 mod client;

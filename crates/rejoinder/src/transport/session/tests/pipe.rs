@@ -9,14 +9,14 @@ use super::{
 };
 use crate::Server;
 
-struct Pipe {
+pub(super) struct Pipe {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: WriteHalf<DuplexStream>,
     served: tokio::task::JoinHandle<()>,
 }
 
 impl Pipe {
-    fn open(fixture: &Fixture) -> Self {
+    pub(super) fn open(fixture: &Fixture) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(far);
         let served = tokio::spawn(serve_pipe(fixture.engine(), reader, writer));
@@ -24,16 +24,16 @@ impl Pipe {
         Self { lines: BufReader::new(reader).lines(), writer, served }
     }
 
-    async fn send(&mut self, message: Value) {
+    pub(super) async fn send(&mut self, message: Value) {
         self.writer.write_all(format!("{message}\n").as_bytes()).await.expect("it is open");
     }
 
-    async fn next(&mut self) -> Value {
+    pub(super) async fn next(&mut self) -> Value {
         let line = self.lines.next_line().await.expect("it is open").expect("a line");
         serde_json::from_str(&line).expect("JSON")
     }
 
-    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+    pub(super) async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
         self.send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
         let reply = self.next().await;
         assert_eq!(reply["id"], id, "{reply}");
@@ -41,8 +41,12 @@ impl Pipe {
     }
 
     async fn initialize(&mut self, version: &str) -> Value {
+        self.initialize_with(version, json!({})).await
+    }
+
+    pub(super) async fn initialize_with(&mut self, version: &str, capabilities: Value) -> Value {
         let client = json!({ "name": "lines", "version": "1" });
-        let params = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client });
+        let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
         let reply = self.ask(0, "initialize", params).await;
         self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         reply

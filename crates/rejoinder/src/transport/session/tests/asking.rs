@@ -1,0 +1,201 @@
+//! Questions over a session, and clients that do not simply answer them.
+
+use std::{collections::HashMap, sync::atomic::Ordering, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{
+    fixture::{Fixture, fixture, until},
+    http::{Events, Http},
+    pipe::Pipe,
+};
+
+/// A client with a session.
+enum Client {
+    Pipe(Pipe),
+    /// Each call has a stream of its own.
+    Http(Http, HashMap<&'static str, Events>),
+}
+
+impl Client {
+    async fn each(fixture: &Fixture, capabilities: Value) -> [Self; 2] {
+        let mut pipe = Pipe::open(fixture);
+        pipe.initialize_with("2025-11-25", capabilities.clone()).await;
+        let mut http = Http::new(fixture);
+        http.initialize_with("2025-11-25", capabilities).await;
+        [Self::Pipe(pipe), Self::Http(http, HashMap::new())]
+    }
+
+    async fn call(&mut self, id: &'static str, tool: &str, arguments: Value) {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        match self {
+            Self::Pipe(pipe) => pipe.send(call).await,
+            Self::Http(http, calls) => {
+                calls.insert(id, Events::of(http.post(call).await));
+            }
+        }
+    }
+
+    /// The next message; over HTTP, the next one of that call.
+    async fn next(&mut self, id: &'static str) -> Value {
+        match self {
+            Self::Pipe(pipe) => pipe.next().await,
+            Self::Http(_, calls) => loop {
+                let event = calls.get_mut(id).expect("a call").next().await.expect("a message");
+                if let Some(message) = event.data {
+                    return message;
+                }
+            },
+        }
+    }
+
+    /// The next message that belongs to no call.
+    async fn told(&mut self) -> Value {
+        match self {
+            Self::Pipe(pipe) => pipe.next().await,
+            Self::Http(http, calls) => {
+                calls.insert("none", Events::of(http.send("GET", &[], Value::Null).await));
+                self.next("none").await
+            }
+        }
+    }
+
+    async fn send(&mut self, mut message: Value) {
+        message["jsonrpc"] = "2.0".into();
+        match self {
+            Self::Pipe(pipe) => pipe.send(message).await,
+            Self::Http(http, _) => assert_eq!(http.post(message).await.status(), 202),
+        }
+    }
+
+    async fn answer(&mut self, question: &Value, yes: bool) {
+        let result = json!({ "action": "accept", "content": { "yes": yes } });
+        self.send(json!({ "id": question["id"], "result": result })).await;
+    }
+
+    async fn still_answers(&mut self) {
+        self.call("after", "add", json!({ "a": 1, "b": 2 })).await;
+        let reply = self.next("after").await;
+        assert_eq!((&reply["id"], &reply["result"]["content"][0]["text"]), (&json!("after"), &json!("3")), "{reply}");
+    }
+}
+
+fn can_be_asked() -> Value {
+    json!({ "elicitation": {} })
+}
+
+fn text(reply: &Value) -> &str {
+    reply["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {reply}"))
+}
+
+#[tokio::test]
+async fn calls_that_ask_at_the_same_time_get_their_own_answers() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("one", "ask", json!({ "what": "tea" })).await;
+        client.call("two", "ask", json!({ "what": "milk" })).await;
+        let mut questions = [client.next("one").await, client.next("two").await];
+        questions.sort_by_key(|question| question["params"]["message"].to_string());
+        let [milk, tea] = questions;
+        assert_eq!((&milk["params"]["message"], &tea["params"]["message"]), (&json!("milk?"), &json!("tea?")));
+        client.answer(&milk, false).await;
+        let reply = client.next("two").await;
+        assert_eq!((&reply["id"], text(&reply)), (&json!("two"), "milk: false"));
+        client.answer(&tea, true).await;
+        let reply = client.next("one").await;
+        assert_eq!((&reply["id"], text(&reply)), (&json!("one"), "tea: true"));
+    }
+}
+
+#[tokio::test]
+async fn each_visit_has_a_name_of_its_own() {
+    for mut client in Client::each(&fixture(), json!({ "elicitation": { "url": {} } })).await {
+        client.call("call", "visit", json!({})).await;
+        let mut names = Vec::new();
+        for _ in 0..2 {
+            let question = client.next("call").await;
+            names.push(question["params"]["elicitationId"].as_str().expect("a name").to_owned());
+            client.send(json!({ "id": question["id"], "result": { "action": "accept" } })).await;
+        }
+        assert_ne!(names[0], names[1]);
+        assert_eq!(text(&client.next("call").await), "paid");
+    }
+}
+
+#[tokio::test]
+async fn an_error_for_an_answer_ends_the_call() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "ask", json!({})).await;
+        let question = client.next("call").await;
+        client.send(json!({ "id": question["id"], "error": { "code": -32001, "message": "no screen" } })).await;
+        let reply = client.next("call").await;
+        assert_eq!(reply["id"], "call");
+        assert_eq!(reply["error"], json!({ "code": -32001, "message": "no screen" }));
+        client.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn who_cannot_be_asked_is_told_so() {
+    for mut client in Client::each(&fixture(), json!({ "sampling": {} })).await {
+        client.call("call", "ask", json!({})).await;
+        let reply = client.next("call").await;
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!("call"), &json!(-32021)), "{reply}");
+        assert_eq!(reply["error"]["data"], json!({ "requiredCapabilities": { "elicitation": { "form": {} } } }));
+        client.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_leaves_no_question() {
+    let fixture = fixture();
+    for mut client in Client::each(&fixture, can_be_asked()).await {
+        client.call("call", "ask", json!({})).await;
+        let question = client.next("call").await;
+        client.send(json!({ "method": "notifications/cancelled", "params": { "requestId": "call" } })).await;
+        until("the function was dropped", || fixture.seen.running.load(Ordering::SeqCst) == 0).await;
+        let told = client.told().await;
+        assert_eq!(told["method"], "notifications/cancelled");
+        assert_eq!(told["params"]["requestId"], question["id"], "the user need not be asked any more");
+        // The answer was on its way.
+        client.answer(&question, true).await;
+        client.still_answers().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_session_drops_who_asks() {
+    let fixture = fixture();
+    for mut client in Client::each(&fixture, can_be_asked()).await {
+        client.call("call", "ask", json!({})).await;
+        client.next("call").await;
+        assert_eq!(fixture.seen.running.load(Ordering::SeqCst), 1);
+        match client {
+            Client::Pipe(pipe) => drop(pipe),
+            Client::Http(http, _) => assert_eq!(http.send("DELETE", &[], Value::Null).await.status(), 204),
+        }
+        // Calls have five seconds to end by themselves.
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(fixture.seen.running.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_client_whose_connection_broke_is_asked_again() {
+    let mut client = Http::new(&fixture());
+    client.initialize_with("2025-11-25", can_be_asked()).await;
+    let mut events = Events::of(client.call("ask", json!({})).await);
+    let first = events.next().await.expect("an event").id.expect("an id");
+    drop(events);
+    let mut events = Events::of(client.send("GET", &[("last-event-id", &first)], Value::Null).await);
+    let question = loop {
+        if let Some(question) = events.next().await.expect("a question").data {
+            break question;
+        }
+    };
+    assert_eq!(question["params"]["message"], "really?");
+    let result = json!({ "action": "accept", "content": { "yes": true } });
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
+    assert_eq!(client.post(answer).await.status(), 202);
+    assert_eq!(text(&events.last().await), "really: true");
+}
