@@ -67,10 +67,9 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
             ],
         ),
         purpose(
-            "Resolvers that do not need each other run at the same time, so both have run, and on a session both have \
-             asked, when the answer to one ends the call. Python runs one after the other.",
+            "Resolvers that do not need each other run at the same time, so on a session both have asked when the answer \
+             to one ends the call. Python runs one after the other.",
             [
-                at(STATELESS, "batch-decline-one", 2, "ran", json!(["who"]), json!(["sure", "who"])),
                 at(SESSION, "batch-decline-one", 1, "ran", json!(["who"]), json!(["sure", "who"])),
                 at(
                     SESSION,

@@ -49,7 +49,7 @@ impl Hidden<'_> {
             const _: () = {
                 use #private::__private as __rj;
                 use #private::__private::{
-                    NotArgument as _, NotAsk as _, NotByHand as _, NotInjected as _, NotResult as _, NotResultOfAsk as _,
+                    Needed as _, NotArgument as _, NotAsk as _, NotByHand as _, NotInjected as _, NotResult as _, NotResultOfAsk as _,
                 };
                 #said
             };

@@ -130,12 +130,16 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Iden
         }
     });
     quote! {
-        let #pattern = {
+        let #joined = {
             static KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
             let keys = KEYS.get_or_init(|| __rj::Keys::of(__RJ_ITEM.edges));
             let #walk = __rj::Walk::new(&#call, <Self as __rj::ReadParams>::PARAMS, &#arguments, &*#receiver, keys);
             let #joined = #join;
             #joined
+        };
+        let #pattern = match #joined {
+            __rj::Ok(settled) => settled,
+            __rj::Err(halt) => return __rj::over(&#call, halt).await,
         };
         #take
         let (#(#slots,)*) = #arguments;
@@ -149,23 +153,31 @@ pub(super) fn for_resolver(parameters: &[Filled], walk: &Ident) -> TokenStream {
     }
     let (pattern, join) = join(parameters, walk);
     let take = take(parameters, &quote!(.pass()?));
-    quote!(let #pattern = #join; #take)
+    quote!(let #pattern = #join?; #take)
 }
 
-/// The future of all resolvers at once, and the pattern of what comes out of it.
+/// The future of all resolvers at once, and the pattern of what comes out of it unless one of them ends the call.
 fn join(parameters: &[Filled], walk: &Ident) -> (TokenStream, TokenStream) {
-    let resolved = parameters.iter().filter_map(|parameter| Some((parameter.settled(), parameter.resolver.as_ref()?)));
-    let each = resolved.map(|(settled, resolver)| {
-        let at = Span::call_site().located_at(resolver.span());
-        (quote!(#settled), quote_spanned!(at=> #walk.get::<#resolver>()))
+    let each = parameters.iter().filter_map(|parameter| {
+        let Filled { ty, at, .. } = parameter;
+        let (settled, name, resolver) = (parameter.settled(), &parameter.parameter.name, parameter.resolver.as_ref()?);
+        let get = quote_spanned!(Span::call_site().located_at(resolver.span())=> #walk.get::<#resolver>());
+        let wants = quote_spanned!(*at=> __rj::Wants::<#ty, _>::of(&settled));
+        let future = quote! {
+            async {
+                let settled = #get.await;
+                let is_optional = #wants.is_optional();
+                __rj::unless_over(settled, is_optional, #name)
+            }
+        };
+        Some((quote!(#settled), future))
     });
-    let joined = each.rev().reduce(|(patterns, futures), (pattern, future)| {
-        (quote!((#pattern, #patterns)), quote!(__rj::join(#future, #futures)))
+    let each: Vec<_> = each.collect();
+    let joined = each.into_iter().rev().reduce(|(patterns, futures), (pattern, future)| {
+        (quote!((#pattern, #patterns)), quote!(__rj::try_join(#future, #futures)))
     });
-    let (pattern, future) = joined.unwrap_or_else(|| (quote!(()), quote!(__rj::std::future::ready(()))));
-    // With the span of what is joined, the compiler sees that it would tell the same mistake again.
-    let at = Span::call_site().located_at(future.span());
-    (pattern, quote_spanned!(at=> #future.await))
+    let (pattern, future) = joined.unwrap_or_else(|| (quote!(()), quote!(__rj::std::future::ready(__rj::Ok(())))));
+    (pattern, quote!(#future.await))
 }
 
 /// Takes the values out of the outcomes; what stopped any of them ends it here.

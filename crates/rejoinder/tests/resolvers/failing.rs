@@ -34,3 +34,48 @@ async fn what_failed_is_not_tried_again() {
     assert!(!reply.text().contains("invalid digit"), "the detail goes to the log: {}", reply.text());
     assert_eq!(tries.0.load(Ordering::Relaxed), 1);
 }
+
+#[resolver]
+fn asked() -> Ask<bool> {
+    Ask::confirm("Sure?")
+}
+
+#[resolver]
+async fn endless() -> u8 {
+    std::future::pending().await
+}
+
+#[resolver]
+async fn refusing() -> Result<u8, ToolError> {
+    tokio::task::yield_now().await;
+    Err(ToolError::new("not now"))
+}
+
+/// What it needs ends, although what it also needs does not.
+#[resolver]
+fn both(#[resolve(endless)] endless: u8, #[resolve(refusing)] refusing: u8) -> u8 {
+    endless + refusing
+}
+
+#[tool]
+async fn declined_beside(#[resolve(endless)] endless: u8, #[resolve(asked)] asked: bool) -> String {
+    format!("{endless} {asked}")
+}
+
+#[tool]
+async fn refused_beside(#[resolve(both)] both: u8, #[resolve(endless)] endless: Option<u8>) -> String {
+    format!("{both} {endless:?}")
+}
+
+#[tokio::test]
+async fn e4_what_ends_the_call_ends_it_at_once() {
+    let server = Server::new("ending", "1.0.0").tools(tools![declined_beside, refused_beside]);
+    let client = Client::new(server).decline("asked");
+    in_both_eras(client.clone(), async |client| {
+        assert_eq!(client.call("refused_beside", json!({})).await.unwrap().text(), "not now");
+    })
+    .await;
+    // A stateless round waits for all its resolvers, so that everything that can be asked is asked at once.
+    let reply = client.era(Era::Session).call("declined_beside", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "the user declined what `asked` needs, so nothing was done");
+}
