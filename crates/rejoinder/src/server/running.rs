@@ -57,14 +57,16 @@ impl<O> Running<O> {
                 Err(_) => self.done = Some(Err(Panicked)),
             }
         }
-        match self.call.outbox().take() {
-            Some(emitted) => Poll::Ready(Event::Emitted(emitted)),
-            None => match (self.done.take(), self.call.carrier().and_then(Carrier::parked)) {
-                (Some(outcome), _) => Poll::Ready(Event::Done(outcome)),
-                (None, Some(Ok(parked))) => Poll::Ready(Event::Parked(parked)),
-                (None, Some(Err(mistake))) => Poll::Ready(Event::Done(Ok(Err(mistake)))),
-                (None, None) => Poll::Pending,
-            },
+        if let Some(emitted) = self.call.outbox().take() {
+            return Poll::Ready(Event::Emitted(emitted));
+        }
+        if let Some(outcome) = self.done.take() {
+            return Poll::Ready(Event::Done(outcome));
+        }
+        match self.call.carrier().and_then(Carrier::parked) {
+            Some(Ok(parked)) => Poll::Ready(Event::Parked(parked)),
+            Some(Err(mistake)) => Poll::Ready(Event::Done(Ok(Err(mistake)))),
+            None => Poll::Pending,
         }
     }
 }
