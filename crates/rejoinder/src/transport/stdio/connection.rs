@@ -107,7 +107,7 @@ impl Connection<'_> {
         if cancels && self.in_flight.cancel(envelope.params.raw) {
             return;
         }
-        if is_of_session(&envelope, None) && self.engine.options.sessions {
+        if is_of_session(&envelope, || None) && self.engine.options.sessions {
             let begin = || Session::begin(self.engine, self.in_flight.sender());
             return self.session.get_or_insert_with(begin).send(line.clone());
         }
