@@ -40,7 +40,8 @@ impl<'a> Scan<'a> {
     /// The next byte that is not white space.
     pub(super) fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.text.as_bytes().get(self.at) {
-            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+            // White space is rare, and none of it lies above the space.
+            if *byte > b' ' || !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
                 return Some(*byte);
             }
             self.at += 1;
