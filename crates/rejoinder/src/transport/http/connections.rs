@@ -99,3 +99,52 @@ impl Connections {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// Looks so many times, and lets something happen before each.
+    async fn look(connections: &mut Connections, times: u32, between: impl Fn()) {
+        for _ in 0..times {
+            between();
+            connections.close_silent();
+            yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_closed_when_it_waits_for_a_request_too_long() {
+        let mut connections = Connections::new(Duration::from_secs(1));
+        connections.add(|_| pending());
+        look(&mut connections, LOOKS, || {}).await;
+        assert!(connections.tasks.try_join_next().is_none());
+        look(&mut connections, 1, || {}).await;
+        assert!(connections.ended().await);
+        assert!(connections.watched.is_empty());
+        assert!(!connections.ended().await);
+    }
+
+    #[tokio::test]
+    async fn one_that_is_being_answered_or_keeps_asking_stays() {
+        let mut connections = Connections::new(Duration::from_secs(1));
+        let mut requests = Vec::new();
+        for _ in 0..2 {
+            connections.add(|its| {
+                requests.push(its);
+                pending()
+            });
+        }
+        let answering = requests[0].begin();
+        look(&mut connections, 3 * LOOKS, || drop(requests[1].begin())).await;
+        assert!(connections.tasks.try_join_next().is_none());
+        drop(answering);
+        look(&mut connections, LOOKS + 1, || drop(requests[1].begin())).await;
+        assert!(connections.ended().await);
+        assert_eq!(connections.watched.len(), 1);
+    }
+}
