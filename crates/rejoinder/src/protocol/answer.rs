@@ -16,7 +16,7 @@ use super::{
     RpcError,
     listen::Listen,
     round::Bound,
-    write::{Reply, error_reply, failure, notification, result_reply, result_reply_with_meta},
+    write::{Reply, error_reply, failure, notification, result_reply, result_reply_with_meta, tool_reply},
 };
 use crate::server::{CacheHints, Engine, Event, Panicked, Running};
 
@@ -155,7 +155,7 @@ fn tool(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<CallToolResul
         failed => settle(&bound.target(), failed),
     };
     match result {
-        Ok(result) => result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut()),
+        Ok(result) => tool_reply(id, result, &engine.info_json),
         Err(error) => error_reply(Some(id), &error),
     }
 }

@@ -20,7 +20,7 @@ use super::{
     version::{MODERN, supported},
     write::{Reply, error_reply, list_reply, result_reply},
 };
-use crate::server::{CacheHints, Completion, Engine, List, Reference, Running};
+use crate::server::{CacheHints, Completion, Engine, List, Reference, Running, ToolEntry};
 
 /// What the HTTP request brought along, if there was one.
 pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
@@ -114,10 +114,12 @@ impl Request<'_> {
         if let (Some(headers), Some(name)) = (headers, name) {
             check_name(headers, name)?;
         }
-        if let (Method::CallTool, Some(name), Some(headers)) = (method, name, headers)
-            && let Some(entry) = self.engine.tool(name)
-        {
-            check_arguments(headers, &entry, params.arguments.raw())?;
+        let tool = match (method, name) {
+            (Method::CallTool, Some(name)) => params.tool.take().or_else(|| self.engine.tool(name)),
+            _ => None,
+        };
+        if let (Some(tool), Some(headers)) = (&tool, headers) {
+            check_arguments(headers, tool, params.arguments.raw())?;
         }
         facts.http = http;
         let Some(name) = name else { return self.simple(method, &params, facts) };
@@ -127,7 +129,7 @@ impl Request<'_> {
         match method {
             Method::GetPrompt => self.get_prompt(name, raw, facts, bound, begun),
             Method::ReadResource => self.read_resource(name, facts, bound, begun),
-            _ => self.call_tool(name, std::mem::take(&mut params.arguments), facts, bound, begun),
+            _ => self.call_tool(tool, std::mem::take(&mut params.arguments), facts, bound, begun),
         }
     }
 
@@ -150,13 +152,13 @@ impl Request<'_> {
 
     fn call_tool(
         &self,
-        name: &str,
+        tool: Option<Arc<ToolEntry>>,
         arguments: Arguments<'_>,
         facts: Facts,
         bound: Bound,
         begun: Begun,
     ) -> Result<Answer, RpcError> {
-        let entry = self.engine.tool(name).ok_or_else(|| RpcError::unknown("tool", name))?;
+        let entry = tool.ok_or_else(|| RpcError::unknown("tool", &bound.target()))?;
         let read = match arguments {
             Arguments::Ready(ready, _) => ToolArguments::Good(ready),
             Arguments::Absent => explain_tool(self.engine, &entry, "{}")?,

@@ -1,6 +1,6 @@
 //! One message, read once from its bytes.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use rejoinder_core::{item::Ready, model::CallToolResult};
 
@@ -9,7 +9,7 @@ use super::{
     error::shortened,
     scan::{Scan, Syntax},
 };
-use crate::server::Engine;
+use crate::server::{Engine, ToolEntry};
 
 /// A JSON-RPC message whose outer shape is right.
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ pub(crate) struct Params<'a> {
     pub(crate) uri: Field<Cow<'a, str>>,
     pub(crate) cursor: Field<Cow<'a, str>>,
     pub(crate) arguments: Arguments<'a>,
+    /// The tool that is called, where that was known in time to read its arguments.
+    pub(crate) tool: Option<Arc<ToolEntry>>,
     pub(crate) request_state: Field<Cow<'a, str>>,
     /// The answers to what the last round asked, as JSON.
     pub(crate) input_responses: Option<&'a str>,
@@ -73,6 +75,8 @@ pub(crate) struct Meta<'a> {
     pub(crate) version: Option<&'a str>,
     pub(crate) capabilities: Option<&'a str>,
     pub(crate) client: Option<&'a str>,
+    /// Whether that has the texts that a `clientInfo` must have.
+    pub(crate) is_client: bool,
     pub(crate) log_level: Option<&'a str>,
     pub(crate) progress_token: Option<&'a str>,
 }
@@ -202,10 +206,11 @@ impl<'a> Params<'a> {
     /// Where the tool is known by now, its arguments are read into its parameters' types at once.
     fn arguments(&mut self, scan: &mut Scan<'a>, method: Option<&str>, state: &State<'_>) -> Result<(), RpcError> {
         scan.peek();
-        if let (Some("tools/call"), Field::Given(name)) = (method, &self.name)
-            && let Some(entry) = state.engine.tool(name)
-            && let Some((ready, length)) = entry.tool.reader().read(scan.rest())
-        {
+        if let (Some("tools/call"), Field::Given(name)) = (method, &self.name) {
+            self.tool = state.engine.tool(name);
+        }
+        let reader = self.tool.as_ref().map(|entry| entry.tool.reader());
+        if let Some((ready, length)) = reader.and_then(|reader| reader.read(scan.rest())) {
             self.arguments = Arguments::Ready(ready, &scan.rest()[..length]);
             scan.advance(length);
             return Ok(());
@@ -220,8 +225,8 @@ impl<'a> Params<'a> {
 
 impl<'a> Field<Cow<'a, str>> {
     fn read(scan: &mut Scan<'a>) -> Result<Self, RpcError> {
-        match scan.value() {
-            Ok(text) => Ok(Self::Given(Text::into_cow(text))),
+        match scan.string() {
+            Ok(text) => Ok(Self::Given(text)),
             Err(_) => Ok(if scan.raw()? == "null" { Self::Absent } else { Self::Wrong }),
         }
     }
@@ -251,18 +256,22 @@ impl<'a> Meta<'a> {
         }
         let (mut meta, mut first) = (Self::default(), true);
         while let Some(key) = scan.key(&mut first)? {
-            let field = match &*key {
-                "io.modelcontextprotocol/protocolVersion" => &mut meta.version,
-                "io.modelcontextprotocol/clientCapabilities" => &mut meta.capabilities,
-                "io.modelcontextprotocol/clientInfo" => &mut meta.client,
-                "io.modelcontextprotocol/logLevel" => &mut meta.log_level,
-                "progressToken" => &mut meta.progress_token,
+            let (field, value) = match &*key {
+                "io.modelcontextprotocol/protocolVersion" => (&mut meta.version, scan.raw()?),
+                "io.modelcontextprotocol/clientCapabilities" => (&mut meta.capabilities, scan.raw()?),
+                "io.modelcontextprotocol/clientInfo" => {
+                    let client;
+                    (client, meta.is_client) = client_info(scan)?;
+                    (&mut meta.client, client)
+                }
+                "io.modelcontextprotocol/logLevel" => (&mut meta.log_level, scan.raw()?),
+                "progressToken" => (&mut meta.progress_token, scan.raw()?),
                 _ => {
                     scan.skip()?;
                     continue;
                 }
             };
-            if field.replace(scan.raw()?).is_some() {
+            if field.replace(value).is_some() {
                 return Err(RpcError::invalid_params(format!("`params._meta` has `{}` twice", shortened(&key))));
             }
         }
@@ -271,14 +280,26 @@ impl<'a> Meta<'a> {
     }
 }
 
-/// A string, borrowed from the input where it has no escapes.
-#[derive(serde::Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'a> Text<'a> {
-    fn into_cow(self) -> Cow<'a, str> {
-        self.0
+/// A `clientInfo`, and whether it is an object with the texts `name` and `version`, each once.
+fn client_info<'a>(scan: &mut Scan<'a>) -> Result<(&'a str, bool), RpcError> {
+    scan.peek();
+    let start = scan.clone();
+    if !scan.open() {
+        return Ok((scan.raw()?, false));
     }
+    let (mut names, mut versions, mut texts, mut first) = (0, 0, true, true);
+    while let Some(key) = scan.key(&mut first)? {
+        match &*key {
+            "name" => names += 1,
+            "version" => versions += 1,
+            _ => {
+                scan.skip()?;
+                continue;
+            }
+        }
+        texts &= matches!(Field::read(scan)?, Field::Given(_));
+    }
+    Ok((scan.since(&start), texts && (names, versions) == (1, 1)))
 }
 
 /// An id is a string or an integer, and comes back as it was sent.

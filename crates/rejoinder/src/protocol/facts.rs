@@ -23,7 +23,7 @@ pub(super) fn facts(body: &Bytes, id: &str, meta: &Meta<'_>) -> Result<Facts, Rp
         era: Era::Stateless,
         protocol_version: MODERN,
         capabilities: capabilities(meta.capabilities)?,
-        client: client(body, meta.client)?,
+        client: client(body, meta)?,
         log_level: log_level(meta.log_level)?,
         progress_token: progress_token(meta.progress_token)?,
         http: None,
@@ -54,18 +54,12 @@ fn object<'a, T: serde::Deserialize<'a>>(raw: &'a str) -> Option<T> {
     raw.starts_with('{').then(|| serde_json::from_str(raw).ok()).flatten()
 }
 
-fn client(body: &Bytes, raw: Option<&str>) -> Result<Option<Bytes>, RpcError> {
-    /// The least that a `clientInfo` has; the rest is decoded when somebody asks.
-    #[derive(serde::Deserialize)]
-    struct Least<'a> {
-        #[serde(borrow, rename = "name")]
-        _name: std::borrow::Cow<'a, str>,
-        #[serde(borrow, rename = "version")]
-        _version: std::borrow::Cow<'a, str>,
+/// The client's `clientInfo`, decoded when somebody asks.
+fn client(body: &Bytes, meta: &Meta<'_>) -> Result<Option<Bytes>, RpcError> {
+    match meta.client {
+        Some(_) if !meta.is_client => Err(malformed("clientInfo", "an object with `name` and `version`")),
+        raw => Ok(raw.map(|raw| keep(body, raw))),
     }
-    let Some(raw) = raw else { return Ok(None) };
-    object::<Least<'_>>(raw).ok_or_else(|| malformed("clientInfo", "an object with `name` and `version`"))?;
-    Ok(Some(keep(body, raw)))
 }
 
 fn log_level(raw: Option<&str>) -> Result<Option<Level>, RpcError> {

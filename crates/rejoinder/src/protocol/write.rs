@@ -5,7 +5,7 @@ use http::StatusCode;
 use rejoinder_core::{
     call::{Emitted, Facts},
     error::{ToolError, ToolErrorKind},
-    model::{CallToolResult, ContentBlock},
+    model::{CallToolResult, ContentBlock, ResultType},
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -62,10 +62,39 @@ pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: &RawValue
     if out.len() > start + 1 {
         out.push(b',');
     }
+    signed(out, server)
+}
+
+/// Ends a result, and the reply with it, with the `_meta` that names the server.
+fn signed(mut out: Vec<u8>, server: &RawValue) -> Reply {
     for part in ["\"_meta\":{\"", INFO_KEY, "\":", server.get(), "}}}"] {
         out.extend_from_slice(part.as_bytes());
     }
     Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+}
+
+/// A reply with what a tool returned. Most return one text and nothing else, which needs no serializer.
+pub(super) fn tool_reply(id: &str, result: CallToolResult, server: &RawValue) -> Reply {
+    let Some(text) = only_text(&result) else {
+        return result_reply_with_meta(id, result, server, |result| result.meta.as_deref_mut());
+    };
+    let mut out = head(id, 256 + text.len());
+    out.extend_from_slice(br#","result":{"resultType":"complete","content":[{"type":"text","text":"#);
+    serde_json::to_writer(&mut out, text).expect("a text is JSON, and memory takes it");
+    out.extend_from_slice(br#"}],"isError":false,"#);
+    signed(out, server)
+}
+
+/// The text of a result that has nothing else to say.
+fn only_text(result: &CallToolResult) -> Option<&str> {
+    let [ContentBlock::Text(block)] = &*result.content else { return None };
+    let plain = result.result_type == Some(ResultType::COMPLETE)
+        && result.is_error == Some(false)
+        && result.structured_content.is_none()
+        && result.meta.is_none()
+        && block.meta.is_none()
+        && block.annotations.is_none();
+    plain.then_some(&block.text)
 }
 
 /// A reply with a result that may have a `_meta` of its own.
@@ -180,4 +209,33 @@ pub(crate) fn progress_params(facts: &Facts, progress: f64, total: Option<f64>, 
         params["message"] = message.into();
     }
     params
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_text_is_written_as_the_serializer_would() {
+        let server = RawValue::from_string(r#"{"name":"test","version":"1"}"#.to_owned()).expect("JSON");
+        let written = |reply: Reply| reply.body.pieces().map(|piece| piece.to_vec()).collect::<Vec<_>>().concat();
+        for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
+            let result = CallToolResult::success(vec![ContentBlock::text(text)]);
+            assert_eq!(only_text(&result), Some(text));
+            let expected = written(result_reply("1", &result, &server));
+            assert_eq!(written(tool_reply("1", result, &server)), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_left_to_the_serializer() {
+        let text = || vec![ContentBlock::text("x")];
+        let mut others = [CallToolResult::success(text()), CallToolResult::success(text())];
+        others[0].meta = Some(rejoinder_core::model::MetaObject::default());
+        others[1].structured_content = Some(Value::Null);
+        let more = [CallToolResult::error(text()), CallToolResult::success([text(), text()].concat())];
+        for result in others.iter().chain(&more) {
+            assert_eq!(only_text(result), None, "{result:?}");
+        }
+    }
 }

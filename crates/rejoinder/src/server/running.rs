@@ -66,11 +66,13 @@ impl<O: 'static> Running<O> {
         if let Some(emitted) = self.call.outbox().take() {
             return Poll::Ready(Event::Emitted(emitted));
         }
-        Poll::Ready(match (self.done.take(), self.call.carrier().and_then(Carrier::parked)) {
-            (Some(outcome), _) => Event::Done(outcome),
-            (None, Some(Ok(parked))) => Event::Parked(parked),
-            (None, Some(Err(mistake))) => Event::Done(Ok(Err(mistake))),
-            (None, None) => Event::Again,
+        if let Some(outcome) = self.done.take() {
+            return Poll::Ready(Event::Done(outcome));
+        }
+        Poll::Ready(match self.call.carrier().and_then(Carrier::parked) {
+            Some(Ok(parked)) => Event::Parked(parked),
+            Some(Err(mistake)) => Event::Done(Ok(Err(mistake))),
+            None => Event::Again,
         })
     }
 

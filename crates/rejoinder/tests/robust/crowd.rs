@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    client::{Post, call, within},
+    client::{Post, call, observed, within},
     fixture::{Events, Host},
 };
 
@@ -63,5 +63,11 @@ async fn a_connection_without_a_request_is_closed_after_a_while() {
     within(tokio::time::sleep(std::time::Duration::from_millis(400))).await;
     host.events.release.add_permits(1);
     assert_eq!(connection.response().await.expect("an answer").text(), "7");
+    // So may a stream of events, however little it says.
+    let mut stream = host.connect().await;
+    stream.send(Post::of(&observed(call("forever", json!({ "progress_first": true })), 7)).bytes()).await;
+    Events::happened(&host.events.waiting, 1).await;
+    within(tokio::time::sleep(std::time::Duration::from_millis(400))).await;
+    assert_eq!(host.events.dropped.available_permits(), 0);
     host.still_answers().await;
 }

@@ -10,12 +10,19 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http_body::{Body, Frame as BodyFrame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::connections::Answering;
 use crate::protocol::{Frame, ReplyBody, Stream};
 
 /// The body of a response: one message, or a stream of them.
-pub struct ResponseBody(Kind);
+pub struct ResponseBody {
+    kind: Kind,
+    /// Dropped with the body, once that has been sent.
+    _answering: Option<Answering>,
+}
 
 enum Kind {
+    /// Empty once it has been sent.
+    Whole(Bytes),
     Pieces(VecDeque<Bytes>),
     Events(Box<Events>),
     Other(Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>),
@@ -25,21 +32,24 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ResponseBody {
     pub(super) fn empty() -> Self {
-        Self(Kind::Pieces(VecDeque::new()))
+        Kind::Whole(Bytes::new()).into()
     }
 
     pub(super) fn text(text: &'static str) -> Self {
-        Self(Kind::Pieces(VecDeque::from([Bytes::from_static(text.as_bytes())])))
+        Kind::Whole(Bytes::from_static(text.as_bytes())).into()
     }
 
     pub(super) fn reply(body: ReplyBody) -> Self {
-        Self(Kind::Pieces(body.pieces().collect()))
+        match body {
+            ReplyBody::Whole(whole) => Kind::Whole(whole).into(),
+            list @ ReplyBody::List { .. } => Kind::Pieces(list.pieces().collect()).into(),
+        }
     }
 
     /// A stream of events, the first of which may have come already.
     pub(super) fn events(first: Option<Bytes>, stream: Stream) -> Self {
         let keep_alive = Box::pin(sleep(KEEP_ALIVE));
-        Self(Kind::Events(Box::new(Events { first, stream: Some(stream), keep_alive })))
+        Kind::Events(Box::new(Events { first, stream: Some(stream), keep_alive })).into()
     }
 
     /// A body that somebody else made.
@@ -48,7 +58,19 @@ impl ResponseBody {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self(Kind::Other(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))))
+        Kind::Other(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))).into()
+    }
+
+    /// The same body; until it has been sent, its request is being answered.
+    pub(super) fn until_sent(mut self, answering: Answering) -> Self {
+        self._answering = Some(answering);
+        self
+    }
+}
+
+impl From<Kind> for ResponseBody {
+    fn from(kind: Kind) -> Self {
+        Self { kind, _answering: None }
     }
 }
 
@@ -63,7 +85,11 @@ impl Body for ResponseBody {
     type Error = BoxError;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<BodyFrame<Bytes>, BoxError>>> {
-        match &mut self.get_mut().0 {
+        match &mut self.get_mut().kind {
+            Kind::Whole(whole) => {
+                let whole = std::mem::take(whole);
+                Poll::Ready((!whole.is_empty()).then(|| Ok(BodyFrame::data(whole))))
+            }
             Kind::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|piece| Ok(BodyFrame::data(piece)))),
             Kind::Events(events) => events.poll_event(cx).map(|event| event.map(|event| Ok(BodyFrame::data(event)))),
             Kind::Other(body) => body.as_mut().poll_frame(cx),
@@ -71,7 +97,8 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
+            Kind::Whole(whole) => whole.is_empty(),
             Kind::Pieces(pieces) => pieces.is_empty(),
             Kind::Events(events) => events.stream.is_none(),
             Kind::Other(body) => body.is_end_stream(),
@@ -79,7 +106,8 @@ impl Body for ResponseBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
+            Kind::Whole(whole) => SizeHint::with_exact(whole.len() as u64),
             Kind::Pieces(pieces) => SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum()),
             Kind::Events(_) => SizeHint::default(),
             Kind::Other(body) => body.size_hint(),

@@ -1,6 +1,7 @@
 //! Streamable HTTP: one endpoint, one POST for each request.
 
 mod body;
+mod connections;
 mod guard;
 mod request;
 mod serve;

@@ -1,6 +1,6 @@
 //! What a request must be before anybody looks into it.
 
-use std::time::Duration;
+use std::{future::poll_fn, task::Poll, time::Duration};
 
 use ::http::{HeaderMap, StatusCode, header};
 use bytes::Bytes;
@@ -48,7 +48,12 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, Refused> {
 
 /// The body must say that it is JSON: a form in a browser cannot.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refused> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = headers.get(header::CONTENT_TYPE);
+    // What nearly every client sends.
+    if kind.is_some_and(|kind| kind == "application/json") {
+        return Ok(());
+    }
+    let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());
@@ -66,8 +71,13 @@ where
     if body.size_hint().lower() > limit as u64 {
         return Err(too_long());
     }
-    let read = std::pin::pin!(Limited::new(body, limit).collect());
-    match tokio::time::timeout(timeout, read).await {
+    let mut read = std::pin::pin!(Limited::new(body, limit).collect());
+    // Most bodies have come with their heads: only one that has not needs a clock.
+    let read = match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
+        Poll::Ready(read) => Ok(read),
+        Poll::Pending => tokio::time::timeout(timeout, read).await,
+    };
+    match read {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_long()),
         Ok(Err(_)) => Err(Refused::new(StatusCode::BAD_REQUEST, "the body ended before it was complete")),

@@ -1,16 +1,17 @@
-use std::{convert::Infallible, io, time::Duration};
+use std::{convert::Infallible, io, pin::pin, time::Duration};
 
 use ::http::{Request, Response, StatusCode};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::{
     net::{TcpListener, TcpStream},
-    task::JoinSet,
     time::{sleep, timeout},
 };
-use tower_service::Service;
 
-use super::{McpService, ResponseBody};
+use super::{
+    McpService, ResponseBody,
+    connections::{Connections, Requests},
+};
 use crate::{
     server::BuiltServer,
     transport::shutdown::{Shutdown, finish_teardown},
@@ -22,16 +23,21 @@ pub(in crate::transport) async fn serve(
     listener: TcpListener,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    let (grace, header_timeout) = (server.0.options.grace, server.0.options.header_timeout);
+    let grace = server.0.options.grace;
     let engine = std::sync::Arc::clone(&server.0);
     let service = server.into_service();
-    let mut connections = JoinSet::new();
+    let mut connections = Connections::new(engine.options.header_timeout);
+    let mut pause = pin!(connections.pause());
     loop {
         tokio::select! {
             stream = accept(&listener) => {
-                connections.spawn(connection(stream, service.clone(), header_timeout, shutdown.clone()));
+                connections.add(|requests| connection(stream, service.clone(), requests, shutdown.clone()));
             }
-            Some(_) = connections.join_next() => {}
+            true = connections.ended() => {}
+            () = &mut pause => {
+                connections.close_silent();
+                pause.set(connections.pause());
+            }
             () = shutdown.wait() => break,
         }
     }
@@ -42,13 +48,13 @@ pub(in crate::transport) async fn serve(
         // A session outlives its calls, and ends only when it is told to.
         engine.calls.idle().await;
         service.close().await;
-        while connections.join_next().await.is_some() {}
+        while connections.ended().await {}
     };
     if timeout(grace, finishing).await.is_err() {
         tracing::warn!(?grace, "calls were still in flight at the end of the grace period");
         service.close().await;
     }
-    connections.shutdown().await;
+    connections.close().await;
     finish_teardown(&engine).await;
     Ok(())
 }
@@ -71,14 +77,15 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
-/// Serves one connection to its end. It is given up when the head of a request does not come in time.
-async fn connection(stream: TcpStream, service: McpService, header_timeout: Duration, shutdown: Shutdown) {
+/// Serves one connection to its end.
+async fn connection(stream: TcpStream, service: McpService, requests: Requests, shutdown: Shutdown) {
     // A reply is written whole: waiting to fill a packet would only delay it.
     let _ = stream.set_nodelay(true);
-    let answer = service_fn(move |request| at_mcp(service.clone(), request));
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(header_timeout);
-    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), answer));
+    let answer = service_fn(move |request| {
+        let (service, answering) = (service.clone(), requests.begin());
+        async move { Ok::<_, Infallible>(at_mcp(service, request).await.map(|body| body.until_sent(answering))) }
+    });
+    let mut connection = pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
     let ended = tokio::select! {
         ended = &mut connection => ended,
         () = shutdown.wait() => {
@@ -92,13 +99,13 @@ async fn connection(stream: TcpStream, service: McpService, header_timeout: Dura
 }
 
 /// The service at `/mcp`, and nothing elsewhere.
-async fn at_mcp(mut service: McpService, request: Request<Incoming>) -> Result<Response<ResponseBody>, Infallible> {
+async fn at_mcp(service: McpService, request: Request<Incoming>) -> Response<ResponseBody> {
     if request.uri().path() == "/mcp" {
-        return service.call(request).await;
+        return service.respond(request).await;
     }
     let mut elsewhere = Response::new(ResponseBody::text("the MCP endpoint is /mcp\n"));
     *elsewhere.status_mut() = StatusCode::NOT_FOUND;
-    Ok(elsewhere)
+    elsewhere
 }
 
 #[cfg(test)]

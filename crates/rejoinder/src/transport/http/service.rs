@@ -52,6 +52,15 @@ impl McpService {
         Self(Arc::new(Endpoint { engine, sessions }))
     }
 
+    /// Answers a request.
+    pub(super) async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.0.handle(request).await.unwrap_or_else(|refused| refusal(&refused))
+    }
+
     /// Ends what would stay open for ever: subscriptions and sessions. Calls in flight go on.
     ///
     /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
@@ -90,8 +99,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let endpoint = Arc::clone(&self.0);
-        Box::pin(async move { Ok(endpoint.handle(request).await.unwrap_or_else(|refused| refusal(&refused))) })
+        let service = self.clone();
+        Box::pin(async move { Ok(service.respond(request).await) })
     }
 }
 
@@ -120,7 +129,7 @@ impl Endpoint {
             Ok(envelope) => envelope,
             Err(bad) => return Ok(json(error_reply(bad.id.as_deref(), &bad.error))),
         };
-        let version = parts.headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+        let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
             return Ok(in_session(sessions, parts, body).await);
         }

@@ -36,6 +36,10 @@ pub(crate) async fn serve(
     }
 }
 
+/// What waits to be written before it is, while requests that have arrived wait to be answered: one write serves many
+/// of them, and the client can work on the first replies while the server works on the next.
+const ENOUGH: usize = 2 * 1024;
+
 async fn converse(
     engine: &Arc<Engine>,
     mut input: impl AsyncRead + Unpin,
@@ -46,12 +50,15 @@ async fn converse(
     let mut connection = Connection { engine, in_flight: InFlight::new(sender), session: None, out: BytesMut::new() };
     let mut lines = Lines::new(engine.options.body_limit);
     loop {
+        let mut stopped = false;
         tokio::select! {
             read = input.read_buf(lines.space()), if !connection.session.as_ref().is_some_and(Session::is_busy) => {
                 let ended = read? == 0;
-                // All that has arrived is answered before anything is written: one write for many requests.
                 while let Some(line) = lines.next() {
                     connection.line(line);
+                    if connection.out.len() >= ENOUGH && !stopped {
+                        stopped = !connection.flush_unless(&shutdown, &mut output).await?;
+                    }
                 }
                 if ended {
                     lines.last().into_iter().for_each(|line| connection.line(line));
@@ -67,10 +74,8 @@ async fn converse(
             }
             () = shutdown.wait() => break engine.hub.close(),
         }
-        // A client that does not read must not keep the server from stopping.
-        tokio::select! {
-            flushed = connection.flush(&mut output) => flushed?,
-            () = shutdown.wait() => break engine.hub.close(),
+        if stopped || !connection.flush_unless(&shutdown, &mut output).await? {
+            break engine.hub.close();
         }
     }
     timeout(engine.options.grace, connection.finish(receiver, output)).await.unwrap_or(Ok(()))
@@ -107,7 +112,7 @@ impl Connection<'_> {
         if cancels && self.in_flight.cancel(envelope.params.raw) {
             return;
         }
-        if is_of_session(&envelope, None) && self.engine.options.sessions {
+        if is_of_session(&envelope, || None) && self.engine.options.sessions {
             let begin = || Session::begin(self.engine, self.in_flight.sender());
             return self.session.get_or_insert_with(begin).send(line.clone());
         }
@@ -125,8 +130,7 @@ impl Connection<'_> {
 
     /// Most calls are over at once, and are answered here; the others go on by themselves.
     fn run(&mut self, id: &str, mut stream: Stream) {
-        let key = InFlight::key(id);
-        if self.in_flight.contains(&key) {
+        if self.in_flight.contains(id) {
             let error = RpcError::invalid_request("a request with this id is still being answered");
             return self.reply(error_reply(Some(id), &error));
         }
@@ -137,9 +141,9 @@ impl Connection<'_> {
             // It may have no end of them: whoever has something to say goes on by itself, as fast as the client reads.
             Poll::Ready(Frame::Notification(message)) => {
                 push(&mut self.out, Output::Message(message));
-                self.in_flight.add(key, stream);
+                self.in_flight.add(id, stream);
             }
-            Poll::Pending => self.in_flight.add(key, stream),
+            Poll::Pending => self.in_flight.add(id, stream),
         }
     }
 
@@ -153,6 +157,15 @@ impl Connection<'_> {
             // Cancelled while its reply was on the way here: it gets none.
             Output::Last(key, serial, _) if !self.in_flight.done(key, *serial) => {}
             _ => push(&mut self.out, message),
+        }
+    }
+
+    /// Writes what waits; `false` if the server was told to stop meanwhile. A client that does not read must not keep it
+    /// from that.
+    async fn flush_unless(&mut self, stop: &Shutdown, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<bool> {
+        tokio::select! {
+            flushed = self.flush(output) => flushed.map(|()| true),
+            () = stop.wait() => Ok(false),
         }
     }
 

@@ -44,7 +44,7 @@ impl InFlight {
         self.sender.clone()
     }
 
-    pub(super) fn key(id: &str) -> Key {
+    fn key(id: &str) -> Key {
         // A number has one spelling, and may be too large for any type of ours.
         match serde_json::from_str::<Value>(id) {
             Ok(Value::String(text)) => Value::String(text).to_string(),
@@ -52,12 +52,14 @@ impl InFlight {
         }
     }
 
-    pub(super) fn contains(&self, key: &str) -> bool {
-        self.tasks.contains_key(key)
+    /// Whether a request with this id is being worked on.
+    pub(super) fn contains(&self, id: &str) -> bool {
+        !self.tasks.is_empty() && self.tasks.contains_key(&Self::key(id))
     }
 
     /// Lets a request go on by itself.
-    pub(super) fn add(&mut self, key: Key, mut stream: Stream) {
+    pub(super) fn add(&mut self, id: &str, mut stream: Stream) {
+        let key = Self::key(id);
         let (sender, name, serial) = (self.sender.clone(), key.clone(), self.next);
         self.next += 1;
         let subscription = stream.is_subscription();

@@ -33,7 +33,7 @@ impl Lines {
     /// The next line that has arrived, without its line break.
     pub(super) fn next(&mut self) -> Option<Line> {
         loop {
-            let found = self.buffer[self.searched..].iter().position(|&byte| byte == b'\n');
+            let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let Some(end) = found.map(|at| at + self.searched) else { return self.without_break() };
             self.searched = 0;
             let line = self.buffer.split_to(end);

@@ -8,9 +8,12 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use std::{io, sync::Arc};
+use std::{io, panic::resume_unwind, sync::Arc};
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    task::JoinSet,
+};
 
 use super::shutdown::{Shutdown, finish_teardown};
 use crate::{
@@ -21,9 +24,18 @@ use crate::{
 /// Serves standard input and output until the client closes its end or the server is told to stop.
 pub(super) async fn serve(engine: &Arc<Engine>, shutdown: Shutdown) -> io::Result<()> {
     let (input, output) = pipes::open();
-    let ended = connection::serve(engine, input, output, shutdown).await;
+    let serving = Arc::clone(engine);
+    // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
+    // to be woken by them for every message.
+    let mut task = JoinSet::new();
+    task.spawn(async move { connection::serve(&serving, input, output, shutdown).await });
+    let ended = task.join_next().await;
     finish_teardown(engine).await;
-    ended
+    match ended {
+        Some(Err(failed)) if failed.is_panic() => resume_unwind(failed.into_panic()),
+        Some(Ok(ended)) => ended,
+        Some(Err(_)) | None => Ok(()),
+    }
 }
 
 impl BuiltServer {
