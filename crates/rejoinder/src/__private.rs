@@ -7,9 +7,9 @@ pub use rejoinder_core::{
     error::{Halt, ToolError},
     form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
     graph::{
-        C, Edge, FitsArgument, FitsIn, Halts, HasArgument, ItemCheck, ItemNode, Keys, Name, Needed, Node, NodeArgument,
-        Report, Resolver, ResolverParameter, Walk, Wants, check_cycle, check_fits, check_item, is_cached, needs_below,
-        node_id, over, try_join, unless_over,
+        C, Edge, FitsArgument, FitsIn, FunctionArguments, Halts, HasArgument, ItemCheck, ItemNode, Keys, Name, Needed,
+        Node, NodeArgument, Report, Resolver, ResolverParameter, Walk, Wants, check_cycle, check_fits, check_item,
+        is_cached, needs_below, node_id, over, try_join, unless_over,
     },
     inject::{
         Injected, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected,

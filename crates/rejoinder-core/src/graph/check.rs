@@ -73,7 +73,7 @@ impl ItemCheck {
 
 /// Looks for arguments that resolvers take by name and the item does not have, and for questions beside rounds that are
 /// made by hand.
-pub const fn check_item(item: &'static ItemNode) -> ItemCheck {
+pub const fn check_item(item: &ItemNode<'_>) -> ItemCheck {
     let mut check = ItemCheck { report: Report::new(), edge: 0, cyclic: false };
     let mut path = Path::new();
     if is_cyclic(item.edges, &mut path, &mut Seen::new()) {
@@ -95,7 +95,7 @@ pub const fn check_item(item: &'static ItemNode) -> ItemCheck {
     check
 }
 
-const fn is_cyclic(edges: &'static [Edge], path: &mut Path, seen: &mut Seen) -> bool {
+const fn is_cyclic(edges: &[Edge], path: &mut Path, seen: &mut Seen) -> bool {
     let mut i = 0;
     while i < edges.len() {
         let node = edges[i].node;
@@ -126,7 +126,7 @@ const fn push_generic_cycle(path: &Path, report: &mut Report) {
     }
 }
 
-const fn find_unknown(item: &ItemNode, node: &'static Node, seen: &mut Seen, report: &mut Report) {
+const fn find_unknown(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, report: &mut Report) {
     if report.failed() || !seen.add(node) {
         return;
     }
@@ -148,7 +148,7 @@ const fn find_unknown(item: &ItemNode, node: &'static Node, seen: &mut Seen, rep
     }
 }
 
-const fn find_asking(item: &ItemNode, node: &'static Node, seen: &mut Seen, report: &mut Report) {
+const fn find_asking(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, report: &mut Report) {
     if report.failed() || !seen.add(node) {
         return;
     }
@@ -164,7 +164,7 @@ const fn find_asking(item: &ItemNode, node: &'static Node, seen: &mut Seen, repo
     }
 }
 
-const fn push_arguments(arguments: &[NodeArgument], report: &mut Report) {
+const fn push_arguments(arguments: &[NodeArgument<'_>], report: &mut Report) {
     let mut first = true;
     let mut i = 0;
     while i < arguments.len() {
@@ -185,7 +185,7 @@ const fn push_arguments(arguments: &[NodeArgument], report: &mut Report) {
     }
 }
 
-const fn has(arguments: &[NodeArgument], name: &str) -> bool {
+const fn has(arguments: &[NodeArgument<'_>], name: &str) -> bool {
     let mut i = 0;
     while i < arguments.len() {
         if arguments[i].is_argument && compare(arguments[i].name, name) == 0 {

@@ -4,6 +4,7 @@
 //! evaluation can walk the whole graph while the program compiles ([`check_cycle`], [`check_item`]), and what is wrong
 //! with it is told in our words, at the parameter. What is left for a call is to [`Walk`] it.
 
+mod at_run_time;
 mod check;
 mod double;
 mod fits;
@@ -18,6 +19,7 @@ mod resolver;
 mod seen;
 mod walk;
 
+pub use at_run_time::{Named, Resolved, Resolvers};
 pub use check::{ItemCheck, check_cycle, check_item};
 pub use double::{Doubles, leads_to};
 pub use fits::{C, FitsArgument, FitsIf, FitsIn, HasArgument, Name, SameAs, check_fits};
@@ -25,9 +27,9 @@ pub use futures_util::future::try_join;
 pub use halts::{Halts, Taking};
 pub use keys::Keys;
 pub use needs::needs_below;
-pub use node::{Edge, ItemNode, Node, NodeArgument, node_id};
+pub use node::{ByName, Edge, ItemNode, Node, NodeArgument, ReadByName, node_id};
 pub use over::{Needed, Wants, over, unless_over};
 pub use ran::Ran;
 pub use report::Report;
 pub use resolver::{Resolver, ResolverParameter, is_cached};
-pub use walk::{Settled, Walk};
+pub use walk::{Arguments, FunctionArguments, Settled, Walk};

@@ -1,6 +1,9 @@
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 
-use crate::inject::Need;
+use schemars::SchemaGenerator;
+use serde_json::{Value, value::RawValue};
+
+use crate::{call::Argument, inject::Need};
 
 /// A resolver, as the graph sees it: one static value, which constant evaluation can walk.
 ///
@@ -18,7 +21,7 @@ pub struct Node {
     /// Where it is written: `file:line`.
     pub at: &'static str,
     /// Its parameters that are not filled by resolvers.
-    pub arguments: &'static [NodeArgument],
+    pub arguments: &'static [NodeArgument<'static>],
     /// The resolvers it needs.
     pub edges: &'static [Edge],
     /// What it returns, as written.
@@ -35,32 +38,59 @@ pub struct Node {
 
 /// A tool, prompt or resource, as the graph sees it.
 #[derive(Debug)]
-pub struct ItemNode {
+pub struct ItemNode<'a> {
     /// `tool`, `prompt` or `resource`.
     pub kind: &'static str,
-    /// The function's name.
-    pub name: &'static str,
+    /// Its name.
+    pub name: &'a str,
     /// Its parameters that are not filled by resolvers.
-    pub arguments: &'static [NodeArgument],
+    pub arguments: &'a [NodeArgument<'a>],
     /// The resolvers it needs.
-    pub edges: &'static [Edge],
+    pub edges: &'a [Edge],
     /// Whether it makes its rounds by hand.
     pub by_hand: bool,
 }
 
 /// A parameter that no resolver fills.
 #[derive(Debug, Clone, Copy)]
-pub struct NodeArgument {
+pub struct NodeArgument<'a> {
     /// Its name.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Its type, as written.
-    pub written: &'static str,
+    pub written: &'a str,
     /// Whether it is an argument; otherwise the call supplies it.
     pub is_argument: bool,
+    /// How an argument is found where only its name is known.
+    pub by_name: fn() -> Option<ByName>,
+}
+
+/// How an argument is found where only its name is known: in a tool that is made at run time.
+#[derive(Debug, Clone, Copy)]
+pub struct ByName {
+    /// Reads it.
+    pub read: ReadByName,
+    /// Its schema.
+    pub schema: fn(&mut SchemaGenerator) -> Value,
+}
+
+/// Reads an argument, or finds what it is when nothing was sent. An error has the path below it, and the reason.
+pub type ReadByName = fn(Option<&RawValue>) -> Result<Box<dyn Any + Send + Sync>, (String, String)>;
+
+impl ByName {
+    /// An argument of that type.
+    pub fn of<T: Argument>() -> Self {
+        let read: ReadByName = |json| match json {
+            Some(json) => T::read(json).map(|value| Box::new(value) as _),
+            None => {
+                T::absent().map(|value| Box::new(value) as _).ok_or_else(|| (String::new(), "is missing".to_owned()))
+            }
+        };
+        Self { read, schema: T::schema }
+    }
 }
 
 /// A parameter that is filled by a resolver.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Edge {
     /// The parameter's name.
     pub parameter: &'static str,

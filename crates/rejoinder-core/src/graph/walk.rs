@@ -15,13 +15,23 @@ use crate::{
 };
 
 /// A call's arguments, by name.
-trait Arguments: Send + Sync {
-    fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)>;
+pub trait Arguments: Send + Sync {
+    /// The argument of that name and type.
+    fn get(&self, name: &str, ty: TypeId) -> Option<&(dyn Any + Send + Sync)>;
 }
 
-impl<S: ArgumentSet> Arguments for S {
-    fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)> {
-        ArgumentSet::get(self, index)
+/// The arguments of a function.
+#[derive(Debug)]
+pub struct FunctionArguments<'a, S> {
+    /// What is known of them.
+    pub params: &'static [Param],
+    /// Their values.
+    pub values: &'a S,
+}
+
+impl<S: ArgumentSet> Arguments for FunctionArguments<'_, S> {
+    fn get(&self, name: &str, _: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        self.values.get(self.params.iter().position(|param| param.name == name)?)
     }
 }
 
@@ -34,7 +44,6 @@ pub type Settled<T> = Result<Arc<Outcome<T>>, Halt>;
 /// each other run at the same time, in the task of the call.
 pub struct Walk<'a> {
     call: &'a Call,
-    params: &'static [Param],
     arguments: &'a dyn Arguments,
     receiver: &'a (dyn Any + Send + Sync),
     keys: &'a Keys,
@@ -45,15 +54,14 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// A walk that has not begun.
-    pub fn new<S: ArgumentSet>(
+    pub fn new(
         call: &'a Call,
-        params: &'static [Param],
-        arguments: &'a S,
+        arguments: &'a dyn Arguments,
         receiver: &'a (dyn Any + Send + Sync),
         keys: &'a Keys,
     ) -> Self {
         let (doubles, ran) = (call.doubles(), call.extension());
-        Self { call, params, arguments, receiver, keys, doubles, ran, memo: Mutex::default() }
+        Self { call, arguments, receiver, keys, doubles, ran, memo: Mutex::default() }
     }
 
     /// The call.
@@ -65,11 +73,10 @@ impl<'a> Walk<'a> {
     ///
     /// # Panics
     ///
-    /// If there is none, or one of another type: the compiler has checked that there is.
+    /// If there is none, or one of another type: that there is was checked before anything runs.
     pub fn argument<T: 'static>(&self, name: &'static str) -> &'a T {
-        let index = self.params.iter().position(|param| param.name == name);
-        let argument = index.and_then(|index| self.arguments.get(index)?.downcast_ref());
-        argument.expect("the compiler checked that the item has this argument, of this type")
+        let argument = self.arguments.get(name, TypeId::of::<T>()).and_then(|argument| argument.downcast_ref());
+        argument.expect("it was checked that the item has this argument, of this type")
     }
 
     /// Whose methods the item and its resolvers are.

@@ -8,6 +8,7 @@ use crate::{
     ask::{Ask, Outcome},
     call::{Call, ClientInfo, Emitted, Era, Level},
     error::ToolError,
+    graph::Resolver,
 };
 
 /// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
@@ -144,6 +145,20 @@ impl Context {
             carrier.record(key, serde_json::to_value(&result)?);
         }
         Ok(result)
+    }
+
+    /// What a resolver made, in a tool that was [given it at run time](crate::item::Tool::resolve).
+    ///
+    /// # Errors
+    ///
+    /// If the tool was not given it.
+    pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, ToolError> {
+        self.0.resolved::<R>().ok_or_else(|| {
+            let name = R::node().name;
+            ToolError::mistake(format!(
+                "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
+            ))
+        })
     }
 
     /// Who the client says it is. It is free to lie: let nothing depend on it.

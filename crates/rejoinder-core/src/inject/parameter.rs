@@ -6,6 +6,7 @@ use super::{FromCall, Need};
 use crate::{
     call::{Argument, Call},
     error::ToolError,
+    graph::ByName,
 };
 
 /// Where a parameter comes from, as far as its type tells. A number, because constant generics take no enum.
@@ -98,6 +99,11 @@ pub trait Parameter<const SOURCE: u8>: Sized {
 
     /// What it needs to have been provided.
     fn need() -> Option<Need>;
+
+    /// How it is found where only its name is known, if it is an argument.
+    fn by_name() -> Option<ByName> {
+        None
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -123,6 +129,10 @@ impl<T: Argument> Parameter<{ source::ARGUMENT }> for T {
 
     fn need() -> Option<Need> {
         None
+    }
+
+    fn by_name() -> Option<ByName> {
+        Some(ByName::of::<T>())
     }
 }
 

@@ -28,7 +28,7 @@ pub trait Function: ReadParams {
     const DETAILS: <Self::Kind as Kind>::Details;
 
     /// Its place in the graph.
-    fn node() -> &'static ItemNode;
+    fn node() -> &'static ItemNode<'static>;
 
     /// What its parameters need to have been provided, by parameter.
     fn needs() -> Vec<(&'static str, Need)>;

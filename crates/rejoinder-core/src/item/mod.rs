@@ -1,6 +1,7 @@
 //! What a server offers: tools, prompts and resources, in the form the server runs them.
 
 mod details;
+mod dynamic;
 mod function;
 mod members;
 mod prompt;

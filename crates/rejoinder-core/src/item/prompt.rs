@@ -12,7 +12,7 @@ pub struct Prompt {
     record: model::Prompt,
     reader: Arc<dyn Reader<GetPromptResult>>,
     needs: Vec<(&'static str, Need)>,
-    node: &'static ItemNode,
+    node: &'static ItemNode<'static>,
     choices: Vec<(String, Vec<String>)>,
 }
 
@@ -65,7 +65,7 @@ impl Prompt {
     }
 
     /// Its place in the graph.
-    pub fn node(&self) -> &'static ItemNode {
+    pub fn node(&self) -> &'static ItemNode<'static> {
         self.node
     }
 

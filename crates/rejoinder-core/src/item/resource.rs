@@ -14,7 +14,7 @@ pub struct Resource {
     uri: String,
     reader: Arc<dyn Reader<ResourceBody>>,
     needs: Vec<(&'static str, Need)>,
-    node: &'static ItemNode,
+    node: &'static ItemNode<'static>,
     arguments: Vec<(String, bool)>,
     choices: Vec<(String, Vec<String>)>,
 }
@@ -78,7 +78,7 @@ impl Resource {
     }
 
     /// Its place in the graph.
-    pub fn node(&self) -> &'static ItemNode {
+    pub fn node(&self) -> &'static ItemNode<'static> {
         self.node
     }
 

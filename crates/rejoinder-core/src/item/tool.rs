@@ -1,13 +1,11 @@
 use std::{fmt, sync::Arc};
 
 use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
-use serde_json::value::RawValue;
 
-use super::{Annotations, Function, Reader, Ready, ToolKind, details::icons, ready::FunctionReader};
+use super::{Annotations, Function, Reader, ToolKind, details::icons, dynamic::Dynamic, ready::FunctionReader};
 use crate::{
-    call::{BadArgument, BadArguments, Param, Texts},
-    graph::ItemNode,
-    inject::{Context, FromCall, Need},
+    graph::{Edge, ItemNode, Resolver, Resolvers},
+    inject::{Context, Need},
     reply::IntoReply,
     schema::InputSchema,
 };
@@ -20,8 +18,21 @@ pub struct Tool {
     record: model::Tool,
     reader: Arc<dyn Reader<CallToolResult>>,
     needs: Vec<(&'static str, Need)>,
-    node: Option<&'static ItemNode>,
+    node: Option<&'static ItemNode<'static>>,
+    made: Option<MadeAtRunTime>,
 }
+
+/// What a tool that is made at run time is made of.
+#[derive(Clone)]
+struct MadeAtRunTime {
+    resolvers: Arc<Resolvers>,
+    /// Whether its function makes its rounds by hand.
+    by_hand: bool,
+    reader: Arc<MakeReader>,
+}
+
+/// Makes the reader of a function that needs these resolvers.
+type MakeReader = dyn Fn(Arc<Resolvers>) -> Arc<dyn Reader<CallToolResult>> + Send + Sync;
 
 impl Tool {
     /// The tool that a function marked `#[tool]` is.
@@ -35,7 +46,13 @@ impl Tool {
         record.output_schema = (details.output_schema)().map(|output| output.schema);
         record.annotations = annotations(details.annotations);
         record.icons = icons(details.icons);
-        Self { record, reader: Arc::new(FunctionReader::<F>(receiver)), needs: F::needs(), node: Some(F::node()) }
+        Self {
+            record,
+            reader: Arc::new(FunctionReader::<F>(receiver)),
+            needs: F::needs(),
+            node: Some(F::node()),
+            made: None,
+        }
     }
 
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
@@ -57,7 +74,64 @@ impl Tool {
         F: Future<Output = R> + Send + 'static,
         R: IntoReply,
     {
-        Self { record, reader: Arc::new(Dynamic(Arc::new(function))), needs: Vec::new(), node: None }
+        let made = MadeAtRunTime {
+            resolvers: Arc::default(),
+            by_hand: R::BY_HAND,
+            reader: {
+                let function = Arc::new(function);
+                Arc::new(move |resolvers| Arc::new(Dynamic { function: Arc::clone(&function), resolvers }))
+            },
+        };
+        let reader = (made.reader)(Arc::clone(&made.resolvers));
+        Self { record, reader, needs: Vec::new(), node: None, made: Some(made) }
+    }
+
+    /// Lets a tool that is made at run time need a resolver, named as in `#[resolve(..)]`.
+    ///
+    /// It runs before the function, which takes its value from [`Context::resolved`]; if it asks and the user declines,
+    /// the function does not run. What the compiler checks for others is checked when the server is built: that the
+    /// tool's schema has the arguments that the resolver takes by name, and that their types fit.
+    ///
+    /// ```
+    /// # extern crate rejoinder_core as rejoinder;
+    /// use rejoinder_core::{item::Tool, model};
+    /// # use rejoinder_core::graph::Resolver;
+    ///
+    /// /// A tool of a plug-in, behind a resolver of ours that asks the user.
+    /// fn guarded<Confirm: Resolver>(plugin: model::Tool) -> Tool {
+    ///     Tool::dynamic(plugin, |_, _| async { "done" }).resolve::<Confirm>()
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If it is a function marked `#[tool]`, which names its resolvers itself.
+    #[must_use]
+    pub fn resolve<R: Resolver>(mut self) -> Self {
+        let name = self.record.name.clone();
+        let made = self
+            .made
+            .as_mut()
+            .unwrap_or_else(|| panic!("tool `{name}` is a function: mark a parameter of it with `#[resolve(..)]`"));
+        Arc::make_mut(&mut made.resolvers).add::<R>();
+        self.reader = (made.reader)(Arc::clone(&made.resolvers));
+        self.needs = made.resolvers.needs();
+        self
+    }
+
+    /// The resolvers that it needs.
+    pub fn edges(&self) -> &[Edge] {
+        match (&self.made, self.node) {
+            (Some(made), _) => made.resolvers.edges(),
+            (None, Some(node)) => node.edges,
+            (None, None) => &[],
+        }
+    }
+
+    /// What is wrong with how it was made at run time.
+    pub fn mistake(&self) -> Option<String> {
+        let made = self.made.as_ref()?;
+        made.resolvers.mistake(&self.record.name, &self.record.input_schema, made.by_hand)
     }
 
     /// Its name.
@@ -88,7 +162,7 @@ impl Tool {
     }
 
     /// Its place in the graph; a tool that is made at run time has none.
-    pub fn node(&self) -> Option<&'static ItemNode> {
+    pub fn node(&self) -> Option<&'static ItemNode<'static>> {
         self.node
     }
 
@@ -108,49 +182,4 @@ fn annotations(hints: Annotations) -> Option<ToolAnnotations> {
     (hints != Annotations::default()).then(|| {
         ToolAnnotations::from_raw(None, hints.read_only, hints.destructive, hints.idempotent, hints.open_world)
     })
-}
-
-/// A tool's function that is a closure over its arguments as JSON.
-struct Dynamic<H>(Arc<H>);
-
-impl<H, F, R> Dynamic<H>
-where
-    H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
-    F: Future<Output = R> + Send + 'static,
-    R: IntoReply,
-{
-    fn ready(&self, arguments: JsonObject) -> Ready<CallToolResult> {
-        let function = Arc::clone(&self.0);
-        Ready::new(move |call| {
-            Box::pin(async move { function(arguments, Context::from_call(&call, "ctx")?).await.into_reply() })
-        })
-    }
-}
-
-impl<H, F, R> Reader<CallToolResult> for Dynamic<H>
-where
-    H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
-    F: Future<Output = R> + Send + 'static,
-    R: IntoReply,
-{
-    fn read(&self, json: &str) -> Option<(Ready<CallToolResult>, usize)> {
-        let mut stream = serde_json::Deserializer::from_str(json).into_iter::<JsonObject>();
-        let arguments = stream.next()?.ok()?;
-        Some((self.ready(arguments), stream.byte_offset()))
-    }
-
-    fn explain(&self, json: &RawValue) -> Result<Ready<CallToolResult>, BadArguments> {
-        serde_json::from_str(json.get())
-            .map(|arguments| self.ready(arguments))
-            .map_err(|error| BadArguments(vec![BadArgument { field: "arguments".into(), message: error.to_string() }]))
-    }
-
-    fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<CallToolResult>, BadArguments> {
-        let arguments = texts.names().filter_map(|name| Some((name.to_owned(), texts.get(name)?.into())));
-        Ok(self.ready(arguments.collect()))
-    }
-
-    fn params(&self) -> &'static [Param] {
-        &[]
-    }
 }

@@ -110,6 +110,8 @@ impl<T: IntoReply> IntoReply for Reply<T> {
     fn output_schema() -> Option<OutputSchema> {
         T::output_schema()
     }
+
+    const BY_HAND: bool = true;
 }
 
 impl<T: IntoPrompt> IntoPrompt for Reply<T> {

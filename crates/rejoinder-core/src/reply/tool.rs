@@ -26,6 +26,9 @@ pub trait IntoReply {
     fn output_schema() -> Option<OutputSchema> {
         None
     }
+
+    /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.
+    const BY_HAND: bool = false;
 }
 
 impl IntoReply for CallToolResult {
@@ -79,6 +82,8 @@ impl<T: IntoReply, E: Failure> IntoReply for Result<T, E> {
     fn output_schema() -> Option<OutputSchema> {
         T::output_schema()
     }
+
+    const BY_HAND: bool = T::BY_HAND;
 }
 
 impl IntoReply for String {

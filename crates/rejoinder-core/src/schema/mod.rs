@@ -13,7 +13,7 @@ use schemars::{SchemaGenerator, generate::SchemaSettings};
 
 /// Subschemas are written where they are used: many clients show an enum behind a `$ref` as free text.
 /// A recursive type still needs one; its definition then travels along.
-fn generator(contract: impl FnOnce(SchemaSettings) -> SchemaSettings) -> SchemaGenerator {
+pub(crate) fn generator(contract: impl FnOnce(SchemaSettings) -> SchemaSettings) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     contract(settings).into_generator()
 }

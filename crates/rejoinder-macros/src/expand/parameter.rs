@@ -112,7 +112,7 @@ impl Filled {
         self.parameter.borrowed().is_some()
     }
 
-    fn as_parameter(&self) -> TokenStream {
+    pub(super) fn as_parameter(&self) -> TokenStream {
         let Self { alias, source, .. } = self;
         quote!(<#alias as __rj::Parameter<{ #source }>>)
     }

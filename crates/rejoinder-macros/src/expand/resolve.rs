@@ -24,12 +24,14 @@ impl Filled {
     pub(super) fn node_argument(&self) -> Option<TokenStream> {
         let (name, source) = (&self.parameter.name, &self.source);
         let written = pretty(&self.parameter.ty);
+        let parameter = self.as_parameter();
         self.resolver.is_none().then(|| {
             quote! {
                 __rj::NodeArgument {
                     name: #name,
                     written: #written,
                     is_argument: #source == __rj::source::ARGUMENT,
+                    by_name: #parameter::by_name,
                 }
             }
         })
@@ -79,7 +81,7 @@ pub(super) fn item(kind: Kind, name: &str, parameters: &[Filled]) -> TokenStream
     let edges = parameters.iter().filter_map(Filled::edge);
     let aliases = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| &parameter.alias);
     quote! {
-        static __RJ_ITEM: __rj::ItemNode = __rj::ItemNode {
+        static __RJ_ITEM: __rj::ItemNode<'static> = __rj::ItemNode {
             kind: #kind,
             name: #name,
             arguments: &[#(#arguments),*],
@@ -133,7 +135,8 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Iden
         let #joined = {
             static KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
             let keys = KEYS.get_or_init(|| __rj::Keys::of(__RJ_ITEM.edges));
-            let #walk = __rj::Walk::new(&#call, <Self as __rj::ReadParams>::PARAMS, &#arguments, &*#receiver, keys);
+            let by_name = __rj::FunctionArguments { params: <Self as __rj::ReadParams>::PARAMS, values: &#arguments };
+            let #walk = __rj::Walk::new(&#call, &by_name, &*#receiver, keys);
             let #joined = #join;
             #joined
         };

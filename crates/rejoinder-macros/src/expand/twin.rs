@@ -123,7 +123,7 @@ impl Twin {
                 type Kind = __rj::#marker;
                 const DETAILS: <__rj::#marker as __rj::Kind>::Details = #details;
 
-                fn node() -> &'static __rj::ItemNode {
+                fn node() -> &'static __rj::ItemNode<'static> {
                     &__RJ_ITEM
                 }
 
@@ -190,7 +190,7 @@ impl Twin {
                 type Kind = __rj::#marker;
                 const DETAILS: <__rj::#marker as __rj::Kind>::Details = __rj::std::panic!("it does not compile");
 
-                fn node() -> &'static __rj::ItemNode {
+                fn node() -> &'static __rj::ItemNode<'static> {
                     __rj::std::unreachable!("it does not compile")
                 }
 

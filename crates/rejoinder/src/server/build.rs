@@ -84,6 +84,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
         let of = format!("tool `{}`", tool.name());
         check.name(&of, tool.name());
         check.needs(&of, tool.needs());
+        tool.mistake().into_iter().for_each(|mistake| check.report(&of, mistake));
         if registry.tools.get(tool.name()).is_some() {
             check.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`");
         }

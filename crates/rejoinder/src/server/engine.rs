@@ -105,7 +105,7 @@ impl Engine {
         &self,
         value: impl Fn() -> R::Output + Send + Sync + 'static,
     ) -> Option<Arc<Self>> {
-        let is_used = self.registry.load().nodes().any(|node| leads_to(node.edges, TypeId::of::<R>()));
+        let is_used = self.registry.load().edges().any(|edges| leads_to(edges, TypeId::of::<R>()));
         is_used.then(|| self.changed(|dependencies| dependencies.doubles_mut().insert::<R>(value)))
     }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rejoinder_core::{
     call::Texts,
-    graph::ItemNode,
+    graph::Edge,
     item::{Prompt, Ready, Resource, Tool},
     model,
     reply::ResourceBody,
@@ -91,11 +91,11 @@ pub(crate) enum List {
 
 impl Registry {
     /// Adds a tool. The mistakes in it are the caller's to report; at run time there is nobody to report them to.
-    /// The places of everything in the graph; tools that were made at run time have none.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = &'static ItemNode> {
-        let tools = self.tools.iter().filter_map(|(_, entry)| entry.tool.node());
-        let prompts = self.prompts.iter().map(|(_, entry)| entry.prompt.node());
-        let resources = self.resources.iter().map(|(_, entry)| entry.resource.node());
+    /// The resolvers that each of them needs.
+    pub(super) fn edges(&self) -> impl Iterator<Item = &[Edge]> {
+        let tools = self.tools.iter().map(|(_, entry)| entry.tool.edges());
+        let prompts = self.prompts.iter().map(|(_, entry)| entry.prompt.node().edges);
+        let resources = self.resources.iter().map(|(_, entry)| entry.resource.node().edges);
         tools.chain(prompts).chain(resources)
     }
 

@@ -7,6 +7,7 @@
 )]
 
 mod asking;
+mod at_run_time;
 mod doubles;
 mod failing;
 mod generic;

@@ -9,7 +9,7 @@ pub(super) fn draw(items: &[Item]) -> String {
     let mut text = String::from("flowchart LR\n");
     for (index, item) in items.iter().enumerate() {
         let mut frame =
-            Frame { prefix: format!("i{index}"), keys: Keys::of(item.edges), ids: HashMap::new(), text: &mut text };
+            Frame { prefix: format!("i{index}"), keys: Keys::of(&item.edges), ids: HashMap::new(), text: &mut text };
         frame.draw(item);
     }
     text
@@ -36,7 +36,7 @@ impl Frame<'_> {
         let _ = writeln!(self.text, "    subgraph {body}_frame[\"{title}\"]");
         let _ = writeln!(self.text, "        {body}[[\"{title}\"]]");
         self.inputs(&body, &item.inputs);
-        self.edges(&body, item.edges);
+        self.edges(&body, &item.edges);
         self.text.push_str("    end\n");
     }
 

@@ -6,7 +6,7 @@ mod text;
 use std::fmt;
 
 use rejoinder_core::{
-    graph::{Edge, ItemNode, Keys, Node},
+    graph::{Edge, ItemNode, Keys, Node, NodeArgument},
     item::Tool,
 };
 
@@ -49,7 +49,7 @@ struct Item {
     /// `tool delete`.
     title: String,
     inputs: Inputs,
-    edges: &'static [Edge],
+    edges: Vec<Edge>,
 }
 
 /// What is not filled by resolvers: name and type.
@@ -60,8 +60,8 @@ struct Inputs {
 }
 
 impl Item {
-    fn of(kind: &str, name: &str, node: &'static ItemNode) -> Self {
-        Self { title: format!("{kind} {name}"), inputs: Inputs::of(node.arguments), edges: node.edges }
+    fn of(kind: &str, name: &str, node: &'static ItemNode<'static>) -> Self {
+        Self { title: format!("{kind} {name}"), inputs: Inputs::of(node.arguments), edges: node.edges.to_vec() }
     }
 
     /// A tool that was made at run time shows what its schema says.
@@ -75,12 +75,12 @@ impl Item {
             (name.clone(), ty.to_owned())
         });
         let inputs = Inputs { arguments: arguments.collect(), injected: Vec::new() };
-        Self { title: format!("tool {}", tool.name()), inputs, edges: &[] }
+        Self { title: format!("tool {}", tool.name()), inputs, edges: tool.edges().to_vec() }
     }
 }
 
 impl Inputs {
-    fn of(arguments: &[rejoinder_core::graph::NodeArgument]) -> Self {
+    fn of(arguments: &[NodeArgument<'_>]) -> Self {
         let of_kind = |is_argument| {
             let of_kind = arguments.iter().filter(move |argument| argument.is_argument == is_argument);
             of_kind.map(|argument| (argument.name.to_owned(), argument.written.to_owned())).collect()

@@ -11,8 +11,8 @@ pub(super) fn draw(items: &[Item]) -> String {
 }
 
 fn tree(item: &Item) -> String {
-    let mut tree = Tree { keys: Keys::of(item.edges), seen: HashSet::new(), lines: Vec::new() };
-    tree.branches("", &item.inputs, item.edges);
+    let mut tree = Tree { keys: Keys::of(&item.edges), seen: HashSet::new(), lines: Vec::new() };
+    tree.branches("", &item.inputs, &item.edges);
     let width = tree.lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
     let mut text = format!("{}\n", item.title);
     for (left, right) in tree.lines {

@@ -1,0 +1,195 @@
+//! Resolvers of a tool that is made at run time: checked when its server is built, in the words of the compiler's checks.
+
+use std::{
+    any::{Any, TypeId},
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt,
+};
+
+use futures_util::future::try_join_all;
+use rmcp::model::JsonObject;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{Arguments, Edge, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, check_item, unless_over};
+use crate::{
+    BoxFuture,
+    ask::Outcome,
+    call::{BadArgument, BadArguments, Call},
+    error::Halt,
+    inject::Need,
+    schema::generator,
+};
+
+/// The resolvers that a tool needs before its function is called.
+#[derive(Clone, Default)]
+pub struct Resolvers {
+    edges: Vec<Edge>,
+    get: Vec<Get>,
+}
+
+type Get = for<'a> fn(&'a Walk<'a>) -> BoxFuture<'a, Result<Option<Value>, Halt>>;
+
+/// A resolver, and its outcome.
+type Value = (TypeId, Box<dyn Any + Send + Sync>);
+
+/// What the resolvers of a call made.
+#[derive(Default)]
+pub struct Resolved(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
+
+impl Resolvers {
+    /// Adds one whose value the function cannot do without.
+    pub fn add<R: Resolver>(&mut self) {
+        let node = R::node();
+        self.edges.push(Edge { parameter: node.name, written: node.returns, node });
+        self.get.push(|walk| {
+            Box::pin(async move {
+                let settled = unless_over(walk.get::<R>().await, false, R::node().name)?;
+                let is_there = accepted(&settled).is_some();
+                Ok(is_there.then(|| (TypeId::of::<R>(), Box::new(settled) as _)))
+            })
+        });
+    }
+
+    /// Their places in the graph.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// What they need to have been provided.
+    pub fn needs(&self) -> Vec<(&'static str, Need)> {
+        super::needs_below(Vec::new(), &self.edges)
+    }
+
+    /// What is wrong with them in a tool of that name and schema.
+    pub fn mistake(&self, tool: &str, schema: &JsonObject, by_hand: bool) -> Option<String> {
+        let properties = schema.get("properties").and_then(|properties| properties.as_object());
+        let types: BTreeMap<&str, String> =
+            properties.into_iter().flatten().map(|(name, of)| (&**name, ty(of))).collect();
+        let argument = |(name, written)| NodeArgument { name, written, is_argument: true, by_name: || None };
+        let arguments: Vec<_> = types.iter().map(|(name, ty)| argument((*name, ty.as_str()))).collect();
+        let item = ItemNode { kind: "tool", name: tool, arguments: &arguments, edges: &self.edges, by_hand };
+        let check = check_item(&item);
+        if check.report.failed() {
+            return Some(check.report.as_str().to_owned());
+        }
+        self.arguments().into_iter().find_map(|(node, argument)| {
+            let (sent, by_name) = (types.get(argument.name)?, (argument.by_name)()?);
+            let taken = ty(&(by_name.schema)(&mut generator(|settings| settings.for_deserialize())));
+            let fits = *sent == taken
+                || sent == "any"
+                || taken == "any"
+                || (sent, &*taken) == (&"integer".to_owned(), "number");
+            (!fits).then(|| {
+                let NodeArgument { name, written, .. } = argument;
+                format!(
+                    "the argument `{name}` is a `{sent}`, and resolver `{}` ({}) takes it as a `{written}`",
+                    node.name, node.at
+                )
+            })
+        })
+    }
+
+    /// The arguments that they take by name, and which of them does.
+    fn arguments(&self) -> Vec<(&'static Node, &'static NodeArgument<'static>)> {
+        fn add(
+            node: &'static Node,
+            seen: &mut HashSet<TypeId>,
+            found: &mut Vec<(&'static Node, &'static NodeArgument<'static>)>,
+        ) {
+            if seen.insert((node.type_id)()) {
+                found.extend(
+                    node.arguments.iter().filter(|argument| argument.is_argument).map(|argument| (node, argument)),
+                );
+                node.edges.iter().for_each(|edge| add(edge.node, seen, found));
+            }
+        }
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        self.edges.iter().for_each(|edge| add(edge.node, &mut seen, &mut found));
+        found
+    }
+
+    /// Reads the arguments that they take by name.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with them.
+    pub fn read(&self, sent: &JsonObject) -> Result<Named, BadArguments> {
+        let (mut named, mut bad) = (Named::default(), Vec::new());
+        for (_, NodeArgument { name, by_name, .. }) in self.arguments() {
+            let json: Option<Box<RawValue>> = sent.get(*name).and_then(|value| to_raw_value(value).ok());
+            match by_name().map(|by_name| (by_name.read)(json.as_deref())) {
+                Some(Ok(value)) => {
+                    named.0.insert((*name, (*value).type_id()), value);
+                }
+                Some(Err((path, message))) => {
+                    let field = if path.is_empty() { (*name).to_owned() } else { format!("{name}.{path}") };
+                    let again = bad.iter().any(|other: &BadArgument| other.field == field);
+                    bad.extend((!again).then_some(BadArgument { field, message }));
+                }
+                None => {}
+            }
+        }
+        if bad.is_empty() { Ok(named) } else { Err(BadArguments(bad)) }
+    }
+
+    /// Runs them.
+    ///
+    /// # Errors
+    ///
+    /// What stopped one of them, or that an answer is still out.
+    pub async fn resolve(&self, call: &Call, arguments: &Named) -> Result<Resolved, Halt> {
+        let keys = Keys::of(&self.edges);
+        let walk = Walk::new(call, arguments, &(), &keys);
+        let values = try_join_all(self.get.iter().map(|get| get(&walk))).await?;
+        let values: Option<HashMap<_, _>> = values.into_iter().collect();
+        values.map(Resolved).ok_or(Halt::Pending)
+    }
+}
+
+/// The type of a schema, as far as one word says it.
+fn ty(schema: &serde_json::Value) -> String {
+    schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any").to_owned()
+}
+
+fn accepted<T>(settled: &Settled<T>) -> Option<&T> {
+    match settled.as_deref() {
+        Ok(Outcome::Accepted(value)) => Some(value),
+        _ => None,
+    }
+}
+
+impl Resolved {
+    /// What a resolver made, if the tool has it.
+    pub fn get<R: Resolver>(&self) -> Option<&R::Output> {
+        accepted(self.0.get(&TypeId::of::<R>())?.downcast_ref::<Settled<R::Output>>()?)
+    }
+}
+
+/// Arguments by name, each in the type in which a resolver takes it.
+#[derive(Default)]
+pub struct Named(HashMap<(&'static str, TypeId), Box<dyn Any + Send + Sync>>);
+
+impl Arguments for Named {
+    fn get(&self, name: &str, ty: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        let found = self.0.iter().find(|((other, of), _)| *other == name && *of == ty);
+        found.map(|(_, value)| &**value)
+    }
+}
+
+impl fmt::Debug for Resolvers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.edges.iter().map(|edge| edge.parameter)).finish()
+    }
+}
+
+impl fmt::Debug for Resolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Resolved({})", self.0.len())
+    }
+}
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.keys().map(|(name, _)| name)).finish()
+    }
+}

@@ -1,0 +1,118 @@
+//! Tools that are made at run time, behind resolvers.
+
+use rejoinder::{Tool, model};
+
+use super::*;
+
+#[resolver]
+fn size(path: &str, depth: Option<u32>) -> usize {
+    path.len() + depth.unwrap_or_default() as usize
+}
+
+#[resolver]
+fn confirm(path: &str, #[resolve(size)] size: usize) -> Ask<Confirm> {
+    Ask::user(format!("Delete {path} ({size})?"))
+}
+
+#[resolver]
+fn broken() -> Result<u8, ToolError> {
+    Err(ToolError::new("not now"))
+}
+
+fn record(properties: serde_json::Value) -> model::Tool {
+    let schema = json!({ "type": "object", "properties": properties });
+    model::Tool::new("delete", "Delete something.", schema.as_object().cloned().unwrap())
+}
+
+fn plain(properties: serde_json::Value) -> Tool {
+    Tool::dynamic(record(properties), |arguments, ctx| async move {
+        let (sure, size) = (ctx.resolved::<confirm>()?.yes, ctx.resolved::<size>()?);
+        Ok::<_, ToolError>(format!("{} {sure} {size}", arguments["path"]))
+    })
+}
+
+fn guarded() -> Tool {
+    plain(json!({ "path": { "type": "string" }, "depth": { "type": "integer" } }))
+        .resolve::<confirm>()
+        .resolve::<size>()
+}
+
+fn mistakes(tool: Tool) -> String {
+    Server::new("r", "1").tools([tool]).check().unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn resolvers_run_before_the_function_which_takes_their_values() {
+    let server = || Server::new("r", "1").tools([guarded()]);
+    in_both_eras(Client::new(server()).answer("confirm", Confirm { yes: true }), async |client| {
+        let reply = client.call("delete", json!({ "path": "/a", "depth": 3 })).await.unwrap();
+        assert_eq!(reply.text(), r#""/a" true 5"#);
+        assert_eq!(reply.asked, [["confirm"]]);
+        assert_eq!(reply.ran.last().unwrap(), &["size", "confirm"]);
+    })
+    .await;
+    let reply = Client::new(server()).decline("confirm").call("delete", json!({ "path": "/a" })).await.unwrap();
+    assert_eq!(reply.text(), "the user declined what `confirm` needs, so nothing was done");
+    let client = Client::new(server()).replace_resolver::<confirm>(|| Confirm { yes: false });
+    assert_eq!(client.call("delete", json!({ "path": "/a" })).await.unwrap().text(), r#""/a" false 2"#);
+}
+
+#[tokio::test]
+async fn a_failure_ends_the_call() {
+    let client = Client::new(Server::new("r", "1").tools([plain(json!({})).resolve::<broken>()]));
+    assert_eq!(client.call("delete", json!({})).await.unwrap().text(), "not now");
+}
+
+#[tokio::test]
+async fn bad_arguments_are_all_told_before_anything_runs() {
+    let client = Client::new(Server::new("r", "1").tools([guarded()]));
+    let reply = client.call("delete", json!({ "path": 5, "depth": -1 })).await.unwrap();
+    assert!(
+        reply.is_error() && reply.text().contains("`path`") && reply.text().contains("`depth`"),
+        "{}",
+        reply.text()
+    );
+    assert!(reply.ran.concat().is_empty());
+}
+
+#[tokio::test]
+async fn a_value_of_a_resolver_that_the_tool_does_not_have_is_a_mistake() {
+    let client = Client::new(Server::new("r", "1").tools([plain(json!({}))]));
+    let reply = client.call("delete", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "the tool was not given the resolver `confirm`: add `.resolve::<confirm>()` to it");
+}
+
+#[test]
+fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compiler() {
+    let unknown = mistakes(plain(json!({ "file": { "type": "string" } })).resolve::<confirm>());
+    let at = unknown.split_once('(').and_then(|(_, rest)| rest.split_once(')')).unwrap().0;
+    assert!(at.contains("at_run_time.rs:"), "{at}");
+    assert_eq!(
+        unknown.replace(at, "here"),
+        "the server cannot be built:\n  tool `delete`: resolver `confirm` (here) takes the tool's argument `path: &str`, \
+         but tool `delete` has only `file: string`"
+    );
+    let wrong = mistakes(plain(json!({ "path": { "type": "integer" }, "depth": {} })).resolve::<confirm>());
+    assert!(wrong.contains("the argument `path` is a `integer`, and resolver `confirm` ("), "{wrong}");
+    assert!(wrong.contains(") takes it as a `&str`"), "{wrong}");
+}
+
+#[test]
+fn rounds_by_hand_beside_a_question_are_told_too() {
+    let by_hand = Tool::dynamic(record(json!({ "path": {}, "depth": {} })), |_, _| async { Reply::done("done") });
+    let mistake = mistakes(by_hand.resolve::<confirm>());
+    assert!(
+        mistake.contains("tool `delete` makes its rounds by hand, with `Rounds` or `Reply`, and resolver `confirm` (")
+    );
+}
+
+#[test]
+#[should_panic(expected = "tool `size_of` is a function: mark a parameter of it with `#[resolve(..)]`")]
+fn a_function_names_its_resolvers_itself() {
+    #[tool]
+    fn size_of(path: String) -> usize {
+        path.len()
+    }
+    let tool = tools![size_of].into_iter().next().unwrap();
+    let _ = tool.resolve::<broken>();
+}
