@@ -89,4 +89,10 @@ mod tests {
             assert_eq!(declined, "the user declined what `confirm` needs, so nothing was done");
         }
     }
+
+    #[tokio::test]
+    async fn a_test_can_put_something_else_in_the_place_of_the_question() {
+        let client = Client::new(server()).replace_resolver::<confirm>(|| Confirm { yes: false });
+        assert_eq!(delete(client, "/full").await, ("kept /full".into(), 0));
+    }
 }
