@@ -190,3 +190,34 @@ async fn resolvers_of_one_name_ask_under_numbered_keys() {
     })
     .await;
 }
+
+/// A resolver asks who, then the body asks about each thing, under a key of its own.
+#[tool]
+async fn pack(things: Vec<String>, #[resolve(traveller)] traveller: Name, ctx: Context) -> Result<String, ToolError> {
+    let mut packed = Vec::new();
+    for (number, thing) in things.iter().enumerate() {
+        let question = Ask::confirm(format!("{}, take the {thing}?", traveller.name));
+        if ctx.ask(&format!("take-{number}"), question).await? {
+            packed.push(thing.as_str());
+        }
+    }
+    Ok(packed.join(" "))
+}
+
+#[resolver]
+fn traveller() -> Ask<Name> {
+    Ask::user("Who travels?")
+}
+
+#[tokio::test]
+async fn the_body_goes_on_asking_after_its_resolvers_in_a_loop_too() {
+    let yes = |yes| rejoinder::Confirmed { yes };
+    let client = Client::new(Server::new("r", "1").tools(tools![pack])).answer("traveller", ada());
+    let client = client.answer("take-0", yes(true)).answer("take-1", yes(false)).answer("take-2", yes(true));
+    in_both_eras(client, async |client| {
+        let reply = client.call("pack", json!({ "things": ["map", "tent", "rope"] })).await.unwrap();
+        assert_eq!(reply.text(), "map rope");
+        assert_eq!(reply.asked, [["traveller"], ["take-0"], ["take-1"], ["take-2"]]);
+    })
+    .await;
+}
