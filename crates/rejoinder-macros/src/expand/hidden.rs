@@ -2,6 +2,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, GenericParam, Generics, Visibility};
 
+use super::generics::name;
 use crate::names;
 
 /// The hidden type beside a function, which has its name and its type parameters.
@@ -54,14 +55,5 @@ impl Hidden<'_> {
                 #said
             };
         }
-    }
-}
-
-/// A type or constant parameter, where it is used.
-pub(super) fn name(param: &GenericParam) -> TokenStream {
-    match param {
-        GenericParam::Type(param) => param.ident.to_token_stream(),
-        GenericParam::Const(param) => param.ident.to_token_stream(),
-        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
     }
 }

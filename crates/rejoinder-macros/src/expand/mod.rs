@@ -1,6 +1,7 @@
 //! What the macros write.
 
 mod free;
+mod generics;
 mod hidden;
 mod impl_block;
 mod parameter;

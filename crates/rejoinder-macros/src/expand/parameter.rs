@@ -1,8 +1,8 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, ExprLit, GenericParam, Generics, Lit, spanned::Spanned};
+use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
 
-use super::resolve::twin_of_resolver;
+use super::{generics::mentions, resolve::twin_of_resolver};
 use crate::{
     names::{local, pretty},
     options::option,
@@ -173,22 +173,6 @@ fn last_span(tokens: &TokenStream) -> Span {
     tokens.clone().into_iter().last().map_or_else(Span::call_site, |tree| match tree {
         TokenTree::Group(group) => group.span_close(),
         other => other.span(),
-    })
-}
-
-/// Whether something depends on type or constant parameters.
-pub(super) fn mentions(tokens: &TokenStream, generics: &Generics) -> bool {
-    let named = |ident: &Ident| {
-        generics.params.iter().any(|param| match param {
-            GenericParam::Type(param) => param.ident == *ident,
-            GenericParam::Const(param) => param.ident == *ident,
-            GenericParam::Lifetime(_) => false,
-        })
-    };
-    tokens.clone().into_iter().any(|tree| match tree {
-        TokenTree::Ident(ident) => named(&ident),
-        TokenTree::Group(group) => mentions(&group.stream(), generics),
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
 }
 

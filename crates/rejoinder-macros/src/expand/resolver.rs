@@ -2,14 +2,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{
-    Attribute, GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, ReturnType, Signature,
-    Type, Visibility, WherePredicate, parse_quote, spanned::Spanned,
-};
+use syn::{Attribute, Generics, LitStr, ReturnType, Signature, Visibility, spanned::Spanned};
 
 use super::{
-    hidden::{self, Hidden},
-    parameter::{Filled, mentions},
+    generics::{self, mentions},
+    hidden::Hidden,
+    parameter::Filled,
     resolve,
     twin::twin_of_method,
 };
@@ -81,7 +79,7 @@ impl Resolver {
         }
         let has_self = signature::check(Kind::Resolver, place, signature, errors);
         let parameters = parameter::read(Kind::Resolver, signature, errors);
-        let generics = bounded(&signature.generics);
+        let generics = generics::bounded(&signature.generics);
         let name = &signature.ident;
         let (ident, vis, receiver, function) = match place {
             Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
@@ -120,26 +118,7 @@ impl Resolver {
         if !mentions(&self.output, &self.generics) {
             return (quote!(__RjReturned), quote!(__RJ_SHAPE));
         }
-        let is = |ty: &Type, name: &str| match ty {
-            Type::Path(path) => path.path.segments.last().filter(|last| last.ident == name).cloned(),
-            _ => None,
-        };
-        let first = |segment: PathSegment| match segment.arguments {
-            PathArguments::AngleBracketed(arguments) => match arguments.args.into_iter().next() {
-                Some(GenericArgument::Type(ty)) => Some(ty),
-                _ => None,
-            },
-            _ => None,
-        };
-        let shape = match syn::parse2::<Type>(self.output.clone()) {
-            Ok(ty) if is(&ty, "Ask").is_some() => quote!(__rj::shape::ASK),
-            Ok(ty) => match is(&ty, "Result").map(first) {
-                None => quote!(__rj::shape::VALUE),
-                Some(Some(ok)) if is(&ok, "Ask").is_some() => quote!(__rj::shape::RESULT_OF_ASK),
-                Some(_) => quote!(__rj::shape::RESULT),
-            },
-            Err(_) => quote!(__rj::shape::VALUE),
-        };
+        let shape = generics::shape_as_written(&self.output);
         (self.output.clone(), shape)
     }
 
@@ -319,22 +298,9 @@ impl Resolver {
 
     /// The type parameters of a call to the function.
     fn turbofish(&self) -> Option<TokenStream> {
-        let names = self.generics.params.iter().map(hidden::name);
+        let names = self.generics.params.iter().map(generics::name);
         self.is_generic().then(|| quote!(::<#(#names),*>))
     }
-}
-
-/// The type parameters, each of which outlives everything: a resolver's value may be kept.
-fn bounded(generics: &Generics) -> Generics {
-    let mut generics = generics.clone();
-    // A named lifetime is a mistake, which has been told.
-    generics.params = generics.params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
-    let types: Vec<Ident> = generics.type_params().map(|param| param.ident.clone()).collect();
-    if !types.is_empty() {
-        let bounds = types.iter().map(|ty| -> WherePredicate { parse_quote!(#ty: 'static) });
-        generics.make_where_clause().predicates.extend(bounds);
-    }
-    generics
 }
 
 fn spanned(tokens: &TokenStream, at: Span) -> TokenStream {

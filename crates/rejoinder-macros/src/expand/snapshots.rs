@@ -85,6 +85,46 @@ fn a_resolver() {
 }
 
 #[test]
+fn a_generic_resolver() {
+    let item = quote! {
+        async fn load<T: Entity>(id: u64, store: Dep<Store<T>>, #[arg] like: T) -> Result<Vec<T>, ToolError> {
+            store.load(id, like).await
+        }
+    };
+    insta::assert_snapshot!(pretty(resolver(quote!(), &item)));
+}
+
+#[test]
+fn a_form() {
+    let item = quote! {
+        struct Order {
+            /// What to buy
+            #[elicit(min_length = 1, title = "Item")]
+            item: String,
+            #[elicit(min = 1, max = 9, default = 1)]
+            count: u32,
+            wrapped: Option<bool>,
+            #[elicit(max_items = 2)]
+            extras: Vec<Extra>,
+        }
+    };
+    insta::assert_snapshot!(pretty(crate::elicit::form(item)));
+}
+
+#[test]
+fn a_choice() {
+    let item = quote! {
+        #[elicit(rename_all = "snake_case")]
+        enum Extra {
+            RedRibbon,
+            #[elicit(name = "card", title = "A card")]
+            Card,
+        }
+    };
+    insta::assert_snapshot!(pretty(crate::elicit::choice(item)));
+}
+
+#[test]
 fn group() {
     let item = quote! {
         impl Shop {
