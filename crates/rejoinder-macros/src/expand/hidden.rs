@@ -29,14 +29,13 @@ impl Hidden<'_> {
         let (declared, fields) = if generics.params.is_empty() {
             (None, None)
         } else {
-            let fields = quote!(__of: #private::__private::std::marker::PhantomData<fn() -> (#(#named,)*)>);
+            let fields = quote!(#[allow(dead_code, reason = "it only uses the type parameters")] __of: #private::__private::std::marker::PhantomData<fn() -> (#(#named,)*)>);
             (Some(quote!(<#(#declared),*>)), Some(fields))
         };
         quote! {
             #(#cfgs)*
             #[doc(hidden)]
             #[allow(
-                dead_code,
                 non_camel_case_types,
                 missing_debug_implementations,
                 missing_copy_implementations,
