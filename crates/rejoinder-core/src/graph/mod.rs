@@ -4,6 +4,7 @@
 //! evaluation can walk the whole graph while the program compiles ([`check_cycle`], [`check_item`]), and what is wrong
 //! with it is told in our words, at the parameter. What is left for a call is to [`Walk`] it.
 
+mod by_type;
 mod check;
 mod double;
 mod fits;
