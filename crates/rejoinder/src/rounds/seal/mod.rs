@@ -16,6 +16,7 @@ mod clock;
 mod envelope;
 mod fuzz;
 mod keys;
+mod measured;
 mod options;
 mod refused;
 mod sealing;
@@ -28,6 +29,8 @@ mod tests;
 #[doc(hidden)]
 pub use fuzz::fuzz;
 pub use keys::{BadStateKeys, StateKeys};
+#[doc(hidden)]
+pub use measured::MeasuredSeal;
 pub use spent::{SpentInMemory, SpentStates};
 
 pub(crate) use binding::Binding;
