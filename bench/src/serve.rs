@@ -1,10 +1,15 @@
 //! The same runtime and listener for every server, so that only what lies behind them differs.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use anyhow::Result;
 use axum::Router;
 use axum::serve::ListenerExt;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
@@ -28,4 +33,15 @@ pub async fn serve(address: SocketAddr, app: Router) -> Result<()> {
         let _ = io.set_nodelay(true);
     });
     Ok(axum::serve(listener, app).await?)
+}
+
+/// A server of rmcp: stateless, replies as plain JSON.
+pub fn rmcp<S, F>(factory: F) -> Router
+where
+    S: ServerHandler + Send + 'static,
+    F: Fn() -> std::io::Result<S> + Send + Sync + 'static,
+{
+    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
+    let sessions = Arc::new(NeverSessionManager::default());
+    Router::new().nest_service("/mcp", StreamableHttpService::new(factory, sessions, config))
 }

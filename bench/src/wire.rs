@@ -2,6 +2,8 @@
 
 use anyhow::{Result, bail};
 
+use crate::two_rounds;
+
 /// What a request may call for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
@@ -9,6 +11,8 @@ pub enum Ask {
     Call,
     /// `tools/list`.
     List,
+    /// `tools/call` of `remove`, which asks back: see [`crate::two_rounds`].
+    TwoRounds,
 }
 
 /// What stands before the id in a `tools/call` of `add`.
@@ -35,12 +39,13 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// When the word is neither `call` nor `list`.
+    /// When the word is none of `call`, `list` and `rounds`.
     pub fn parse(word: &str) -> Result<Self> {
         match word {
             "call" => Ok(Self::Call),
             "list" => Ok(Self::List),
-            other => bail!("`{other}` is no request this bench knows; say `call` or `list`"),
+            "rounds" => Ok(Self::TwoRounds),
+            other => bail!("`{other}` is no request this bench knows; say `call`, `list` or `rounds`"),
         }
     }
 
@@ -49,15 +54,21 @@ impl Ask {
         match self {
             Self::Call => format!("{CALL_BEFORE_ID}1{CALL_AFTER_ID}"),
             Self::List => LIST.to_owned(),
+            Self::TwoRounds => two_rounds::question(),
         }
     }
 
     /// The whole HTTP/1.1 request to `authority`, rendered once so that sending it costs one write.
     pub fn http(self, authority: &str) -> Vec<u8> {
-        let body = self.body();
+        self.http_with(authority, &self.body())
+    }
+
+    /// The HTTP/1.1 request with another body.
+    pub fn http_with(self, authority: &str, body: &str) -> Vec<u8> {
         let headers = match self {
             Self::Call => "Mcp-Method: tools/call\r\nMcp-Name: add\r\n",
             Self::List => "Mcp-Method: tools/list\r\n",
+            Self::TwoRounds => "Mcp-Method: tools/call\r\nMcp-Name: remove\r\n",
         };
         format!(
             "POST /mcp HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n\

@@ -1,12 +1,12 @@
 //! The load generator.
 //!
 //! ```text
-//! bench-load once  --http 127.0.0.1:PORT --ask call|list
-//! bench-load http  --http 127.0.0.1:PORT --ask call|list --connections C --seconds S [--warmup S] [--requests N] [--pid PID]
+//! bench-load once  --http 127.0.0.1:PORT --ask call|list|rounds
+//! bench-load http  --http 127.0.0.1:PORT --ask call|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID]
 //! bench-load stdio --depth K --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
 //! ```
 //!
-//! `once` prints the body of the reply, the others one line of JSON.
+//! `once` prints the body of the last reply, the others one line of JSON.
 
 use std::io::Write;
 use std::time::Duration;

@@ -7,12 +7,8 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use axum::Router;
 use rejoinder_bench::{flags::Flags, serve};
 use rmcp::handler::server::{router::tool::ToolRouter, wrapper::Parameters};
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
-};
 use rmcp::{ServerHandler, ServiceExt, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -82,22 +78,11 @@ fn main() -> Result<()> {
         }
         let app = if flags.has("arc") {
             let server = Shared::with_tools(tools)?;
-            mount(move || Ok(server.clone()))
+            serve::rmcp(move || Ok(server.clone()))
         } else {
             ensure!(tools == 1, "the documented server has one tool");
-            mount(|| Ok(Documented))
+            serve::rmcp(|| Ok(Documented))
         };
         serve::serve(flags.address()?, app).await
     })
-}
-
-/// Stateless, replies as plain JSON.
-fn mount<S, F>(factory: F) -> Router
-where
-    S: ServerHandler + Send + 'static,
-    F: Fn() -> std::io::Result<S> + Send + Sync + 'static,
-{
-    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
-    let sessions = Arc::new(NeverSessionManager::default());
-    Router::new().nest_service("/mcp", StreamableHttpService::new(factory, sessions, config))
 }

@@ -10,6 +10,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::reply::Head;
 use super::report::{Report, Tally, Window};
+use crate::two_rounds;
 use crate::wire::Ask;
 
 /// Bodies up to this size are all compared with the first; of larger ones every sixteenth, since comparing those
@@ -19,7 +20,7 @@ const ALWAYS_COMPARED: usize = 16 * 1024;
 /// A server that says nothing for so long has hung.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Sends one request on a connection of its own and returns the body of the reply.
+/// Makes one call on a connection of its own and returns the body of its last reply.
 ///
 /// # Errors
 ///
@@ -27,7 +28,17 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub fn once(address: SocketAddr, ask: Ask) -> Result<Vec<u8>> {
     let mut stream = std::net::TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    stream.write_all(&ask.http(&address.to_string()))?;
+    let authority = address.to_string();
+    let reply = exchange(&mut stream, &ask.http(&authority))?;
+    if ask != Ask::TwoRounds {
+        return Ok(reply);
+    }
+    exchange(&mut stream, &ask.http_with(&authority, &two_rounds::answer(&reply)?))
+}
+
+/// Sends one request and waits for the body of its reply.
+fn exchange(stream: &mut std::net::TcpStream, request: &[u8]) -> Result<Vec<u8>> {
+    stream.write_all(request)?;
     let mut bytes = Vec::new();
     let mut piece = [0; 16 * 1024];
     loop {
@@ -48,17 +59,20 @@ pub fn once(address: SocketAddr, ask: Ask) -> Result<Vec<u8>> {
     }
 }
 
-/// Loads the server at `address` with the same request over and over.
+/// Loads the server at `address` with the same call over and over.
+///
+/// A call of two rounds is counted once, when it ends, and its time is that of both.
 ///
 /// # Errors
 ///
 /// When a connection fails or is closed, or the server stops answering.
 pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pid: Option<u32>) -> Result<Report> {
-    let request = ask.http(&address.to_string());
+    let authority = address.to_string();
+    let request = ask.http(&authority);
     let mut poll = Poll::new()?;
     let mut open = Vec::with_capacity(connections);
     for number in 0..connections {
-        let mut connection = Connection::open(address, &request)?;
+        let mut connection = Connection::open(address, request.clone())?;
         let both = Interest::READABLE | Interest::WRITABLE;
         poll.registry().register(&mut connection.stream, Token(number), both)?;
         open.push(connection);
@@ -77,19 +91,25 @@ pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pi
         }
         for event in &events {
             let connection = &mut open[event.token().0];
-            connection.flush(&request)?;
+            connection.flush()?;
             let Some(head) = connection.receive()? else {
                 continue;
             };
+            if ask == Ask::TwoRounds && !connection.is_answering {
+                let answer = two_rounds::answer(connection.body(head))?;
+                connection.send(ask.http_with(&authority, &answer))?;
+                connection.is_answering = true;
+                continue;
+            }
             let now = Instant::now();
             let same = connection.is_same(head, first.as_deref());
             if first.is_none() {
                 first = Some(connection.body(head).to_vec());
             }
-            if !tally.count(now, connection.sent, head.status == 200, same)? {
+            if !tally.count(now, connection.begun, head.status == 200, same)? {
                 return tally.finish(first.map_or(0, |body| body.len()));
             }
-            connection.next(&request)?;
+            connection.next_call(&request)?;
         }
     }
 }
@@ -98,10 +118,13 @@ pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pi
 #[derive(Debug)]
 struct Connection {
     stream: TcpStream,
-    /// When the request in flight was sent.
-    sent: Instant,
-    /// How much of it has been written.
+    /// When the first request of the call was sent.
+    begun: Instant,
+    /// The request in flight, of which `written` bytes have left.
+    request: Vec<u8>,
     written: usize,
+    /// Whether that request is the second of its call.
+    is_answering: bool,
     /// Room for the reply, of which `filled` bytes have come.
     bytes: Vec<u8>,
     filled: usize,
@@ -111,27 +134,29 @@ struct Connection {
 
 impl Connection {
     /// Connects (and waits for it: only the load itself is timed) and sends the first request.
-    fn open(address: SocketAddr, request: &[u8]) -> Result<Self> {
+    fn open(address: SocketAddr, request: Vec<u8>) -> Result<Self> {
         let stream = std::net::TcpStream::connect(address).with_context(|| format!("nothing listens at {address}"))?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let mut connection = Self {
             stream: TcpStream::from_std(stream),
-            sent: Instant::now(),
+            begun: Instant::now(),
+            request,
             written: 0,
+            is_answering: false,
             bytes: vec![0; 4096],
             filled: 0,
             head: None,
             replies: 0,
         };
-        connection.flush(request)?;
+        connection.flush()?;
         Ok(connection)
     }
 
     /// Writes what is left of the request.
-    fn flush(&mut self, request: &[u8]) -> Result<()> {
-        while self.written < request.len() {
-            match self.stream.write(&request[self.written..]) {
+    fn flush(&mut self) -> Result<()> {
+        while self.written < self.request.len() {
+            match self.stream.write(&self.request[self.written..]) {
                 Ok(written) => self.written += written,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error.into()),
@@ -189,13 +214,22 @@ impl Connection {
         body == first
     }
 
-    /// Sends the next request.
-    fn next(&mut self, request: &[u8]) -> Result<()> {
+    /// Begins the next call.
+    fn next_call(&mut self, request: &[u8]) -> Result<()> {
+        self.replies += 1;
+        self.begun = Instant::now();
+        // What was sent last is the first request already, unless that was a second one.
+        let again =
+            if std::mem::take(&mut self.is_answering) { request.to_vec() } else { std::mem::take(&mut self.request) };
+        self.send(again)
+    }
+
+    /// Sends a request.
+    fn send(&mut self, request: Vec<u8>) -> Result<()> {
         self.filled = 0;
         self.head = None;
         self.written = 0;
-        self.replies += 1;
-        self.sent = Instant::now();
-        self.flush(request)
+        self.request = request;
+        self.flush()
     }
 }

@@ -35,3 +35,6 @@ pub use std::{
 
 /// For the fuzzer: opens any text as a state, seals any bytes, and checks that only what was sealed opens.
 pub use crate::rounds::seal::fuzz as fuzz_state;
+
+/// For the bench: seals a state and opens it again.
+pub use crate::rounds::seal::MeasuredSeal;

@@ -44,7 +44,7 @@ impl Bench {
         })
     }
 
-    /// The body with which a server answers `ask` (`call` or `list`).
+    /// The body with which a server answers `ask` (`call`, `list` or `rounds`) in the end.
     pub(super) fn once(&self, server: &Server, ask: &str) -> Result<Vec<u8>> {
         let mut command = Command::new(self.binaries.path(LOADER)?);
         command.args(["once", "--ask", ask, "--http", &server.address.to_string()]);
@@ -55,7 +55,7 @@ impl Bench {
     pub(super) fn measure(&self, subject: &Subject, load: Load, round: usize) -> Result<Sample> {
         let server = match load {
             Load::Stdio(_) => None,
-            Load::Call(_) | Load::List(_) => Some(self.start(subject)?),
+            Load::Call(_) | Load::List(_) | Load::Rounds(_) => Some(self.start(subject)?),
         };
         self.load(subject, load, server.as_ref())
             .and_then(|report| Sample::read(subject.name, load, round, &report))
@@ -73,8 +73,12 @@ impl Bench {
         };
         match (load, server) {
             (Load::Stdio(depth), _) => command.args(["stdio", "--depth", &depth.to_string()]),
-            (Load::Call(connections) | Load::List(connections), Some(server)) => {
-                let ask = if matches!(load, Load::List(_)) { "list" } else { "call" };
+            (Load::Call(connections) | Load::List(connections) | Load::Rounds(connections), Some(server)) => {
+                let ask = match load {
+                    Load::List(_) => "list",
+                    Load::Rounds(_) => "rounds",
+                    Load::Call(_) | Load::Stdio(_) => "call",
+                };
                 command
                     .args(["http", "--ask", ask])
                     .args(["--connections", &connections.to_string()])
@@ -96,6 +100,20 @@ impl Bench {
             ensure!(*count == 0, "{count} replies are {trouble}");
         }
         Ok(value)
+    }
+
+    /// What a program prints that measures inside its own process, on the server's core.
+    pub(super) fn inside(&self, program: &str, arguments: &[&str]) -> Result<Value> {
+        let path = self.binaries.path(program)?;
+        let mut command = if self.pinned {
+            let mut command = Command::new("taskset");
+            command.args(["-c", "0"]).arg(path);
+            command
+        } else {
+            Command::new(path)
+        };
+        let line = process::output(command.args(arguments))?;
+        serde_json::from_slice(&line).with_context(|| format!("what {program} printed"))
     }
 
     /// The command line of a subject, pinned to a core; `taskset` becomes the program, so its process id is the

@@ -4,6 +4,7 @@
 //! other round goes backwards, so that a slow spell of the machine hits nobody in particular. The server has one core and the loader the other. What is compared is the
 //! processor time for each request, paired within a round: it depends least on what else the machine does.
 
+mod inside;
 mod measure;
 mod plan;
 mod prepare;
@@ -47,14 +48,16 @@ struct Effort {
     rounds: usize,
     seconds: f64,
     warmup: f64,
+    /// How many turns things that are timed inside one process take.
+    turns: usize,
 }
 
 impl Effort {
     /// About five minutes: many short rounds, since the median of many pairs outlives more disturbances.
-    const FULL: Self = Self { rounds: 9, seconds: 1.0, warmup: 0.3 };
+    const FULL: Self = Self { rounds: 9, seconds: 1.0, warmup: 0.3, turns: 1000 };
 
     /// Half a minute.
-    const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1 };
+    const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1, turns: 100 };
 }
 
 /// The programs of the bench, by name.
@@ -97,7 +100,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             }
         }
     }
-    let page = report::page(&samples, effort, bench.pinned())?;
+    let inside = inside::Inside::measure(&bench, effort)?;
+    let page = report::page(&samples, &inside, effort, bench.pinned())?;
     println!("\n{page}");
     if !options.quick {
         let file = tools::root().join("bench/RESULTS.md");

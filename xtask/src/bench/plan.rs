@@ -9,6 +9,9 @@ pub(super) const REJOINDER: &str = "bench-rejoinder";
 /// rmcp's.
 pub(super) const RMCP: &str = "bench-rmcp";
 
+/// rmcp's with rounds made by hand.
+pub(super) const RMCP_ROUNDS: &str = "bench-rmcp-rounds";
+
 /// The bare handler.
 pub(super) const FLOOR: &str = "bench-floor";
 
@@ -22,13 +25,15 @@ pub(super) enum Load {
     Call(usize),
     /// `tools/list` over this many connections.
     List(usize),
+    /// Calls of `remove`, each a question and its answer, over this many connections.
+    Rounds(usize),
     /// `tools/call` of `add` over stdio, this many in flight.
     Stdio(usize),
 }
 
 /// Every load, in the order in which they are run and reported.
-pub(super) const LOADS: [Load; 6] =
-    [Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16), Load::Stdio(1), Load::Stdio(64)];
+pub(super) const LOADS: [Load; 7] =
+    [Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16), Load::Rounds(16), Load::Stdio(1), Load::Stdio(64)];
 
 impl fmt::Display for Load {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,7 +41,18 @@ impl fmt::Display for Load {
             Self::Call(1) => write!(out, "tools/call, 1 connection"),
             Self::Call(many) => write!(out, "tools/call, {many} connections"),
             Self::List(many) => write!(out, "tools/list, {many} connections"),
+            Self::Rounds(many) => write!(out, "calls of two rounds, {many} connections"),
             Self::Stdio(many) => write!(out, "tools/call on stdio, {many} in flight"),
+        }
+    }
+}
+
+impl Load {
+    /// What is counted: a call of two rounds is two requests.
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Self::Rounds(_) => "call",
+            Self::Call(_) | Self::List(_) | Self::Stdio(_) => "request",
         }
     }
 }
@@ -59,17 +75,20 @@ pub(super) mod name {
     pub(in crate::bench) const REJOINDER: &str = "rejoinder";
     pub(in crate::bench) const REJOINDER_MANY: &str = "rejoinder, 1000 tools";
     pub(in crate::bench) const REJOINDER_STDIO: &str = "rejoinder, stdio";
+    pub(in crate::bench) const REJOINDER_ROUNDS: &str = "rejoinder, encrypted state";
     pub(in crate::bench) const RMCP: &str = "rmcp as documented";
     pub(in crate::bench) const RMCP_ARC: &str = "rmcp, shared router";
     pub(in crate::bench) const RMCP_MANY: &str = "rmcp, shared router, 1000 tools";
     pub(in crate::bench) const RMCP_STDIO: &str = "rmcp, stdio()";
     pub(in crate::bench) const RMCP_PIPES: &str = "rmcp, stdio_pipes()";
+    pub(in crate::bench) const RMCP_ROUNDS: &str = "rmcp by hand, signed state";
     pub(in crate::bench) const FLOOR: &str = "bare axum";
 }
 
 const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
 const CALLS_AND_LIST: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16)];
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
+const ROUNDS: &[Load] = &[Load::Rounds(16)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64)];
 
 /// Every server, ours between those it is compared with. `list` is the file of bytes the floor answers lists with.
@@ -89,6 +108,8 @@ pub(super) fn subjects(list: &Path) -> Vec<Subject> {
         subject(name::FLOOR, FLOOR, &["--list", &list], CALLS_AND_LIST),
         subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], MANY_TOOLS),
         subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], MANY_TOOLS),
+        subject(name::RMCP_ROUNDS, RMCP_ROUNDS, &[], ROUNDS),
+        subject(name::REJOINDER_ROUNDS, REJOINDER, &["--asking"], ROUNDS),
         subject(name::RMCP_STDIO, RMCP, &["--stdio"], STDIO),
         subject(name::REJOINDER_STDIO, REJOINDER, &["--stdio"], STDIO),
         subject(name::RMCP_PIPES, RMCP, &["--stdio-pipes"], STDIO),

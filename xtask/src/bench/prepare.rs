@@ -40,8 +40,16 @@ pub(super) fn prepare(bench: &Bench) -> Result<PathBuf> {
     for peer in [name::REJOINDER, name::RMCP, name::RMCP_ARC] {
         let bytes = answer(peer, "call")?;
         ensure!(
-            sum_in(&bytes).as_deref() == Some("3"),
+            text_in(&bytes).as_deref() == Some("3"),
             "{peer} does not answer 3: {}",
+            String::from_utf8_lossy(&bytes)
+        );
+    }
+    for peer in [name::REJOINDER_ROUNDS, name::RMCP_ROUNDS] {
+        let bytes = answer(peer, "rounds")?;
+        ensure!(
+            text_in(&bytes).as_deref() == Some("removed photos/2019"),
+            "{peer} does not remove the folder: {}",
             String::from_utf8_lossy(&bytes)
         );
     }
@@ -57,7 +65,7 @@ fn tools_in(reply: &[u8]) -> usize {
 }
 
 /// The text a reply to `tools/call` has.
-fn sum_in(reply: &[u8]) -> Option<String> {
+fn text_in(reply: &[u8]) -> Option<String> {
     let reply: Value = serde_json::from_slice(reply).ok()?;
     let text = reply["result"]["content"][0]["text"].as_str()?;
     Some(text.to_owned())
@@ -72,7 +80,7 @@ mod tests {
         assert_eq!(tools_in(br#"{"result":{"tools":[{},{}]}}"#), 2);
         assert_eq!(tools_in(b"no"), 0);
         let reply = br#"{"result":{"content":[{"type":"text","text":"3"}]}}"#;
-        assert_eq!(sum_in(reply).as_deref(), Some("3"));
-        assert_eq!(sum_in(br#"{"error":{}}"#), None);
+        assert_eq!(text_in(reply).as_deref(), Some("3"));
+        assert_eq!(text_in(br#"{"error":{}}"#), None);
     }
 }

@@ -6,13 +6,14 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::Effort;
+use super::inside::Inside;
 use super::plan::{LOADS, Load};
 use super::samples::Samples;
 use super::targets::COMPARISONS;
 use crate::process;
 
 /// Writes the page. The machine is described by what matters to a ratio; its name is nobody's business.
-pub(super) fn page(samples: &Samples, effort: Effort, pinned: bool) -> Result<String> {
+pub(super) fn page(samples: &Samples, inside: &Inside, effort: Effort, pinned: bool) -> Result<String> {
     let rustc = process::output(Command::new("rustc").arg("--version"))?;
     let rustc = String::from_utf8_lossy(&rustc);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -29,6 +30,7 @@ pub(super) fn page(samples: &Samples, effort: Effort, pinned: bool) -> Result<St
         rustc.trim()
     );
     page.push_str(&ratios(samples)?);
+    page.push_str(&inside.section()?);
     for load in LOADS {
         page.push_str(&table(samples, load)?);
     }
@@ -68,9 +70,10 @@ fn ratios(samples: &Samples) -> Result<String> {
 
 /// The figures of every server under one load.
 fn table(samples: &Samples, load: Load) -> Result<String> {
+    let unit = load.unit();
     let mut out = format!(
         "\n## {load}\n\n\
-         | server | requests/s | CPU us/request | p50 us | p99 us | reply bytes |\n|---|---|---|---|---|---|\n"
+         | server | {unit}s/s | CPU us/{unit} | p50 us | p99 us | reply bytes |\n|---|---|---|---|---|---|\n"
     );
     for subject in samples.under(load) {
         let found = samples.medians(subject, load).with_context(|| format!("{subject} was not measured"))?;

@@ -27,6 +27,9 @@ const TIMES_BEST: Option<f64> = Some(3.0);
 /// Of a bare handler that sends the same list: at most 1.2 times its cost.
 const OF_LIST: Option<f64> = Some(1.0 / 1.2);
 
+/// Times the peer that makes its rounds by hand, and only signs where we encrypt.
+const TIMES_BY_HAND: Option<f64> = Some(2.5);
+
 /// Not slower.
 const LEVEL: Option<f64> = Some(1.0);
 
@@ -50,6 +53,7 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     many(name::RMCP_MANY, name::RMCP_ARC, Load::Call(16), None),
     many(name::REJOINDER_MANY, name::FLOOR, Load::List(16), OF_LIST),
     many(name::REJOINDER_MANY, name::RMCP_MANY, Load::List(16), None),
+    many(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(16), TIMES_BY_HAND),
     stdio(1, name::RMCP_STDIO, None),
     stdio(64, name::RMCP_STDIO, TIMES_DOCUMENTED),
     stdio(1, name::RMCP_PIPES, LEVEL),

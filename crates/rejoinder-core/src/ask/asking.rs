@@ -126,6 +126,14 @@ impl Ask<Roots> {
 }
 
 impl<T> Ask<T> {
+    /// The value, if nobody needs to be asked for it.
+    pub(crate) fn into_known(self) -> Result<T, Self> {
+        match self.0 {
+            Inner::Known(value) => Ok(value),
+            question @ Inner::Question { .. } => Err(Self(question)),
+        }
+    }
+
     /// Finds the value: known, answered, or asked for.
     pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
         let (question, read, otherwise, unprompted) = match self.0 {

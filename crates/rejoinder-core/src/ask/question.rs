@@ -1,9 +1,11 @@
 use rmcp::model::ClientCapabilities;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde_json::{Map, Value, json};
 
 use super::Sampling;
 
 /// A question, as it goes to the client.
+/// It serialises as the request that it is: its method and its params.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Question {
@@ -37,13 +39,17 @@ impl Question {
         }
     }
 
-    /// The params of the request.
+    /// The params of the request, as JSON.
     pub fn params(&self) -> Value {
+        serde_json::to_value(self.as_params()).unwrap_or_default()
+    }
+
+    fn as_params(&self) -> Params<'_> {
         match self {
-            Self::Form { message, schema } => json!({ "mode": "form", "message": message, "requestedSchema": schema }),
-            Self::Visit { message, url } => json!({ "mode": "url", "message": message, "url": url }),
-            Self::Sample(sampling) => sampling.params(),
-            Self::Roots => json!({}),
+            Self::Form { message, schema } => Params::Form { mode: "form", message, schema },
+            Self::Visit { message, url } => Params::Visit { mode: "url", message, url },
+            Self::Sample(sampling) => Params::Sample(sampling.params()),
+            Self::Roots => Params::Roots {},
         }
     }
 
@@ -85,5 +91,33 @@ impl Question {
                 (Some(_), false) => None,
             },
         }
+    }
+}
+
+/// The params of a request, borrowed.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Params<'a> {
+    Form {
+        mode: &'static str,
+        message: &'a str,
+        #[serde(rename = "requestedSchema")]
+        schema: &'a Value,
+    },
+    Visit {
+        mode: &'static str,
+        message: &'a str,
+        url: &'a str,
+    },
+    Sample(&'a Map<String, Value>),
+    Roots {},
+}
+
+impl Serialize for Question {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut request = serializer.serialize_struct("Question", 2)?;
+        request.serialize_field("method", self.method())?;
+        request.serialize_field("params", &self.as_params())?;
+        request.end()
     }
 }

@@ -45,8 +45,8 @@ impl Sampling {
         self
     }
 
-    pub(super) fn params(&self) -> Value {
-        Value::Object(self.0.clone())
+    pub(super) fn params(&self) -> &Map<String, Value> {
+        &self.0
     }
 
     pub(super) fn has_tools(&self) -> bool {

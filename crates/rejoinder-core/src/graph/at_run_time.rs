@@ -152,7 +152,7 @@ fn ty(schema: &serde_json::Value) -> String {
 }
 
 fn accepted<T>(settled: &Settled<T>) -> Option<&T> {
-    match settled.as_deref() {
+    match settled.outcome() {
         Ok(Outcome::Accepted(value)) => Some(value),
         _ => None,
     }

@@ -60,7 +60,7 @@ impl<'a, T> Taking<'_, 'a, T> {
     /// The one place where the parameter's type meets the resolver's, so that a mistake is told once.
     pub fn take<P: FromOutcome<'a, T>>(self, parameter: &'static str) -> Option<P> {
         let Self { halts, settled } = self;
-        let outcome = settled.as_ref().map_err(Halt::clone);
+        let outcome = settled.outcome().map_err(Halt::clone);
         outcome.and_then(|outcome| P::from_outcome(outcome, parameter)).map_err(|halt| halts.add(halt)).ok()
     }
 }

@@ -10,7 +10,10 @@ use super::{Edge, Node};
 ///
 /// The numbers follow the order in which the resolvers are met, so every replica finds the same ones.
 #[derive(Debug, Default)]
-pub struct Keys(HashMap<TypeId, Cow<'static, str>>);
+pub struct Keys {
+    keys: HashMap<TypeId, Cow<'static, str>>,
+    resolvers: usize,
+}
 
 impl Keys {
     /// The keys of everything that these edges reach.
@@ -18,6 +21,7 @@ impl Keys {
         let mut keys = Self::default();
         let (mut seen, mut taken) = (HashSet::new(), HashMap::new());
         edges.iter().for_each(|edge| keys.add(edge.node, &mut seen, &mut taken));
+        keys.resolvers = seen.len();
         keys
     }
 
@@ -31,13 +35,18 @@ impl Keys {
             let count = taken.entry(name).or_insert(0);
             let key = if *count == 0 { Cow::Borrowed(name) } else { Cow::Owned(format!("{name}#{count}")) };
             *count += 1;
-            self.0.insert(id, key);
+            self.keys.insert(id, key);
         }
         node.edges.iter().for_each(|edge| self.add(edge.node, seen, taken));
     }
 
     /// The key of a resolver.
     pub fn get(&self, node: &Node) -> &str {
-        self.0.get(&(node.type_id)()).map_or(node.name, |key| key)
+        self.keys.get(&(node.type_id)()).map_or(node.name, |key| key)
+    }
+
+    /// How many resolvers the item has, those that ask nothing among them.
+    pub(super) fn resolvers(&self) -> usize {
+        self.resolvers
     }
 }

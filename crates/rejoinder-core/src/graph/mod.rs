@@ -5,6 +5,7 @@
 //! with it is told in our words, at the parameter. What is left for a call is to [`Walk`] it.
 
 mod at_run_time;
+mod by_type;
 mod check;
 mod double;
 mod fits;

@@ -53,7 +53,7 @@ impl<P, T> Needed for Wants<P, T> {}
 ///
 /// What ends the call: there is no use in waiting for the others.
 pub fn unless_over<T>(settled: Settled<T>, is_optional: bool, parameter: &'static str) -> Result<Settled<T>, Halt> {
-    match settled.as_deref() {
+    match settled.outcome() {
         Err(Halt::Pending) | Ok(Outcome::Accepted(_)) => Ok(settled),
         Ok(_) if is_optional => Ok(settled),
         Ok(Outcome::Declined) => Err(Halt::Declined { parameter, cancelled: false }),

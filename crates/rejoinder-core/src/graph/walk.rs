@@ -1,14 +1,16 @@
 use std::{
     any::{Any, TypeId},
-    collections::HashMap,
     fmt,
+    future::ready,
     sync::{Arc, Mutex, PoisonError},
 };
 
+use futures_util::future::Either;
 use tokio::sync::OnceCell;
 
-use super::{Doubles, Keys, Ran, Resolver};
+use super::{Doubles, Keys, Ran, Resolver, by_type::ByType};
 use crate::{
+    BoxFuture,
     ask::{Ask, Outcome},
     call::{ArgumentSet, Call, Param},
     error::{Halt, ToolError},
@@ -35,8 +37,27 @@ impl<S: ArgumentSet> Arguments for FunctionArguments<'_, S> {
     }
 }
 
-/// A resolver's outcome, as all its consumers share it.
-pub type Settled<T> = Result<Arc<Outcome<T>>, Halt>;
+/// What became of a resolver: its outcome, or what stopped it.
+type Settling<T> = Result<Outcome<T>, Halt>;
+
+/// What became of a resolver, as all its consumers share it.
+#[derive(Debug)]
+pub struct Settled<T>(Arc<OnceCell<Settling<T>>>);
+
+impl<T> Settled<T> {
+    /// Its outcome.
+    ///
+    /// # Errors
+    ///
+    /// What stopped it, or that the answer is still out.
+    ///
+    /// # Panics
+    ///
+    /// Never: it is made when the resolver has settled.
+    pub fn outcome(&self) -> Result<&Outcome<T>, &Halt> {
+        self.0.get().expect("the resolver has settled").as_ref()
+    }
+}
 
 /// One round's walk through the resolvers of one item.
 ///
@@ -49,7 +70,7 @@ pub struct Walk<'a> {
     keys: &'a Keys,
     doubles: Option<&'a Doubles>,
     ran: Option<&'a Ran>,
-    memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    memo: Mutex<ByType<Arc<dyn Any + Send + Sync>>>,
 }
 
 impl<'a> Walk<'a> {
@@ -61,7 +82,8 @@ impl<'a> Walk<'a> {
         keys: &'a Keys,
     ) -> Self {
         let (doubles, ran) = (call.doubles(), call.extension());
-        Self { call, arguments, receiver, keys, doubles, ran, memo: Mutex::default() }
+        let memo = Mutex::new(ByType::with_capacity(keys.resolvers()));
+        Self { call, arguments, receiver, keys, doubles, ran, memo }
     }
 
     /// The call.
@@ -88,28 +110,29 @@ impl<'a> Walk<'a> {
         self.receiver.downcast_ref().expect("a group's resolvers are named as `Self::..`, within it")
     }
 
-    /// The outcome of a resolver.
+    /// The outcome of a resolver, or what stopped it.
     ///
-    /// # Errors
+    /// # Panics
     ///
-    /// What stopped it, or that the answer is still out.
+    /// Never: what is kept under a resolver's type was made for it.
     pub async fn get<R: Resolver>(&self) -> Settled<R::Output> {
         if !R::CACHED {
-            return self.run::<R>().await;
+            return Settled(Arc::new(OnceCell::new_with(Some(self.run::<R>().await))));
         }
         let cell = {
             let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(memo.entry(TypeId::of::<R>()).or_insert_with(|| Arc::new(OnceCell::<Settled<R::Output>>::new())))
+            Arc::clone(memo.get_or_insert::<R>(|| Arc::new(OnceCell::<Settling<R::Output>>::new())))
         };
-        let cell = cell.downcast::<OnceCell<Settled<R::Output>>>().expect("the entry was made for this resolver");
-        cell.get_or_init(|| self.run::<R>()).await.clone()
+        let cell = cell.downcast::<OnceCell<Settling<R::Output>>>().expect("the entry was made for this resolver");
+        cell.get_or_init(|| self.run::<R>()).await;
+        Settled(cell)
     }
 
-    async fn run<R: Resolver>(&self) -> Settled<R::Output> {
-        if let Some(value) = self.doubles.and_then(Doubles::value::<R>) {
-            return Ok(Arc::new(Outcome::Accepted(value)));
+    fn run<R: Resolver>(&self) -> BoxFuture<'_, Settling<R::Output>> {
+        match self.doubles.and_then(Doubles::value::<R>) {
+            Some(value) => Box::pin(ready(Ok(Outcome::Accepted(value)))),
+            None => R::run(self),
         }
-        R::run(self).await.map(Arc::new)
     }
 
     /// Notes that a resolver's function is called, for a test that wants to know.
@@ -121,14 +144,16 @@ impl<'a> Walk<'a> {
 
     /// Settles what a resolver returned.
     ///
-    /// # Errors
-    ///
-    /// What stopped it, or that the answer is still out.
-    pub async fn settle<R: Resolver>(
+    /// Most know their value. A question has a future of its own, so that the others need no room for one.
+    pub fn settle<R: Resolver>(
         &self,
         returned: Result<Ask<R::Output>, ToolError>,
-    ) -> Result<Outcome<R::Output>, Halt> {
-        returned?.settle(self.call, self.keys.get(R::node())).await
+    ) -> impl Future<Output = Settling<R::Output>> + Send {
+        match returned.map(Ask::into_known) {
+            Ok(Ok(value)) => Either::Left(ready(Ok(Outcome::Accepted(value)))),
+            Ok(Err(question)) => Either::Right(Box::pin(question.settle(self.call, self.keys.get(R::node())))),
+            Err(error) => Either::Left(ready(Err(error.into()))),
+        }
     }
 }
 

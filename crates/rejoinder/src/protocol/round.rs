@@ -1,14 +1,18 @@
 //! One round of a call: what it brings from the last one, and what it hands to the next.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use bytes::Bytes;
 use rejoinder_core::{
     BoxFuture,
-    ask::Parked,
+    ask::{Parked, Question},
     call::{Carriage, Facts},
 };
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use super::{
     RpcError,
@@ -32,6 +36,8 @@ pub(super) struct Bound {
     target: Bytes,
     arguments: Option<Bytes>,
     principal: Option<String>,
+    /// Made once: a round that goes on and asks again needs it twice.
+    binding: OnceLock<Box<Binding<'static>>>,
 }
 
 /// A round that may begin, once its state is spent where it may be used once only.
@@ -55,6 +61,7 @@ impl Bound {
             target: keep(body, target),
             arguments: arguments.map(|arguments| keep(body, arguments)),
             principal: engine.options.principal.of(facts),
+            binding: OnceLock::new(),
         }
     }
 
@@ -64,10 +71,11 @@ impl Bound {
     }
 
     fn with<T>(&self, run: impl FnOnce(&Binding<'_>) -> T) -> T {
-        let text = |bytes: &'_ Bytes| String::from_utf8_lossy(bytes).into_owned();
-        let arguments = self.arguments.as_ref().map(text);
         let parts: Option<[&str; 1]> = self.principal.as_deref().map(|principal| [principal]);
-        let binding = Binding::new(self.method, &text(&self.target), arguments.as_deref());
+        let binding = self.binding.get_or_init(|| {
+            let arguments = self.arguments.as_ref().map(|arguments| String::from_utf8_lossy(arguments));
+            Box::new(Binding::new(self.method, &self.target(), arguments.as_deref()))
+        });
         run(&binding.principal(parts.as_ref().map(|parts| &parts[..])))
     }
 
@@ -101,17 +109,24 @@ impl Bound {
             Ok(token) => token,
             Err(error) => return error_reply(Some(id), &cannot_seal(&error)),
         };
-        let requests: Map<String, Value> = parked
-            .questions
-            .into_iter()
-            .map(|(key, question)| (key, json!({ "method": question.method(), "params": question.params() })))
-            .collect();
-        let mut result = json!({ "resultType": "input_required", "requestState": token });
-        if !requests.is_empty() {
-            result["inputRequests"] = requests.into();
-        }
+        let result = InputRequired { result_type: "input_required", questions: &parked.questions, state: &token };
         result_reply(id, &result, &engine.info_json)
     }
+}
+
+/// The result of a round that ends in questions.
+#[derive(Serialize)]
+struct InputRequired<'a> {
+    #[serde(rename = "resultType")]
+    result_type: &'static str,
+    #[serde(rename = "inputRequests", serialize_with = "by_key", skip_serializing_if = "<[_]>::is_empty")]
+    questions: &'a [(String, Question)],
+    #[serde(rename = "requestState")]
+    state: &'a str,
+}
+
+fn by_key<S: Serializer>(questions: &[(String, Question)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(questions.iter().map(|(key, question)| (key, question)))
 }
 
 fn refused(_: Refused) -> RpcError {

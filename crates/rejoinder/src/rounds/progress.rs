@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 /// What a call has got so far: the content of its state. Names are short because the client carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,11 +24,47 @@ pub(crate) struct Progress {
 
 /// An answer, and to which question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub(super) struct Given {
-    #[serde(rename = "d")]
     pub(super) digest: String,
-    #[serde(rename = "a")]
     pub(super) answer: Value,
+}
+
+/// A [`Given`] in the state. Most answers are forms that were accepted: of those, what they contain says it all.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    #[serde(rename = "d")]
+    digest: String,
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    content: Option<Map<String, Value>>,
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    answer: Option<Value>,
+}
+
+impl From<Given> for Written {
+    fn from(Given { digest, answer }: Given) -> Self {
+        match answer {
+            Value::Object(mut form) if is_plain(&form) => match form.remove("content") {
+                Some(Value::Object(content)) => Self { digest, content: Some(content), answer: None },
+                _ => unreachable!("a plain form has a content"),
+            },
+            answer => Self { digest, content: None, answer: Some(answer) },
+        }
+    }
+}
+
+/// Whether it is a form that was accepted, and nothing else.
+fn is_plain(answer: &Map<String, Value>) -> bool {
+    let has = |name: &str, test: fn(&Value) -> bool| answer.get(name).is_some_and(test);
+    answer.len() == 2 && has("action", |action| action == "accept") && has("content", Value::is_object)
+}
+
+impl From<Written> for Given {
+    fn from(Written { digest, content, answer }: Written) -> Self {
+        let form = content.map(|content| json!({ "action": "accept", "content": content }));
+        // Without either, it is an answer that nobody can use, and so one that is asked for again.
+        Self { digest, answer: form.or(answer).unwrap_or_default() }
+    }
 }
 
 /// A question that is out.
@@ -72,5 +108,38 @@ impl Progress {
 
     pub(crate) fn write(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("strings and JSON serialise")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(answer: Value) -> Progress {
+        let given = Given { digest: "words".to_owned(), answer };
+        Progress { answers: BTreeMap::from([("key".to_owned(), given)]), ..Progress::default() }
+    }
+
+    #[test]
+    fn every_answer_comes_back_as_it_was() {
+        for answer in [
+            json!({ "action": "accept", "content": { "yes": true } }),
+            json!({ "action": "accept", "content": {} }),
+            json!({ "action": "accept", "content": null }),
+            json!({ "action": "accept" }),
+            json!({ "action": "accept", "content": {}, "_meta": {} }),
+            json!({ "action": "decline", "content": {} }),
+            json!({ "roots": [] }),
+        ] {
+            let progress = with(answer);
+            assert_eq!(Progress::read(&progress.write()), progress);
+        }
+    }
+
+    #[test]
+    fn of_an_accepted_form_only_the_content_is_kept() {
+        let progress = with(json!({ "action": "accept", "content": { "yes": true } }));
+        let written = String::from_utf8(progress.write()).unwrap();
+        assert_eq!(written, r#"{"v":1,"a":{"key":{"d":"words","c":{"yes":true}}}}"#);
     }
 }

@@ -78,7 +78,9 @@ fn principal_digest(id: [u8; 16], parts: &[&str]) -> [u8; 16] {
 
 /// SHA-256 of parts, each with its length before it, so that no two lists of parts are the same bytes.
 fn digest<P: AsRef<[u8]>>(label: &str, parts: impl IntoIterator<Item = P>) -> [u8; 32] {
-    let mut hash = Sha256::new_with_prefix(format!("rejoinder/state/v1/{label}\0"));
+    let mut hash = Sha256::new_with_prefix("rejoinder/state/v1/");
+    hash.update(label);
+    hash.update(b"\0");
     for part in parts {
         let part = part.as_ref();
         hash.update((part.len() as u64).to_be_bytes());

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 const DEEPEST: usize = 128;
 
 /// The canonical form of a JSON text. Anything that is not JSON is its own, and no JSON text has the same.
-pub(in crate::rounds) fn canonical(json: &str) -> Vec<u8> {
+pub(super) fn canonical(json: &str) -> Vec<u8> {
     let mut walk = Walk { rest: json, out: Vec::with_capacity(json.len()) };
     if walk.value(0).is_some() && walk.peek().is_none() {
         return walk.out;

@@ -16,6 +16,7 @@ mod clock;
 mod envelope;
 mod fuzz;
 mod keys;
+mod measured;
 mod options;
 mod refused;
 mod sealing;
@@ -28,10 +29,11 @@ mod tests;
 #[doc(hidden)]
 pub use fuzz::fuzz;
 pub use keys::{BadStateKeys, StateKeys};
+#[doc(hidden)]
+pub use measured::MeasuredSeal;
 pub use spent::{SpentInMemory, SpentStates};
 
 pub(crate) use binding::Binding;
-pub(super) use canonical::canonical;
 pub(crate) use options::StateOptions;
 pub(crate) use refused::{REASON, Refused, SENTENCE};
 pub(crate) use sealing::{CannotSeal, Opened, Seal};

@@ -77,8 +77,12 @@ pub(super) fn open(keys: &StateKeys, token: &str) -> Result<Vec<u8>, Reason> {
 
 /// A fresh nonce and a fresh number for the state.
 pub(super) fn fresh() -> Result<([u8; NONCE], [u8; 16]), getrandom::Error> {
-    let (mut nonce, mut number) = ([0; NONCE], [0; 16]);
-    getrandom::fill(&mut nonce)?;
-    getrandom::fill(&mut number)?;
+    const NUMBER: usize = 16;
+    // Drawn at once: the system charges by the call.
+    let mut drawn = [0; NONCE + NUMBER];
+    getrandom::fill(&mut drawn)?;
+    let (mut nonce, mut number) = ([0; NONCE], [0; NUMBER]);
+    nonce.copy_from_slice(&drawn[..NONCE]);
+    number.copy_from_slice(&drawn[NONCE..]);
     Ok((nonce, number))
 }

@@ -1,0 +1,55 @@
+//! What a call costs inside the process, printed as JSON.
+//!
+//! ```text
+//! bench-inside [--rounds N]
+//! bench-inside --repeat NAME --times N
+//! ```
+//!
+//! The second form does one thing over and over, for a profiler to look at: `chain 32`, `fan 8`, `seal 1024`.
+
+use anyhow::{Context, Result};
+use rejoinder::__private::MeasuredSeal;
+use rejoinder_bench::flags::Flags;
+use rejoinder_bench::inside::turns::{self, Timed};
+use rejoinder_bench::inside::{nodes, state};
+use rejoinder_bench::serve;
+use serde_json::{Map, Value, json};
+
+/// The sizes of state that are sealed.
+const SIZES: [usize; 3] = [256, 1024, 16 * 1024];
+
+/// How often each thing is done in a row: long enough to time, too short to be interrupted often.
+const TIMES: u32 = 200;
+
+fn main() -> Result<()> {
+    let flags = Flags::parse(std::env::args().skip(1))?;
+    let mut things = things();
+    if let Some(name) = flags.get::<String>("repeat")? {
+        let (_, thing) =
+            things.iter_mut().find(|(known, _)| *known == name).with_context(|| format!("nothing is called {name}"))?;
+        (0..flags.get("times")?.unwrap_or(1000)).for_each(|_| thing());
+        return Ok(());
+    }
+    let rounds = flags.get("rounds")?.unwrap_or(500);
+    let fastest = turns::fastest(&mut things, rounds, TIMES);
+    let ns: Map<String, Value> = things.iter().zip(fastest).map(|((name, _), ns)| (name.clone(), ns.into())).collect();
+    let lengths = serve::runtime()?.block_on(state::lengths())?;
+    println!("{}", json!({ "ns": ns, "state": lengths }));
+    Ok(())
+}
+
+/// Everything there is to time.
+fn things() -> Vec<Timed<'static>> {
+    let mut things: Vec<Timed<'static>> = Vec::new();
+    for (name, tool) in nodes::tools() {
+        things.push((name, Box::new(move || nodes::call(&tool))));
+    }
+    for size in SIZES {
+        let (seal, state) = (MeasuredSeal::new(), vec![b'x'; size]);
+        things.push((
+            format!("seal {size}"),
+            Box::new(move || assert_eq!(seal.there_and_back(&state), size, "what was sealed opens")),
+        ));
+    }
+    things
+}

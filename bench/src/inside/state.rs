@@ -1,0 +1,88 @@
+//! How long a `requestState` becomes while a call collects answers.
+
+use anyhow::{Context, Result};
+use rejoinder::prelude::*;
+use rejoinder::testing::Client;
+use serde_json::{Value, json};
+
+/// How many answers a state is measured with, at most.
+pub const ANSWERS: usize = 4;
+
+/// A small form: a text, a yes or no, a choice and a number.
+#[derive(Debug, Clone, Elicit)]
+struct Guest {
+    /// The name on the ticket
+    name: String,
+    /// A seat at the window?
+    window: bool,
+    meal: Meal,
+    /// Pieces of luggage
+    bags: u8,
+}
+
+/// What is served.
+#[derive(Debug, Clone, Copy, ElicitEnum)]
+enum Meal {
+    Vegan,
+    Fish,
+}
+
+macro_rules! guest {
+    ($name:ident, $message:literal $(, after $before:ident)?) => {
+        #[resolver]
+        fn $name($(#[resolve($before)] _before: &Guest)?) -> Ask<Guest> {
+            Ask::user($message)
+        }
+    };
+}
+
+guest!(first, "The first guest?");
+guest!(second, "The second guest?", after first);
+guest!(third, "The third guest?", after second);
+guest!(fourth, "The fourth guest?", after third);
+guest!(fifth, "The fifth guest?", after fourth);
+
+/// Book seats
+#[tool]
+async fn book(flight: String, #[resolve(fifth)] last: &Guest) -> String {
+    format!("{flight}: {} has {} bags, {:?}, window {}", last.name, last.bags, last.meal, last.window)
+}
+
+/// The length of the state after no answer, one, and so on up to [`ANSWERS`], each with one question still open.
+///
+/// # Errors
+///
+/// When the server does not ask.
+pub async fn lengths() -> Result<Vec<usize>> {
+    let forms = serde_json::from_value(json!({ "elicitation": { "form": {} } }))?;
+    let client = Client::new(Server::new("bench", "1.0.0").tools(tools![book])).capabilities(forms);
+    let mut params = json!({ "name": "book", "arguments": { "flight": "LH 400" } });
+    let mut lengths = Vec::new();
+    for _ in 0..=ANSWERS {
+        let reply = client.request("tools/call", params.clone()).await?;
+        let state = reply["requestState"].as_str().with_context(|| format!("a question was due, not {reply}"))?;
+        lengths.push(state.len());
+        params["requestState"] = state.into();
+        params["inputResponses"] = answered(&reply["inputRequests"]);
+    }
+    Ok(lengths)
+}
+
+/// The answers to all that is asked.
+fn answered(asked: &Value) -> Value {
+    let content = json!({ "name": "Ada Lovelace", "window": true, "meal": "Vegan", "bags": 2 });
+    let keys = asked.as_object().into_iter().flat_map(|asked| asked.keys());
+    keys.map(|key| (key.clone(), json!({ "action": "accept", "content": content }))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_answer_makes_the_state_longer_by_the_same_few_bytes() {
+        let lengths = lengths().await.unwrap();
+        assert_eq!(lengths.len(), ANSWERS + 1);
+        assert!(lengths.is_sorted_by(|one, more| one < more), "{lengths:?}");
+    }
+}
