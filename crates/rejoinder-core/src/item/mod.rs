@@ -2,7 +2,6 @@
 
 mod details;
 mod function;
-mod members;
 mod prompt;
 mod ready;
 mod resource;

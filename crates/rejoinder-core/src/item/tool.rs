@@ -1,11 +1,15 @@
 use std::{fmt, sync::Arc};
 
 use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
-use super::{Annotations, Function, Reader, Ready, ToolKind, details::icons, ready::FunctionReader};
+use super::{
+    Annotations, Function, Reader, Ready, ToolKind,
+    details::icons,
+    ready::{FunctionReader, unread},
+};
 use crate::{
-    call::{BadArgument, BadArguments, Param, Texts},
+    call::{BadArguments, Members, Param, Texts},
     graph::ItemNode,
     inject::{Context, FromCall, Need},
     reply::IntoReply,
@@ -41,6 +45,7 @@ impl Tool {
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
     ///
     /// Its arguments arrive as they were sent; checking them against `record.input_schema` is the function's task.
+    /// Arguments are always an object: a schema that does not say so is listed as if it did.
     ///
     /// ```
     /// use rejoinder_core::{item::Tool, model};
@@ -50,13 +55,15 @@ impl Tool {
     ///     serde_json::Value::Object(arguments).to_string()
     /// });
     /// assert_eq!(echo.name(), "echo");
+    /// assert_eq!(echo.record().input_schema["type"], "object");
     /// ```
-    pub fn dynamic<H, F, R>(record: model::Tool, function: H) -> Self
+    pub fn dynamic<H, F, R>(mut record: model::Tool, function: H) -> Self
     where
         H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
         F: Future<Output = R> + Send + 'static,
         R: IntoReply,
     {
+        Arc::make_mut(&mut record.input_schema).entry("type").or_insert_with(|| "object".into());
         Self { record, reader: Arc::new(Dynamic(Arc::new(function))), needs: Vec::new(), node: None }
     }
 
@@ -134,15 +141,15 @@ where
     R: IntoReply,
 {
     fn read(&self, json: &str) -> Option<(Ready<CallToolResult>, usize)> {
-        let mut stream = serde_json::Deserializer::from_str(json).into_iter::<JsonObject>();
+        let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Members<Value>>();
         let arguments = stream.next()?.ok()?;
-        Some((self.ready(arguments), stream.byte_offset()))
+        let is_clear = arguments.twice().is_none();
+        is_clear.then(|| (self.ready(arguments.0.into_iter().collect()), stream.byte_offset()))
     }
 
     fn explain(&self, json: &RawValue) -> Result<Ready<CallToolResult>, BadArguments> {
-        serde_json::from_str(json.get())
-            .map(|arguments| self.ready(arguments))
-            .map_err(|error| BadArguments(vec![BadArgument { field: "arguments".into(), message: error.to_string() }]))
+        let arguments: Members<Value> = serde_json::from_str(json.get()).map_err(|error| unread(&error))?;
+        arguments.twice().map_or_else(|| Ok(self.ready(arguments.0.into_iter().collect())), Err)
     }
 
     fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<CallToolResult>, BadArguments> {

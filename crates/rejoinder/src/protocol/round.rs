@@ -114,7 +114,7 @@ impl Bound {
     }
 }
 
-fn refused(_: Refused) -> RpcError {
+pub(super) fn refused(_: Refused) -> RpcError {
     RpcError::invalid_params(SENTENCE).with_data(json!({ "reason": REASON }))
 }
 

@@ -81,8 +81,8 @@ impl Host {
                 panic_in_drop,
                 panic_while_reading
             ])
-            .prompts(prompts![panicking_prompt])
-            .resources(resources![panicking_resource, bomb]);
+            .prompts(prompts![panicking_prompt, prompt_with_a_mine])
+            .resources(resources![panicking_resource, resource_with_a_mine, bomb]);
         let built = options(server).build().expect("wired right");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -237,6 +237,31 @@ impl<'de> Deserialize<'de> for Landmine {
 #[tool]
 fn panic_while_reading(mine: Landmine) {
     let Landmine = mine;
+}
+
+/// The same for arguments that come as text.
+#[derive(JsonSchema)]
+#[schemars(transparent)]
+struct TextMine(String);
+
+impl<'de> Deserialize<'de> for TextMine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        assert_ne!(text, "x", "stepped on");
+        Ok(Self(text))
+    }
+}
+
+#[prompt]
+fn prompt_with_a_mine(mine: TextMine) -> String {
+    let TextMine(text) = mine;
+    text
+}
+
+#[resource("mine://{mine}")]
+fn resource_with_a_mine(mine: TextMine) -> String {
+    let TextMine(text) = mine;
+    text
 }
 
 async fn panicking_values(_: Completing) -> Vec<String> {

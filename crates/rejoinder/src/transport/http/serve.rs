@@ -23,12 +23,13 @@ pub(in crate::transport) async fn serve(
     shutdown: Shutdown,
 ) -> io::Result<()> {
     let (grace, header_timeout) = (server.0.options.grace, server.0.options.header_timeout);
+    let most = server.0.options.limits.connections;
     let engine = std::sync::Arc::clone(&server.0);
     let service = server.into_service();
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            stream = accept(&listener) => {
+            stream = accept(&listener), if connections.len() < most => {
                 connections.spawn(connection(stream, service.clone(), header_timeout, shutdown.clone()));
             }
             Some(_) = connections.join_next() => {}

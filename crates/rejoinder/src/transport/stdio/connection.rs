@@ -17,7 +17,9 @@ use super::{
     session::Session,
 };
 use crate::{
-    protocol::{Answer, Envelope, Frame, Reply, RpcError, Stream, dispatch, error_reply, is_of_session},
+    protocol::{
+        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
+    },
     server::Engine,
     transport::shutdown::Shutdown,
 };
@@ -108,6 +110,9 @@ impl Connection<'_> {
             return;
         }
         if is_of_session(&envelope, None) && self.engine.options.sessions {
+            if let Err(error) = check_for_session(&envelope) {
+                return self.reply(error_reply(envelope.id, &error));
+            }
             let begin = || Session::begin(self.engine, self.in_flight.sender());
             return self.session.get_or_insert_with(begin).send(line.clone());
         }
@@ -129,6 +134,10 @@ impl Connection<'_> {
         if self.in_flight.contains(&key) {
             let error = RpcError::invalid_request("a request with this id is still being answered");
             return self.reply(error_reply(Some(id), &error));
+        }
+        let most = self.engine.options.limits.calls;
+        if self.in_flight.len() >= most {
+            return self.reply(error_reply(Some(id), &RpcError::busy(most)));
         }
         // Nobody is woken through this: a call that is not over is polled again by its own task.
         let mut nobody = Context::from_waker(Waker::noop());
