@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use rejoinder::{Completing, prelude::*};
+use rejoinder::{BuiltServer, Completing, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -49,6 +49,7 @@ pub(crate) struct Host {
     pub(crate) address: SocketAddr,
     pub(crate) events: Arc<Events>,
     pub(crate) handle: ServerHandle,
+    pub(crate) server: BuiltServer,
     task: JoinHandle<rejoinder::Result<()>>,
 }
 
@@ -86,8 +87,8 @@ impl Host {
         let built = options(server).build().expect("wired right");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let handle = built.handle();
-        Self { address, events, handle, task: tokio::spawn(built.serve_http(listener)) }
+        let (handle, server) = (built.handle(), built.clone());
+        Self { address, events, handle, server, task: tokio::spawn(built.serve_http(listener)) }
     }
 
     pub(crate) async fn connect(&self) -> Connection {
