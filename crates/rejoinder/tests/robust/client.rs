@@ -214,6 +214,9 @@ impl Connection {
 
     async fn whole_response(&mut self) -> Option<Response> {
         let mut response = self.head().await?;
+        if response.status == 204 {
+            return Some(response);
+        }
         let length = response.head.lines().find_map(|line| line.strip_prefix("content-length: "));
         if let Some(length) = length {
             response.body = self.exactly(length.parse().expect("a length")).await;

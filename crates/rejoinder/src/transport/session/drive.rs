@@ -5,7 +5,7 @@ use std::{future::poll_fn, sync::Arc};
 use rejoinder_core::{call::Carriage, error::ToolError, item::Ready};
 use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
 
-use super::{error, facts::facts, notify::Notify, state::Session};
+use super::{error, facts::facts, notify::Notify, reply_stream::ReplyStream, state::Session};
 use crate::{
     protocol::{Outcome, RpcError},
     rounds::Live,
@@ -66,9 +66,11 @@ pub(super) async fn unless_cancelled<T>(
     context: &RequestContext<RoleServer>,
     future: impl Future<Output = T>,
 ) -> Result<T, ErrorData> {
+    let stream = context.extensions.get::<ReplyStream>().cloned().unwrap_or_default();
     tokio::select! {
         biased;
         () = context.ct.cancelled() => Err(error::cancelled()),
+        () = stream.ended() => Err(error::cancelled()),
         () = session.ending.cancelled() => Err(error::cancelled()),
         output = future => Ok(output),
     }

@@ -127,6 +127,9 @@ impl SessionHttp {
         if !known {
             return refuse(StatusCode::NOT_FOUND, "there is no such session: begin another with `initialize`");
         }
+        if headers.get_all(VERSION).iter().nth(1).is_some() && !asked.is_initialize() {
+            return refuse(StatusCode::BAD_REQUEST, "there is more than one `MCP-Protocol-Version` header");
+        }
         match headers.get(VERSION) {
             Some(version) if !version.to_str().is_ok_and(is_legacy) => {
                 let version = String::from_utf8_lossy(version.as_bytes());

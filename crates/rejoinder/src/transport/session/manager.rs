@@ -92,6 +92,8 @@ impl SessionManager for Sessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
         self.owners.forget(id);
+        // rmcp would let calls that nobody waits for go on for a while.
+        self.lines.end(id);
         self.local.close_session(id).await
     }
 
