@@ -48,8 +48,9 @@ async fn converse(
     let mut connection = Connection { engine, in_flight: InFlight::new(sender), session: None, out: BytesMut::new() };
     let mut lines = Lines::new(engine.options.body_limit);
     loop {
+        let busy = connection.session.as_ref().and_then(Session::room);
         tokio::select! {
-            read = input.read_buf(lines.space()), if !connection.session.as_ref().is_some_and(Session::is_busy) => {
+            read = input.read_buf(lines.space()), if busy.is_none() => {
                 let ended = read? == 0;
                 // All that has arrived is answered before anything is written: one write for many requests.
                 while let Some(line) = lines.next() {
@@ -67,6 +68,8 @@ async fn converse(
                     connection.take(message);
                 }
             }
+            // A session that has caught up need not have anything to say.
+            Some(()) = async { Some(busy?.await) } => {}
             () = shutdown.wait() => break engine.hub.close(),
         }
         // A client that does not read must not keep the server from stopping.

@@ -2,13 +2,13 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering},
+    atomic::{AtomicIsize, Ordering},
 };
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, duplex, split},
-    sync::mpsc,
+    sync::{Notify, mpsc},
 };
 
 use super::in_flight::Output;
@@ -17,11 +17,20 @@ use crate::{server::Engine, transport::session::serve_pipe};
 /// The way into the session: its messages pass through a pipe in memory, its own come back as [`Output`].
 pub(super) struct Session {
     lines: mpsc::UnboundedSender<Bytes>,
-    waiting: Arc<AtomicUsize>,
+    queue: Arc<Queue>,
+}
+
+/// What is known of the lines that wait.
+#[derive(Default)]
+struct Queue {
+    /// Below zero for a moment, when a line is taken before it was counted.
+    waiting: AtomicIsize,
+    /// Told whenever there is room again.
+    room: Notify,
 }
 
 /// While more lines than this wait, none is read: that bounds the queue.
-const ENOUGH: usize = 64;
+const ENOUGH: isize = 64;
 
 impl Session {
     /// Begins the session. Its last output is [`Output::SessionOver`].
@@ -29,17 +38,23 @@ impl Session {
         let (here, there) = duplex(64 * 1024);
         let (reader, writer) = split(there);
         let (mut from_session, mut to_session) = split(here);
-        let (lines, mut queue) = mpsc::unbounded_channel::<Bytes>();
-        let waiting = Arc::new(AtomicUsize::new(0));
+        let (lines, mut arriving) = mpsc::unbounded_channel::<Bytes>();
+        let queue = Arc::new(Queue::default());
         tokio::spawn(serve_pipe(Arc::clone(engine), reader, writer));
-        let taken = Arc::clone(&waiting);
+        let taken = Arc::clone(&queue);
         tokio::spawn(async move {
-            while let Some(line) = queue.recv().await {
-                taken.fetch_sub(1, Ordering::Relaxed);
+            while let Some(line) = arriving.recv().await {
+                if taken.waiting.fetch_sub(1, Ordering::Relaxed) == ENOUGH + 1 {
+                    taken.room.notify_one();
+                }
                 if to_session.write_all(&line).await.is_err() || to_session.write_all(b"\n").await.is_err() {
-                    return;
+                    break;
                 }
             }
+            // A session that has ended keeps nobody waiting.
+            drop(arriving);
+            taken.waiting.store(0, Ordering::Relaxed);
+            taken.room.notify_one();
             // The session sees the end of its input, and ends.
             let _ = to_session.shutdown().await;
         });
@@ -56,16 +71,19 @@ impl Session {
             }
             let _ = output.send(Output::SessionOver).await;
         });
-        Self { lines, waiting }
+        Self { lines, queue }
     }
 
     pub(super) fn send(&self, line: Bytes) {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
         // A session that has ended takes no more.
-        let _ = self.lines.send(line);
+        if self.lines.send(line).is_ok() {
+            self.queue.waiting.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
-    pub(super) fn is_busy(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > ENOUGH
+    /// What ends when there is room for another line; `None` if there is.
+    pub(super) fn room(&self) -> Option<impl Future<Output = ()> + use<>> {
+        let queue = Arc::clone(&self.queue);
+        (queue.waiting.load(Ordering::Relaxed) > ENOUGH).then(|| async move { queue.room.notified().await })
     }
 }
