@@ -30,6 +30,7 @@ pub use handle::{AddError, NotOffered, ServerHandle};
 pub use wiring::{WiringError, WiringErrors};
 
 pub(crate) use builder::Options;
+pub(crate) use calls::{Calls, RunningCall};
 pub(crate) use completion::{Completion, Reference};
 pub(crate) use engine::Engine;
 pub(crate) use hub::{Change, Filter, Subscription};

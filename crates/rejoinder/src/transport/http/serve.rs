@@ -42,6 +42,7 @@ pub(in crate::transport) async fn serve(
         engine.hub.close();
         // A session outlives its calls, and ends only when it is told to.
         engine.calls.idle().await;
+        service.replied().await;
         service.close().await;
         while connections.join_next().await.is_some() {}
     };

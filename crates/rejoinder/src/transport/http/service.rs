@@ -65,6 +65,15 @@ impl McpService {
     }
 }
 
+impl McpService {
+    /// Waits until the replies of sessions that are on their way have left.
+    pub(super) async fn replied(&self) {
+        if let Some(sessions) = &self.0.sessions {
+            sessions.replied().await;
+        }
+    }
+}
+
 impl BuiltServer {
     /// The server as a tower service; see [`McpService`].
     pub fn into_service(self) -> McpService {

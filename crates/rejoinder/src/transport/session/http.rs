@@ -139,6 +139,11 @@ impl SessionHttp {
         }
     }
 
+    /// Waits until the replies that are on their way have left.
+    pub(crate) async fn replied(&self) {
+        self.sessions.replied().await;
+    }
+
     /// Ends all sessions and their calls, and takes no more.
     pub(crate) async fn close(&self) {
         self.ending.cancel();

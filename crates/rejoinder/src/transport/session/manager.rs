@@ -22,7 +22,7 @@ use super::{
     owners::Owners,
     reply_stream::ReplyStream,
 };
-use crate::protocol::LEGACY;
+use crate::{protocol::LEGACY, server::Calls};
 
 type Error = LocalSessionManagerError;
 
@@ -32,6 +32,8 @@ pub(super) struct Sessions {
     local: LocalSessionManager,
     lines: Lines,
     pub(super) owners: Owners,
+    /// The replies that are on their way.
+    replies: Calls,
     /// A session in which nothing happens for this long, without an open stream, is over.
     idle: Duration,
 }
@@ -41,7 +43,12 @@ impl Sessions {
     pub(super) fn new(idle: Duration) -> Self {
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
-        Self { local, lines: Lines::default(), owners: Owners::default(), idle }
+        Self { local, lines: Lines::default(), owners: Owners::default(), replies: Calls::default(), idle }
+    }
+
+    /// Waits until no reply is on its way.
+    pub(super) async fn replied(&self) {
+        self.replies.idle().await;
     }
 
     /// Ends all sessions.
@@ -112,7 +119,7 @@ impl SessionManager for Sessions {
         if let JsonRpcMessage::Request(request) = &mut message {
             request.request.extensions_mut().insert(ReplyStream::new(line));
         }
-        let awake = Awake::keep(&handle, self.idle);
+        let awake = Awake::keep(&handle, self.idle).with(self.replies.begin());
         handle.push_message(message, http_request).await?;
         Ok(awake.during(stream))
     }

@@ -184,8 +184,8 @@ impl Connection<'_> {
         mut receiver: mpsc::Receiver<Output>,
         mut output: impl AsyncWrite + Unpin,
     ) -> io::Result<()> {
-        // Without a way into it, the session ends.
-        let mut in_session = self.session.take().is_some();
+        let session = self.session.take().map(Session::close);
+        let mut in_session = session.is_some();
         self.flush(&mut output).await?;
         while in_session || !self.in_flight.is_empty() {
             let Some(message) = receiver.recv().await else { break };

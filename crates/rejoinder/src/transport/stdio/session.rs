@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, duplex, split},
     sync::{Notify, mpsc},
+    task::AbortHandle,
 };
 
 use super::in_flight::Output;
@@ -18,6 +19,16 @@ use crate::{server::Engine, transport::session::serve_pipe};
 pub(super) struct Session {
     lines: mpsc::UnboundedSender<Bytes>,
     queue: Arc<Queue>,
+    serving: Serving,
+}
+
+/// The session's end of the pipe; with it end the session and its calls.
+pub(super) struct Serving(AbortHandle);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 /// What is known of the lines that wait.
@@ -40,7 +51,7 @@ impl Session {
         let (mut from_session, mut to_session) = split(here);
         let (lines, mut arriving) = mpsc::unbounded_channel::<Bytes>();
         let queue = Arc::new(Queue::default());
-        tokio::spawn(serve_pipe(Arc::clone(engine), reader, writer));
+        let serving = Serving(tokio::spawn(serve_pipe(Arc::clone(engine), reader, writer)).abort_handle());
         let taken = Arc::clone(&queue);
         tokio::spawn(async move {
             while let Some(line) = arriving.recv().await {
@@ -71,7 +82,7 @@ impl Session {
             }
             let _ = output.send(Output::SessionOver).await;
         });
-        Self { lines, queue }
+        Self { lines, queue, serving }
     }
 
     pub(super) fn send(&self, line: Bytes) {
@@ -79,6 +90,11 @@ impl Session {
         if self.lines.send(line).is_ok() {
             self.queue.waiting.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Sends no more: the session ends when its calls have, or when what is returned is dropped.
+    pub(super) fn close(self) -> Serving {
+        self.serving
     }
 
     /// What ends when there is room for another line; `None` if there is.
