@@ -69,7 +69,7 @@ async fn converse(
                 }
             }
             // A session that has caught up need not have anything to say.
-            Some(()) = async { Some(busy?.await) } => {}
+            () = async { busy.expect("looked at before").await }, if busy.is_some() => {}
             () = shutdown.wait() => break engine.hub.close(),
         }
         // A client that does not read must not keep the server from stopping.

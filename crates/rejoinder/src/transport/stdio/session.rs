@@ -100,6 +100,6 @@ impl Session {
     /// What ends when there is room for another line; `None` if there is.
     pub(super) fn room(&self) -> Option<impl Future<Output = ()> + use<>> {
         let queue = Arc::clone(&self.queue);
-        (queue.waiting.load(Ordering::Relaxed) > ENOUGH).then(|| async move { queue.room.notified().await })
+        (queue.waiting.load(Ordering::Relaxed) > ENOUGH).then_some(async move { queue.room.notified().await })
     }
 }
