@@ -18,7 +18,7 @@ pub mod __private;
 pub use error::{BoxError, Error, Result};
 pub use rounds::seal::{BadStateKeys, SpentInMemory, SpentStates, StateKeys};
 pub use server::{
-    BuiltServer, CacheHints, CacheScope, Graph, NotOffered, Server, ServerHandle, WiringError, WiringErrors,
+    AddError, BuiltServer, CacheHints, CacheScope, Graph, NotOffered, Server, ServerHandle, WiringError, WiringErrors,
 };
 pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
 

@@ -53,8 +53,7 @@ async fn order(item: String, rounds: Rounds, counters: Dep<Counters>) -> Result<
 #[tool]
 async fn crunch(to: u64, rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<u64> {
     counters.runs.fetch_add(1, Ordering::Relaxed);
-    let told = counters.clone();
-    scope.defer(move |ending| async move { told.endings.lock().unwrap().push(ending) });
+    scope.defer(move |ending| async move { counters.endings.lock().unwrap().push(ending) });
     let (from, sum) = rounds.state().unwrap_or((0, 0));
     let end = to.min(from + 10);
     let sum = sum + (from..end).sum::<u64>();

@@ -4,4 +4,5 @@
 mod child;
 mod pipe;
 mod pipe_ends;
+mod sessions;
 mod signals;

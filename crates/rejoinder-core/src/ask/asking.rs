@@ -149,7 +149,7 @@ impl<T> Ask<T> {
             return match (answer, otherwise) {
                 (Some(answer), _) => read(&answer),
                 (None, Some(value)) => Ok(Outcome::Accepted(value)),
-                (None, None) => Err(Halt::Failed(ToolError::missing_capability(missing))),
+                (None, None) => Err(Halt::Failed(call.cannot_ask(key, missing))),
             };
         }
         let Some(carrier) = carrier else {

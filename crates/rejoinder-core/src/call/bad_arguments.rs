@@ -16,7 +16,7 @@ pub struct BadArguments(pub Vec<BadArgument>);
 impl BadArguments {
     /// Adds one. After the first few the rest are only mentioned: a list of mistakes that is far longer than the
     /// request helps nobody.
-    pub(super) fn push(&mut self, field: impl Into<String>, message: impl Into<String>) {
+    pub(crate) fn push(&mut self, field: impl Into<String>, message: impl Into<String>) {
         const MOST: usize = 20;
         match self.0.len() {
             ..MOST => self.0.push(BadArgument { field: shortened(field.into()), message: message.into() }),

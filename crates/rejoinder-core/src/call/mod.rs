@@ -7,6 +7,7 @@ mod default;
 mod deferred;
 mod dependencies;
 mod facts;
+mod members;
 mod missing;
 mod outbox;
 mod param;
@@ -26,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     ask::{Carrier, NextRound, Posed},
     error::{Halt, ToolError},
-    graph::{Doubles, Resolved, Resolver},
+    graph::{Doubles, Ran, Resolved, Resolver},
 };
 
 pub use argument::Argument;
@@ -36,6 +37,7 @@ pub use default::{DefaultOf, Shown, default_of, show_default};
 pub use deferred::Ending;
 pub use dependencies::Dependencies;
 pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};
+pub use members::Members;
 pub use outbox::{Emitted, Outbox};
 pub use param::{Complete, Completes, Completing, Param, complete_with};
 pub use texts::Texts;
@@ -117,14 +119,23 @@ impl Call {
     ///
     /// If there cannot be one.
     pub async fn next_round<T>(&self, next: NextRound) -> Result<T, ToolError> {
-        let missing = |posed: &Posed| posed.question.missing_capability(&self.facts().capabilities);
-        if let Some(missing) = next.questions.iter().find_map(missing) {
-            return Err(ToolError::missing_capability(missing));
+        for Posed { key, question, .. } in &next.questions {
+            if let Some(missing) = question.missing_capability(&self.facts().capabilities) {
+                return Err(self.cannot_ask(key, missing));
+            }
         }
         let carrier = self.carrier().ok_or_else(ToolError::nobody_to_ask)?;
         carrier.hand_on(next).await?;
         self.park();
         std::future::pending().await
+    }
+
+    /// The client cannot be asked under that key; a test that watches is told which one it is.
+    pub(crate) fn cannot_ask(&self, key: &str, missing: serde_json::Value) -> ToolError {
+        if let Some(ran) = self.extension::<Ran>() {
+            ran.note_unasked(key);
+        }
+        ToolError::missing_capability(missing)
     }
 
     /// Says that the function, which waited for another round, runs again.

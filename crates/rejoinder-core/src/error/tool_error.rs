@@ -2,6 +2,7 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use serde_json::Value;
 
+use super::missing_capability;
 use crate::ask::NextRound;
 
 /// Why a tool, prompt or resource could not answer.
@@ -69,9 +70,20 @@ impl ToolError {
     }
 
     /// The client lacks a capability that the call cannot do without: `{"sampling": {}}`, say.
+    ///
+    /// ```
+    /// use rejoinder_core::error::ToolError;
+    /// use serde_json::json;
+    ///
+    /// let error = ToolError::missing_capability(json!({ "elicitation": { "form": {} } }));
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the client cannot be asked to fill in forms: it did not declare `elicitation.form` (-32021)",
+    /// );
+    /// ```
     pub fn missing_capability(required: Value) -> Self {
-        let data = serde_json::json!({ "requiredCapabilities": required });
-        Self::protocol(-32021, "the client lacks a capability that this needs; `data` names it", Some(data))
+        let sentence = missing_capability::sentence(&required);
+        Self::protocol(-32021, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
     }
 
     pub(crate) fn nobody_to_ask() -> Self {

@@ -14,7 +14,7 @@ use crate::{
 /// The inherent methods win over the trait's where their types fit, so the answer needs no specialisation, and a type
 /// that does not fit at all is no error here.
 #[derive(Debug)]
-pub struct Wants<P, T>(PhantomData<(fn() -> P, fn() -> T)>);
+pub struct Wants<P, T>(PhantomData<fn(P) -> T>);
 
 impl<P, T> Wants<P, T> {
     /// Takes `T` from the outcome.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, JsonObject};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
-use super::{Reader, Ready};
+use super::{Reader, Ready, ready::unread};
 use crate::{
-    call::{BadArgument, BadArguments, Param, Texts},
-    graph::{Named, Resolvers},
+    call::{BadArguments, Members, Param, Texts},
+    graph::Resolvers,
     inject::{Context, FromCall},
     reply::IntoReply,
 };
@@ -25,9 +25,12 @@ where
     F: Future<Output = R> + Send + 'static,
     R: IntoReply,
 {
-    fn ready(&self, arguments: JsonObject, named: Named) -> Ready<CallToolResult> {
+    fn ready(&self, arguments: Members<Value>) -> Result<Ready<CallToolResult>, BadArguments> {
+        arguments.twice().map_or(Ok(()), Err)?;
+        let arguments: JsonObject = arguments.0.into_iter().collect();
+        let named = self.resolvers.read(&arguments)?;
         let (function, resolvers) = (Arc::clone(&self.function), Arc::clone(&self.resolvers));
-        Ready::new(move |call| {
+        Ok(Ready::new(move |call| {
             Box::pin(async move {
                 match resolvers.resolve(&call, &named).await {
                     Ok(resolved) => call.keep_resolved(resolved),
@@ -35,7 +38,7 @@ where
                 }
                 function(arguments, Context::from_call(&call, "ctx")?).await.into_reply()
             })
-        })
+        }))
     }
 }
 
@@ -46,25 +49,18 @@ where
     R: IntoReply,
 {
     fn read(&self, json: &str) -> Option<(Ready<CallToolResult>, usize)> {
-        let mut stream = serde_json::Deserializer::from_str(json).into_iter::<JsonObject>();
+        let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Members<Value>>();
         let arguments = stream.next()?.ok()?;
-        let named = self.resolvers.read(&arguments).ok()?;
-        Some((self.ready(arguments, named), stream.byte_offset()))
+        Some((self.ready(arguments).ok()?, stream.byte_offset()))
     }
 
     fn explain(&self, json: &RawValue) -> Result<Ready<CallToolResult>, BadArguments> {
-        let arguments = serde_json::from_str(json.get()).map_err(|error| {
-            BadArguments(vec![BadArgument { field: "arguments".into(), message: error.to_string() }])
-        })?;
-        let named = self.resolvers.read(&arguments)?;
-        Ok(self.ready(arguments, named))
+        self.ready(serde_json::from_str(json.get()).map_err(|error| unread(&error))?)
     }
 
     fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<CallToolResult>, BadArguments> {
         let arguments = texts.names().filter_map(|name| Some((name.to_owned(), texts.get(name)?.into())));
-        let arguments = arguments.collect();
-        let named = self.resolvers.read(&arguments)?;
-        Ok(self.ready(arguments, named))
+        self.ready(Members(arguments.collect()))
     }
 
     fn params(&self) -> &'static [Param] {

@@ -3,7 +3,6 @@
 mod details;
 mod dynamic;
 mod function;
-mod members;
 mod prompt;
 mod ready;
 mod resource;

@@ -1,15 +1,16 @@
 use std::{
+    any::Any,
     fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
 };
 
 use serde_json::value::RawValue;
 
-use super::{Function, Kind, members::Members};
+use super::{Function, Kind};
 use crate::{
     BoxFuture,
-    call::{ArgumentSet, BadArgument, BadArguments, Call, Param, ReadParams, Texts, read_arguments},
+    call::{ArgumentSet, BadArguments, Call, Members, Param, ReadParams, Texts, read_arguments},
     error::ToolError,
 };
 
@@ -19,6 +20,11 @@ pub struct Ready<O>(Box<dyn FnOnce(Call) -> BoxFuture<'static, Result<O, ToolErr
 impl<O> Ready<O> {
     pub(super) fn new(run: impl FnOnce(Call) -> BoxFuture<'static, Result<O, ToolError>> + Send + 'static) -> Self {
         Self(Box::new(run))
+    }
+
+    /// The author's `Deserialize` panicked. That is a failure of the call, so it goes off where the call runs.
+    fn panicked(panic: Panic) -> Self {
+        Self::new(|_| Box::pin(async { resume_unwind(panic) }))
     }
 
     /// Calls the function.
@@ -74,20 +80,27 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
     }
 
     fn explain(&self, json: &RawValue) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        let Members { members, twice } = Members::read(json)?;
-        let read = guarded(|| F::Set::explain(F::PARAMS, &members))?;
-        match read {
-            Ok(arguments) if twice.is_empty() => Ok(self.ready(arguments)),
-            Ok(_) => Err(BadArguments(twice)),
-            Err(BadArguments(mut bad)) => {
-                bad.splice(0..0, twice);
+        let members: Members<&RawValue> = serde_json::from_str(json.get()).map_err(|error| unread(&error))?;
+        let twice = members.twice();
+        let read = match guarded(|| F::Set::explain(F::PARAMS, &members.0.into_iter().collect())) {
+            Ok(read) => read,
+            Err(panic) => return Ok(Ready::panicked(panic)),
+        };
+        match (read, twice) {
+            (Ok(arguments), None) => Ok(self.ready(arguments)),
+            (Ok(_), Some(twice)) => Err(twice),
+            (Err(BadArguments(mut bad)), twice) => {
+                bad.splice(0..0, twice.unwrap_or_default().0);
                 Err(BadArguments(bad))
             }
         }
     }
 
     fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        guarded(|| F::Set::from_texts(F::PARAMS, texts))?.map(|arguments| self.ready(arguments))
+        match guarded(|| F::Set::from_texts(F::PARAMS, texts)) {
+            Ok(read) => read.map(|arguments| self.ready(arguments)),
+            Err(panic) => Ok(Ready::panicked(panic)),
+        }
     }
 
     fn params(&self) -> &'static [Param] {
@@ -95,11 +108,16 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
     }
 }
 
+type Panic = Box<dyn Any + Send>;
+
 /// Reads with the author's `Deserialize`, which may panic: that is this call's failure, not the server's.
-fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, BadArguments> {
-    catch_unwind(AssertUnwindSafe(read)).map_err(|_| {
-        tracing::error!("reading the arguments of a call panicked");
-        let message = "the server failed while it read them".to_owned();
-        BadArguments(vec![BadArgument { field: "arguments".to_owned(), message }])
-    })
+fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, Panic> {
+    catch_unwind(AssertUnwindSafe(read))
+}
+
+/// The arguments as a whole cannot be read.
+pub(super) fn unread(error: &serde_json::Error) -> BadArguments {
+    let mut bad = BadArguments::default();
+    bad.push("arguments", error.to_string());
+    bad
 }

@@ -58,6 +58,7 @@ impl Tool {
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
     ///
     /// Its arguments arrive as they were sent; checking them against `record.input_schema` is the function's task.
+    /// Arguments are always an object: a schema that does not say so is listed as if it did.
     ///
     /// ```
     /// use rejoinder_core::{item::Tool, model};
@@ -67,13 +68,15 @@ impl Tool {
     ///     serde_json::Value::Object(arguments).to_string()
     /// });
     /// assert_eq!(echo.name(), "echo");
+    /// assert_eq!(echo.record().input_schema["type"], "object");
     /// ```
-    pub fn dynamic<H, F, R>(record: model::Tool, function: H) -> Self
+    pub fn dynamic<H, F, R>(mut record: model::Tool, function: H) -> Self
     where
         H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
         F: Future<Output = R> + Send + 'static,
         R: IntoReply,
     {
+        Arc::make_mut(&mut record.input_schema).entry("type").or_insert_with(|| "object".into());
         let made = MadeAtRunTime {
             resolvers: Arc::default(),
             by_hand: R::BY_HAND,

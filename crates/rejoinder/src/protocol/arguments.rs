@@ -1,9 +1,9 @@
 //! Arguments, read the same way in both eras.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use rejoinder_core::{
-    call::{BadArguments, Texts},
+    call::{BadArguments, Members, Texts},
     item::Ready,
     model::{CallToolResult, ContentBlock, GetPromptResult},
 };
@@ -43,13 +43,14 @@ pub(super) fn explain_tool(engine: &Engine, entry: &ToolEntry, raw: &str) -> Res
 
 /// Reads a prompt's arguments, a whole JSON value.
 pub(crate) fn read_prompt(entry: &PromptEntry, raw: &str) -> Result<Ready<GetPromptResult>, RpcError> {
-    let texts: BTreeMap<Cow<'_, str>, Cow<'_, str>> = serde_json::from_str(raw)
+    let texts: Members<Cow<'_, str>> = serde_json::from_str(raw)
         .map_err(|_| RpcError::invalid_params("`params.arguments` must be an object of strings"))?;
-    let texts: Texts<'_> = texts.iter().map(|(name, text)| (&**name, &**text)).collect();
+    texts.twice().map_or(Ok(()), |twice| Err(bad_arguments(&twice)))?;
+    let texts: Texts<'_> = texts.0.iter().map(|(name, text)| (&**name, &**text)).collect();
     entry.prompt.reader().read_texts(&texts).map_err(|bad| bad_arguments(&bad))
 }
 
-fn bad_arguments(bad: &BadArguments) -> RpcError {
+pub(super) fn bad_arguments(bad: &BadArguments) -> RpcError {
     let errors: Vec<Value> = bad.0.iter().map(|bad| json!({ "field": bad.field, "message": bad.message })).collect();
     let mut data = errors.first().cloned().unwrap_or_default();
     data["errors"] = errors.into();

@@ -158,7 +158,7 @@ impl Request<'_> {
         bound: Bound,
         begun: Begun,
     ) -> Result<Answer, RpcError> {
-        let entry = tool.ok_or_else(|| RpcError::unknown("tool", &bound.target()))?;
+        let entry = tool.ok_or_else(|| RpcError::unknown_tool(self.engine, &bound.target()))?;
         let read = match arguments {
             Arguments::Ready(ready, _) => ToolArguments::Good(ready),
             Arguments::Absent => explain_tool(self.engine, &entry, "{}")?,
@@ -183,7 +183,7 @@ impl Request<'_> {
         bound: Bound,
         begun: Begun,
     ) -> Result<Answer, RpcError> {
-        let entry = self.engine.prompt(name).ok_or_else(|| RpcError::unknown("prompt", name))?;
+        let entry = self.engine.prompt(name).ok_or_else(|| RpcError::unknown_prompt(self.engine, name))?;
         let ready = read_prompt(&entry, arguments.unwrap_or("{}"))?;
         let id = facts.request_id.clone();
         let running = Running::start(ready, self.engine.asking_call(facts, begun.carriage));

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::version::supported;
-use crate::server::BadCursor;
+use crate::server::{BadCursor, Engine};
 
 /// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,16 +64,33 @@ impl RpcError {
             .with_data(json!({ "supported": supported(false), "requested": params["protocolVersion"] }))
     }
 
-    pub(crate) fn unknown(kind: &str, name: &str) -> Self {
-        Self::invalid_params(format!("there is no {kind} `{}`", shortened(name)))
+    fn unknown(kind: &str, name: &str, similar: Option<&str>) -> Self {
+        let meant = similar.map(|similar| format!("; did you mean `{similar}`?")).unwrap_or_default();
+        Self::invalid_params(format!("there is no {kind} `{}`{meant}", shortened(name)))
+    }
+
+    pub(crate) fn unknown_tool(engine: &Engine, name: &str) -> Self {
+        Self::unknown("tool", name, engine.similar_tool(name).as_deref())
+    }
+
+    pub(crate) fn unknown_prompt(engine: &Engine, name: &str) -> Self {
+        Self::unknown("prompt", name, engine.similar_prompt(name).as_deref())
     }
 
     pub(crate) fn unknown_resource(uri: &str) -> Self {
-        Self::unknown("resource", uri).with_data(json!({ "uri": uri }))
+        Self::unknown("resource", uri, None).with_data(json!({ "uri": uri }))
     }
 
     pub(crate) fn nothing_to_complete() -> Self {
         Self::invalid_params("there is no such prompt, template or argument")
+    }
+
+    /// As many calls are running as may.
+    pub(crate) fn busy(calls: usize) -> Self {
+        Self::new(
+            Self::INTERNAL,
+            format!("the server is busy with {calls} calls, which is as many as it takes: try again"),
+        )
     }
 
     /// Something went wrong inside; the id finds it in the log.

@@ -129,7 +129,7 @@ fn by_key<S: Serializer>(questions: &[(String, Question)], serializer: S) -> Res
     serializer.collect_map(questions.iter().map(|(key, question)| (key, question)))
 }
 
-fn refused(_: Refused) -> RpcError {
+pub(super) fn refused(_: Refused) -> RpcError {
     RpcError::invalid_params(SENTENCE).with_data(json!({ "reason": REASON }))
 }
 

@@ -6,7 +6,9 @@ use rejoinder_core::{
     model::Implementation,
 };
 
-use super::{CacheHints, ServerHandle, WiringErrors, build::build, engine::Engine, handle::Cell, state::Principal};
+use super::{
+    CacheHints, Limits, ServerHandle, WiringErrors, build::build, engine::Engine, handle::Cell, state::Principal,
+};
 use crate::rounds::seal::StateOptions;
 
 /// An MCP server, while it is put together.
@@ -52,6 +54,7 @@ pub(crate) struct Options {
     pub(crate) strict_arguments: bool,
     pub(crate) state: StateOptions,
     pub(crate) principal: Principal,
+    pub(crate) limits: Limits,
 }
 
 impl Default for Options {
@@ -71,6 +74,7 @@ impl Default for Options {
             strict_arguments: false,
             state: StateOptions::default(),
             principal: Principal::default(),
+            limits: Limits::default(),
         }
     }
 }

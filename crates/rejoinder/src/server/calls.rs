@@ -25,6 +25,12 @@ impl Calls {
         RunningCall(self.clone())
     }
 
+    /// Begins one more, unless that many are running.
+    pub(crate) fn begin_below(&self, most: usize) -> Option<RunningCall> {
+        let begun = self.begin();
+        (self.0.running.load(Ordering::Relaxed) <= most).then_some(begun)
+    }
+
     /// Waits until no call is running.
     pub(crate) async fn idle(&self) {
         loop {

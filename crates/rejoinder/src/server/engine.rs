@@ -17,6 +17,7 @@ use super::{
     handle::Cell,
     hub::{Change, Hub},
     registry::{List, Registry},
+    similar::similar,
 };
 use crate::rounds::seal::Seal;
 
@@ -45,6 +46,16 @@ impl Engine {
 
     pub(crate) fn prompt(&self, name: &str) -> Option<Arc<PromptEntry>> {
         self.registry.load().prompts.get(name).cloned()
+    }
+
+    /// The tool that was probably meant by a name that no tool has.
+    pub(crate) fn similar_tool(&self, name: &str) -> Option<String> {
+        similar(name, self.registry.load().tools.iter().map(|(name, _)| name)).map(str::to_owned)
+    }
+
+    /// The prompt that was probably meant by a name that no prompt has.
+    pub(crate) fn similar_prompt(&self, name: &str) -> Option<String> {
+        similar(name, self.registry.load().prompts.iter().map(|(name, _)| name)).map(str::to_owned)
     }
 
     /// The resource at a URI, ready to be read.

@@ -1,4 +1,7 @@
-use std::sync::{Arc, OnceLock, Weak};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock, Weak},
+};
 
 use rejoinder_core::{
     call::Call,
@@ -7,7 +10,12 @@ use rejoinder_core::{
     item::{Prompt, Resource, Tool},
 };
 
-use super::{engine::Engine, hub::Change, registry::Registry};
+use super::{
+    engine::Engine,
+    hub::Change,
+    registry::Registry,
+    wiring::{Check, WiringErrors},
+};
 
 /// Changes what a running server offers.
 ///
@@ -33,6 +41,40 @@ pub struct ServerHandle(Arc<Cell>);
 #[derive(Debug, Default)]
 pub(super) struct Cell(OnceLock<Weak<Engine>>);
 
+/// Why something was not added to a running server.
+///
+/// ```
+/// use rejoinder::{AddError, prelude::*};
+///
+/// struct Database;
+///
+/// #[tool]
+/// async fn count(database: Dep<Database>) -> u64 { 0 }
+///
+/// let server = Server::new("shop", "1.0.0").tools([]).build().unwrap();
+/// let error = server.handle().add_tools(tools![count]).unwrap_err();
+/// assert!(matches!(error, AddError::Wiring(_)));
+/// assert!(error.to_string().contains("parameter `database` needs a"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddError {
+    /// The server did not offer anything of that kind when it was built.
+    #[error(transparent)]
+    NotOffered(#[from] NotOffered),
+    /// There are mistakes in what was to be added: all of them, in the words of [`Server::check`](super::Server::check).
+    #[error("nothing was added:{}", Listed(.0))]
+    Wiring(#[from] WiringErrors),
+}
+
+struct Listed<'a>(&'a WiringErrors);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.list(f)
+    }
+}
+
 /// What was to be added is of a kind that the server did not offer when it was built, so no client looks for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this server declared no {0}; call `Server::{0}([])` before it is built, and {0} can be added later")]
@@ -47,17 +89,10 @@ impl ServerHandle {
     ///
     /// # Errors
     ///
-    /// If the server was built without tools.
-    pub fn add_tools(&self, tools: impl IntoIterator<Item = Tool>) -> Result<(), NotOffered> {
-        let tools: Vec<_> = tools.into_iter().collect();
-        self.edit(
-            "tools",
-            &Change::Tools,
-            |engine| engine.capabilities.tools.is_some(),
-            |registry, mistakes| {
-                tools.iter().for_each(|tool| registry.add_tool(tool.clone(), mistakes));
-            },
-        )
+    /// If the server was built without tools, or is wired wrong for one of these; then none is added.
+    pub fn add_tools(&self, tools: impl IntoIterator<Item = Tool>) -> Result<(), AddError> {
+        let offered = |engine: &Engine| engine.capabilities.tools.is_some();
+        self.add("tools", &Change::Tools, offered, |check| tools.into_iter().for_each(|tool| check.tool(tool)))
     }
 
     /// Removes a tool; one that is not there is no error.
@@ -69,17 +104,12 @@ impl ServerHandle {
     ///
     /// # Errors
     ///
-    /// If the server was built without prompts.
-    pub fn add_prompts(&self, prompts: impl IntoIterator<Item = Prompt>) -> Result<(), NotOffered> {
-        let prompts: Vec<_> = prompts.into_iter().collect();
-        self.edit(
-            "prompts",
-            &Change::Prompts,
-            |engine| engine.capabilities.prompts.is_some(),
-            |registry, _| {
-                prompts.iter().for_each(|prompt| registry.add_prompt(prompt.clone()));
-            },
-        )
+    /// If the server was built without prompts, or is wired wrong for one of these; then none is added.
+    pub fn add_prompts(&self, prompts: impl IntoIterator<Item = Prompt>) -> Result<(), AddError> {
+        let offered = |engine: &Engine| engine.capabilities.prompts.is_some();
+        self.add("prompts", &Change::Prompts, offered, |check| {
+            prompts.into_iter().for_each(|prompt| check.prompt(prompt));
+        })
     }
 
     /// Removes a prompt; one that is not there is no error.
@@ -91,12 +121,11 @@ impl ServerHandle {
     ///
     /// # Errors
     ///
-    /// If the server was built without resources.
-    pub fn add_resources(&self, resources: impl IntoIterator<Item = Resource>) -> Result<(), NotOffered> {
-        let resources: Vec<_> = resources.into_iter().collect();
+    /// If the server was built without resources, or is wired wrong for one of these; then none is added.
+    pub fn add_resources(&self, resources: impl IntoIterator<Item = Resource>) -> Result<(), AddError> {
         let offered = |engine: &Engine| engine.capabilities.resources.is_some();
-        self.edit("resources", &Change::Resources, offered, |registry, mistakes| {
-            resources.iter().for_each(|resource| registry.add_resource(resource.clone(), mistakes));
+        self.add("resources", &Change::Resources, offered, |check| {
+            resources.into_iter().for_each(|resource| check.resource(resource));
         })
     }
 
@@ -126,22 +155,22 @@ impl ServerHandle {
         self.0.engine()
     }
 
-    fn edit(
+    /// Checks what is to be added by itself; only all of it together goes onto the server's own shelves.
+    fn add(
         &self,
         kind: &'static str,
         change: &Change,
         offered: impl Fn(&Engine) -> bool,
-        edit: impl Fn(&mut Registry, &mut Vec<String>),
-    ) -> Result<(), NotOffered> {
+        add: impl FnOnce(&mut Check<'_>),
+    ) -> Result<(), AddError> {
         let Some(engine) = self.engine() else { return Ok(()) };
         if !offered(&engine) {
-            return Err(NotOffered(kind));
+            return Err(NotOffered(kind).into());
         }
-        engine.change(change, |registry| {
-            let mut mistakes = Vec::new();
-            edit(registry, &mut mistakes);
-            mistakes.iter().for_each(|mistake| tracing::error!(kind, "not as it should be: {mistake}"));
-        });
+        let mut check = Check::new(&engine.dependencies);
+        add(&mut check);
+        let added = check.finish()?;
+        engine.change(change, |registry| registry.extend(&added));
         Ok(())
     }
 

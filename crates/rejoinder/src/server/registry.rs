@@ -90,7 +90,6 @@ pub(crate) enum List {
 }
 
 impl Registry {
-    /// Adds a tool. The mistakes in it are the caller's to report; at run time there is nobody to report them to.
     /// The resolvers that each of them needs.
     pub(super) fn edges(&self) -> impl Iterator<Item = &[Edge]> {
         let tools = self.tools.iter().map(|(_, entry)| entry.tool.edges());
@@ -99,6 +98,7 @@ impl Registry {
         tools.chain(prompts).chain(resources)
     }
 
+    /// Adds a tool. The mistakes in it are the caller's to report.
     pub(super) fn add_tool(&mut self, tool: Tool, mistakes: &mut Vec<String>) {
         let param_headers = param_headers(&tool.record().input_schema, mistakes);
         let name = tool.name().into();
@@ -121,6 +121,13 @@ impl Registry {
         };
         check_arguments(&resource, template.as_ref(), mistakes);
         self.resources.insert(uri.into(), ResourceEntry { resource, template });
+    }
+
+    /// Adds everything that another one has.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.tools.extend(&other.tools);
+        self.prompts.extend(&other.prompts);
+        self.resources.extend(&other.resources);
     }
 
     /// Renders the lists: once for each change, not once for each request.

@@ -30,11 +30,20 @@ impl<T> Shelf<T> {
 
     /// Adds an item; one of the same name keeps its place and is replaced.
     pub(super) fn insert(&mut self, name: Arc<str>, item: T) {
+        self.put(name, Arc::new(item));
+    }
+
+    /// Adds everything that is on another one.
+    pub(super) fn extend(&mut self, other: &Self) {
+        other.items.iter().for_each(|(name, item)| self.put(Arc::clone(name), Arc::clone(item)));
+    }
+
+    fn put(&mut self, name: Arc<str>, item: Arc<T>) {
         match self.index.get(&name) {
-            Some(&at) => self.items[at].1 = Arc::new(item),
+            Some(&at) => self.items[at].1 = item,
             None => {
                 self.index.insert(Arc::clone(&name), self.items.len());
-                self.items.push((name, Arc::new(item)));
+                self.items.push((name, item));
             }
         }
     }

@@ -100,7 +100,8 @@ impl Server {
         self
     }
 
-    /// Who calls, as far as a call's state is concerned: what one caller was asked, no other may answer.
+    /// Who calls, as far as what is kept between requests is concerned: what one caller was asked, no other may answer,
+    /// and the session that one caller began, no other may use.
     ///
     /// Take it from what your authentication layer has left in the request's extensions.
     ///
@@ -127,6 +128,11 @@ pub(crate) struct Principal(Option<Arc<Who>>);
 type Who = dyn Fn(&Facts) -> Option<String> + Send + Sync;
 
 impl Principal {
+    /// Whether callers are told apart at all.
+    pub(crate) fn is_known(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn of(&self, facts: &Facts) -> Option<String> {
         self.0.as_ref().and_then(|who| who(facts))
     }

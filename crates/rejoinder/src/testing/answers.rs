@@ -9,6 +9,7 @@ use super::{
     Client, Error, Result,
     exchange::{Exchange, Outcome},
 };
+use crate::protocol::RpcError;
 
 /// Answers, by the key of the question.
 #[derive(Debug, Clone, Default)]
@@ -87,6 +88,18 @@ impl Client {
         })
     }
 
+    /// A client without answers declares that it cannot be asked, so what it lacks is an answer.
+    fn hinted(&self, mut error: Error, ran: &Ran) -> Error {
+        if let Error::Rpc(rpc) = &mut error
+            && rpc.code == RpcError::MISSING_CAPABILITY
+            && self.answers.0.is_empty()
+            && self.capabilities == Default::default()
+        {
+            rpc.unanswered = ran.unasked().into_iter().next();
+        }
+        error
+    }
+
     /// A call from its first request to its last reply, with answers to what is asked on the way.
     pub(super) async fn through(&self, method: &str, params: Value) -> Result<(Outcome, Rounds)> {
         let mut rounds = Rounds::default();
@@ -94,7 +107,8 @@ impl Client {
         while rounds.asked.len() < MOST_ROUNDS {
             let ran = Ran::default();
             let mut exchange = self.open_with(method, next, ran.clone()).await?;
-            let outcome = self.finish(&mut exchange, method, &mut rounds.asked).await?;
+            let outcome = self.finish(&mut exchange, method, &mut rounds.asked).await;
+            let outcome = outcome.map_err(|error| self.hinted(error, &ran))?;
             rounds.ran.push(ran.take().into_iter().map(str::to_owned).collect());
             if outcome.result["resultType"] != "input_required" {
                 return Ok((outcome, rounds));

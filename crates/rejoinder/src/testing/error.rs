@@ -83,7 +83,7 @@ impl Error {
 
 /// A JSON-RPC error, as it came.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{method}: error {code} (HTTP {}): {message}{}", .status.as_u16(), shown(.data))]
+#[error("{method}: error {code} (HTTP {}): {message}{}{}", .status.as_u16(), shown(.data), hinted(.unanswered))]
 pub struct RpcError {
     /// The method that was requested.
     pub method: String,
@@ -95,6 +95,13 @@ pub struct RpcError {
     pub message: String,
     /// What the server added for programs.
     pub data: Option<Value>,
+    /// The key of what the server would have asked, if it could not because the test has no answers at all.
+    pub unanswered: Option<String>,
+}
+
+fn hinted(unanswered: &Option<String>) -> String {
+    let hint = |key| format!("; the test has no answer: add `.answer(\"{key}\", ..)`");
+    unanswered.as_ref().map(hint).unwrap_or_default()
 }
 
 fn shown(data: &Option<Value>) -> String {

@@ -126,12 +126,15 @@ impl BuiltServer {
     }
 }
 
+/// What is logged unless `RUST_LOG` says otherwise. rmcp warns of every mistake that a client makes and is told of.
+const QUIET: &str = "info,rmcp=warn,rmcp::service=error";
+
 /// Sends logs to standard error, as [`Server::serve_from_args`] does: standard output belongs to the protocol.
 ///
 /// `RUST_LOG` sets what is logged. A program that has set up its own logging keeps it.
 pub fn log_to_stderr() {
     use tracing_subscriber::{EnvFilter, fmt};
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,rmcp=warn"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(QUIET));
     // A client that spawned this process keeps what it says in a file, where colours are only noise.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
     // A server that has set up its own logging keeps it.

@@ -1,11 +1,11 @@
 //! Arguments that do not fit: everything that is wrong, at once, in words the model can act on.
 
-use rejoinder::{prelude::*, testing::Client};
+use rejoinder::{Era, Tool, model, prelude::*, testing::Client};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::wire::post;
+use crate::wire::{message, post};
 
 #[derive(Deserialize, JsonSchema)]
 struct Line {
@@ -156,7 +156,27 @@ async fn careless(careless: Careless) {
 #[tokio::test]
 async fn an_argument_whose_type_panics_fails_its_call_alone() {
     let client = Client::new(server().tools(tools![careless]));
-    let reply = client.call("careless", json!({ "careless": 1 })).await.unwrap();
-    assert_eq!(reply.text(), "Invalid argument `arguments`: the server failed while it read them.");
+    for client in [client.clone(), client.clone().era(Era::Session)] {
+        let error = client.call("careless", json!({ "careless": 1 })).await.unwrap_err();
+        assert_eq!(error.code(), Some(-32603));
+        assert!(error.rpc().unwrap().data.as_ref().unwrap()["id"].is_string(), "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
     assert_eq!(client.call("ping", json!({})).await.unwrap().text(), "pong");
+}
+
+/// A tool made at run time is called with an object too, whatever its schema forgot.
+#[tokio::test]
+async fn a_dynamic_tool_takes_an_object_without_doubles() {
+    let record = model::Tool::new("echo", "Say it again.", model::JsonObject::new());
+    let echo = Tool::dynamic(record, |arguments, _| async move { Value::Object(arguments).to_string() });
+    let server = Server::new("echo", "1").tools([echo]);
+    let client = Client::new(server);
+    assert_eq!(*client.list_tools().await.unwrap()[0].input_schema, *json!({ "type": "object" }).as_object().unwrap());
+    let sent = json!({ "z": 1, "a": { "y": 2, "b": 3 } });
+    assert_eq!(client.call("echo", sent.clone()).await.unwrap().text(), sent.to_string(), "in the order it was sent");
+    let body = message(1, "tools/call", json!({ "name": "echo", "arguments": "ARGUMENTS" })).to_string();
+    let body = body.replace("\"ARGUMENTS\"", r#"{"a":1,"b":2,"\u0061":3}"#);
+    let answer = post("tools/call", json!({ "name": "echo" })).body(body).send(client.server()).await;
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "Invalid argument `a`: it was sent twice.");
 }

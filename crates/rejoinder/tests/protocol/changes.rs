@@ -1,7 +1,7 @@
 //! What a server offers may change while it runs.
 
 use rejoinder::{
-    NotOffered,
+    AddError, NotOffered,
     prelude::*,
     testing::{Client, Filter, Notification},
 };
@@ -76,7 +76,8 @@ async fn a_burst_of_the_same_change_is_told_once() {
 #[tokio::test]
 async fn a_kind_that_was_not_declared_cannot_be_added() {
     let server = Server::new("tools only", "1").tools([]).build().unwrap();
-    let error: NotOffered = server.handle().add_prompts(prompts![hint]).unwrap_err();
+    let error = server.handle().add_prompts(prompts![hint]).unwrap_err();
+    assert!(matches!(error, AddError::NotOffered(NotOffered { .. })));
     assert_eq!(
         error.to_string(),
         "this server declared no prompts; call `Server::prompts([])` before it is built, and prompts can be added later"

@@ -41,4 +41,5 @@ mod mounting;
 mod prompts;
 mod resources;
 mod sessions;
+mod suggestions;
 mod wiring;

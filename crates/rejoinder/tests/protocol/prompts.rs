@@ -7,6 +7,8 @@ use rejoinder::{
 };
 use serde_json::{Value, json};
 
+use crate::wire::{message, post};
+
 /// Plan a trip.
 #[prompt(title = "Trip")]
 async fn trip(
@@ -96,5 +98,18 @@ async fn what_is_no_prompt_or_no_text_is_refused() {
     assert_eq!(client.get("none", json!({})).await.unwrap_err().code(), Some(-32602));
     for arguments in [json!({ "place": 7 }), json!([]), json!("Rome"), json!({ "place": null })] {
         assert_eq!(client.get("trip", arguments.clone()).await.unwrap_err().code(), Some(-32602), "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn an_argument_that_is_there_twice_is_refused() {
+    let body = message(1, "prompts/get", json!({ "name": "greet", "arguments": "ARGUMENTS" })).to_string();
+    for (arguments, field) in [(r#"{"name":"Ada","name":"Bob"}"#, "name"), (r#"{"name":"Ada","x":"1","x":"2"}"#, "x")] {
+        let body = body.replace("\"ARGUMENTS\"", arguments);
+        let answer = post("prompts/get", json!({ "name": "greet" })).body(body).send(&crate::fixture::built()).await;
+        assert_eq!((answer.status, answer.code()), (400, Some(-32602)));
+        let error = &answer.json()["error"];
+        assert_eq!(error["message"], format!("Invalid argument `{field}`: it was sent twice."));
+        assert_eq!((&error["data"]["field"], &error["data"]["message"]), (&json!(field), &json!("it was sent twice")));
     }
 }

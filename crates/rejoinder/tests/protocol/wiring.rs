@@ -1,6 +1,6 @@
 //! `Server::check()` lists every mistake at once.
 
-use rejoinder::{Tool, model, prelude::*, testing::Client};
+use rejoinder::{AddError, BuiltServer, Tool, model, prelude::*, testing::Client};
 use serde_json::json;
 
 struct Database;
@@ -91,4 +91,67 @@ fn the_test_client_says_what_is_wrong() {
 #[should_panic(expected = "the server was provided with no `u32`")]
 fn the_test_client_replaces_only_what_is_there() {
     let _ = Client::new(Server::new("bare", "1")).replace(7_u32);
+}
+
+/// Nothing is declared but that there may be something later.
+fn empty() -> BuiltServer {
+    Server::new("later", "1").provide(Database).tools(tools![late]).prompts([]).resources([]).build().unwrap()
+}
+
+#[tool]
+async fn late() -> &'static str {
+    "first"
+}
+
+#[tokio::test]
+async fn what_is_added_later_is_checked_as_well_and_added_whole_or_not_at_all() {
+    let server = empty();
+    let (handle, client) = (server.handle(), Client::new(server));
+    let mistakes = handle.add_tools(tools![late, report].into_iter().chain([dynamic("two words", json!({}))]));
+    insta::assert_snapshot!(mistakes.unwrap_err(), @r"
+    nothing was added:
+      tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
+      tool `two words`: a name has 1 to 128 letters, digits, `_`, `-` or `.`
+    ");
+    insta::assert_snapshot!(handle.add_prompts(prompts![draft]).unwrap_err(), @r"
+    nothing was added:
+      prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
+    ");
+    let broken = || resources![row].remove(0).at("broken://{id");
+    insta::assert_snapshot!(handle.add_resources([resources![row].remove(0), broken()]).unwrap_err(), @r"
+    nothing was added:
+      resource `broken://{id`: a `{` has no `}` after it
+    ");
+    assert_eq!(client.list_tools().await.unwrap().len(), 1);
+    assert!(client.list_prompts().await.unwrap().is_empty());
+    assert!(client.list_resource_templates().await.unwrap().is_empty());
+    handle.add_resources(resources![row]).unwrap();
+    assert_eq!(client.read("row://7").await.unwrap().text(), "7 None");
+}
+
+#[tokio::test]
+async fn what_is_added_replaces_its_namesake_but_has_none_beside_it() {
+    let server = empty();
+    let (handle, client) = (server.handle(), Client::new(server));
+    let again = |text: &'static str| {
+        Tool::dynamic(model::Tool::new("late", "", model::JsonObject::new()), move |_, _| async move { text })
+    };
+    let twice = handle.add_tools([again("second"), again("third")]).unwrap_err();
+    assert!(matches!(&twice, AddError::Wiring(mistakes) if mistakes.0.len() == 1), "{twice}");
+    assert_eq!(client.call("late", json!({})).await.unwrap().text(), "first");
+    handle.add_tools([again("second")]).unwrap();
+    assert_eq!(client.call("late", json!({})).await.unwrap().text(), "second");
+}
+
+/// `?` in a tool: the author reads the mistakes in the log, the client an id.
+#[tokio::test]
+async fn a_tool_that_adds_what_cannot_be_added_fails() {
+    #[tool]
+    async fn unlock(server: ServerHandle) -> Result<(), ToolError> {
+        Ok(server.add_tools(tools![report])?)
+    }
+    let client = Client::new(Server::new("levels", "1").tools(tools![unlock]));
+    let reply = client.call("unlock", json!({})).await.unwrap();
+    assert!(reply.is_error() && !reply.text().contains("Mailer"), "{}", reply.text());
+    assert_eq!(client.list_tools().await.unwrap().len(), 1);
 }

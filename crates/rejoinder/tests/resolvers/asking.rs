@@ -221,3 +221,26 @@ async fn the_body_goes_on_asking_after_its_resolvers_in_a_loop_too() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_test_without_an_answer_is_told_which_one() {
+    let none = client(&Arc::default());
+    in_both_eras(none, async |client| {
+        let error = client.call("nested", json!({ "path": "a" })).await.unwrap_err();
+        assert_eq!(error.code(), Some(-32021));
+        let told = error.to_string();
+        assert!(told.contains("cannot be asked to fill in forms: it did not declare `elicitation.form`"), "{told}");
+        assert!(told.ends_with("; the test has no answer: add `.answer(\"confirm\", ..)`"), "{told}");
+    })
+    .await;
+    let other = client(&Arc::default()).answer("user_name", ada());
+    in_both_eras(other, async |client| {
+        let error = client.call("nested", json!({ "path": "a" })).await.unwrap_err();
+        assert!(error.to_string().contains("it asks `confirm`, and the test has no answer to that"), "{error}");
+    })
+    .await;
+    // A client that says by itself what it can do has no answers on purpose.
+    let cannot = client(&Arc::default()).capabilities(serde_json::from_value(json!({ "roots": {} })).unwrap());
+    let error = cannot.call("nested", json!({ "path": "a" })).await.unwrap_err();
+    assert!(!error.to_string().contains(".answer("), "{error}");
+}

@@ -131,6 +131,16 @@ impl Response {
         self.json()["error"]["message"].as_str().unwrap_or_default().to_owned()
     }
 
+    /// All messages: one as JSON, or those of a stream of events.
+    pub(crate) fn messages(&self) -> Vec<Value> {
+        if !self.head.contains("content-type: text/event-stream") {
+            return vec![self.json()];
+        }
+        let text = String::from_utf8_lossy(&self.body);
+        let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        data.filter(|data| !data.is_empty()).map(|data| data.parse().expect("events are JSON")).collect()
+    }
+
     /// The text of a tool's result.
     pub(crate) fn text(&self) -> String {
         text(&self.json())
@@ -204,6 +214,9 @@ impl Connection {
 
     async fn whole_response(&mut self) -> Option<Response> {
         let mut response = self.head().await?;
+        if response.status == 204 {
+            return Some(response);
+        }
         let length = response.head.lines().find_map(|line| line.strip_prefix("content-length: "));
         if let Some(length) = length {
             response.body = self.exactly(length.parse().expect("a length")).await;

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use rejoinder::{Completing, prelude::*};
+use rejoinder::{BuiltServer, Completing, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -49,6 +49,7 @@ pub(crate) struct Host {
     pub(crate) address: SocketAddr,
     pub(crate) events: Arc<Events>,
     pub(crate) handle: ServerHandle,
+    pub(crate) server: BuiltServer,
     task: JoinHandle<rejoinder::Result<()>>,
 }
 
@@ -81,13 +82,13 @@ impl Host {
                 panic_in_drop,
                 panic_while_reading
             ])
-            .prompts(prompts![panicking_prompt])
-            .resources(resources![panicking_resource, bomb]);
+            .prompts(prompts![panicking_prompt, prompt_with_a_mine])
+            .resources(resources![panicking_resource, resource_with_a_mine, bomb]);
         let built = options(server).build().expect("wired right");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let handle = built.handle();
-        Self { address, events, handle, task: tokio::spawn(built.serve_http(listener)) }
+        let (handle, server) = (built.handle(), built.clone());
+        Self { address, events, handle, server, task: tokio::spawn(built.serve_http(listener)) }
     }
 
     pub(crate) async fn connect(&self) -> Connection {
@@ -237,6 +238,31 @@ impl<'de> Deserialize<'de> for Landmine {
 #[tool]
 fn panic_while_reading(mine: Landmine) {
     let Landmine = mine;
+}
+
+/// The same for arguments that come as text.
+#[derive(JsonSchema)]
+#[schemars(transparent)]
+struct TextMine(String);
+
+impl<'de> Deserialize<'de> for TextMine {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        assert_ne!(text, "x", "stepped on");
+        Ok(Self(text))
+    }
+}
+
+#[prompt]
+fn prompt_with_a_mine(mine: TextMine) -> String {
+    let TextMine(text) = mine;
+    text
+}
+
+#[resource("mine://{mine}")]
+fn resource_with_a_mine(mine: TextMine) -> String {
+    let TextMine(text) = mine;
+    text
 }
 
 async fn panicking_values(_: Completing) -> Vec<String> {

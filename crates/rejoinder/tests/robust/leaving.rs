@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::{
     client::{Post, call, observed, within},
     fixture::{Events, Host},
+    ways::Pipe,
 };
 
 #[tokio::test]
@@ -99,6 +100,28 @@ async fn a_flood_for_a_client_that_takes_no_events_stops_nobody() {
     }
     drop(floods);
     Events::happened(&host.events.dropped, 4).await;
+}
+
+#[tokio::test]
+async fn on_a_pipe_a_call_that_is_taken_back_stops_and_so_does_one_whose_client_left() {
+    let host = Host::start_with(|server| server.grace_period(Duration::from_millis(50))).await;
+    for taken_back in [true, false] {
+        for _ in 0..10 {
+            let mut pipe = Pipe::open(&host);
+            pipe.send(call("forever", json!({})).to_string()).await;
+            Events::happened(&host.events.waiting, 1).await;
+            if taken_back {
+                let id = json!({ "requestId": 1 });
+                let message = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": id });
+                pipe.send(message.to_string()).await;
+            } else {
+                drop(pipe);
+            }
+            Events::happened(&host.events.dropped, 1).await;
+            Events::happened(&host.events.cancelled, 1).await;
+        }
+    }
+    host.still_answers().await;
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ async fn a_panic_is_an_internal_error_with_an_id() {
     }
 }
 
-/// Before the tool's name, arguments are read in another place.
+/// Before the tool's name, arguments are read in another place; those of prompts and resources in a third.
 #[tokio::test]
 async fn a_panic_while_arguments_are_read_is_an_error_of_that_call() {
     let host = Host::start().await;
@@ -52,8 +52,17 @@ async fn a_panic_while_arguments_are_read_is_an_error_of_that_call() {
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{{first},{second},"_meta":{meta}}}}}"#);
         let response = host.post(&Post::raw(body).set("Mcp-Name", "panic_while_reading")).await;
         let answer = response.json();
-        assert!(is_internal(&answer) || answer["result"]["isError"] == true, "{answer}");
+        assert!(is_internal(&answer), "{answer}");
         assert!(!answer.to_string().contains("stepped on"), "{answer}");
+        host.still_answers().await;
+    }
+    let others = [
+        request("prompts/get", json!({ "name": "prompt_with_a_mine", "arguments": { "mine": "x" } })),
+        request("resources/read", json!({ "uri": "mine://x" })),
+    ];
+    for message in others {
+        let response = host.ask(&message).await;
+        assert!(is_internal(&response.json()), "{}", response.json());
         host.still_answers().await;
     }
 }

@@ -32,6 +32,7 @@ pub(super) enum Reason {
     Principal,
     Spent,
     Store,
+    Session,
 }
 
 impl Reason {
@@ -52,6 +53,7 @@ impl Reason {
             Self::PrincipalCame => "it belongs to a request without a caller, and this one has one",
             Self::Principal => "it belongs to another caller",
             Self::Spent => "it was redeemed before",
+            Self::Session => "calls of a session have none: this server gives them out in the stateless era only",
             Self::Store => "the store of spent states failed, so nothing can be redeemed",
         }
     }
@@ -67,6 +69,11 @@ impl Refused {
     /// Refuses a `requestState` that is not even a string.
     pub(crate) fn not_text(method: &str) -> Self {
         Self::because(Reason::NotText, method)
+    }
+
+    /// Refuses a `requestState` where there can be none.
+    pub(crate) fn in_session(method: &str) -> Self {
+        Self::because(Reason::Session, method)
     }
 
     #[cfg(test)]

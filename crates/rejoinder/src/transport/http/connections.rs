@@ -73,6 +73,11 @@ impl Connections {
         self.watched.insert(handle.id(), Watched { requests, handle, seen: None, silent: 0 });
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
     /// Waits until one has ended; `false` if there is none.
     pub(super) async fn ended(&mut self) -> bool {
         let Some(ended) = self.tasks.join_next_with_id().await else { return false };

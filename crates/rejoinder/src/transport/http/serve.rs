@@ -23,14 +23,14 @@ pub(in crate::transport) async fn serve(
     listener: TcpListener,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    let grace = server.0.options.grace;
+    let (grace, most) = (server.0.options.grace, server.0.options.limits.connections);
     let engine = std::sync::Arc::clone(&server.0);
     let service = server.into_service();
     let mut connections = Connections::new(engine.options.header_timeout);
     let mut pause = pin!(connections.pause());
     loop {
         tokio::select! {
-            stream = accept(&listener) => {
+            stream = accept(&listener), if connections.len() < most => {
                 connections.add(|requests| connection(stream, service.clone(), requests, shutdown.clone()));
             }
             true = connections.ended() => {}
@@ -47,6 +47,7 @@ pub(in crate::transport) async fn serve(
         engine.hub.close();
         // A session outlives its calls, and ends only when it is told to.
         engine.calls.idle().await;
+        service.replied().await;
         service.close().await;
         while connections.ended().await {}
     };
@@ -131,7 +132,7 @@ mod tests {
             *told.ending.lock().expect("nobody panics") = Some(ending);
         });
         seen.begun.notify_one();
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     #[tokio::test]

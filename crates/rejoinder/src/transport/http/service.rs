@@ -17,7 +17,9 @@ use super::{
     request::{Refused, accepts_events, check_content_type, read_body},
 };
 use crate::{
-    protocol::{Answer, Envelope, Frame, Reply, RpcError, Stream, dispatch, error_reply, is_of_session},
+    protocol::{
+        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
+    },
     server::{BuiltServer, Engine},
     transport::session::SessionHttp,
 };
@@ -72,6 +74,15 @@ impl McpService {
     }
 }
 
+impl McpService {
+    /// Waits until the replies of sessions that are on their way have left.
+    pub(super) async fn replied(&self) {
+        if let Some(sessions) = &self.0.sessions {
+            sessions.replied().await;
+        }
+    }
+}
+
 impl BuiltServer {
     /// The server as a tower service; see [`McpService`].
     pub fn into_service(self) -> McpService {
@@ -117,7 +128,7 @@ impl Endpoint {
         if parts.method != Method::POST {
             return match &self.sessions {
                 Some(sessions) if matches!(parts.method, Method::GET | Method::DELETE) => {
-                    Ok(in_session(sessions, parts, Bytes::new()).await)
+                    Ok(in_session(sessions, parts, Bytes::new(), Ok(())).await)
                 }
                 _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
             };
@@ -131,7 +142,8 @@ impl Endpoint {
         };
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
-            return Ok(in_session(sessions, parts, body).await);
+            let checked = check_for_session(&envelope);
+            return Ok(in_session(sessions, parts, body, checked).await);
         }
         let id = envelope.id;
         let answer = dispatch(engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));
@@ -151,9 +163,14 @@ impl Endpoint {
 }
 
 /// Hands a request to the session era.
-async fn in_session(sessions: &SessionHttp, parts: Parts, body: Bytes) -> Response<ResponseBody> {
+async fn in_session(
+    sessions: &SessionHttp,
+    parts: Parts,
+    body: Bytes,
+    checked: Result<(), RpcError>,
+) -> Response<ResponseBody> {
     // In a box: its future is large, and would make that of every stateless call as large.
-    Box::pin(sessions.handle(Request::from_parts(parts, Full::new(body)))).await.map(ResponseBody::other)
+    Box::pin(sessions.handle(Request::from_parts(parts, Full::new(body)), checked)).await.map(ResponseBody::other)
 }
 
 /// Runs a call. It is answered with JSON, unless it told something before it ended.

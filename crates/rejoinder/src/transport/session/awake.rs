@@ -10,6 +10,8 @@ use futures_core::Stream;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionHandle;
 use tokio::task::AbortHandle;
 
+use crate::server::RunningCall;
+
 /// A request that no session has: closing its stream does nothing, except that something happens in the session.
 const NO_REQUEST: u64 = u64::MAX;
 
@@ -18,7 +20,7 @@ const NO_REQUEST: u64 = u64::MAX;
 /// rmcp counts messages only: a session whose client waits for a long call, or listens without asking for anything,
 /// would end under it.
 #[derive(Debug)]
-pub(super) struct Awake(AbortHandle);
+pub(super) struct Awake(AbortHandle, Option<RunningCall>);
 
 impl Awake {
     /// Lets something happen in the session well before `idle` is over, again and again.
@@ -32,7 +34,13 @@ impl Awake {
                 }
             }
         });
-        Self(task.abort_handle())
+        Self(task.abort_handle(), None)
+    }
+
+    /// Counts a reply as on its way for as long.
+    pub(super) fn with(mut self, reply: RunningCall) -> Self {
+        self.1 = Some(reply);
+        self
     }
 
     /// For as long as the stream lasts.

@@ -5,9 +5,9 @@ use std::{future::poll_fn, sync::Arc};
 use rejoinder_core::{call::Carriage, error::ToolError, item::Ready};
 use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
 
-use super::{error, facts::facts, notify::Notify, state::Session};
+use super::{error, facts::facts, notify::Notify, reply_stream::ReplyStream, state::Session};
 use crate::{
-    protocol::Outcome,
+    protocol::{Outcome, RpcError},
     rounds::Live,
     server::{Engine, Event, Running},
 };
@@ -23,7 +23,8 @@ pub(super) async fn drive<O: 'static>(
     ready: Ready<O>,
     again: impl Fn() -> Option<Ready<O>>,
 ) -> Result<Outcome<O>, ErrorData> {
-    let _running = engine.calls.begin();
+    let most = engine.options.limits.calls;
+    let _running = engine.calls.begin_below(most).ok_or_else(|| error::wire(RpcError::busy(most)))?;
     let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone())));
     let running = Running::start(ready, engine.asking_call(facts(session, context), carriage));
     unless_cancelled(session, context, to_the_end(running, again, Notify::new(context))).await
@@ -65,9 +66,11 @@ pub(super) async fn unless_cancelled<T>(
     context: &RequestContext<RoleServer>,
     future: impl Future<Output = T>,
 ) -> Result<T, ErrorData> {
+    let stream = context.extensions.get::<ReplyStream>().cloned().unwrap_or_default();
     tokio::select! {
         biased;
         () = context.ct.cancelled() => Err(error::cancelled()),
+        () = stream.ended() => Err(error::cancelled()),
         () = session.ending.cancelled() => Err(error::cancelled()),
         output = future => Ok(output),
     }

@@ -126,7 +126,7 @@ impl ServerHandler for SessionHandler {
     async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
         self.check("tools/call")?;
         let (engine, name) = (&self.engine, &*request.name);
-        let entry = engine.tool(name).ok_or_else(|| wire(RpcError::unknown("tool", name)))?;
+        let entry = engine.tool(name).ok_or_else(|| wire(RpcError::unknown_tool(engine, name)))?;
         let arguments = raw(request.arguments);
         let ready = match read_tool(engine, &entry, &arguments).map_err(wire)? {
             ToolArguments::Good(ready) => ready,
@@ -158,7 +158,7 @@ impl ServerHandler for SessionHandler {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.check("prompts/get")?;
         let (engine, name) = (&self.engine, &request.name);
-        let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown("prompt", name)))?;
+        let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown_prompt(engine, name)))?;
         let arguments = raw(request.arguments);
         let ready = read_prompt(&entry, &arguments).map_err(wire)?;
         let again = || read_prompt(&entry, &arguments).ok();

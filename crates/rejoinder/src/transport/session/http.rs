@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     SessionHandler,
     manager::Sessions,
+    owners::{Owner, Owners},
     refusal::{Asked, explained, refusal},
 };
 use crate::{
@@ -31,13 +32,15 @@ const VERSION: &str = "mcp-protocol-version";
 pub(crate) struct SessionHttp {
     service: StreamableHttpService<SessionHandler, Sessions>,
     sessions: Arc<Sessions>,
+    engine: Arc<Engine>,
     ending: CancellationToken,
 }
 
 impl SessionHttp {
     /// Sessions of this server, none yet.
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        let (sessions, ending) = (Arc::new(Sessions::new()), CancellationToken::new());
+        let sessions = Arc::new(Sessions::new(engine.options.limits.session_idle));
+        let ending = CancellationToken::new();
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
@@ -47,18 +50,28 @@ impl SessionHttp {
             .with_cancellation_token(ending.clone());
         config.max_request_body_bytes = usize::MAX;
         let of_session = ending.clone();
-        let handler = move || Ok(SessionHandler::new(Arc::clone(&engine), of_session.clone()));
-        Self { service: StreamableHttpService::new(handler, Arc::clone(&sessions), config), sessions, ending }
+        let of_handler = Arc::clone(&engine);
+        let handler = move || Ok(SessionHandler::new(Arc::clone(&of_handler), of_session.clone()));
+        Self { service: StreamableHttpService::new(handler, Arc::clone(&sessions), config), sessions, engine, ending }
     }
 
-    /// Answers a request.
-    pub(crate) async fn handle(&self, request: Request<Full<Bytes>>) -> Response<SessionBody> {
+    /// Answers a request. If it is not as it should be, it is refused, once it is known to be of a session.
+    pub(crate) async fn handle(
+        &self,
+        request: Request<Full<Bytes>>,
+        checked: Result<(), RpcError>,
+    ) -> Response<SessionBody> {
         let (mut parts, body) = request.into_parts();
         let Ok(body) = body.collect().await;
         let body = body.to_bytes();
         let asked = Asked::of(&body);
-        if let Err((status, error)) = self.check(&parts.method, &parts.headers, &asked).await {
+        let owner = Owners::of(&self.engine.options, &parts);
+        if let Err((status, error)) = self.check(&parts.method, &parts.headers, &asked, owner.as_ref()).await {
             return refusal(status, &asked, &error);
+        }
+        if let Err(error) = checked {
+            // As all replies of a session: some clients do not look into what comes with another status.
+            return refusal(StatusCode::OK, &asked, &error);
         }
         if asked.is_initialize() {
             // What the header says of the version is about to be negotiated.
@@ -66,6 +79,9 @@ impl SessionHttp {
         }
         let ends = parts.method == Method::DELETE;
         let mut response = self.service.handle(Request::from_parts(parts, Full::new(body))).await;
+        if let (Some(owner), Some(session), true) = (owner, session(response.headers()), asked.is_initialize()) {
+            self.sessions.owners.note(session, owner);
+        }
         if ends && response.status() == StatusCode::ACCEPTED {
             // The session has ended; the Python SDK takes any other success for a failure, and warns of it.
             *response.status_mut() = StatusCode::NO_CONTENT;
@@ -74,27 +90,45 @@ impl SessionHttp {
     }
 
     /// What rmcp would refuse in words that no client can read, or not refuse at all.
-    async fn check(&self, method: &Method, headers: &HeaderMap, asked: &Asked) -> Result<(), (StatusCode, RpcError)> {
+    async fn check(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        asked: &Asked,
+        owner: Option<&Owner>,
+    ) -> Result<(), (StatusCode, RpcError)> {
         let refuse = |status, message: &'static str| Err((status, RpcError::invalid_request(message)));
         if self.ending.is_cancelled() {
             return refuse(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
         }
-        let Some(session) = headers.get(SESSION) else {
+        if !headers.contains_key(SESSION) {
             if *method == Method::POST && asked.is_initialize() {
+                if self.sessions.count().await >= self.engine.options.limits.sessions {
+                    return refuse(
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        "the server has as many sessions as it takes: try again later",
+                    );
+                }
                 return Ok(());
             }
             return refuse(
                 StatusCode::BAD_REQUEST,
                 "the `Mcp-Session-Id` header is missing: a session begins with `initialize`",
             );
-        };
-        let session = session.to_str().ok().map(SessionId::from);
-        let known = match &session {
-            Some(session) => self.sessions.has_session(session).await.unwrap_or(false),
+        }
+        let known = match session(headers) {
+            Some(session) => {
+                // Somebody else's is not told from one that never was.
+                owner.is_none_or(|owner| self.sessions.owners.is_of(&session, owner))
+                    && self.sessions.has_session(&session).await.unwrap_or(false)
+            }
             None => false,
         };
         if !known {
             return refuse(StatusCode::NOT_FOUND, "there is no such session: begin another with `initialize`");
+        }
+        if headers.get_all(VERSION).iter().nth(1).is_some() && !asked.is_initialize() {
+            return refuse(StatusCode::BAD_REQUEST, "there is more than one `MCP-Protocol-Version` header");
         }
         match headers.get(VERSION) {
             Some(version) if !version.to_str().is_ok_and(is_legacy) => {
@@ -103,6 +137,11 @@ impl SessionHttp {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Waits until the replies that are on their way have left.
+    pub(crate) async fn replied(&self) {
+        self.sessions.replied().await;
     }
 
     /// Ends all sessions and their calls, and takes no more.
@@ -115,6 +154,15 @@ impl SessionHttp {
     #[cfg(test)]
     pub(super) fn sessions(&self) -> &Sessions {
         &self.sessions
+    }
+}
+
+/// The session that the headers name, if they name one.
+fn session(headers: &HeaderMap) -> Option<SessionId> {
+    let mut named = headers.get_all(SESSION).iter();
+    match (named.next(), named.next()) {
+        (Some(session), None) => session.to_str().ok().map(SessionId::from),
+        _ => None,
     }
 }
 

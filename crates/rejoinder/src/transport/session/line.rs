@@ -16,6 +16,7 @@ use rmcp::{
     transport::streamable_http_server::session::{ServerSseMessage, local::LocalSessionHandle},
 };
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 
 use super::lines::Place;
 
@@ -34,6 +35,8 @@ pub(super) struct Line {
     resumes: bool,
     /// Replaced when the client comes back on another connection.
     client: watch::Sender<mpsc::Sender<ServerSseMessage>>,
+    /// Cancelled when the session ends: nobody will come back.
+    ended: CancellationToken,
     /// Where a client that comes back finds this line, while the request lasts.
     _place: Place,
 }
@@ -42,7 +45,18 @@ impl Line {
     /// A line whose client is not connected yet.
     pub(super) fn new(session: LocalSessionHandle, http_request: u64, resumes: bool, place: Place) -> Self {
         let (nobody, _) = mpsc::channel(1);
-        Self { session, http_request, resumes, client: watch::Sender::new(nobody), _place: place }
+        let (client, ended) = (watch::Sender::new(nobody), CancellationToken::new());
+        Self { session, http_request, resumes, client, ended, _place: place }
+    }
+
+    /// Says that the session has ended.
+    pub(super) fn end(&self) {
+        self.ended.cancel();
+    }
+
+    /// Waits for the end of the session.
+    pub(super) async fn ended(&self) {
+        self.ended.cancelled().await;
     }
 
     /// Connects the client, who gets what is sent on this line and what rmcp sends.

@@ -33,6 +33,14 @@ impl Lines {
         self.state().get(&(SessionId::clone(session), request))?.upgrade()
     }
 
+    /// Ends the lines of a session.
+    pub(super) fn end(&self, session: &SessionId) {
+        let lines: Vec<_> =
+            self.state().iter().filter(|((of, _), _)| of == session).map(|(_, line)| line.clone()).collect();
+        // Not under the lock: a line that is dropped here takes itself off.
+        lines.iter().filter_map(Weak::upgrade).for_each(|line| line.end());
+    }
+
     /// How many there are.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {

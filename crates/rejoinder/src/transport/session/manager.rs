@@ -19,12 +19,10 @@ use super::{
     awake::Awake,
     line::{Line, Merged},
     lines::Lines,
+    owners::Owners,
     reply_stream::ReplyStream,
 };
-use crate::protocol::LEGACY;
-
-/// A session in which nothing happens for this long, without an open stream, is over.
-const IDLE: Duration = Duration::from_secs(30 * 60);
+use crate::{protocol::LEGACY, server::Calls};
 
 type Error = LocalSessionManagerError;
 
@@ -33,14 +31,24 @@ type Error = LocalSessionManagerError;
 pub(super) struct Sessions {
     local: LocalSessionManager,
     lines: Lines,
+    pub(super) owners: Owners,
+    /// The replies that are on their way.
+    replies: Calls,
+    /// A session in which nothing happens for this long, without an open stream, is over.
+    idle: Duration,
 }
 
 impl Sessions {
     /// None yet.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(idle: Duration) -> Self {
         let mut local = LocalSessionManager::default();
-        local.session_config.keep_alive = Some(IDLE);
-        Self { local, lines: Lines::default() }
+        local.session_config.keep_alive = Some(idle);
+        Self { local, lines: Lines::default(), owners: Owners::default(), replies: Calls::default(), idle }
+    }
+
+    /// Waits until no reply is on its way.
+    pub(super) async fn replied(&self) {
+        self.replies.idle().await;
     }
 
     /// Ends all sessions.
@@ -53,7 +61,6 @@ impl Sessions {
     }
 
     /// How many there are.
-    #[cfg(test)]
     pub(super) async fn count(&self) -> usize {
         self.local.sessions.read().await.len()
     }
@@ -91,6 +98,9 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Error> {
+        self.owners.forget(id);
+        // rmcp would let calls that nobody waits for go on for a while.
+        self.lines.end(id);
         self.local.close_session(id).await
     }
 
@@ -109,7 +119,7 @@ impl SessionManager for Sessions {
         if let JsonRpcMessage::Request(request) = &mut message {
             request.request.extensions_mut().insert(ReplyStream::new(line));
         }
-        let awake = Awake::keep(&handle, IDLE);
+        let awake = Awake::keep(&handle, self.idle).with(self.replies.begin());
         handle.push_message(message, http_request).await?;
         Ok(awake.during(stream))
     }
@@ -124,7 +134,7 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
         let handle = self.handle(id).await?;
         let receiver = handle.establish_common_channel().await?;
-        Ok(Awake::keep(&handle, IDLE).during(Merged::from_rmcp(receiver.inner)))
+        Ok(Awake::keep(&handle, self.idle).during(Merged::from_rmcp(receiver.inner)))
     }
 
     async fn resume(
@@ -139,7 +149,7 @@ impl SessionManager for Sessions {
             Some(line) => line.reconnect(receiver.inner, last_event_id),
             None => Merged::resumed(receiver.inner, last_event_id),
         };
-        Ok(Awake::keep(&handle, IDLE).during(stream))
+        Ok(Awake::keep(&handle, self.idle).during(stream))
     }
 }
 

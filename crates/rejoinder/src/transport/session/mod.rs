@@ -17,6 +17,7 @@ mod line;
 mod lines;
 mod manager;
 mod notify;
+mod owners;
 mod pipe;
 mod refusal;
 mod reply_stream;

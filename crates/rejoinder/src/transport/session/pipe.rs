@@ -1,13 +1,16 @@
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use rmcp::{
     RoleServer,
-    model::{ClientRequest, JsonRpcMessage, RequestId},
+    model::{ClientNotification, ClientRequest, JsonRpcMessage, RequestId},
     serve_server,
     service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage},
     transport::{Transport, async_rw::AsyncRwTransport},
 };
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::{Instant, sleep_until},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{SessionHandler, error::wire};
@@ -15,7 +18,7 @@ use crate::{protocol::RpcError, server::Engine};
 
 /// Serves one session over a pair of byte streams, a message on each line, until the client is gone.
 ///
-/// When the reader ends, calls in flight have five seconds to end too; rmcp sets that.
+/// When the reader ends, calls in flight have the grace period to end too.
 pub(crate) async fn serve_pipe(
     engine: Arc<Engine>,
     reader: impl AsyncRead + Send + Unpin + 'static,
@@ -26,8 +29,14 @@ pub(crate) async fn serve_pipe(
     let _end = ending.clone().drop_guard();
     // The transport in front has a limit of its own.
     let transport = AsyncRwTransport::new(reader, writer).with_max_line_length(usize::MAX);
-    let handler = SessionHandler::new(engine, ending);
-    match serve_server(handler, Opening { transport, open: false }).await {
+    let grace = engine.options.grace;
+    let handler = SessionHandler::new(engine, ending.clone());
+    match serve_server(
+        handler,
+        Opening { transport, open: false, in_flight: HashSet::new(), grace, last: None, ending },
+    )
+    .await
+    {
         Ok(session) => {
             let _ = session.waiting().await;
         }
@@ -36,10 +45,36 @@ pub(crate) async fn serve_pipe(
     }
 }
 
-/// A transport on which nothing but `initialize` begins a session, and nothing else ends it before it begins.
+/// A transport on which nothing but `initialize` begins a session, nothing else ends it before it begins, and no
+/// request is left unanswered when it ends.
 struct Opening<T> {
     transport: T,
     open: bool,
+    in_flight: HashSet<RequestId>,
+    grace: Duration,
+    /// When requests in flight have had their time, once no more come.
+    last: Option<Instant>,
+    /// Ends the calls of the session.
+    ending: CancellationToken,
+}
+
+impl<T> Opening<T> {
+    /// Takes note of what a message of the client's begins or ends.
+    fn note(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                self.in_flight.insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.in_flight.remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// What becomes of a message that comes before `initialize`.
@@ -70,12 +105,26 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        match &item {
+            JsonRpcMessage::Response(response) => self.in_flight.remove(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref().is_some_and(|id| self.in_flight.remove(id)),
+            _ => false,
+        };
         self.transport.send(item)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let message = self.transport.receive().await?;
+            let Some(message) = self.transport.receive().await else {
+                // From its end on, rmcp carries no more notifications, and a call that wants to send one would wait in
+                // vain: so the end is told later. Whenever something was sent, this is asked again.
+                if !self.in_flight.is_empty() {
+                    sleep_until(*self.last.get_or_insert_with(|| Instant::now() + self.grace)).await;
+                    self.ending.cancel();
+                }
+                return None;
+            };
+            self.note(&message);
             if self.open {
                 return Some(message);
             }
@@ -83,6 +132,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
                 Early::Begins => self.open = true,
                 Early::Passes => {}
                 Early::Refused(id, error) => {
+                    self.in_flight.remove(&id);
                     self.transport.send(JsonRpcMessage::error(wire(error), Some(id))).await.ok()?;
                     continue;
                 }

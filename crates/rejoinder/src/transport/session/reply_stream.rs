@@ -37,6 +37,14 @@ impl ReplyStream {
         }
     }
 
+    /// Waits for the end of the session, where that is not told in another way.
+    pub(super) async fn ended(&self) {
+        match &self.0 {
+            Some(line) => line.ended().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Waits for a client that has left the stream.
     pub(super) async fn connected(&self) {
         if let Some(line) = &self.0 {

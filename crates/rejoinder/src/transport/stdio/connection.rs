@@ -17,7 +17,9 @@ use super::{
     session::Session,
 };
 use crate::{
-    protocol::{Answer, Envelope, Frame, Reply, RpcError, Stream, dispatch, error_reply, is_of_session},
+    protocol::{
+        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
+    },
     server::Engine,
     transport::shutdown::Shutdown,
 };
@@ -51,8 +53,9 @@ async fn converse(
     let mut lines = Lines::new(engine.options.body_limit);
     loop {
         let mut stopped = false;
+        let busy = connection.session.as_ref().and_then(Session::room);
         tokio::select! {
-            read = input.read_buf(lines.space()), if !connection.session.as_ref().is_some_and(Session::is_busy) => {
+            read = input.read_buf(lines.space()), if busy.is_none() => {
                 let ended = read? == 0;
                 while let Some(line) = lines.next() {
                     connection.line(line);
@@ -72,6 +75,8 @@ async fn converse(
                     connection.take(message);
                 }
             }
+            // A session that has caught up need not have anything to say.
+            () = async { busy.expect("looked at before").await }, if busy.is_some() => {}
             () = shutdown.wait() => break engine.hub.close(),
         }
         if stopped || !connection.flush_unless(&shutdown, &mut output).await? {
@@ -113,6 +118,9 @@ impl Connection<'_> {
             return;
         }
         if is_of_session(&envelope, || None) && self.engine.options.sessions {
+            if let Err(error) = check_for_session(&envelope) {
+                return self.reply(error_reply(envelope.id, &error));
+            }
             let begin = || Session::begin(self.engine, self.in_flight.sender());
             return self.session.get_or_insert_with(begin).send(line.clone());
         }
@@ -133,6 +141,10 @@ impl Connection<'_> {
         if self.in_flight.contains(id) {
             let error = RpcError::invalid_request("a request with this id is still being answered");
             return self.reply(error_reply(Some(id), &error));
+        }
+        let most = self.engine.options.limits.calls;
+        if self.in_flight.len() >= most {
+            return self.reply(error_reply(Some(id), &RpcError::busy(most)));
         }
         // Nobody is woken through this: a call that is not over is polled again by its own task.
         let mut nobody = Context::from_waker(Waker::noop());
@@ -185,8 +197,8 @@ impl Connection<'_> {
         mut receiver: mpsc::Receiver<Output>,
         mut output: impl AsyncWrite + Unpin,
     ) -> io::Result<()> {
-        // Without a way into it, the session ends.
-        let mut in_session = self.session.take().is_some();
+        let session = self.session.take().map(Session::close);
+        let mut in_session = session.is_some();
         self.flush(&mut output).await?;
         while in_session || !self.in_flight.is_empty() {
             let Some(message) = receiver.recv().await else { break };

@@ -111,6 +111,10 @@ impl InFlight {
         });
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }

@@ -2,13 +2,14 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering},
+    atomic::{AtomicIsize, Ordering},
 };
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, duplex, split},
-    sync::mpsc,
+    sync::{Notify, mpsc},
+    task::AbortHandle,
 };
 
 use super::in_flight::Output;
@@ -17,11 +18,30 @@ use crate::{server::Engine, transport::session::serve_pipe};
 /// The way into the session: its messages pass through a pipe in memory, its own come back as [`Output`].
 pub(super) struct Session {
     lines: mpsc::UnboundedSender<Bytes>,
-    waiting: Arc<AtomicUsize>,
+    queue: Arc<Queue>,
+    serving: Serving,
+}
+
+/// The session's end of the pipe; with it end the session and its calls.
+pub(super) struct Serving(AbortHandle);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What is known of the lines that wait.
+#[derive(Default)]
+struct Queue {
+    /// Below zero for a moment, when a line is taken before it was counted.
+    waiting: AtomicIsize,
+    /// Told whenever there is room again.
+    room: Notify,
 }
 
 /// While more lines than this wait, none is read: that bounds the queue.
-const ENOUGH: usize = 64;
+const ENOUGH: isize = 64;
 
 impl Session {
     /// Begins the session. Its last output is [`Output::SessionOver`].
@@ -29,17 +49,23 @@ impl Session {
         let (here, there) = duplex(64 * 1024);
         let (reader, writer) = split(there);
         let (mut from_session, mut to_session) = split(here);
-        let (lines, mut queue) = mpsc::unbounded_channel::<Bytes>();
-        let waiting = Arc::new(AtomicUsize::new(0));
-        tokio::spawn(serve_pipe(Arc::clone(engine), reader, writer));
-        let taken = Arc::clone(&waiting);
+        let (lines, mut arriving) = mpsc::unbounded_channel::<Bytes>();
+        let queue = Arc::new(Queue::default());
+        let serving = Serving(tokio::spawn(serve_pipe(Arc::clone(engine), reader, writer)).abort_handle());
+        let taken = Arc::clone(&queue);
         tokio::spawn(async move {
-            while let Some(line) = queue.recv().await {
-                taken.fetch_sub(1, Ordering::Relaxed);
+            while let Some(line) = arriving.recv().await {
+                if taken.waiting.fetch_sub(1, Ordering::Relaxed) == ENOUGH + 1 {
+                    taken.room.notify_one();
+                }
                 if to_session.write_all(&line).await.is_err() || to_session.write_all(b"\n").await.is_err() {
-                    return;
+                    break;
                 }
             }
+            // A session that has ended keeps nobody waiting.
+            drop(arriving);
+            taken.waiting.store(0, Ordering::Relaxed);
+            taken.room.notify_one();
             // The session sees the end of its input, and ends.
             let _ = to_session.shutdown().await;
         });
@@ -56,16 +82,24 @@ impl Session {
             }
             let _ = output.send(Output::SessionOver).await;
         });
-        Self { lines, waiting }
+        Self { lines, queue, serving }
     }
 
     pub(super) fn send(&self, line: Bytes) {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
         // A session that has ended takes no more.
-        let _ = self.lines.send(line);
+        if self.lines.send(line).is_ok() {
+            self.queue.waiting.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
-    pub(super) fn is_busy(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > ENOUGH
+    /// Sends no more: the session ends when its calls have, or when what is returned is dropped.
+    pub(super) fn close(self) -> Serving {
+        self.serving
+    }
+
+    /// What ends when there is room for another line; `None` if there is.
+    pub(super) fn room(&self) -> Option<impl Future<Output = ()> + use<>> {
+        let queue = Arc::clone(&self.queue);
+        (queue.waiting.load(Ordering::Relaxed) > ENOUGH).then_some(async move { queue.room.notified().await })
     }
 }

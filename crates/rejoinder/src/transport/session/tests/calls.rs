@@ -184,6 +184,7 @@ async fn the_end_of_a_session_drops_its_functions() {
     let _handle = client.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await.expect("sent");
     until("it runs", || fixture.seen.running.load(Ordering::SeqCst) == 1).await;
     client.peer.cancel().await.expect("it ends");
-    tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+    // The grace period.
+    tokio::time::sleep(std::time::Duration::from_secs(11)).await;
     assert_eq!(fixture.seen.running.load(Ordering::SeqCst), 0);
 }

@@ -45,7 +45,7 @@ impl Http {
             request = request.header(*name, *value);
         }
         let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
-        self.server.handle(request.body(Full::new(body)).expect("a request")).await
+        self.server.handle(request.body(Full::new(body)).expect("a request"), Ok(())).await
     }
 
     pub(super) async fn post(&self, body: Value) -> Response<SessionBody> {

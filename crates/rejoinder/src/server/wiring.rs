@@ -1,0 +1,116 @@
+use std::fmt;
+
+use rejoinder_core::{
+    call::Dependencies,
+    inject::Need,
+    item::{Prompt, Resource, Tool},
+};
+
+use super::registry::Registry;
+
+/// One mistake in how a server is put together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WiringError {
+    /// What it is about: ``tool `add` ``.
+    pub of: String,
+    /// What is wrong, and what to do.
+    pub mistake: String,
+}
+
+/// Every mistake in how a server is put together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WiringErrors(pub Vec<WiringError>);
+
+impl fmt::Display for WiringErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server cannot be built:")?;
+        self.list(f)
+    }
+}
+
+impl WiringErrors {
+    /// Each mistake on a line of its own.
+    pub(super) fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|WiringError { of, mistake }| write!(f, "\n  {of}: {mistake}"))
+    }
+}
+
+impl std::error::Error for WiringErrors {}
+
+/// Puts items on shelves and collects the mistakes in them.
+pub(super) struct Check<'a> {
+    dependencies: &'a Dependencies,
+    pub(super) registry: Registry,
+    found: Vec<WiringError>,
+}
+
+impl<'a> Check<'a> {
+    /// Nothing is on the shelves yet.
+    pub(super) fn new(dependencies: &'a Dependencies) -> Self {
+        Self { dependencies, registry: Registry::default(), found: Vec::new() }
+    }
+
+    pub(super) fn tool(&mut self, tool: Tool) {
+        let of = format!("tool `{}`", tool.name());
+        self.name(&of, tool.name());
+        self.needs(&of, tool.needs());
+        tool.mistake().into_iter().for_each(|mistake| self.report(&of, mistake));
+        if self.registry.tools.get(tool.name()).is_some() {
+            self.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`");
+        }
+        let mut mistakes = Vec::new();
+        self.registry.add_tool(tool, &mut mistakes);
+        mistakes.into_iter().for_each(|mistake| self.report(&of, mistake));
+    }
+
+    pub(super) fn prompt(&mut self, prompt: Prompt) {
+        let of = format!("prompt `{}`", prompt.name());
+        self.name(&of, prompt.name());
+        self.needs(&of, prompt.needs());
+        if self.registry.prompts.get(prompt.name()).is_some() {
+            self.report(&of, "there are two of this name; give one of them another with `#[prompt(name = \"..\")]`");
+        }
+        self.registry.add_prompt(prompt);
+    }
+
+    pub(super) fn resource(&mut self, resource: Resource) {
+        let of = format!("resource `{}`", resource.uri());
+        self.needs(&of, resource.needs());
+        if !resource.uri().contains(':') {
+            self.report(&of, "a URI begins with a scheme, such as `files://`");
+        }
+        if self.registry.resources.get(resource.uri()).is_some() {
+            self.report(&of, "there are two at this URI");
+        }
+        let mut mistakes = Vec::new();
+        self.registry.add_resource(resource, &mut mistakes);
+        mistakes.into_iter().for_each(|mistake| self.report(&of, mistake));
+    }
+
+    pub(super) fn report(&mut self, of: &str, mistake: impl Into<String>) {
+        self.found.push(WiringError { of: of.to_owned(), mistake: mistake.into() });
+    }
+
+    /// The shelves, unless there is a mistake in what is on them.
+    pub(super) fn finish(self) -> Result<Registry, WiringErrors> {
+        if self.found.is_empty() { Ok(self.registry) } else { Err(WiringErrors(self.found)) }
+    }
+
+    fn needs(&mut self, of: &str, needs: &[(&'static str, Need)]) {
+        for (parameter, need) in needs {
+            if !self.dependencies.contains(need.id) {
+                self.report(
+                    of,
+                    format!("parameter `{parameter}` needs a `{0}`: provide one with `.provide(..)`", need.name),
+                );
+            }
+        }
+    }
+
+    fn name(&mut self, of: &str, name: &str) {
+        let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
+            self.report(of, "a name has 1 to 128 letters, digits, `_`, `-` or `.`");
+        }
+    }
+}

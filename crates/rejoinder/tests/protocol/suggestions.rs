@@ -1,0 +1,44 @@
+//! A name that nothing has, and the one that was probably meant.
+
+use rejoinder::{Era, testing::Client};
+use serde_json::json;
+
+use crate::fixture::server;
+
+fn both_eras() -> [Client; 2] {
+    [Era::Stateless, Era::Session].map(|era| Client::new(server()).era(era))
+}
+
+#[tokio::test]
+async fn a_similar_name_is_suggested() {
+    for client in both_eras() {
+        for (name, told) in [
+            ("ad", "there is no tool `ad`; did you mean `add`?"),
+            ("Talk", "there is no tool `Talk`; did you mean `talk`?"),
+            ("who_am_i", "there is no tool `who_am_i`; did you mean `whoami`?"),
+            // The name of a prompt is of no use here.
+            ("greet", "there is no tool `greet`"),
+            ("delete_everything", "there is no tool `delete_everything`"),
+        ] {
+            let error = client.call(name, json!({})).await.unwrap_err();
+            assert_eq!((error.code(), &*error.rpc().unwrap().message), (Some(-32602), told));
+        }
+        let error = client.get("gret", json!({})).await.unwrap_err();
+        assert_eq!(error.rpc().unwrap().message, "there is no prompt `gret`; did you mean `greet`?");
+    }
+}
+
+#[tokio::test]
+async fn what_is_gone_is_not_suggested() {
+    for client in both_eras() {
+        client.server().handle().remove_tool("add");
+        let error = client.call("ad", json!({})).await.unwrap_err();
+        assert_eq!(error.rpc().unwrap().message, "there is no tool `ad`");
+    }
+}
+
+#[tokio::test]
+async fn a_name_without_end_is_compared_with_nothing() {
+    let error = Client::new(server()).call(&"a".repeat(1_000_000), json!({})).await.unwrap_err();
+    assert!(!error.rpc().unwrap().message.contains("did you mean"), "{error}");
+}

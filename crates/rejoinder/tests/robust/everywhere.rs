@@ -1,0 +1,209 @@
+//! What must be refused alike in both eras, over HTTP and on a pipe.
+
+use serde_json::{Value, json};
+
+use crate::{fixture::Host, ways::Way};
+
+const ADD: &str = r#"{"a":1,"b":2}"#;
+
+fn add(way: &Way) -> String {
+    way.call("add", json!({ "a": 1, "b": 2 })).to_string()
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_refused_and_the_next_one_answered() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        let good = add(&way);
+        let deep = "[".repeat(100_000);
+        let whole_deep = format!("{deep}{}", "]".repeat(100_000));
+        let cases: Vec<(&str, Vec<u8>, i64)> = vec![
+            ("no JSON", b"hello".to_vec(), -32700),
+            ("cut short", good.as_bytes()[..good.len() - 1].to_vec(), -32700),
+            ("trailing garbage", [good.as_bytes(), b"}"].concat(), -32700),
+            ("two messages", [good.as_bytes(), good.as_bytes()].concat(), -32700),
+            ("no UTF-8", b"\xFF\xFE".to_vec(), -32700),
+            (
+                "no UTF-8 in an argument",
+                good.replace("\"a\"", "\"?\"")
+                    .into_bytes()
+                    .into_iter()
+                    .map(|byte| if byte == b'?' { 0xFF } else { byte })
+                    .collect(),
+                -32700,
+            ),
+            ("a byte order mark", [b"\xEF\xBB\xBF", good.as_bytes()].concat(), -32700),
+            ("deep and unfinished", deep.into_bytes(), -32700),
+            ("deep", whole_deep.into_bytes(), -32600),
+            ("an empty batch", b"[]".to_vec(), -32600),
+            ("a batch", format!("[{good},{good}]").into_bytes(), -32600),
+            ("null", b"null".to_vec(), -32600),
+            ("a number", b"7".to_vec(), -32600),
+            ("text", b"\"text\"".to_vec(), -32600),
+            ("an empty object", b"{}".to_vec(), -32600),
+        ];
+        for (what, bytes, code) in cases {
+            let (status, answer) = way.raw(bytes).await;
+            assert_eq!(answer["error"]["code"], code, "{what} over {}: {answer}", way.name());
+            assert!(status.is_none_or(|status| status == 400), "{what} over {}: {status:?}", way.name());
+            way.still_answers().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn fields_of_the_wrong_type_are_refused() {
+    let host = Host::start().await;
+    let kinds = [json!(null), json!(true), json!(7), json!(-1.5), json!("text"), json!([]), json!([1]), json!({})];
+    type Right = fn(&Value) -> bool;
+    // Where, which kinds are right there, and the error for all others.
+    let cases: [(&str, Right, i64); 7] = [
+        ("/jsonrpc", |_| false, -32600),
+        ("/id", |kind| kind.is_string() || kind.is_i64(), -32600),
+        ("/method", Value::is_string, -32600),
+        // Without params there is no name.
+        ("/params", |kind| kind.is_object() || kind.is_null(), -32602),
+        ("/params/name", Value::is_string, -32602),
+        ("/params/arguments", |kind| kind.is_object() || kind.is_null(), -32602),
+        ("/params/_meta", |kind| kind.is_object() || kind.is_null(), -32602),
+    ];
+    for mut way in Way::all(&host).await {
+        for (pointer, right, code) in cases {
+            for kind in kinds.iter().filter(|kind| !right(kind)) {
+                let mut message: Value = serde_json::from_str(&add(&way)).expect("JSON");
+                message["params"]["_meta"]["x"] = 1.into();
+                *message.pointer_mut(pointer).expect("it is there") = kind.clone();
+                let (_, answer) = way.raw(message.to_string()).await;
+                let shown = format!("{pointer} = {kind} over {}: {answer}", way.name());
+                assert_eq!(answer["error"]["code"], code, "{shown}");
+                assert_eq!(answer["id"], if pointer == "/id" { Value::Null } else { json!(1) }, "{shown}");
+            }
+        }
+        way.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn ids_come_back_as_they_were_sent_or_are_refused() {
+    let host = Host::start().await;
+    let long = format!("\"{}\"", "x".repeat(100_000));
+    for mut way in Way::all(&host).await {
+        let good = add(&way);
+        let with_id = |id: &str| good.replacen("\"id\":1", &format!("\"id\":{id}"), 1);
+        for id in ["0", "-1", "9007199254740993", "-9223372036854775808", "\"\"", "\"1\"", "\"a\\nb\"", "\"ü\"", &long]
+        {
+            let (_, answer) = way.raw(with_id(id)).await;
+            let sent: Value = serde_json::from_str(id).expect("JSON");
+            assert_eq!((&answer["id"], answer["result"].is_object()), (&sent, true), "{id} over {}", way.name());
+        }
+        for id in ["null", "true", "1.0", "1e3", "[]", "{}"] {
+            let (_, answer) = way.raw(with_id(id)).await;
+            assert_eq!(
+                (&answer["id"], &answer["error"]["code"]),
+                (&Value::Null, &json!(-32600)),
+                "{id} over {}",
+                way.name()
+            );
+        }
+        way.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_there_twice_is_refused() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        let good = add(&way);
+        for field in [
+            r#""jsonrpc":"2.0""#,
+            r#""id":1"#,
+            r#""method":"tools/call""#,
+            r#""name":"add""#,
+            &format!("\"arguments\":{ADD}"),
+        ] {
+            let twice = good.replacen(field, &format!("{field},{field}"), 1);
+            let (_, answer) = way.raw(twice).await;
+            assert_eq!(answer["error"]["code"], -32600, "{field} over {}: {answer}", way.name());
+        }
+        for arguments in [r#"{"a":1,"a":2,"b":2}"#, r#"{"a":1,"b":2,"\u0061":1}"#] {
+            let (_, answer) = way.raw(good.replacen(ADD, arguments, 1)).await;
+            // What the model is told in the one era is an error of the protocol in the other.
+            let told =
+                if way.is_session() { &answer["error"]["message"] } else { &answer["result"]["content"][0]["text"] };
+            assert_eq!(told, "Invalid argument `a`: it was sent twice.", "{answer}");
+        }
+        let prompt = way.request("prompts/get", json!({ "name": "panicking_prompt", "arguments": "ARGUMENTS" }));
+        let prompt = prompt.to_string().replace("\"ARGUMENTS\"", r#"{"text":"a","text":"b"}"#);
+        let answer = match &mut way {
+            Way::Stateless(_) => {
+                let post = crate::client::Post::raw(prompt);
+                host.post(&post.set("Mcp-Method", "prompts/get").set("Mcp-Name", "panicking_prompt")).await.json()
+            }
+            other => other.raw(prompt).await.1,
+        };
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(answer["error"]["message"], "Invalid argument `text`: it was sent twice.");
+        way.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_state_that_nobody_gave_out_is_refused() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        for state in [json!("junk"), json!(""), json!(7), json!({}), json!("rj1.AAAA.BBBB")] {
+            for (method, mut params) in [
+                ("tools/call", json!({ "name": "add", "arguments": { "a": 1, "b": 2 } })),
+                ("prompts/get", json!({ "name": "panicking_prompt", "arguments": { "text": "t" } })),
+                ("resources/read", json!({ "uri": "panic://now" })),
+            ] {
+                params["requestState"] = state.clone();
+                let message = way.request(method, params);
+                let answer = way.ask(&message).await;
+                let shown = format!("{method} {state} over {}: {answer}", way.name());
+                assert_eq!(answer["error"]["code"], -32602, "{shown}");
+                assert_eq!(answer["error"]["data"], json!({ "reason": "invalid_request_state" }), "{shown}");
+            }
+        }
+        for responses in [json!("junk"), json!([]), json!({ "a": 1 }), json!({ "a": { "action": "perhaps" } })] {
+            let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 }, "inputResponses": responses });
+            let message = way.request("tools/call", params);
+            let answer = way.ask(&message).await;
+            assert_eq!(answer["error"]["code"], -32602, "{responses} over {}: {answer}", way.name());
+        }
+        // An answer to nothing that was asked counts for nothing.
+        let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 }, "inputResponses": { "a": { "action": "decline" } } });
+        let message = way.request("tools/call", params);
+        assert_eq!(way.ask(&message).await["result"]["content"][0]["text"], "3", "{}", way.name());
+        way.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_an_internal_error_with_an_id() {
+    let host = Host::start().await;
+    let complete = json!({ "ref": { "type": "ref/prompt", "name": "panicking_prompt" },
+        "argument": { "name": "text", "value": "" } });
+    let requests = [
+        ("tools/call", json!({ "name": "panic_at_once" })),
+        ("tools/call", json!({ "name": "panic_later" })),
+        ("tools/call", json!({ "name": "panic_after_progress", "_meta": { "progressToken": 7 } })),
+        ("tools/call", json!({ "name": "panic_in_drop", "arguments": { "stay": false } })),
+        ("tools/call", json!({ "name": "panic_while_reading", "arguments": { "mine": 1 } })),
+        ("prompts/get", json!({ "name": "panicking_prompt", "arguments": { "text": "t" } })),
+        ("prompts/get", json!({ "name": "prompt_with_a_mine", "arguments": { "mine": "x" } })),
+        ("resources/read", json!({ "uri": "panic://now" })),
+        ("resources/read", json!({ "uri": "mine://x" })),
+        ("completion/complete", complete),
+    ];
+    for mut way in Way::all(&host).await {
+        for (method, params) in &requests {
+            let message = way.request(method, params.clone());
+            let answer = way.ask(&message).await;
+            let shown = format!("{message} over {}: {answer}", way.name());
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{shown}");
+            assert!(answer["error"]["data"]["id"].is_string(), "{shown}");
+            way.still_answers().await;
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The four ways to a server: each era, over HTTP and on a pipe.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split};
+
+use crate::{
+    client::{Connection, Post, Response, request, within},
+    fixture::Host,
+};
+
+pub(crate) const LEGACY: &str = "2025-11-25";
+
+/// The first request of a session.
+pub(crate) fn initialize(id: impl Into<Value>) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": "initialize", "params": { "protocolVersion": LEGACY,
+        "capabilities": {}, "clientInfo": { "name": "robust", "version": "1" } } })
+}
+
+/// A session over HTTP.
+#[derive(Clone)]
+pub(crate) struct Session {
+    pub(crate) address: SocketAddr,
+    pub(crate) id: String,
+}
+
+impl Session {
+    pub(crate) async fn begin(host: &Host) -> Self {
+        Self::begin_as(host, |post| post).await
+    }
+
+    pub(crate) async fn begin_as(host: &Host, who: impl Fn(Post) -> Post) -> Self {
+        let response = host.post(&who(without_session(initialize(0).to_string()))).await;
+        assert_eq!(response.status, 200, "{response:?}");
+        let id =
+            response.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).expect("an id").to_owned();
+        let session = Self { address: host.address, id };
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(host.post(&who(session.raw(ready.to_string()))).await.status, 202);
+        session
+    }
+
+    /// Any body at all, in this session.
+    pub(crate) fn raw(&self, body: impl Into<Vec<u8>>) -> Post {
+        without_session(body).set("Mcp-Session-Id", &self.id)
+    }
+
+    /// Sends a message; the answer.
+    pub(crate) async fn ask(&self, message: &Value) -> Response {
+        let mut connection = self.open(message).await;
+        connection.response().await.expect("an answer")
+    }
+
+    /// Sends a message; where the answer comes.
+    pub(crate) async fn open(&self, message: &Value) -> Connection {
+        let mut connection = Connection::open(self.address).await;
+        connection.send(self.raw(message.to_string()).bytes()).await;
+        connection
+    }
+}
+
+/// Any body at all, of the session era.
+pub(crate) fn without_session(body: impl Into<Vec<u8>>) -> Post {
+    Post::raw(body).without("Mcp-Method").without("Mcp-Name").set("MCP-Protocol-Version", LEGACY)
+}
+
+/// A request of the session era.
+pub(crate) fn in_session(method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
+}
+
+/// A pipe in memory, with the server at its other end.
+pub(crate) struct Pipe {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+}
+
+impl Pipe {
+    pub(crate) fn open(host: &Host) -> Self {
+        let (ours, theirs) = duplex(64 * 1024);
+        let (reader, writer) = split(theirs);
+        tokio::spawn(host.server.clone().serve_io(reader, writer));
+        let (output, input) = split(ours);
+        Self { input, output: BufReader::new(output).lines() }
+    }
+
+    pub(crate) async fn in_session(host: &Host) -> Self {
+        let mut pipe = Self::open(host);
+        pipe.send(initialize(0).to_string()).await;
+        assert_eq!(pipe.message().await["result"]["protocolVersion"], LEGACY);
+        pipe.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()).await;
+        pipe
+    }
+
+    pub(crate) async fn send(&mut self, line: impl AsRef<[u8]>) {
+        within(self.input.write_all(&[line.as_ref(), b"\n"].concat())).await.expect("the server reads");
+    }
+
+    pub(crate) async fn message(&mut self) -> Value {
+        let line = within(self.output.next_line()).await.expect("text").expect("a line");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"))
+    }
+
+    /// The next message that is no notification.
+    pub(crate) async fn reply(&mut self) -> Value {
+        loop {
+            let message = self.message().await;
+            if message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+}
+
+/// One of the four.
+pub(crate) enum Way {
+    Stateless(SocketAddr),
+    Session(Session),
+    StatelessPipe(Pipe),
+    SessionPipe(Pipe),
+}
+
+impl Way {
+    pub(crate) async fn all(host: &Host) -> [Self; 4] {
+        [
+            Self::Stateless(host.address),
+            Self::Session(Session::begin(host).await),
+            Self::StatelessPipe(Pipe::open(host)),
+            Self::SessionPipe(Pipe::in_session(host).await),
+        ]
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Stateless(_) => "stateless HTTP",
+            Self::Session(_) => "a session over HTTP",
+            Self::StatelessPipe(_) => "a stateless pipe",
+            Self::SessionPipe(_) => "a session on a pipe",
+        }
+    }
+
+    pub(crate) fn is_session(&self) -> bool {
+        matches!(self, Self::Session(_) | Self::SessionPipe(_))
+    }
+
+    /// A request as this way wants it.
+    pub(crate) fn request(&self, method: &str, params: Value) -> Value {
+        if self.is_session() { in_session(method, params) } else { request(method, params) }
+    }
+
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Sends bytes that are, or should be, one request; the JSON-RPC message that answers it, and its HTTP status.
+    pub(crate) async fn raw(&mut self, bytes: impl Into<Vec<u8>>) -> (Option<u16>, Value) {
+        let post = match self {
+            Self::Stateless(_) => Post::raw(bytes),
+            Self::Session(session) => session.raw(bytes),
+            Self::StatelessPipe(pipe) | Self::SessionPipe(pipe) => {
+                pipe.send(bytes.into()).await;
+                return (None, pipe.reply().await);
+            }
+        };
+        self.post(&post).await
+    }
+
+    /// The same for a message whose headers, if it has any, are right.
+    pub(crate) async fn ask(&mut self, message: &Value) -> Value {
+        match self {
+            Self::Stateless(_) => self.post(&Post::of(message)).await.1,
+            _ => self.raw(message.to_string()).await.1,
+        }
+    }
+
+    async fn post(&self, post: &Post) -> (Option<u16>, Value) {
+        let (Self::Stateless(address) | Self::Session(Session { address, .. })) = self else {
+            unreachable!("only over HTTP")
+        };
+        let mut connection = Connection::open(*address).await;
+        connection.send(post.bytes()).await;
+        let response = connection.response().await.expect("an answer");
+        (Some(response.status), response.messages().pop().expect("a message"))
+    }
+
+    pub(crate) async fn still_answers(&mut self) {
+        let add = self.call("add", json!({ "a": 1, "b": 2 }));
+        let answer = self.ask(&add).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "{}: {answer}", self.name());
+    }
+}
