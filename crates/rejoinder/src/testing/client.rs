@@ -11,7 +11,7 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, head
 use http_body_util::Full;
 use rejoinder_core::{
     call::{Era, Level},
-    graph::{Ran, Resolver},
+    graph::Ran,
     model::{ClientCapabilities, Implementation},
 };
 use serde_json::Value;
@@ -84,89 +84,6 @@ impl Client {
             extensions: Extensions::new(),
             ids: Arc::new(AtomicU64::new(1)),
         }
-    }
-
-    /// Uses the provided `service` in place of the one of its type, for a test without the real one.
-    ///
-    /// # Panics
-    ///
-    /// If nothing of that type was provided: the test would not test what it says.
-    ///
-    /// ```
-    /// use rejoinder::{prelude::*, testing::Client};
-    /// use serde_json::json;
-    ///
-    /// struct Clock(fn() -> u64);
-    ///
-    /// #[tool]
-    /// async fn now(clock: Dep<Clock>) -> u64 { (clock.0)() }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
-    /// let server = Server::new("clock", "1.0.0").provide(Clock(|| panic!("the real clock"))).tools(tools![now]);
-    /// let client = Client::new(server).replace(Clock(|| 42));
-    /// assert_eq!(client.call("now", json!({})).await?.text(), "42");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn replace<T: Send + Sync + 'static>(self, service: T) -> Self {
-        self.replace_shared(Arc::new(service))
-    }
-
-    /// [`Client::replace`] by a service that the test holds too, to look at afterwards.
-    ///
-    /// # Panics
-    ///
-    /// If nothing of that type was provided.
-    #[must_use]
-    #[track_caller]
-    pub fn replace_shared<T: Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
-        let replaced = self.server.0.replace(service);
-        let name = std::any::type_name::<T>();
-        self.server = BuiltServer(replaced.unwrap_or_else(|| panic!("the server was provided with no `{name}`")));
-        self.service = self.server.clone().into_service();
-        self.anew()
-    }
-
-    /// Uses what `value` makes in place of a resolver, which is named as it is in `#[resolve(..)]`.
-    ///
-    /// The resolver does not run, asks nothing, and needs none of its own parameters.
-    ///
-    /// # Panics
-    ///
-    /// If nothing that the server offers uses it: the test would not test what it says.
-    ///
-    /// ```
-    /// use rejoinder::{prelude::*, testing::Client};
-    /// use serde_json::json;
-    ///
-    /// #[resolver]
-    /// fn weather(city: &str) -> Result<String, ToolError> { Err(ToolError::new(format!("{city} is not on the map"))) }
-    ///
-    /// #[tool]
-    /// async fn dress(city: String, #[resolve(weather)] weather: &String) -> String { format!("{weather} in {city}") }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
-    /// let server = Server::new("wardrobe", "1.0.0").tools(tools![dress]);
-    /// let client = Client::new(server).replace_resolver::<weather>(|| "rain".to_owned());
-    /// let reply = client.call("dress", json!({ "city": "Bergen" })).await?;
-    /// assert_eq!(reply.text(), "rain in Bergen");
-    /// assert!(reply.ran.concat().is_empty(), "it did not run");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn replace_resolver<R: Resolver>(mut self, value: impl Fn() -> R::Output + Send + Sync + 'static) -> Self {
-        let replaced = self.server.0.replace_resolver::<R>(value);
-        let name = R::node().name;
-        self.server =
-            BuiltServer(replaced.unwrap_or_else(|| panic!("nothing of the server uses the resolver `{name}`")));
-        self.service = self.server.clone().into_service();
-        self.anew()
     }
 
     /// Talks as clients of that era do; [`Era::Stateless`] unless set.

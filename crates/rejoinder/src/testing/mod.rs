@@ -29,6 +29,7 @@ mod error;
 mod events;
 mod exchange;
 mod lists;
+mod replacing;
 mod reply;
 mod session;
 mod stateless;

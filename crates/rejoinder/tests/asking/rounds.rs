@@ -1,0 +1,140 @@
+//! The rounds of a call on the wire, one by one.
+
+use rejoinder::StateKeys;
+use serde_json::Value;
+
+use super::*;
+
+#[tokio::test]
+async fn who_has_answered_need_not_be_able_to_be_asked() {
+    let client = Client::new(server());
+    let asked = round(&client.clone().answer("who", ada()), "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": asked["requestState"], "inputResponses": accept("Ada") });
+    let done = round(&client, "greet", json!({}), rest.clone()).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "Hello, Ada!");
+    let bad = json!({ "requestState": asked["requestState"], "inputResponses": accept("") });
+    assert_eq!(round(&client, "greet", json!({}), bad).await.unwrap_err().0, -32021);
+}
+
+/// A request of one round, by hand.
+async fn round(client: &Client, tool: &str, arguments: Value, rest: Value) -> Result<Value, (i32, Option<Value>)> {
+    let mut params = json!({ "name": tool, "arguments": arguments });
+    if let (Value::Object(params), Value::Object(rest)) = (&mut params, rest) {
+        params.extend(rest);
+    }
+    client.request("tools/call", params).await.map_err(|error| {
+        let error = error.rpc().expect("a JSON-RPC error").clone();
+        (error.code, error.data)
+    })
+}
+
+fn accept(name: &str) -> Value {
+    json!({ "who": { "action": "accept", "content": { "name": name } } })
+}
+
+#[tokio::test]
+async fn c24_a_round_that_asks_says_so() {
+    let client = Client::new(server()).answer("who", ada());
+    let result = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    assert_eq!(result["resultType"], "input_required");
+    assert_eq!(result["inputRequests"]["who"]["method"], "elicitation/create");
+    assert_eq!(result["inputRequests"]["who"]["params"]["message"], "Who are you?");
+    assert!(result["requestState"].as_str().unwrap().starts_with("v1."));
+    assert!(result.get("ttlMs").is_none());
+}
+
+#[tokio::test]
+async fn c27_c28_a_state_is_good_for_its_own_call_only() {
+    let client = Client::new(server()).answer("who", ada());
+    let first = round(&client, "buy", json!({ "item": "tea" }), json!({})).await.unwrap();
+    let state = first["requestState"].as_str().unwrap().to_owned();
+    let refused = Err((-32602, Some(json!({ "reason": "invalid_request_state" }))));
+    let tampered = json!({ "requestState": format!("{state}-TAMPERED"), "inputResponses": accept("Eve") });
+    assert_eq!(round(&client, "buy", json!({ "item": "tea" }), tampered).await, refused);
+    let whole = json!({ "requestState": state, "inputResponses": accept("Ada") });
+    assert_eq!(round(&client, "buy", json!({ "item": "gold" }), whole.clone()).await, refused);
+    assert_eq!(round(&client, "greet", json!({}), whole.clone()).await, refused);
+    for other in [json!(""), json!(7), json!({}), json!("v1.")] {
+        assert_eq!(round(&client, "buy", json!({ "item": "tea" }), json!({ "requestState": other })).await, refused);
+    }
+    assert_eq!(round(&client, "no_such_tool", json!({}), whole.clone()).await, refused);
+    let next = round(&client, "buy", json!({ "item": "tea" }), whole).await.unwrap();
+    assert_eq!(next["inputRequests"]["sure"]["params"]["message"], "Ada, do you want tea?");
+    assert_ne!(next["requestState"], state);
+}
+
+#[tokio::test]
+async fn c31_any_replica_with_the_same_keys_takes_the_next_round() {
+    let keys = || StateKeys::new(["0123456789abcdef0123456789abcdef"]).unwrap();
+    let [one, two] = [0, 1].map(|_| Client::new(server().state_keys(keys())).answer("who", ada()));
+    let first = round(&one, "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
+    let done = round(&two, "greet", json!({}), rest).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignored() {
+    let client = Client::new(server()).answer("who", ada());
+    let asks =
+        async |rest: Value| round(&client, "greet", json!({}), rest).await.unwrap()["inputRequests"]["who"].is_object();
+    assert!(asks(json!({ "inputResponses": { "stranger": { "action": "accept" } } })).await);
+    assert!(asks(json!({ "inputResponses": null })).await);
+    assert!(asks(json!({ "inputResponses": accept("Ada") })).await, "an answer to what was never asked is no answer");
+    let rubbish = [
+        json!(5),
+        json!({ "who": 12345 }),
+        json!({ "who": { "nonsense": 1 } }),
+        json!({ "who": { "action": "perhaps" } }),
+        json!({ "who": { "action": "accept", "content": { "name": { "first": "Ada" } } } }),
+        json!({ "stranger": { "roots": [{ "uri": "https://example.com" }] } }),
+    ];
+    for rubbish in rubbish {
+        let bad = round(&client, "greet", json!({}), json!({ "inputResponses": rubbish })).await.unwrap_err();
+        assert_eq!(bad, (-32602, None), "{rubbish}");
+    }
+    let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    let mut answers = accept("Ada");
+    answers["stranger"] = json!({ "action": "decline" });
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": answers });
+    assert_eq!(round(&client, "greet", json!({}), rest).await.unwrap()["content"][0]["text"], "Hello, Ada!");
+}
+
+#[tokio::test]
+async fn c29_a_state_can_be_good_for_one_use_only() {
+    let server = server().single_use(rejoinder::SpentInMemory::default());
+    let client = Client::new(server).answer("who", ada());
+    let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
+    assert!(round(&client, "greet", json!({}), rest.clone()).await.is_ok());
+    let refused = Err((-32602, Some(json!({ "reason": "invalid_request_state" }))));
+    assert_eq!(round(&client, "greet", json!({}), rest).await, refused);
+}
+
+#[tokio::test]
+async fn what_one_caller_was_asked_no_other_may_answer() {
+    let server = server().principal(|facts| Some(facts.headers()?.get("x-user")?.to_str().ok()?.to_owned()));
+    let client = Client::new(server).answer("who", ada());
+    let [ada, eve] = ["ada", "eve"].map(|user| client.clone().header("x-user", user));
+    let first = round(&ada, "greet", json!({}), json!({})).await.unwrap();
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
+    let refused = Err((-32602, Some(json!({ "reason": "invalid_request_state" }))));
+    assert_eq!(round(&eve, "greet", json!({}), rest.clone()).await, refused);
+    assert_eq!(round(&client, "greet", json!({}), rest.clone()).await, refused);
+    assert!(round(&ada, "greet", json!({}), rest).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_callers_at_once_each_get_their_own_answer_back() {
+    let client = Client::new(server());
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..10_000 {
+        let client = client.clone().answer("who", Name { name: format!("caller {number}") });
+        calls.spawn(async move { (number, client.call("greet", json!({})).await.unwrap().text()) });
+    }
+    let replies = calls.join_all().await;
+    assert_eq!(replies.len(), 10_000);
+    for (number, text) in replies {
+        assert_eq!(text, format!("Hello, caller {number}!"));
+    }
+}
