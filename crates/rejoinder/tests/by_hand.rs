@@ -153,6 +153,14 @@ async fn a_call_that_asks_nothing_can_go_on_later() {
 }
 
 #[tokio::test]
+async fn as_many_rounds_as_the_work_needs_are_taken_and_none_of_them_waits_while_there_is_progress() {
+    in_both_eras(Client::new(server()), async |client| {
+        assert_eq!(client.call("crunch", json!({ "to": 2000 })).await.unwrap().text(), "1999000");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn c25_a_round_without_questions_has_a_state_and_no_requests() {
     let client = Client::new(server());
     let call = |state: Value| {

@@ -12,7 +12,8 @@ pub fn needs_below(mut own: Vec<(&'static str, Need)>, edges: &[Edge]) -> Vec<(&
 
 fn add(node: &Node, seen: &mut HashSet<TypeId>, needs: &mut Vec<(&'static str, Need)>) {
     if seen.insert((node.type_id)()) {
-        needs.extend((node.needs)());
+        let of_resolver = |need| Need { resolver: Some(node.name), ..need };
+        needs.extend((node.needs)().into_iter().map(|(parameter, need)| (parameter, of_resolver(need))));
         node.edges.iter().for_each(|edge| add(edge.node, seen, needs));
     }
 }

@@ -1,4 +1,4 @@
-use std::any::TypeId;
+use std::{any::TypeId, sync::Arc};
 
 use crate::{call::Call, error::ToolError};
 
@@ -46,11 +46,16 @@ pub struct Need {
     pub id: TypeId,
     /// Its name, for the message.
     pub name: &'static str,
+    /// An `Arc` of it, which is another type: who provided that meant something else.
+    pub shared: TypeId,
+    /// The resolver whose parameter it is, if it is not the item's own.
+    pub resolver: Option<&'static str>,
 }
 
 impl Need {
     /// The need for a provided `T`.
     pub fn of<T: 'static>() -> Self {
-        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>() }
+        let (id, shared) = (TypeId::of::<T>(), TypeId::of::<Arc<T>>());
+        Self { id, name: std::any::type_name::<T>(), shared, resolver: None }
     }
 }

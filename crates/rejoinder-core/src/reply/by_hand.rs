@@ -76,7 +76,8 @@ impl<T> Reply<T> {
 
     /// Asks nothing, but lets the client come again with this state: to whoever has time for it then.
     ///
-    /// A client on a session cannot be sent away. For it the function runs again here, after a moment.
+    /// A client on a session cannot be sent away. For it the function runs again here: at once if the state is another
+    /// than before, and otherwise after a while that grows to a second.
     pub fn resume(state: impl Serialize) -> Self {
         Self(Inner::Next(Ok(NextRound::default()))).with_state(state)
     }

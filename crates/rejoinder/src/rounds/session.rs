@@ -33,11 +33,12 @@ pub(crate) struct Live {
 struct ByHand {
     answers: BTreeMap<String, Value>,
     kept: Option<Value>,
-    /// How often the call was to go on later in a row.
+    /// How often in a row the call was to go on later without having got any further.
     resumed: u32,
 }
 
-/// How long a call waits that is to go on later: longer each time, because a client here cannot be sent away.
+/// How long a call waits that is to go on later and has not got any further: longer each time, because a client here
+/// cannot be sent away.
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -156,15 +157,17 @@ impl Carrier for Live {
             let answers: Vec<_> = next.questions.iter().map(|posed| posed.key.clone()).zip(answers).collect();
             let pause = {
                 let mut by_hand = self.by_hand();
-                by_hand.resumed = if answers.is_empty() { by_hand.resumed + 1 } else { 0 };
+                let got_further = !answers.is_empty() || next.state != by_hand.kept;
+                by_hand.resumed = if got_further { 0 } else { by_hand.resumed + 1 };
                 by_hand.answers.extend(answers);
                 if next.state.is_some() {
                     by_hand.kept = next.state;
                 }
-                PAUSE.saturating_mul(1 << by_hand.resumed.min(10)).min(LONGEST_PAUSE)
+                (!got_further).then(|| PAUSE.saturating_mul(1 << by_hand.resumed.min(10)).min(LONGEST_PAUSE))
             };
-            if next.questions.is_empty() {
-                tokio::time::sleep(pause).await;
+            match pause {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => tokio::task::yield_now().await,
             }
             Ok(())
         })

@@ -98,12 +98,16 @@ impl<'a> Check<'a> {
 
     fn needs(&mut self, of: &str, needs: &[(&'static str, Need)]) {
         for (parameter, need) in needs {
-            if !self.dependencies.contains(need.id) {
-                self.report(
-                    of,
-                    format!("parameter `{parameter}` needs a `{0}`: provide one with `.provide(..)`", need.name),
-                );
+            if self.dependencies.contains(need.id) {
+                continue;
             }
+            let whose = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
+            let remedy = if self.dependencies.contains(need.shared) {
+                "an `Arc` of one was provided, so use `.provide_shared(..)`"
+            } else {
+                "provide one with `.provide(..)`"
+            };
+            self.report(of, format!("parameter `{parameter}`{whose} needs a `{}`: {remedy}", need.name));
         }
     }
 

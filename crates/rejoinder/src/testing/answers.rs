@@ -25,7 +25,9 @@ pub(super) struct Rounds {
 }
 
 /// A server that asks more often than this asks for ever.
-const MOST_ROUNDS: usize = 16;
+const MOST_QUESTIONS: usize = 16;
+/// And one that takes more rounds without a question never comes to an end.
+const MOST_ROUNDS: usize = 10_000;
 
 impl Client {
     /// Fills in a form whenever it is asked under that key, and declares that it can be asked.
@@ -104,7 +106,8 @@ impl Client {
     pub(super) async fn through(&self, method: &str, params: Value) -> Result<(Outcome, Rounds)> {
         let mut rounds = Rounds::default();
         let mut next = params.clone();
-        while rounds.asked.len() < MOST_ROUNDS {
+        let mut asking = 0;
+        while asking <= MOST_QUESTIONS && rounds.ran.len() < MOST_ROUNDS {
             let ran = Ran::default();
             let mut exchange = self.open_with(method, next, ran.clone()).await?;
             let outcome = self.finish(&mut exchange, method, &mut rounds.asked).await;
@@ -114,14 +117,19 @@ impl Client {
                 return Ok((outcome, rounds));
             }
             let questions = outcome.result["inputRequests"].as_object().cloned().unwrap_or_default();
-            rounds.asked.push(questions.keys().cloned().collect());
+            if !questions.is_empty() {
+                asking += 1;
+                rounds.asked.push(questions.keys().cloned().collect());
+            }
             let answers =
                 questions.iter().map(|(key, question)| Ok((key.clone(), self.answer_to(method, key, question)?)));
             next = params.clone();
             next["inputResponses"] = Value::Object(answers.collect::<Result<_>>()?);
             next["requestState"] = outcome.result["requestState"].clone();
         }
-        Err(Error::NoReply { method: method.to_owned() })
+        let rounds = rounds.ran.len();
+        let reason = format!("there is no result after {rounds} rounds, {asking} of which asked something");
+        Err(Error::unexpected(method, reason, &next))
     }
 
     /// Reads on until the reply has come, and answers what a session asks before it.

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use http::StatusCode;
 use serde_json::Value;
 
@@ -18,7 +20,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!(error.to_string(), "tools/call: error -32602 (HTTP 400): there is no tool `add`");
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The server answered with a JSON-RPC error.
@@ -50,6 +52,13 @@ pub enum Error {
         /// The method that was requested.
         method: String,
     },
+}
+
+/// The sentence too: `unwrap()` shows this, and a test reads best what it says.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

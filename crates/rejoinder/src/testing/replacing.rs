@@ -47,7 +47,8 @@ impl Client {
     pub fn replace_shared<T: Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         let replaced = self.server.0.replace(service);
         let name = std::any::type_name::<T>();
-        self.server = BuiltServer(replaced.unwrap_or_else(|| panic!("the server was provided with no `{name}`")));
+        let Some(replaced) = replaced else { panic!("the server was provided with no `{name}`") };
+        self.server = BuiltServer(replaced);
         self.service = self.server.clone().into_service();
         self.anew()
     }
@@ -85,8 +86,8 @@ impl Client {
     pub fn replace_resolver<R: Resolver>(mut self, value: impl Fn() -> R::Output + Send + Sync + 'static) -> Self {
         let replaced = self.server.0.replace_resolver::<R>(value);
         let name = R::node().name;
-        self.server =
-            BuiltServer(replaced.unwrap_or_else(|| panic!("nothing of the server uses the resolver `{name}`")));
+        let Some(replaced) = replaced else { panic!("nothing of the server uses the resolver `{name}`") };
+        self.server = BuiltServer(replaced);
         self.service = self.server.clone().into_service();
         self.anew()
     }

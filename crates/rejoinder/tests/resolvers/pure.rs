@@ -86,7 +86,12 @@ fn needs_below(#[resolve(above)] above: u32) -> String {
 #[test]
 fn also_what_they_need_two_levels_down() {
     let mistakes = Server::new("r", "1").tools(tools![needs_below]).check().unwrap_err().to_string();
-    assert!(mistakes.contains("`runs`") && mistakes.contains("Runs"), "{mistakes}");
+    let told =
+        "tool `needs_below`: parameter `runs` of resolver `only_here` needs a `resolvers::Runs`: provide one with";
+    assert!(mistakes.contains(told), "{mistakes}");
+    let shared = Server::new("r", "1").provide(Arc::new(Runs::default())).tools(tools![needs_below]);
+    let mistakes = shared.check().unwrap_err().to_string();
+    assert!(mistakes.contains("an `Arc` of one was provided, so use `.provide_shared(..)`"), "{mistakes}");
 }
 
 #[test]
