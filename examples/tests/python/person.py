@@ -55,6 +55,8 @@ async def call(task):
         input_required_max_rounds=task["rounds"],
     ) as client:
         result = await client.call_tool(task["tool"], task["arguments"])
+        # What the server takes back when a call ends may be on its way: a client that left now would complain.
+        await client.list_tools()
     said = "".join(block.text for block in result.content)
     return {"asked": asked, "said": said, "failed": bool(result.is_error)}
 
