@@ -30,13 +30,19 @@ pub(crate) struct Call {
 
 impl Call {
     /// Compares what a client was asked and told with what it should have been.
-    pub(crate) fn check(&self, mut asked: Vec<String>, said: &str, failed: bool) {
+    pub(crate) fn check(&self, era: Era, mut asked: Vec<String>, said: &str, failed: bool) {
         let mut expected = self.asked.clone();
         if self.rounds == 1 {
             asked.sort();
             expected.sort_unstable();
         }
-        assert_eq!(asked, expected, "{}", self.tool);
+        if self.rounds == 1 && self.failed && era == Era::Session {
+            // The answer that ends a call takes back what else was asked with it, before the client may have looked at it.
+            assert!(asked.iter().all(|words| expected.contains(&words.as_str())), "{}: {asked:?}", self.tool);
+            assert!(asked.iter().any(|words| words == self.asked[0]), "{}: {asked:?}", self.tool);
+        } else {
+            assert_eq!(asked, expected, "{}", self.tool);
+        }
         assert_eq!((said, failed), (self.said, self.failed), "{}", self.tool);
     }
 }

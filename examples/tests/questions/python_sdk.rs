@@ -38,7 +38,7 @@ async fn make(era: Era, calls: &[Call], targets: &[Vec<String>]) {
     assert_eq!(seen.len(), calls.len());
     for (made, seen) in calls.iter().zip(seen) {
         let asked = serde_json::from_value(seen["asked"].clone()).expect("what was asked");
-        made.check(asked, seen["said"].as_str().expect("text"), seen["failed"] == true);
+        made.check(era, asked, seen["said"].as_str().expect("text"), seen["failed"] == true);
     }
 }
 

@@ -26,7 +26,7 @@ where
     let result = wire(client.call_tool_with_mrtr_max_rounds(params, made.rounds + 1).await.expect("a result"));
     client.cancel().await.expect("the client leaves");
     let said = result["content"][0]["text"].as_str().expect("text");
-    made.check(person.asked(), said, result["isError"] == true);
+    made.check(era, person.asked(), said, result["isError"] == true);
 }
 
 async fn over_stdio(era: Era) {
