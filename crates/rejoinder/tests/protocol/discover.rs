@@ -126,3 +126,27 @@ async fn c21_a_request_with_modern_meta_needs_no_session() {
         assert_eq!(request.send(&server.build().unwrap()).await.status, 200);
     }
 }
+
+#[tokio::test]
+async fn c11_who_a_client_says_it_is_changes_nothing() {
+    let client = Client::new(server());
+    let mut seen = Vec::new();
+    for (name, version) in [("plain", "1.0.0"), ("admin", "999.0.0"), ("claude-ai", "0.0.0")] {
+        let client = client.clone().name(name).version(version);
+        let add = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
+        let unknown = client.request("tools/call", json!({ "name": "nothing" })).await.unwrap_err().to_string();
+        let requests = [("server/discover", json!({})), ("tools/list", json!({})), ("tools/call", add)];
+        let mut replies = vec![Value::String(unknown)];
+        for (method, params) in requests {
+            replies.push(client.request(method, params).await.unwrap());
+        }
+        seen.push(replies);
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
+}
+
+#[tokio::test]
+async fn c14_there_is_no_extension_that_could_have_a_wrong_id() {
+    let result = Client::new(server()).request("server/discover", json!({})).await.unwrap();
+    assert!(result["capabilities"].get("extensions").is_none());
+}

@@ -4,12 +4,9 @@
 //!
 //! | item | why |
 //! |---|---|
-//! | C11 | that nothing depends on `clientInfo` cannot be shown by one request; the engine never reads it |
-//! | C14 | the server declares no extension yet, so there is no id to check |
 //! | C22 to C39 | questions to the user, tested where these are |
 //! | C40 | a note about deprecation |
 //! | C41 | the half about questions; what an author says by hand is tested |
-//! | C66 | a rule for authors: nothing in the server decides by `cacheScope` |
 //!
 //! Beside them, one file for each thing a server does that the protocol leaves to it.
 
