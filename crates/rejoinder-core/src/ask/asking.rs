@@ -100,7 +100,7 @@ impl<T> Ask<T> {
 impl<T: Elicit> Ask<T> {
     /// Asks the user to fill in the form.
     pub fn user(message: impl Into<String>) -> Self {
-        Self::question(Question::Form { message: message.into(), schema: T::form().to_value() })
+        Self::question(Question::Form { message: message.into(), form: T::form() })
     }
 }
 

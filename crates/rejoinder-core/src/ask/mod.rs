@@ -3,6 +3,7 @@
 mod answer;
 mod asking;
 mod carrier;
+mod digest;
 mod from_outcome;
 mod next_round;
 mod outcome;
@@ -14,6 +15,7 @@ mod wire;
 pub use answer::{Answer, BadAnswer, Visited};
 pub use asking::Ask;
 pub use carrier::{Carrier, Fits, Parked};
+pub use digest::Digest;
 pub use from_outcome::{FromOutcome, Keeps, Value};
 pub use next_round::{NextRound, Posed};
 pub use outcome::Outcome;

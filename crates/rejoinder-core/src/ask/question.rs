@@ -1,8 +1,9 @@
 use rmcp::model::ClientCapabilities;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::Sampling;
+use crate::form::Form;
 
 /// A question, as it goes to the client.
 /// It serialises as the request that it is: its method and its params.
@@ -13,8 +14,8 @@ pub enum Question {
     Form {
         /// What the user reads.
         message: String,
-        /// The form's schema.
-        schema: Value,
+        /// The form.
+        form: Form,
     },
     /// A page to visit.
     Visit {
@@ -46,7 +47,7 @@ impl Question {
 
     fn as_params(&self) -> Params<'_> {
         match self {
-            Self::Form { message, schema } => Params::Form { mode: "form", message, schema },
+            Self::Form { message, form } => Params::Form { mode: "form", message, schema: form.json() },
             Self::Visit { message, url } => Params::Visit { mode: "url", message, url },
             Self::Sample(sampling) => Params::Sample(sampling.params()),
             Self::Roots => Params::Roots {},
@@ -63,8 +64,8 @@ impl Question {
     #[must_use]
     pub fn because(&self, reason: &str) -> Self {
         match self {
-            Self::Form { message, schema } => {
-                Self::Form { message: format!("{message}\n\n{reason}"), schema: schema.clone() }
+            Self::Form { message, form } => {
+                Self::Form { message: format!("{message}\n\n{reason}"), form: form.clone() }
             }
             other => other.clone(),
         }
@@ -102,7 +103,7 @@ enum Params<'a> {
         mode: &'static str,
         message: &'a str,
         #[serde(rename = "requestedSchema")]
-        schema: &'a Value,
+        schema: &'a RawValue,
     },
     Visit {
         mode: &'static str,

@@ -34,7 +34,7 @@ impl Ask<String> {
         N: Into<String>,
     {
         let choice = Choice::of(choices);
-        let question = Question::Form { message: message.into(), schema: choice.form().to_value() };
+        let question = Question::Form { message: message.into(), form: choice.form() };
         Self::read_with(question, move |answer| {
             elicited(answer, |content| {
                 let content = content.ok_or_else(BadAnswer::no_content)?;

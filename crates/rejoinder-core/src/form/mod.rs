@@ -11,6 +11,7 @@
 mod boolean;
 mod choice;
 mod choices;
+mod digest;
 mod elicit;
 mod errors;
 mod field;
@@ -24,6 +25,7 @@ mod shorthand;
 mod text;
 
 pub use choice::ElicitEnum;
+pub(crate) use digest::digest_of;
 pub use elicit::Elicit;
 pub use errors::{FormError, FormErrors};
 pub use field::{Field, field};

@@ -1,9 +1,9 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
-use super::Field;
+use super::{Field, digest_of};
 
 /// What the client shows to the user: the `requestedSchema` of an elicitation.
 ///
@@ -24,8 +24,16 @@ use super::Field;
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Form(Arc<Fields>);
+#[derive(Debug, Clone, Default)]
+pub struct Form(Arc<Kept>);
+
+/// The fields, and what is made of them once: a form is asked for many times over.
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    fields: Fields,
+    json: OnceLock<Box<RawValue>>,
+    digest: OnceLock<[u8; 32]>,
+}
 
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Fields {
@@ -41,7 +49,9 @@ impl Form {
 
     /// Adds a field at the end.
     pub fn with<T>(mut self, field: &Field<T>) -> Self {
-        let fields = Arc::make_mut(&mut self.0);
+        let kept = Arc::make_mut(&mut self.0);
+        (kept.json, kept.digest) = Default::default();
+        let fields = &mut kept.fields;
         fields.properties.insert(field.name().to_owned(), Value::Object(field.property()));
         if field.is_required() {
             fields.required.push(field.name().to_owned());
@@ -51,20 +61,29 @@ impl Form {
 
     /// The schema as a JSON value.
     pub fn to_value(&self) -> Value {
-        let Fields { properties, required } = &*self.0;
-        let mut schema = Map::new();
-        schema.insert("type".into(), "object".into());
-        schema.insert("properties".into(), Value::Object(properties.clone()));
-        if !required.is_empty() {
-            schema.insert("required".into(), required.as_slice().into());
-        }
-        Value::Object(schema)
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The schema as JSON text.
+    pub(crate) fn json(&self) -> &RawValue {
+        self.0.json.get_or_init(|| serde_json::value::to_raw_value(self).expect("names and JSON serialise"))
+    }
+
+    /// What tells this form from another.
+    pub(crate) fn digest(&self) -> &[u8; 32] {
+        self.0.digest.get_or_init(|| digest_of(&self.to_value()))
+    }
+}
+
+impl PartialEq for Form {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.fields == other.0.fields
     }
 }
 
 impl Serialize for Form {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Fields { properties, required } = &*self.0;
+        let Fields { properties, required } = &self.0.fields;
         let mut schema = serializer.serialize_map(None)?;
         schema.serialize_entry("type", "object")?;
         schema.serialize_entry("properties", properties)?;

@@ -1,5 +1,7 @@
 //! Forms that are ready: yes or no, one text, one of a list.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use super::{Elicit, ElicitField, Field, Form, FormErrors};
@@ -20,7 +22,8 @@ pub struct Answered {
 
 impl Elicit for Confirmed {
     fn form() -> Form {
-        Form::new().with(&Field::<bool>::new("yes"))
+        static FORM: LazyLock<Form> = LazyLock::new(|| Form::new().with(&Field::<bool>::new("yes")));
+        FORM.clone()
     }
 
     fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
@@ -34,7 +37,8 @@ impl Elicit for Confirmed {
 
 impl Elicit for Answered {
     fn form() -> Form {
-        Form::new().with(&Field::<String>::new("text"))
+        static FORM: LazyLock<Form> = LazyLock::new(|| Form::new().with(&Field::<String>::new("text")));
+        FORM.clone()
     }
 
     fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {

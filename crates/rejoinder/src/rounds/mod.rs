@@ -5,7 +5,6 @@
 //! * [`seal`]: what makes a `requestState`, which travels through the client's hands, as trustworthy as if the server
 //!   had kept it.
 
-mod digest;
 mod progress;
 pub(crate) mod seal;
 mod session;

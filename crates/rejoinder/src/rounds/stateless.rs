@@ -7,14 +7,13 @@ use std::{
 
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Fits, NextRound, Parked, Posed, Question},
+    ask::{BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question},
     error::{Halt, ToolError},
 };
 use serde_json::Value;
 
 use super::{
     TRIES,
-    digest::digest,
     progress::{Given, Open, Progress},
     unusable,
 };
@@ -35,7 +34,7 @@ struct Now {
     progress: Progress,
     asked: Vec<(String, Question)>,
     /// The digest of what was asked under each key, to tell a key that is used twice.
-    seen: BTreeMap<String, String>,
+    seen: BTreeMap<String, Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
     unfit: BTreeMap<String, (Value, String)>,
     mistake: Option<ToolError>,
@@ -55,7 +54,7 @@ impl Round {
     }
 
     /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
-    fn given(&self, now: &mut Now, key: &str, digest: &str, fits: Fits<'_>) -> Option<Value> {
+    fn given(&self, now: &mut Now, key: &str, digest: Digest, fits: Fits<'_>) -> Option<Value> {
         let usable = |answer: &Value| (fits.check)(answer).is_ok();
         let recorded = self.before.answers.get(key).filter(|given| given.digest == digest && usable(&given.answer));
         let answer = recorded.map(|given| &given.answer).or_else(|| {
@@ -63,22 +62,22 @@ impl Round {
             let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
             self.answers.get(key).filter(|answer| counts && usable(answer))
         })?;
-        now.progress.answers.insert(key.to_owned(), Given { digest: digest.to_owned(), answer: answer.clone() });
+        now.progress.answers.insert(key.to_owned(), Given { digest, answer: answer.clone() });
         Some(answer.clone())
     }
 
     /// The answer that is there, else it is asked.
     fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Value, Halt> {
-        let digest = digest(question);
+        let digest = question.digest();
         let mut now = self.now();
-        if now.seen.insert(key.to_owned(), digest.clone()).is_some_and(|other| other != digest) {
+        if now.seen.insert(key.to_owned(), digest).is_some_and(|other| other != digest) {
             return Err(now.mistake(format!("two questions are asked under the key `{key}`: give one another key")));
         }
-        if let Some(answer) = self.given(&mut now, key, &digest, fits) {
+        if let Some(answer) = self.given(&mut now, key, digest, fits) {
             return Ok(answer);
         }
         let open = self.before.questions.get(key);
-        let mut asked = Open { digest: digest.clone(), bad: 0, reworded: 0 };
+        let mut asked = Open { digest, bad: 0, reworded: 0 };
         let mut shown = question.clone();
         match (self.answers.get(key), open) {
             (Some(answer), Some(open)) if open.digest == digest => {
@@ -112,7 +111,7 @@ impl Now {
     /// Notes what is asked by hand. An answer that did not fit was one of its tries.
     fn pose(&mut self, posed: Posed, before: Option<&Open>) -> Result<(), ToolError> {
         let Posed { key, question, .. } = posed;
-        let mut open = Open { digest: digest(&question), bad: 0, reworded: 0 };
+        let mut open = Open { digest: question.digest(), bad: 0, reworded: 0 };
         let shown = match self.unfit.remove(&key) {
             None => question,
             Some((answer, reason)) => {
@@ -143,7 +142,7 @@ impl Carrier for Round {
     }
 
     fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Value> {
-        self.given(&mut self.now(), key, &digest(question), fits)
+        self.given(&mut self.now(), key, question.digest(), fits)
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -159,7 +158,7 @@ impl Carrier for Round {
     fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
         let (recorded, open) = (self.before.answers.get(key), self.before.questions.get(key));
         let given = match (recorded, open, self.answers.get(key)) {
-            (_, Some(open), Some(answer)) => Given { digest: open.digest.clone(), answer: answer.clone() },
+            (_, Some(open), Some(answer)) => Given { digest: open.digest, answer: answer.clone() },
             (Some(given), _, _) => given.clone(),
             (None, _, _) => return None,
         };
