@@ -155,7 +155,8 @@ impl<T> Ask<T> {
         let Some(carrier) = carrier else {
             return Err(Halt::Failed(ToolError::nobody_to_ask()));
         };
-        read(&carrier.ask(key, &question, fits).await?)
+        let answer = carrier.ask(key, &question, fits).await?;
+        read(&answer)
     }
 
     /// The question under a key, for a round that is made by hand.

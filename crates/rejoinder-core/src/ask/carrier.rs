@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{BadAnswer, NextRound, Question};
@@ -15,10 +17,15 @@ pub trait Carrier: Send + Sync {
     /// # Errors
     ///
     /// [`Halt::Pending`] when the answer comes in another round, and whatever else ends the call.
-    fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>>;
+    fn ask<'a>(
+        &'a self,
+        key: &'a str,
+        question: &'a Question,
+        fits: Fits<'a>,
+    ) -> BoxFuture<'a, Result<Arc<Value>, Halt>>;
 
     /// The answer that is already there, where answers come with a request: nobody needs to be asked for it.
-    fn answered(&self, _key: &str, _question: &Question, _fits: Fits<'_>) -> Option<Value> {
+    fn answered(&self, _key: &str, _question: &Question, _fits: Fits<'_>) -> Option<Arc<Value>> {
         None
     }
 
@@ -29,7 +36,7 @@ pub trait Carrier: Send + Sync {
     fn record(&self, step: &str, result: Value);
 
     /// The answer to what was asked by hand under a key, if there is one that can be used.
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Value>;
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>>;
 
     /// What the last round handed on by hand.
     fn kept(&self) -> Option<Value>;

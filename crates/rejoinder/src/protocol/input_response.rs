@@ -1,13 +1,12 @@
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::{RpcError, error::shortened};
+use crate::rounds::Answers;
 
 /// The answers of a round, by key. Whether one is of use is for its question to say; here it is an answer at all, to a
 /// question of some kind.
-pub(super) fn input_responses(raw: &str) -> Result<BTreeMap<String, Value>, RpcError> {
-    let answers: BTreeMap<String, Value> = serde_json::from_str(raw).map_err(|error| {
+pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
+    let answers: Answers = serde_json::from_str(raw).map_err(|error| {
         RpcError::invalid_params(format!(
             "`params.inputResponses` must be an object, not `{}`: {error}",
             shortened(raw)

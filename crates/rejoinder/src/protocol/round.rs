@@ -8,10 +8,9 @@ use std::{
 use bytes::Bytes;
 use rejoinder_core::{
     BoxFuture,
-    ask::{Parked, Question},
+    ask::Parked,
     call::{Carriage, Facts},
 };
-use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::{
@@ -19,7 +18,7 @@ use super::{
     envelope::{Field, Params},
     facts::keep,
     input_response::input_responses,
-    write::{Reply, error_reply, incident, result_reply},
+    write::{Reply, error_reply, incident, question_reply},
 };
 use crate::{
     rounds::{
@@ -109,24 +108,8 @@ impl Bound {
             Ok(token) => token,
             Err(error) => return error_reply(Some(id), &cannot_seal(&error)),
         };
-        let result = InputRequired { result_type: "input_required", questions: &parked.questions, state: &token };
-        result_reply(id, &result, &engine.info_json)
+        question_reply(id, &parked.questions, &token, &engine.info_json)
     }
-}
-
-/// The result of a round that ends in questions.
-#[derive(Serialize)]
-struct InputRequired<'a> {
-    #[serde(rename = "resultType")]
-    result_type: &'static str,
-    #[serde(rename = "inputRequests", serialize_with = "by_key", skip_serializing_if = "<[_]>::is_empty")]
-    questions: &'a [(String, Question)],
-    #[serde(rename = "requestState")]
-    state: &'a str,
-}
-
-fn by_key<S: Serializer>(questions: &[(String, Question)], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(questions.iter().map(|(key, question)| (key, question)))
 }
 
 pub(super) fn refused(_: Refused) -> RpcError {

@@ -3,11 +3,12 @@
 use bytes::Bytes;
 use http::StatusCode;
 use rejoinder_core::{
+    ask::Question,
     call::{Emitted, Facts},
     error::{ToolError, ToolErrorKind},
     model::{CallToolResult, ContentBlock, ResultType},
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::RpcError;
@@ -95,6 +96,23 @@ fn only_text(result: &CallToolResult) -> Option<&str> {
         && block.meta.is_none()
         && block.annotations.is_none();
     plain.then_some(&block.text)
+}
+
+/// A reply with what a round asks. Its state is a token, in which there is nothing to escape.
+pub(super) fn question_reply(id: &str, questions: &[(String, Question)], token: &str, server: &RawValue) -> Reply {
+    let mut out = head(id, 512 + 256 * questions.len() + token.len());
+    out.extend_from_slice(br#","result":{"resultType":"input_required","#);
+    if !questions.is_empty() {
+        out.extend_from_slice(br#""inputRequests":"#);
+        let mut json = serde_json::Serializer::new(&mut out);
+        let by_key = questions.iter().map(|(key, question)| (key, question));
+        json.collect_map(by_key).expect("questions are JSON, and memory takes them");
+        out.push(b',');
+    }
+    for part in [r#""requestState":""#, token, r#"","#] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    signed(out, server)
 }
 
 /// A reply with a result that may have a `_meta` of its own.

@@ -12,7 +12,7 @@ mod stateless;
 
 pub(crate) use progress::Progress;
 pub(crate) use session::Live;
-pub(crate) use stateless::Round;
+pub(crate) use stateless::{Answers, Round};
 
 /// How often a form is asked for in all, when its answers cannot be used.
 const TRIES: u8 = 3;

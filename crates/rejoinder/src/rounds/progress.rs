@@ -1,7 +1,7 @@
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use rejoinder_core::ask::Digest;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// What a call has got so far: the content of its state. Names are short because the client carries it.
@@ -24,47 +24,44 @@ pub(crate) struct Progress {
 }
 
 /// An answer, and to which question.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Written<Map<String, Value>, Value>")]
 pub(super) struct Given {
     pub(super) digest: Digest,
-    pub(super) answer: Value,
+    pub(super) answer: Arc<Value>,
 }
 
 /// A [`Given`] in the state. Most answers are forms that were accepted: of those, what they contain says it all.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct Written<C, A> {
     #[serde(rename = "d")]
     digest: Digest,
-    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
-    content: Option<Map<String, Value>>,
-    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
-    answer: Option<Value>,
+    #[serde(rename = "c", default = "Option::default", skip_serializing_if = "Option::is_none")]
+    content: Option<C>,
+    #[serde(rename = "a", default = "Option::default", skip_serializing_if = "Option::is_none")]
+    answer: Option<A>,
 }
 
-impl From<Given> for Written {
-    fn from(Given { digest, answer }: Given) -> Self {
-        match answer {
-            Value::Object(mut form) if is_plain(&form) => match form.remove("content") {
-                Some(Value::Object(content)) => Self { digest, content: Some(content), answer: None },
-                _ => unreachable!("a plain form has a content"),
-            },
-            answer => Self { digest, content: None, answer: Some(answer) },
-        }
+impl Serialize for Given {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let content = accepted(&self.answer);
+        let answer = content.is_none().then_some(&*self.answer);
+        Written { digest: self.digest, content, answer }.serialize(serializer)
     }
 }
 
-/// Whether it is a form that was accepted, and nothing else.
-fn is_plain(answer: &Map<String, Value>) -> bool {
-    let has = |name: &str, test: fn(&Value) -> bool| answer.get(name).is_some_and(test);
-    answer.len() == 2 && has("action", |action| action == "accept") && has("content", Value::is_object)
+/// What a form contains that was accepted, if the answer is that and nothing else.
+fn accepted(answer: &Value) -> Option<&Map<String, Value>> {
+    let form = answer.as_object().filter(|form| form.len() == 2)?;
+    let content = form.get("content")?.as_object()?;
+    form.get("action").is_some_and(|action| action == "accept").then_some(content)
 }
 
-impl From<Written> for Given {
-    fn from(Written { digest, content, answer }: Written) -> Self {
+impl From<Written<Map<String, Value>, Value>> for Given {
+    fn from(Written { digest, content, answer }: Written<Map<String, Value>, Value>) -> Self {
         let form = content.map(|content| json!({ "action": "accept", "content": content }));
         // Without either, it is an answer that nobody can use, and so one that is asked for again.
-        Self { digest, answer: form.or(answer).unwrap_or_default() }
+        Self { digest, answer: Arc::new(form.or(answer).unwrap_or_default()) }
     }
 }
 
@@ -101,6 +98,12 @@ impl Default for Progress {
 }
 
 impl Progress {
+    /// What is asked or was answered under a key.
+    pub(super) fn digest(&self, key: &str) -> Option<Digest> {
+        let answered = self.answers.get(key).map(|given| given.digest);
+        answered.or_else(|| self.questions.get(key).map(|open| open.digest))
+    }
+
     /// Reads a state that was sealed here or by another build: one that is not understood is no progress, and the
     /// user is asked again.
     pub(crate) fn read(state: &[u8]) -> Self {
@@ -119,7 +122,7 @@ mod tests {
     use super::*;
 
     fn with(answer: Value) -> Progress {
-        let given = Given { digest: Question::Roots.digest(), answer };
+        let given = Given { digest: Question::Roots.digest(), answer: Arc::new(answer) };
         Progress { answers: BTreeMap::from([("key".to_owned(), given)]), ..Progress::default() }
     }
 

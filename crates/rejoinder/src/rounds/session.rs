@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -31,7 +31,7 @@ pub(crate) struct Live {
 
 #[derive(Default)]
 struct ByHand {
-    answers: BTreeMap<String, Value>,
+    answers: BTreeMap<String, Arc<Value>>,
     kept: Option<Value>,
     /// How often in a row the call was to go on later without having got any further.
     resumed: u32,
@@ -73,14 +73,14 @@ impl Live {
     }
 
     /// Asks until an answer can be used, or the tries are used up.
-    async fn pose(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Value, ToolError> {
+    async fn pose(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, ToolError> {
         let mut shown = question.clone();
         let mut tried = 0;
         loop {
             let answer = self.send(key, &shown).await?;
             tried += 1;
             match (fits.check)(&answer) {
-                Ok(()) => return Ok(answer),
+                Ok(()) => return Ok(Arc::new(answer)),
                 Err(BadAnswer(reason)) if tried < TRIES && question.bears_repeating(&answer) => {
                     shown = question.because(&reason);
                 }
@@ -131,7 +131,12 @@ fn as_json(answer: &ClientResult) -> Value {
 }
 
 impl Carrier for Live {
-    fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
+    fn ask<'a>(
+        &'a self,
+        key: &'a str,
+        question: &'a Question,
+        fits: Fits<'a>,
+    ) -> BoxFuture<'a, Result<Arc<Value>, Halt>> {
         Box::pin(async move { Ok(self.pose(key, question, fits).await?) })
     }
 
@@ -141,7 +146,7 @@ impl Carrier for Live {
 
     fn record(&self, _: &str, _: Value) {}
 
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>> {
         let answer = self.by_hand().answers.get(key).cloned();
         answer.filter(|answer| (fits.check)(answer).is_ok())
     }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use rejoinder_core::{
@@ -24,19 +24,20 @@ pub(crate) struct Round {
     /// What earlier rounds recorded.
     before: Progress,
     /// What came with this one.
-    answers: BTreeMap<String, Value>,
+    answers: Answers,
     now: Mutex<Now>,
 }
+
+/// The answers of a round, by key.
+pub(crate) type Answers = BTreeMap<String, Arc<Value>>;
 
 #[derive(Debug, Default)]
 struct Now {
     /// What the next round will know of what was looked at in this one.
     progress: Progress,
     asked: Vec<(String, Question)>,
-    /// The digest of what was asked under each key, to tell a key that is used twice.
-    seen: BTreeMap<String, Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
-    unfit: BTreeMap<String, (Value, String)>,
+    unfit: BTreeMap<String, (Arc<Value>, String)>,
     mistake: Option<ToolError>,
 }
 
@@ -44,7 +45,7 @@ struct Now {
 const REWORDINGS: u8 = 2;
 
 impl Round {
-    pub(crate) fn new(before: Progress, answers: BTreeMap<String, Value>) -> Self {
+    pub(crate) fn new(before: Progress, answers: Answers) -> Self {
         Self { before, answers, now: Mutex::default() }
     }
 
@@ -54,7 +55,7 @@ impl Round {
     }
 
     /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
-    fn given(&self, now: &mut Now, key: &str, digest: Digest, fits: Fits<'_>) -> Option<Value> {
+    fn given(&self, now: &mut Now, key: &str, digest: Digest, fits: Fits<'_>) -> Option<Arc<Value>> {
         let usable = |answer: &Value| (fits.check)(answer).is_ok();
         let recorded = self.before.answers.get(key).filter(|given| given.digest == digest && usable(&given.answer));
         let answer = recorded.map(|given| &given.answer).or_else(|| {
@@ -62,15 +63,15 @@ impl Round {
             let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
             self.answers.get(key).filter(|answer| counts && usable(answer))
         })?;
-        now.progress.answers.insert(key.to_owned(), Given { digest, answer: answer.clone() });
-        Some(answer.clone())
+        now.progress.answers.insert(key.to_owned(), Given { digest, answer: Arc::clone(answer) });
+        Some(Arc::clone(answer))
     }
 
     /// The answer that is there, else it is asked.
-    fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Value, Halt> {
+    fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
         let digest = question.digest();
         let mut now = self.now();
-        if now.seen.insert(key.to_owned(), digest).is_some_and(|other| other != digest) {
+        if now.progress.digest(key).is_some_and(|other| other != digest) {
             return Err(now.mistake(format!("two questions are asked under the key `{key}`: give one another key")));
         }
         if let Some(answer) = self.given(&mut now, key, digest, fits) {
@@ -137,11 +138,16 @@ impl Now {
 }
 
 impl Carrier for Round {
-    fn ask<'a>(&'a self, key: &'a str, question: &'a Question, fits: Fits<'a>) -> BoxFuture<'a, Result<Value, Halt>> {
+    fn ask<'a>(
+        &'a self,
+        key: &'a str,
+        question: &'a Question,
+        fits: Fits<'a>,
+    ) -> BoxFuture<'a, Result<Arc<Value>, Halt>> {
         Box::pin(std::future::ready(self.answer(key, question, fits)))
     }
 
-    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Value> {
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Arc<Value>> {
         self.given(&mut self.now(), key, question.digest(), fits)
     }
 
@@ -155,10 +161,10 @@ impl Carrier for Round {
         self.now().progress.steps.insert(step.to_owned(), result);
     }
 
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Value> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>> {
         let (recorded, open) = (self.before.answers.get(key), self.before.questions.get(key));
         let given = match (recorded, open, self.answers.get(key)) {
-            (_, Some(open), Some(answer)) => Given { digest: open.digest, answer: answer.clone() },
+            (_, Some(open), Some(answer)) => Given { digest: open.digest, answer: Arc::clone(answer) },
             (Some(given), _, _) => given.clone(),
             (None, _, _) => return None,
         };
