@@ -43,3 +43,8 @@ pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resolver, resource
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The programs of the guide compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/asking.md")]
+struct Asking;
