@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bench-load once  --http 127.0.0.1:PORT --ask call|list|rounds
-//! bench-load http  --http 127.0.0.1:PORT --ask call|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID]
+//! bench-load http  --http 127.0.0.1:PORT --ask call|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID] [--awake]
 //! bench-load stdio --depth K --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
 //! ```
 //!
@@ -35,7 +35,8 @@ fn main() -> Result<()> {
             let connections = flags.get("connections")?.unwrap_or(1);
             let pid = flags.get("pid")?;
             let window = window(&flags)?;
-            print(&http::run(flags.address()?, ask(&flags)?, connections, window, pid)?)
+            let waiting = if flags.has("awake") { http::Waiting::Awake } else { http::Waiting::Asleep };
+            print(&http::run(flags.address()?, ask(&flags)?, connections, window, waiting, pid)?)
         }
         "stdio" => {
             let depth = flags.get("depth")?.unwrap_or(1);

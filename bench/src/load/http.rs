@@ -66,7 +66,14 @@ fn exchange(stream: &mut std::net::TcpStream, request: &[u8]) -> Result<Vec<u8>>
 /// # Errors
 ///
 /// When a connection fails or is closed, or the server stops answering.
-pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pid: Option<u32>) -> Result<Report> {
+pub fn run(
+    address: SocketAddr,
+    ask: Ask,
+    connections: usize,
+    window: Window,
+    waiting: Waiting,
+    pid: Option<u32>,
+) -> Result<Report> {
     let authority = address.to_string();
     let request = ask.http(&authority);
     let mut poll = Poll::new()?;
@@ -81,14 +88,7 @@ pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pi
     let mut first: Option<Vec<u8>> = None;
     let mut tally = Tally::new(window, pid);
     loop {
-        if let Err(error) = poll.poll(&mut events, Some(PATIENCE))
-            && error.kind() != ErrorKind::Interrupted
-        {
-            return Err(error.into());
-        }
-        if events.is_empty() {
-            bail!("the server has not answered for {} s", PATIENCE.as_secs());
-        }
+        waiting.wait(&mut poll, &mut events)?;
         for event in &events {
             let connection = &mut open[event.token().0];
             connection.flush()?;
@@ -110,6 +110,33 @@ pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pi
                 return tally.finish(first.map_or(0, |body| body.len()));
             }
             connection.next_call(&request)?;
+        }
+    }
+}
+
+/// How the loader waits for replies.
+#[derive(Debug, Clone, Copy)]
+pub enum Waiting {
+    /// Until the server wakes it.
+    Asleep,
+    /// Looking again and again, so that the server need not wake it: for a loader with a core of its own.
+    Awake,
+}
+
+impl Waiting {
+    fn wait(self, poll: &mut Poll, events: &mut Events) -> Result<()> {
+        let began = Instant::now();
+        let at_most = match self {
+            Self::Asleep => PATIENCE,
+            Self::Awake => Duration::ZERO,
+        };
+        loop {
+            match poll.poll(events, Some(at_most)) {
+                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
+                _ if !events.is_empty() => return Ok(()),
+                _ if began.elapsed() >= PATIENCE => bail!("the server has not answered for {} s", PATIENCE.as_secs()),
+                _ => {}
+            }
         }
     }
 }

@@ -55,7 +55,7 @@ impl Bench {
     pub(super) fn measure(&self, subject: &Subject, load: Load, round: usize) -> Result<Sample> {
         let server = match load {
             Load::Stdio(_) => None,
-            Load::Call(_) | Load::List(_) | Load::Rounds(_) => Some(self.start(subject)?),
+            _ => Some(self.start(subject)?),
         };
         self.load(subject, load, server.as_ref())
             .and_then(|report| Sample::read(subject.name, load, round, &report))
@@ -73,10 +73,16 @@ impl Bench {
         };
         match (load, server) {
             (Load::Stdio(depth), _) => command.args(["stdio", "--depth", &depth.to_string()]),
-            (Load::Call(connections) | Load::List(connections) | Load::Rounds(connections), Some(server)) => {
+            (
+                Load::Call(connections)
+                | Load::List(connections)
+                | Load::Rounds(connections)
+                | Load::RoundsAwake(connections),
+                Some(server),
+            ) => {
                 let ask = match load {
                     Load::List(_) => "list",
-                    Load::Rounds(_) => "rounds",
+                    Load::Rounds(_) | Load::RoundsAwake(_) => "rounds",
                     Load::Call(_) | Load::Stdio(_) => "call",
                 };
                 command
@@ -87,6 +93,9 @@ impl Bench {
             }
             (_, None) => anyhow::bail!("a server over HTTP was not started"),
         };
+        if matches!(load, Load::RoundsAwake(_)) {
+            command.arg("--awake");
+        }
         command
             .args(["--seconds", &self.effort.seconds.to_string()])
             .args(["--warmup", &self.effort.warmup.to_string()]);

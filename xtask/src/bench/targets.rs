@@ -54,6 +54,8 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     many(name::REJOINDER_MANY, name::FLOOR, Load::List(16), OF_LIST),
     many(name::REJOINDER_MANY, name::RMCP_MANY, Load::List(16), None),
     many(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(16), TIMES_BY_HAND),
+    many(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(64), TIMES_BY_HAND),
+    many(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::RoundsAwake(16), None),
     stdio(1, name::RMCP_STDIO, None),
     stdio(64, name::RMCP_STDIO, TIMES_DOCUMENTED),
     stdio(1, name::RMCP_PIPES, LEVEL),
