@@ -1,5 +1,6 @@
 //! Functions that ask: the same ones, for clients of both eras.
 
+mod crowd;
 mod rounds;
 
 use std::sync::{
