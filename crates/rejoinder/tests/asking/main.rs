@@ -2,6 +2,7 @@
 
 mod crowd;
 mod rounds;
+mod visits;
 
 use std::sync::{
     Arc,
