@@ -1,6 +1,7 @@
 //! Functions that ask: the same ones, for clients of both eras.
 
 mod crowd;
+mod methods;
 mod rounds;
 mod visits;
 
