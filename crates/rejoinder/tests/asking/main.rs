@@ -1,5 +1,6 @@
 //! Functions that ask: the same ones, for clients of both eras.
 
+mod capabilities;
 mod crowd;
 mod methods;
 mod rounds;
