@@ -4,6 +4,7 @@ mod capabilities;
 mod crowd;
 mod methods;
 mod rounds;
+mod states;
 mod visits;
 
 use std::sync::{
