@@ -1,6 +1,7 @@
 //! Functions that ask: the same ones, for clients of both eras.
 
 mod capabilities;
+mod choices;
 mod crowd;
 mod methods;
 mod rounds;
