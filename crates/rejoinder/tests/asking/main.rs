@@ -1,5 +1,7 @@
 //! Functions that ask: the same ones, for clients of both eras.
 
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
 mod capabilities;
 mod choices;
 mod crowd;
