@@ -35,6 +35,7 @@ mod completion;
 mod errors;
 mod lists;
 mod mounting;
+mod own_key;
 mod prompts;
 mod resources;
 mod sessions;
