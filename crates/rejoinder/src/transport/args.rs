@@ -112,8 +112,8 @@ impl BuiltServer {
     /// If the listener fails.
     pub async fn serve_http(self, listener: TcpListener) -> Result<(), Error> {
         let address = listener.local_addr()?;
-        tell_of_keys(&self.0.seal, address);
         tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
+        tell_of_keys(&self.0.seal, address);
         Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
     }
 
