@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 /// Start the tour: a small MCP server that shows what rejoinder offers.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true)]
+#[command(name = "rejoinder", version, args_conflicts_with_subcommands = true)]
 struct Flags {
     #[command(subcommand)]
     command: Option<Command>,

@@ -161,7 +161,7 @@ async fn as_many_rounds_as_the_work_needs_are_taken_and_none_of_them_waits_while
 }
 
 #[tokio::test]
-async fn c25_a_round_without_questions_has_a_state_and_no_requests() {
+async fn c23_a_round_without_questions_has_a_state_and_no_requests() {
     let client = Client::new(server());
     let call = |state: Value| {
         let mut params = json!({ "name": "crunch", "arguments": { "to": 15 } });
@@ -175,6 +175,20 @@ async fn c25_a_round_without_questions_has_a_state_and_no_requests() {
     assert!(first.get("inputRequests").is_none());
     let last = call(first["requestState"].clone()).await.unwrap();
     assert_eq!((&last["resultType"], &last["content"][0]["text"]), (&json!("complete"), &json!("105")));
+}
+
+#[tokio::test]
+async fn c23_c25_a_round_with_questions_has_each_under_a_key_of_its_own() {
+    let client = Client::new(server()).answer("from", name("Ada"));
+    let first = client.request("prompts/get", json!({ "name": "letter" })).await.unwrap();
+    assert!(first["requestState"].is_string());
+    let requests = first["inputRequests"].as_object().unwrap();
+    let asked: Vec<_> = requests.iter().map(|(key, request)| (key.as_str(), &request["params"]["message"])).collect();
+    assert_eq!(asked, [("from", &json!("From?")), ("to", &json!("To?"))]);
+    assert!(requests.values().all(|request| request["method"] == "elicitation/create"), "{requests:?}");
+    // Two under one key never go out.
+    let twice = client.request("tools/call", json!({ "name": "twice" })).await.unwrap();
+    assert_eq!((&twice["resultType"], &twice["isError"]), (&json!("complete"), &json!(true)));
 }
 
 #[tokio::test]

@@ -57,7 +57,9 @@ fn server(most: usize) -> Server {
 
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
-    server(64).serve_from_args().await
+    // How many searches this replica takes on at once.
+    let most = std::env::var("AT_ONCE").ok().and_then(|most| most.parse().ok());
+    server(most.unwrap_or(64)).serve_from_args().await
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
     person.py TASKS
 
-TASKS is a list in JSON, each with the client's `mode`, the `target` (a URL, or a command and its arguments), the `tool` and its `arguments`,
-the `answers` by the words that are asked, and how many `rounds` may ask.
+TASKS is a list in JSON, each with the client's `mode`, the `target` (a URL, or a command and its arguments, which gets `env`), the `tool` and
+its `arguments`, the `answers` by the words that are asked, how many `rounds` there may be before the last, and how many questions must have
+come `together` before any is answered.
 Beside the calls, `complaints` has every warning that the SDK logged.
 """
 
@@ -28,24 +29,28 @@ class Complaints(logging.Handler):
 
 async def call(task):
     asked = []
+    together = asyncio.Event()
 
-    def answer(result, words):
+    async def answer(result, words):
         asked.append(words)
+        if len(asked) >= task["together"]:
+            together.set()
+        await together.wait()
         if words not in task["answers"]:
             return ErrorData(code=-32602, message=f"no answer to: {words}")
         return result.model_validate(task["answers"][words])
 
     async def elicit(_, params):
-        return answer(ElicitResult, params.message)
+        return await answer(ElicitResult, params.message)
 
     async def sample(_, params):
-        return answer(CreateMessageResult, params.messages[0].content.text)
+        return await answer(CreateMessageResult, params.messages[0].content.text)
 
     async def list_roots(_):
-        return answer(ListRootsResult, "roots/list")
+        return await answer(ListRootsResult, "roots/list")
 
     command, *arguments = task["target"]
-    server = StdioServerParameters(command=command, args=arguments) if arguments else command
+    server = StdioServerParameters(command=command, args=arguments, env=task["env"]) if arguments else command
     async with Client(
         server,
         mode=task["mode"],

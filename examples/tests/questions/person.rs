@@ -2,10 +2,7 @@
 
 #![expect(deprecated, reason = "samples and roots are, and must work as long as they are there")]
 
-use std::{
-    error::Error,
-    sync::{Arc, Mutex},
-};
+use std::{error::Error, sync::Arc};
 
 use rmcp::{
     ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt,
@@ -18,6 +15,7 @@ use rmcp::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::calls::Era;
 
@@ -25,16 +23,24 @@ use crate::calls::Era;
 pub(crate) struct Person {
     /// By the words that are asked.
     answers: Value,
-    asked: Arc<Mutex<Vec<String>>>,
+    /// How many questions must be there before any is answered.
+    together: usize,
+    asked: Arc<watch::Sender<Vec<String>>>,
 }
 
 impl Person {
     pub(crate) fn new(answers: Value) -> Self {
-        Self { answers, asked: Arc::default() }
+        Self { answers, together: 1, asked: Arc::default() }
+    }
+
+    /// Waits until so many questions are there before answering any.
+    pub(crate) fn together(mut self, questions: usize) -> Self {
+        self.together = questions;
+        self
     }
 
     pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().expect("nobody panicked").clone()
+        self.asked.borrow().clone()
     }
 
     pub(crate) async fn connect<T, E, A>(&self, era: Era, transport: T) -> RunningService<RoleClient, Self>
@@ -49,10 +55,12 @@ impl Person {
         self.clone().serve_with_lifecycle(transport, lifecycle).await.expect("the client connects")
     }
 
-    fn answer<T: DeserializeOwned>(&self, words: &Value) -> Result<T, ErrorData> {
+    async fn answer<T: DeserializeOwned>(&self, words: &Value) -> Result<T, ErrorData> {
         let words = words.as_str().expect("words").to_owned();
         let answer = self.answers.get(&words).cloned();
-        self.asked.lock().expect("nobody panicked").push(words.clone());
+        self.asked.send_modify(|asked| asked.push(words.clone()));
+        let mut asked = self.asked.subscribe();
+        let _ = asked.wait_for(|asked| asked.len() >= self.together).await.expect("it is kept here");
         let answer = answer.and_then(|answer| serde_json::from_value(answer).ok());
         answer.ok_or_else(|| ErrorData::invalid_params(format!("no answer to: {words}"), None))
     }
@@ -70,7 +78,7 @@ impl ClientHandler for Person {
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        self.answer(&wire(request)["message"])
+        self.answer(&wire(request)["message"]).await
     }
 
     async fn create_message(
@@ -78,11 +86,11 @@ impl ClientHandler for Person {
         request: CreateMessageRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        self.answer(&wire(request)["messages"][0]["content"]["text"])
+        self.answer(&wire(request)["messages"][0]["content"]["text"]).await
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        self.answer(&json!("roots/list"))
+        self.answer(&json!("roots/list")).await
     }
 }
 

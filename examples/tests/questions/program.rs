@@ -10,6 +10,10 @@ use tokio::{
 pub(crate) const TRIP: &str = env!("CARGO_BIN_EXE_trip");
 pub(crate) const WORK_ITEMS: &str = env!("CARGO_BIN_EXE_work_items");
 pub(crate) const RELEASE_NOTES: &str = env!("CARGO_BIN_EXE_release_notes");
+pub(crate) const LOAD_SHEDDING: &str = env!("CARGO_BIN_EXE_load_shedding");
+
+/// A replica of `load_shedding` that never has time.
+pub(crate) const BUSY: (&str, &str) = ("AT_ONCE", "0");
 
 /// A program that serves HTTP until this is dropped.
 pub(crate) struct Program {
@@ -25,6 +29,7 @@ impl Program {
         let mut command = Command::new(path);
         command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.env_remove("RUST_LOG").env_remove("REJOINDER_STATE_KEYS").kill_on_drop(true);
+        command.env(BUSY.0, BUSY.1);
         let mut child = command.envs(keys.map(|keys| ("REJOINDER_STATE_KEYS", keys))).spawn().expect("it starts");
         let mut logs = BufReader::new(child.stderr.take().expect("it is piped")).lines();
         loop {

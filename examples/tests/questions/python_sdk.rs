@@ -7,7 +7,7 @@ use tokio::process::Command;
 
 use crate::{
     calls::{Call, Era, calls},
-    program::{Program, bounded, url},
+    program::{BUSY, Program, bounded, url},
 };
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/person.py");
@@ -24,7 +24,8 @@ async fn make(era: Era, calls: &[Call], targets: &[Vec<String>]) {
     let tasks = calls.iter().zip(targets).map(|(made, target)| {
         json!({
             "mode": mode, "target": target, "tool": made.tool, "arguments": made.arguments,
-            "answers": made.answers, "rounds": made.rounds,
+            "answers": made.answers, "rounds": made.rounds, "together": made.together(era),
+            "env": { BUSY.0: BUSY.1 },
         })
     });
     let mut script = Command::new(interpreter());
@@ -38,7 +39,7 @@ async fn make(era: Era, calls: &[Call], targets: &[Vec<String>]) {
     assert_eq!(seen.len(), calls.len());
     for (made, seen) in calls.iter().zip(seen) {
         let asked = serde_json::from_value(seen["asked"].clone()).expect("what was asked");
-        made.check(era, asked, seen["said"].as_str().expect("text"), seen["failed"] == true);
+        made.check(asked, seen["said"].as_str().expect("text"), seen["failed"] == true);
     }
 }
 

@@ -42,6 +42,10 @@ fn ratios(samples: &Samples) -> Result<String> {
     let mut out = "\n## Ratios\n\n\
          How many times less processor time the first server needs for a request, and how many times more requests \
          it answers in a second. A target is met when both reach it.\n\n\
+         The targets name no number of connections; over HTTP they are judged at 16 and 64. With one connection a server \
+         has to be woken for every request, which then costs each of them far more processor time than at 16 (compare \
+         the tables below); what is added is not the work that the ratio is about, so it is shown there and not judged. \
+         On stdio the target with one in flight is to be no slower than the faster peer.\n\n\
          | | against | load | CPU ratio | worst to best round | rate ratio | target | |\n|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for one in COMPARISONS {

@@ -38,7 +38,8 @@ const FLAT: Option<f64> = Some(0.95);
 
 /// Every comparison of the report.
 ///
-/// With one connection in flight, waking up costs more than the work: no target there.
+/// No target says at how many connections. With one, waking up costs more than the work: none is judged there but that of
+/// stdio, which names it.
 pub(super) const COMPARISONS: &[Comparison] = &[
     call(1, name::FLOOR, None),
     call(16, name::FLOOR, OF_FLOOR),

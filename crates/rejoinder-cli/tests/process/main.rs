@@ -1,4 +1,4 @@
-//! The `rejoinder` binary as a process: signals, pipes, and what hostile clients do to them.
+//! The `rejoinder` binary as a process: what it says, signals, pipes, and what hostile clients do to them.
 #![cfg(unix)]
 
 mod child;
@@ -6,3 +6,4 @@ mod pipe;
 mod pipe_ends;
 mod sessions;
 mod signals;
+mod welcome;

@@ -85,12 +85,17 @@ impl Question {
                 _ => Some(json!({ "elicitation": { "url": {} } })),
             },
             Self::Roots => declared.roots.is_none().then(|| json!({ "roots": {} })),
-            Self::Sample(sampling) => match (&declared.sampling, sampling.has_tools()) {
-                (None, false) => Some(json!({ "sampling": {} })),
-                (Some(can), true) if can.tools.is_some() => None,
-                (_, true) => Some(json!({ "sampling": { "tools": {} } })),
-                (Some(_), false) => None,
-            },
+            Self::Sample(sampling) => {
+                let can = declared.sampling.as_ref();
+                let mut lacking = Map::new();
+                if sampling.has_tools() && can.is_none_or(|can| can.tools.is_none()) {
+                    lacking.insert("tools".to_owned(), json!({}));
+                }
+                if sampling.has_context() && can.is_none_or(|can| can.context.is_none()) {
+                    lacking.insert("context".to_owned(), json!({}));
+                }
+                (can.is_none() || !lacking.is_empty()).then(|| json!({ "sampling": lacking }))
+            }
         }
     }
 }

@@ -52,6 +52,10 @@ impl Sampling {
     pub(super) fn has_tools(&self) -> bool {
         self.0.contains_key("tools") || self.0.contains_key("toolChoice")
     }
+
+    pub(super) fn has_context(&self) -> bool {
+        self.0.get("includeContext").is_some_and(|context| context != "none")
+    }
 }
 
 /// What the client's model said.

@@ -20,6 +20,7 @@ fn asked_for(path: &str) -> &'static str {
         "elicitation.url" => "to send the user to a page",
         "sampling" => "for a sample of its model",
         "sampling.tools" => "for a sample of its model with tools",
+        "sampling.context" => "for a sample of its model with context",
         "roots" => "for its roots",
         _ => "for what this needs",
     }

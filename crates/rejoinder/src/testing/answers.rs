@@ -75,7 +75,8 @@ impl Client {
     #[must_use]
     pub fn answer_with(mut self, key: &str, answer: Value) -> Self {
         self.answers.0.insert(key.to_owned(), answer);
-        let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": { "tools": {} }, "roots": {} });
+        let sampling = json!({ "tools": {}, "context": {} });
+        let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": sampling, "roots": {} });
         if self.capabilities == Default::default()
             && let Ok(capabilities) = serde_json::from_value(everything)
         {

@@ -76,7 +76,7 @@ impl Client {
             Err(mistakes) => panic!("{mistakes}"),
         };
         Self {
-            service: server.clone().into_service(),
+            service: McpService::new(Arc::clone(&server.0)),
             server,
             era: Era::Stateless,
             info: Implementation::new("rejoinder-testing", env!("CARGO_PKG_VERSION")),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rejoinder_core::graph::Resolver;
 
 use super::Client;
-use crate::server::BuiltServer;
+use crate::{server::BuiltServer, transport::McpService};
 
 impl Client {
     /// Uses the provided `service` in place of the one of its type, for a test without the real one.
@@ -49,7 +49,7 @@ impl Client {
         let name = std::any::type_name::<T>();
         let Some(replaced) = replaced else { panic!("the server was provided with no `{name}`") };
         self.server = BuiltServer(replaced);
-        self.service = self.server.clone().into_service();
+        self.service = McpService::new(Arc::clone(&self.server.0));
         self.anew()
     }
 
@@ -88,7 +88,7 @@ impl Client {
         let name = R::node().name;
         let Some(replaced) = replaced else { panic!("nothing of the server uses the resolver `{name}`") };
         self.server = BuiltServer(replaced);
-        self.service = self.server.clone().into_service();
+        self.service = McpService::new(Arc::clone(&self.server.0));
         self.anew()
     }
 }

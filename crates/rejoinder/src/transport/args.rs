@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use super::{http, shutdown::Shutdown, stdio};
 use crate::{
     Error,
+    rounds::seal::Seal,
     server::{BuiltServer, Server},
 };
 
@@ -104,15 +105,15 @@ impl Server {
 impl BuiltServer {
     /// Serves Streamable HTTP at `/mcp` on a listener until the process is told to stop.
     ///
+    /// Without [keys](Server::state_keys) it warns that they are this process's own, unless only this machine reaches it.
+    ///
     /// # Errors
     ///
     /// If the listener fails.
     pub async fn serve_http(self, listener: TcpListener) -> Result<(), Error> {
         let address = listener.local_addr()?;
-        if !address.ip().is_loopback() {
-            self.0.seal.warns_about_keys();
-        }
         tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
+        tell_of_keys(&self.0.seal, address);
         Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
     }
 
@@ -123,6 +124,16 @@ impl BuiltServer {
     /// If a pipe breaks.
     pub async fn serve_stdio(self) -> Result<(), Error> {
         Ok(stdio::serve(&self.0, Shutdown::on_signal()).await?)
+    }
+}
+
+/// Says that states are sealed with a key that no other process has, if they are: behind an address that others reach,
+/// there may be other processes.
+fn tell_of_keys(seal: &Seal, address: SocketAddr) {
+    if address.ip().is_loopback() {
+        seal.mentions_keys();
+    } else {
+        seal.warns_about_keys();
     }
 }
 
@@ -139,4 +150,31 @@ pub fn log_to_stderr() {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
     // A server that has set up its own logging keeps it.
     let _ = fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rounds::seal::{Log, StateKeys};
+
+    #[test]
+    fn a_key_of_ones_own_is_warned_of_where_others_reach_the_server_and_mentioned_elsewhere() {
+        let random = Server::new("shop", "1").build().unwrap();
+        let keys = StateKeys::new([[1; 32]]).unwrap();
+        let shared = Server::new("shop", "1").state_keys(keys).build().unwrap();
+        for (address, level) in [
+            ("127.0.0.1:80", "INFO"),
+            ("127.9.9.9:80", "INFO"),
+            ("[::1]:80", "INFO"),
+            ("0.0.0.0:80", "WARN"),
+            ("[::]:80", "WARN"),
+            ("192.0.2.1:80", "WARN"),
+        ] {
+            let address = address.parse().unwrap();
+            let log = Log::of(|| tell_of_keys(&random.0.seal, address));
+            assert_eq!(log.lines().count(), 1, "{address}: {log}");
+            assert!(log.contains(level) && log.contains("a key of this process alone"), "{address}: {log}");
+            assert_eq!(Log::of(|| tell_of_keys(&shared.0.seal, address)), "");
+        }
+    }
 }

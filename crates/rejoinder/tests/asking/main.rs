@@ -1,6 +1,14 @@
 //! Functions that ask: the same ones, for clients of both eras.
 
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+mod capabilities;
+mod choices;
+mod crowd;
+mod methods;
 mod rounds;
+mod states;
+mod visits;
 
 use std::sync::{
     Arc,

@@ -17,7 +17,12 @@ async fn who_has_answered_need_not_be_able_to_be_asked() {
 }
 
 /// A request of one round, by hand.
-async fn round(client: &Client, tool: &str, arguments: Value, rest: Value) -> Result<Value, (i32, Option<Value>)> {
+pub(super) async fn round(
+    client: &Client,
+    tool: &str,
+    arguments: Value,
+    rest: Value,
+) -> Result<Value, (i32, Option<Value>)> {
     let mut params = json!({ "name": tool, "arguments": arguments });
     if let (Value::Object(params), Value::Object(rest)) = (&mut params, rest) {
         params.extend(rest);
@@ -28,7 +33,7 @@ async fn round(client: &Client, tool: &str, arguments: Value, rest: Value) -> Re
     })
 }
 
-fn accept(name: &str) -> Value {
+pub(super) fn accept(name: &str) -> Value {
     json!({ "who": { "action": "accept", "content": { "name": name } } })
 }
 
@@ -124,17 +129,20 @@ async fn what_one_caller_was_asked_no_other_may_answer() {
     assert!(round(&ada, "greet", json!({}), rest).await.is_ok());
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_callers_at_once_each_get_their_own_answer_back() {
-    let client = Client::new(server());
-    let mut calls = tokio::task::JoinSet::new();
-    for number in 0..10_000 {
-        let client = client.clone().answer("who", Name { name: format!("caller {number}") });
-        calls.spawn(async move { (number, client.call("greet", json!({})).await.unwrap().text()) });
+#[tokio::test]
+async fn c30_a_retry_that_never_comes_leaves_nothing_behind_and_one_that_brings_nothing_is_asked_again() {
+    let client = Client::new(server()).answer("who", ada());
+    // Callers that go away after the question: nothing waits for them, and nothing of them is seen by others.
+    for _ in 0..100 {
+        round(&client, "greet", json!({}), json!({})).await.unwrap();
     }
-    let replies = calls.join_all().await;
-    assert_eq!(replies.len(), 10_000);
-    for (number, text) in replies {
-        assert_eq!(text, format!("Hello, caller {number}!"));
+    let mut state = round(&client, "greet", json!({}), json!({})).await.unwrap()["requestState"].clone();
+    // Nor does the server mind how often it has to ask: a retry without an answer is no try.
+    for _ in 0..10 {
+        let again = round(&client, "greet", json!({}), json!({ "requestState": state })).await.unwrap();
+        assert_eq!(again["inputRequests"]["who"]["params"]["message"], "Who are you?");
+        state = again["requestState"].clone();
     }
+    let rest = json!({ "requestState": state, "inputResponses": accept("Ada") });
+    assert_eq!(round(&client, "greet", json!({}), rest).await.unwrap()["content"][0]["text"], "Hello, Ada!");
 }

@@ -144,9 +144,3 @@ async fn c11_who_a_client_says_it_is_changes_nothing() {
     }
     assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:?}");
 }
-
-#[tokio::test]
-async fn c14_there_is_no_extension_that_could_have_a_wrong_id() {
-    let result = Client::new(server()).request("server/discover", json!({})).await.unwrap();
-    assert!(result["capabilities"].get("extensions").is_none());
-}

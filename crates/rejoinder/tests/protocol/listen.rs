@@ -122,21 +122,64 @@ async fn c45_every_notification_carries_the_subscription() {
     }
 }
 
+/// The `_meta` of a request that wants to hear everything.
+fn observed(token: &str) -> Value {
+    let mut meta = meta();
+    meta["progressToken"] = json!(token);
+    meta["io.modelcontextprotocol/logLevel"] = json!("debug");
+    meta
+}
+
 #[tokio::test]
 async fn c46_progress_and_logs_do_not_travel_on_a_subscription() {
     let server = built();
-    let mut pipe = Pipe::open(&server);
-    let mut meta = meta();
-    meta["progressToken"] = json!("token");
-    meta["io.modelcontextprotocol/logLevel"] = json!("debug");
-    pipe.send(message("sub", "subscriptions/listen", json!({ "notifications": everything(), "_meta": meta }))).await;
-    assert_eq!(pipe.next().await["method"], "notifications/subscriptions/acknowledged");
-    // Another request that asks for neither: neither comes, on any stream.
-    for (id, tool) in [(1, "count"), (2, "talk")] {
-        pipe.send(message(id, "tools/call", json!({ "name": tool }))).await;
-        assert_eq!(pipe.next().await["id"], id);
+    let listening = post("subscriptions/listen", json!({ "notifications": everything(), "_meta": observed("sub") }));
+    let calling = async {
+        tokio::task::yield_now().await;
+        let mut told = Vec::new();
+        for tool in ["count", "talk"] {
+            let call = post("tools/call", json!({ "name": tool, "_meta": observed(tool) }));
+            told.extend(call.send(&server).await.events());
+        }
+        change_everything(&server);
+        server.handle().end_subscriptions();
+        told
+    };
+    let (heard, told) = tokio::join!(listening.send(&server), calling);
+    let methods = |messages: &[Value]| -> Vec<_> {
+        messages.iter().filter_map(|message| message["method"].as_str().map(str::to_owned)).collect()
+    };
+    let told = methods(&told);
+    for method in ["notifications/progress", "notifications/message"] {
+        assert!(told.iter().any(|other| other == method), "the calls told of {method}");
     }
-    assert_eq!(pipe.close().await, [] as [Value; 0]);
+    let heard = methods(&heard.events());
+    assert_eq!(heard.len(), 5, "an acknowledgement and four changes: {heard:?}");
+    for method in heard {
+        assert!(!told.contains(&method), "{method}");
+    }
+}
+
+#[tokio::test]
+async fn c46_on_a_pipe_progress_and_logs_belong_to_their_call() {
+    let mut pipe = Pipe::open(&built());
+    let params = json!({ "notifications": everything(), "_meta": observed("sub") });
+    pipe.send(message("sub", "subscriptions/listen", params)).await;
+    assert_eq!(pipe.next().await["method"], "notifications/subscriptions/acknowledged");
+    for tool in ["count", "talk"] {
+        pipe.send(message(tool, "tools/call", json!({ "name": tool, "_meta": observed(tool) }))).await;
+        let mut told = 0;
+        loop {
+            let message = pipe.next().await;
+            if message["id"] == tool {
+                break;
+            }
+            told += 1;
+            assert_eq!(message["params"]["_meta"].get(SUBSCRIPTION), None, "{message}");
+            assert_ne!(message["params"]["progressToken"], "sub", "{message}");
+        }
+        assert_ne!(told, 0, "`{tool}` told of something");
+    }
 }
 
 #[tokio::test]

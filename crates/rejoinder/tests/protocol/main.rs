@@ -1,12 +1,8 @@
 //! The protocol of 2026-07-28, item by item: what a server must do, in the order of the specification's pages.
 //!
-//! A test's name begins with the number of its item (`c04_..`). Items without a test here:
-//!
-//! | item | why |
-//! |---|---|
-//! | C22 to C39 | questions to the user, tested where these are |
-//! | C40 | a note about deprecation |
-//! | C41 | the half about questions; what an author says by hand is tested |
+//! A test's name begins with the number of its item (`c04_..`), or of several (`c27_c28_..`), and `items.rs` sees to it
+//! that none is missing. C22 to C39, the questions, are tested here as far as they are messages, and for the rest where
+//! functions ask: in `tests/asking` and `tests/by_hand.rs`. C40, a note about what is deprecated, has no test.
 //!
 //! Beside them, one file for each thing a server does that the protocol leaves to it.
 
@@ -23,18 +19,23 @@ mod discover;
 mod envelope;
 mod headers;
 mod http_rules;
+mod items;
 mod listen;
+mod meta_keys;
+mod questions;
 mod results;
 mod schema;
 mod stdio;
 mod traces;
 
 mod arguments;
+mod blocks;
 mod changes;
 mod completion;
 mod errors;
 mod lists;
 mod mounting;
+mod own_key;
 mod prompts;
 mod resources;
 mod sessions;

@@ -134,17 +134,27 @@ fn optional(text: Option<String>) -> String {
 /// Waits until it is released.
 #[tool]
 async fn wait(number: u32, events: Dep<Events>) -> u32 {
+    let witness = Witness(Some(events.clone()));
     events.waiting.add_permits(1);
     events.release.acquire().await.expect("never closed").forget();
+    witness.came_to_the_end();
     number
 }
 
-/// Tells when it is dropped.
-struct Witness(Dep<Events>);
+/// Tells when it is dropped before the end.
+struct Witness(Option<Dep<Events>>);
+
+impl Witness {
+    fn came_to_the_end(mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for Witness {
     fn drop(&mut self) {
-        self.0.dropped.add_permits(1);
+        if let Some(events) = &self.0 {
+            events.dropped.add_permits(1);
+        }
     }
 }
 
@@ -156,7 +166,7 @@ async fn forever(progress_first: Option<bool>, events: Dep<Events>, ctx: Context
         token.cancelled().await;
         watcher.cancelled.add_permits(1);
     });
-    let _witness = Witness(events.clone());
+    let _witness = Witness(Some(events.clone()));
     if progress_first == Some(true) {
         ctx.progress(1.0).await;
     }
@@ -167,7 +177,7 @@ async fn forever(progress_first: Option<bool>, events: Dep<Events>, ctx: Context
 /// Reports progress for ever, 10 KiB each time, without ever waiting for anything else.
 #[tool]
 async fn flood(events: Dep<Events>, ctx: Context) {
-    let _witness = Witness(events.clone());
+    let _witness = Witness(Some(events.clone()));
     let message = "x".repeat(10 * 1024);
     loop {
         let sent = events.progress.fetch_add(1, Ordering::Relaxed);

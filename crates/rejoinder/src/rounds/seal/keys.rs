@@ -8,7 +8,7 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use hkdf::Hkdf;
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Where [`StateKeys::from_env`] looks.
 const VARIABLE: &str = "REJOINDER_STATE_KEYS";
@@ -48,8 +48,21 @@ pub struct StateKeys(Arc<[Key]>);
 /// What is derived from one secret; the secret itself is not kept.
 pub(super) struct Key {
     pub(super) id: KeyId,
-    secret: SecretBox<[u8; 32]>,
+    secret: Secret,
 }
+
+type Secret = SecretBox<[u8; 32]>;
+
+/// Wiped when they are dropped: where a key is kept, the cipher that it is given to, and the text and bytes that it came
+/// as. The hash inside HKDF is not: every state would pay for that.
+const _: () = {
+    const fn wiped<T: ZeroizeOnDrop>() {}
+    wiped::<Secret>();
+    wiped::<XChaCha20Poly1305>();
+    wiped::<Zeroizing<String>>();
+    wiped::<Zeroizing<Vec<u8>>>();
+    wiped::<Zeroizing<[u8; SHORTEST]>>();
+};
 
 /// Says in a token which key opens it.
 pub(super) type KeyId = [u8; 4];
@@ -175,13 +188,14 @@ impl StateKeys {
 impl Key {
     /// HKDF-SHA256 without a salt, one output for the cipher and one for the name.
     fn derive(secret: &[u8]) -> Self {
-        let source = Hkdf::<Sha256>::new(None, secret);
+        let (mut extracted, source) = Hkdf::<Sha256>::extract(None, secret);
+        extracted.as_mut_slice().zeroize();
         let expand = |info: &str, out: &mut [u8]| {
             source.expand(info.as_bytes(), out).expect("HKDF-SHA256 yields up to 8,160 bytes");
         };
         let mut id = KeyId::default();
         expand("rejoinder/state/v1/key-id", &mut id);
-        let secret = SecretBox::init_with_mut(|key: &mut [u8; 32]| {
+        let secret = Secret::init_with_mut(|key: &mut [u8; 32]| {
             expand("rejoinder/state/v1/xchacha20-poly1305", key);
         });
         Self { id, secret }

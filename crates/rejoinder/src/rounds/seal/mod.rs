@@ -37,3 +37,5 @@ pub(crate) use binding::Binding;
 pub(crate) use options::StateOptions;
 pub(crate) use refused::{REASON, Refused, SENTENCE};
 pub(crate) use sealing::{CannotSeal, Opened, Seal};
+#[cfg(test)]
+pub(crate) use tests::Log;

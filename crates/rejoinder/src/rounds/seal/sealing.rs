@@ -1,6 +1,9 @@
 use std::{
     fmt,
-    sync::Arc,
+    sync::{
+        Arc, Once,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -22,6 +25,9 @@ const SKEW: Duration = Duration::from_secs(60);
 pub(crate) struct Seal {
     keys: StateKeys,
     keys_are_random: bool,
+    /// Whether to warn of a random key when something is first sealed with it.
+    warns_when_used: AtomicBool,
+    warned: Once,
     audience: [u8; 16],
     ttl: Duration,
     limit: usize,
@@ -74,6 +80,8 @@ impl Seal {
         Ok(Self {
             keys: keys.map_err(|error| vec![format!("the system gives no random key: {error}")])?,
             keys_are_random: options.keys.is_none(),
+            warns_when_used: AtomicBool::new(false),
+            warned: Once::new(),
             audience: audience_digest(options.audience.as_deref().unwrap_or(name)),
             ttl: options.ttl,
             limit: options.limit,
@@ -93,6 +101,9 @@ impl Seal {
         let issued = self.clock.now();
         let times = (nanoseconds(issued), nanoseconds(issued + self.ttl));
         let envelope = binding.envelope(self.audience, id, times);
+        if self.warns_when_used.load(Ordering::Relaxed) {
+            self.warned.call_once(|| self.warns_about_keys());
+        }
         Ok(token::seal(self.keys.first(), nonce, size, |out| envelope.write(state, out)))
     }
 
@@ -159,6 +170,18 @@ impl Seal {
                  next round meets another process. Give all of them the same keys: \
                  `.state_keys(StateKeys::from_env()?)`"
             );
+        }
+    }
+
+    /// Warns of them when a state is first sealed: for a server that may never ask anything.
+    pub(crate) fn warns_about_keys_when_used(&self) {
+        self.warns_when_used.store(self.keys_are_random, Ordering::Relaxed);
+    }
+
+    /// Mentions them: for a transport that only this machine reaches.
+    pub(crate) fn mentions_keys(&self) {
+        if self.keys_are_random {
+            tracing::info!("states are sealed with a key of this process alone, which is right for one process");
         }
     }
 }

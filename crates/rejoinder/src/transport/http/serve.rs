@@ -25,7 +25,7 @@ pub(in crate::transport) async fn serve(
 ) -> io::Result<()> {
     let (grace, most) = (server.0.options.grace, server.0.options.limits.connections);
     let engine = std::sync::Arc::clone(&server.0);
-    let service = server.into_service();
+    let service = McpService::new(server.0);
     let mut connections = Connections::new(engine.options.header_timeout);
     let mut pause = pin!(connections.pause());
     loop {

@@ -85,7 +85,11 @@ impl McpService {
 
 impl BuiltServer {
     /// The server as a tower service; see [`McpService`].
+    ///
+    /// Where it is reached is not known here, so without [keys](crate::Server::state_keys) it warns when it first asks
+    /// something: the answer may go to another process.
     pub fn into_service(self) -> McpService {
+        self.0.seal.warns_about_keys_when_used();
         McpService::new(self.0)
     }
 }

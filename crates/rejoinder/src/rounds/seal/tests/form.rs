@@ -1,9 +1,13 @@
 //! What a token looks like, and that it has one form only.
 
+use rejoinder_core::ask::Question;
+use serde_json::json;
+
 use super::{
     super::{envelope, sealing::CannotSeal},
     *,
 };
+use crate::rounds::progress::{Given, Open, Progress};
 
 #[test]
 fn s1_what_is_sealed_opens_as_it_was() {
@@ -150,18 +154,19 @@ fn a_state_that_nobody_can_send_back_is_not_sealed() {
 
 #[test]
 fn four_answers_stay_under_a_kibibyte() {
-    // The longest way to write it: named keys, digests in hex, outcomes in words.
-    let answer = |key: &str, content: &str| {
-        format!(r#""{key}":{{"d":"0123456789abcdef0123456789abcdef","o":"accept","c":{content}}}"#)
-    };
-    let answers = [
-        answer("confirm", r#"{"yes":true}"#),
-        answer("reason", r#"{"reason":"it is a copy of last year's folder"}"#),
-        answer("address", r#"{"street":"12 Long Lane","city":"Little Hamlet","zip":"12345"}"#),
-        answer("payment", r#"{"method":"invoice","reference":"PO-2026-001234"}"#),
-    ];
-    let state = format!(r#"{{"v":1,"a":{{{}}}}}"#, answers.join(","));
-    let token = with_keys(&[ONE]).seal(&call().principal(Some(&["client", "issuer", "me"])), state.as_bytes()).unwrap();
-    println!("a state of {} bytes makes a token of {} bytes", state.len(), token.len());
-    assert!(token.len() < 1024, "{}", token.len());
+    let mut progress = Progress::default();
+    let digest = Question::Roots.digest();
+    for (key, content) in [
+        ("confirm", json!({ "yes": true })),
+        ("reason", json!({ "reason": "it is a copy of last year's folder" })),
+        ("address", json!({ "street": "12 Long Lane", "city": "Little Hamlet", "zip": "12345" })),
+        ("payment", json!({ "method": "invoice", "reference": "PO-2026-001234" })),
+    ] {
+        let answer = json!({ "action": "accept", "content": content });
+        progress.answers.insert(key.to_owned(), Given { digest, answer });
+    }
+    progress.questions.insert("newsletter".to_owned(), Open { digest, bad: 2, reworded: 1 });
+    let binding = call().principal(Some(&["client", "issuer", "me"]));
+    let token = with_keys(&[ONE]).seal(&binding, &progress.write()).unwrap();
+    assert!(token.len() < 1024, "{} bytes", token.len());
 }

@@ -5,6 +5,7 @@ mod bound;
 mod corpus;
 mod form;
 mod keyring;
+mod log;
 mod props;
 mod quiet;
 mod single_use;
@@ -15,6 +16,8 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+pub(crate) use log::Log;
 
 use super::{Binding, Seal, StateKeys, StateOptions, clock::Clock, refused::Reason, sealing::Opened, token};
 

@@ -1,49 +1,10 @@
 //! What a refusal tells, and whom.
 
-use std::io;
-
-use tracing_subscriber::fmt::MakeWriter;
-
 use super::{
     super::refused::{REASON, Refused, SENTENCE},
+    log::Log,
     *,
 };
-
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Log {
-    /// Everything that is logged meanwhile.
-    fn of(during: impl FnOnce()) -> String {
-        let log = Self::default();
-        let subscriber = tracing_subscriber::fmt()
-            .with_writer(log.clone())
-            .with_ansi(false)
-            .with_max_level(tracing::Level::TRACE)
-            .finish();
-        tracing::subscriber::with_default(subscriber, during);
-        String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
-    }
-}
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
 
 /// Refusals of every kind that a client can cause.
 fn refusals() -> Vec<(Refused, String)> {
@@ -135,4 +96,20 @@ fn only_a_random_key_is_warned_about() {
     let log = Log::of(|| random.warns_about_keys());
     assert!(log.contains("WARN") && log.contains("StateKeys::from_env()"), "{log}");
     assert_eq!(Log::of(|| with_keys(&[ONE]).warns_about_keys()), "");
+    let log = Log::of(|| random.mentions_keys());
+    assert!(log.contains("INFO") && log.contains("a key of this process alone"), "{log}");
+    assert_eq!(Log::of(|| with_keys(&[ONE]).mentions_keys()), "");
+}
+
+#[test]
+fn a_random_key_is_warned_about_once_when_it_is_used() {
+    let random = Seal::new("shop", &StateOptions::default()).unwrap();
+    let seal = |seal: &Seal| Log::of(|| drop(seal.seal(&call(), b"state").unwrap()));
+    assert_eq!(seal(&random), "", "nobody has asked for it");
+    assert_eq!(Log::of(|| random.warns_about_keys_when_used()), "", "it is not used yet");
+    assert!(seal(&random).contains("WARN"));
+    assert_eq!(seal(&random), "", "once is enough");
+    let shared = with_keys(&[ONE]);
+    shared.warns_about_keys_when_used();
+    assert_eq!(seal(&shared), "");
 }

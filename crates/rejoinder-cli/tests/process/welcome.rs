@@ -1,0 +1,113 @@
+//! What a newcomer sees first: the welcome, its line to paste, the help and the graph.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::child::{Process, binary, request, text};
+
+/// The tour, and all that it says before it serves.
+struct Welcomed {
+    _process: Process,
+    text: String,
+}
+
+impl Welcomed {
+    fn start() -> Self {
+        let mut command = binary();
+        command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = Process(command.spawn().expect("the binary starts"));
+        let mut output = BufReader::new(process.0.stdout.take().expect("a pipe"));
+        let mut text = String::new();
+        while !text.contains("Ctrl-C stops it") {
+            assert_ne!(output.read_line(&mut text).expect("text"), 0, "it ended: {text}");
+        }
+        process.0.stdout = Some(output.into_inner());
+        Self { _process: process, text }
+    }
+
+    /// The line to paste.
+    fn curl(&self) -> &str {
+        self.text.lines().map(str::trim).find(|line| line.starts_with("curl ")).expect("a line to paste")
+    }
+
+    /// The names after that word, without what is said about them.
+    fn names(&self, kind: &str) -> Vec<String> {
+        let line = self.text.lines().find_map(|line| line.trim().strip_prefix(kind)).expect("a list");
+        line.split(", ").map(|name| name.split_whitespace().next().expect("a name").to_owned()).collect()
+    }
+
+    /// What the server itself lists, by the same line with another request.
+    fn listed(&self, method: &str, list: &str, name: &str) -> Vec<String> {
+        let (start, _) = self.curl().split_once(" -H 'Mcp-Method: ").expect("the method's header");
+        let message = request(1, method, json!({}));
+        let listed = sh(&format!("{start} -H 'Mcp-Method: {method}' -d '{message}'"));
+        let items = listed["result"][list].as_array().unwrap_or_else(|| panic!("no list: {listed}"));
+        items.iter().map(|item| item[name].as_str().expect("a name").to_owned()).collect()
+    }
+}
+
+/// Runs a line as whoever pastes it into a terminal does; what it prints is JSON.
+fn sh(line: &str) -> Value {
+    let output = Command::new("sh").arg("-c").arg(line).stdin(Stdio::null()).output().expect("there is a shell");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    serde_json::from_str(&printed).unwrap_or_else(|_| panic!("not JSON: {printed}\n{errors}"))
+}
+
+fn run(arguments: &[&str]) -> String {
+    let output = binary().args(arguments).stdin(Stdio::null()).output().expect("the binary starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut text = String::new();
+    output.stdout.as_slice().read_to_string(&mut text).expect("text");
+    text
+}
+
+#[test]
+fn the_line_to_paste_works_when_it_is_pasted() {
+    let welcomed = Welcomed::start();
+    assert_eq!(text(&sh(welcomed.curl())), "3");
+}
+
+#[test]
+fn the_welcome_names_what_there_is_and_nothing_else() {
+    let welcomed = Welcomed::start();
+    assert_eq!(welcomed.names("tools "), welcomed.listed("tools/list", "tools", "name"));
+    assert_eq!(welcomed.names("prompts "), welcomed.listed("prompts/list", "prompts", "name"));
+    let mut resources = welcomed.listed("resources/list", "resources", "uri");
+    resources.extend(welcomed.listed("resources/templates/list", "resourceTemplates", "uriTemplate"));
+    assert_eq!(welcomed.names("resources "), resources);
+}
+
+#[test]
+fn the_help_names_every_flag() {
+    let help = run(&["--help"]);
+    for flag in ["--stdio", "--http <ADDR>", "graph", "[default: 127.0.0.1:8000]", "--help", "--version"] {
+        assert!(help.contains(flag), "{flag} in {help}");
+    }
+    assert!(run(&["graph", "--help"]).contains("--mermaid"));
+    assert_eq!(run(&["--version"]), format!("rejoinder {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn the_graph_shows_everything_and_what_is_asked() {
+    let graph = run(&["graph"]);
+    let welcomed = Welcomed::start();
+    for tool in welcomed.names("tools ") {
+        assert!(graph.contains(&format!("tool {tool}\n")), "{tool} in {graph}");
+    }
+    for prompt in welcomed.names("prompts ") {
+        assert!(graph.contains(&format!("prompt {prompt}\n")), "{prompt} in {graph}");
+    }
+    for resource in welcomed.names("resources ") {
+        assert!(graph.contains(&format!("resource {resource}\n")), "{resource} in {graph}");
+    }
+    let (_, delete) = graph.split_once("tool delete_note\n").expect("the tool");
+    assert!(delete.lines().any(|line| line.contains("which asks as `confirm`")), "{delete}");
+    let mermaid = run(&["graph", "--mermaid"]);
+    assert!(mermaid.starts_with("flowchart LR\n") && mermaid.contains("delete_note"), "{mermaid}");
+}

@@ -1,0 +1,71 @@
+//! Questions that need no form of their own.
+
+use rejoinder::{Answered, Confirmed};
+use serde_json::Value;
+
+use super::*;
+
+/// One of a list that is known only when the question is asked.
+#[tool]
+async fn branch(branches: Vec<String>, ctx: Context) -> Result<String, ToolError> {
+    let titled = branches.iter().map(|name| (name.clone(), format!("The branch {name}")));
+    ctx.ask("branch", Ask::choice("Which branch?", titled)).await
+}
+
+#[tool]
+async fn rename(ctx: Context) -> Result<String, ToolError> {
+    let to = ctx.ask("to", Ask::text("What is the new name?")).await?;
+    let sure = ctx.ask("sure", Ask::confirm(format!("Really {to}?"))).await?;
+    Ok(format!("{to} {sure}"))
+}
+
+fn client() -> Client {
+    Client::new(Server::new("choices", "1.0.0").tools(tools![branch, rename]))
+}
+
+fn chosen(choice: &str) -> Value {
+    json!({ "action": "accept", "content": { "choice": choice } })
+}
+
+#[tokio::test]
+async fn one_of_a_list_comes_back_and_nothing_else_does() {
+    let arguments = json!({ "branches": ["main", "next"] });
+    in_both_eras(client(), async |client| {
+        let reply =
+            client.clone().answer_with("branch", chosen("next")).call("branch", arguments.clone()).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.is_error()), ("next", false));
+        assert_eq!(reply.asked, [["branch"]]);
+        // Neither what is not on the list, nor a title in place of the value.
+        for foreign in ["gone", "The branch next", ""] {
+            let client = client.clone().answer_with("branch", chosen(foreign));
+            let reply = client.call("branch", arguments.clone()).await.unwrap();
+            assert!(reply.text().starts_with("no usable answer to `branch` came: "), "{}", reply.text());
+            assert_eq!(reply.asked.len(), 3, "it was asked again");
+        }
+        let declined = client.decline("branch").call("branch", arguments.clone()).await.unwrap();
+        assert_eq!(declined.text(), "the user declined to answer `branch`, so nothing was done");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_list_is_shown_with_its_titles() {
+    let client = client().answer_with("branch", chosen("next"));
+    let params = json!({ "name": "branch", "arguments": { "branches": ["main", "next"] } });
+    let asked = client.request("tools/call", params).await.unwrap();
+    let schema = &asked["inputRequests"]["branch"]["params"]["requestedSchema"];
+    let titled =
+        json!([{ "const": "main", "title": "The branch main" }, { "const": "next", "title": "The branch next" }]);
+    assert_eq!((&schema["properties"]["choice"]["oneOf"], &schema["required"]), (&titled, &json!(["choice"])));
+}
+
+#[tokio::test]
+async fn a_text_and_a_yes_or_no() {
+    let client = client().answer("to", Answered { text: "trunk".into() }).answer("sure", Confirmed { yes: true });
+    in_both_eras(client, async |client| {
+        let reply = client.call("rename", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "trunk true");
+        assert_eq!(reply.asked, [["to"], ["sure"]]);
+    })
+    .await;
+}

@@ -1,0 +1,216 @@
+//! What holds for `tools/call` holds for `prompts/get` and `resources/read` too.
+
+use rejoinder::SpentInMemory;
+use serde_json::Value;
+
+use super::*;
+
+#[resolver]
+fn reader(subject: &str) -> Ask<Name> {
+    Ask::user(format!("Who wants {subject}?"))
+}
+
+#[tool]
+fn tell(subject: String, #[resolve(reader)] reader: &Name) -> String {
+    format!("{subject} for {}", reader.name)
+}
+
+#[prompt]
+fn write(subject: String, #[resolve(reader)] reader: &Name) -> String {
+    format!("{subject} for {}", reader.name)
+}
+
+#[resource("about://{subject}")]
+fn about(subject: String, #[resolve(reader)] reader: &Name) -> String {
+    format!("{subject} for {}", reader.name)
+}
+
+/// Another of each, which asks in the same words.
+mod other {
+    use super::*;
+
+    #[tool(name = "tell_more")]
+    pub(super) fn tell(subject: String, #[resolve(reader)] reader: &Name) -> String {
+        format!("{subject} for {}", reader.name)
+    }
+
+    #[prompt(name = "write_more")]
+    pub(super) fn write(subject: String, #[resolve(reader)] reader: &Name) -> String {
+        format!("{subject} for {}", reader.name)
+    }
+
+    #[resource("more://{subject}")]
+    pub(super) fn about(subject: String, #[resolve(reader)] reader: &Name) -> String {
+        format!("{subject} for {}", reader.name)
+    }
+}
+
+fn library() -> Server {
+    Server::new("library", "1.0.0")
+        .tools(tools![tell, other::tell])
+        .prompts(prompts![write, other::write])
+        .resources(resources![about, other::about])
+}
+
+/// One of the three methods, and what is said with it.
+struct Case {
+    method: &'static str,
+    params: Value,
+    /// The same function with other arguments, and another function with the same ones.
+    others: [Value; 2],
+    /// Where in the result the text is.
+    text: &'static str,
+}
+
+fn cases() -> [Case; 3] {
+    let named = |name: &str, subject: &str| json!({ "name": name, "arguments": { "subject": subject } });
+    [
+        Case {
+            method: "tools/call",
+            params: named("tell", "tea"),
+            others: [named("tell", "gold"), named("tell_more", "tea")],
+            text: "/content/0/text",
+        },
+        Case {
+            method: "prompts/get",
+            params: named("write", "tea"),
+            others: [named("write", "gold"), named("write_more", "tea")],
+            text: "/messages/0/content/text",
+        },
+        Case {
+            method: "resources/read",
+            params: json!({ "uri": "about://tea" }),
+            others: [json!({ "uri": "about://gold" }), json!({ "uri": "more://tea" })],
+            text: "/contents/0/text",
+        },
+    ]
+}
+
+type Refusal = (i32, String, Option<Value>);
+
+impl Case {
+    /// One round.
+    async fn round(&self, client: &Client, params: &Value, rest: Value) -> Result<Value, Refusal> {
+        let mut params = params.clone();
+        params.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        client.request(self.method, params).await.map_err(|error| {
+            let error = error.rpc().expect("a JSON-RPC error").clone();
+            (error.code, error.message, error.data)
+        })
+    }
+
+    /// What is asked in the first round, and the rest of the request that answers it.
+    async fn asked(&self, client: &Client, answer: Value) -> (String, Value) {
+        let first = self.round(client, &self.params, json!({})).await.unwrap();
+        assert_eq!(first["resultType"], "input_required", "{}", self.method);
+        (question(&first), retry(&first, answer))
+    }
+}
+
+fn question(result: &Value) -> String {
+    result["inputRequests"]["reader"]["params"]["message"].as_str().expect("a question").to_owned()
+}
+
+fn retry(result: &Value, answer: Value) -> Value {
+    json!({ "requestState": result["requestState"], "inputResponses": { "reader": answer } })
+}
+
+fn named(name: &str) -> Value {
+    json!({ "action": "accept", "content": { "name": name } })
+}
+
+fn client(server: Server) -> Client {
+    Client::new(server).capabilities(serde_json::from_value(json!({ "elicitation": {} })).unwrap())
+}
+
+fn refused<T>() -> Result<T, Refusal> {
+    let sentence = "`requestState` is not valid for this request; make the request again without it".to_owned();
+    Err((-32602, sentence, Some(json!({ "reason": "invalid_request_state" }))))
+}
+
+#[tokio::test]
+async fn c22_an_answer_ends_the_call() {
+    let client = client(library());
+    for case in cases() {
+        let (question, rest) = case.asked(&client, named("Ada")).await;
+        assert_eq!(question, "Who wants tea?");
+        let done = case.round(&client, &case.params, rest).await.unwrap();
+        assert_eq!(done["resultType"], "complete", "{}", case.method);
+        assert_eq!(done.pointer(case.text), Some(&json!("tea for Ada")), "{}", case.method);
+    }
+}
+
+#[tokio::test]
+async fn c37_declining_and_leaving_end_the_call() {
+    let client = client(library());
+    for case in cases() {
+        for (action, told) in [
+            ("decline", "the user declined what `reader` needs, so nothing was done"),
+            ("cancel", "the user went away without answering what `reader` needs, so nothing was done"),
+        ] {
+            let (_, rest) = case.asked(&client, json!({ "action": action })).await;
+            match case.round(&client, &case.params, rest).await {
+                // Only a tool has results that say that it failed.
+                Ok(result) => {
+                    assert_eq!(case.method, "tools/call");
+                    assert_eq!((&result["isError"], result.pointer(case.text)), (&json!(true), Some(&json!(told))));
+                }
+                Err(error) => {
+                    assert_ne!(case.method, "tools/call");
+                    let uri = case.params.get("uri").map(|uri| json!({ "uri": uri }));
+                    assert_eq!(error, (-32602, told.to_owned(), uri));
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn c34_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_three_times_in_all() {
+    let client = client(library());
+    for case in cases() {
+        let (_, mut rest) = case.asked(&client, named("")).await;
+        for _ in 0..2 {
+            let again = case.round(&client, &case.params, rest).await.unwrap();
+            assert!(question(&again).starts_with("Who wants tea?\n\n`name`"), "{}", question(&again));
+            rest = retry(&again, named(""));
+        }
+        let end = match case.round(&client, &case.params, rest.clone()).await {
+            Ok(result) => result.pointer(case.text).unwrap().as_str().unwrap().to_owned(),
+            Err((code, message, _)) => {
+                assert_eq!(code, -32602);
+                message
+            }
+        };
+        assert!(end.starts_with("no usable answer to `reader` came: "), "{}: {end}", case.method);
+        // Somebody who does better the third time is heard.
+        rest["inputResponses"]["reader"] = named("Ada");
+        let done = case.round(&client, &case.params, rest).await.unwrap();
+        assert_eq!(done.pointer(case.text), Some(&json!("tea for Ada")), "{}", case.method);
+    }
+}
+
+#[tokio::test]
+async fn c27_c28_a_state_is_refused_with_other_arguments_another_function_or_another_method() {
+    let client = client(library());
+    for case in cases() {
+        let (_, rest) = case.asked(&client, named("Ada")).await;
+        for other in &case.others {
+            assert_eq!(case.round(&client, other, rest.clone()).await, refused(), "{other}");
+        }
+        for method in cases().iter().filter(|other| other.method != case.method) {
+            assert_eq!(method.round(&client, &method.params, rest.clone()).await, refused(), "{}", method.method);
+        }
+        assert!(case.round(&client, &case.params, rest).await.is_ok(), "it is still good for its own");
+    }
+}
+
+#[tokio::test]
+async fn c29_a_state_that_is_good_once_is_refused_the_second_time() {
+    let client = client(library().single_use(SpentInMemory::default()));
+    for case in cases() {
+        let (_, rest) = case.asked(&client, named("Ada")).await;
+        assert!(case.round(&client, &case.params, rest.clone()).await.is_ok(), "{}", case.method);
+        assert_eq!(case.round(&client, &case.params, rest).await, refused(), "{}", case.method);
+    }
+}

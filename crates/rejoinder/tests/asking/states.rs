@@ -1,0 +1,169 @@
+//! What can be set about the state, as a client meets it.
+
+use std::{
+    sync::Mutex,
+    time::{Duration, SystemTime},
+};
+
+use rejoinder::{BoxError, BoxFuture, SpentStates};
+use serde_json::Value;
+
+use super::{
+    rounds::{accept, round},
+    *,
+};
+
+const REFUSED: &str = "invalid_request_state";
+
+/// A function that carries as much as it is told to.
+#[tool]
+async fn carry(bytes: usize, ctx: Context) -> Result<String, ToolError> {
+    let load: String = ctx.once("load", || async { Ok("x".repeat(bytes)) }).await?;
+    let Name { name } = ctx.ask("who", Ask::user("Who?")).await?;
+    Ok(format!("{name} carries {}", load.len()))
+}
+
+fn client(server: Server) -> Client {
+    Client::new(server.tools(tools![carry])).answer("who", ada())
+}
+
+fn plain() -> Server {
+    Server::new("states", "1.0.0")
+}
+
+#[tokio::test]
+async fn a_state_that_is_too_long_to_send_back_is_an_error_that_says_so() {
+    let client = client(plain().state_limit(2000));
+    let carried = client.call("carry", json!({ "bytes": 1000 })).await.unwrap();
+    assert_eq!(carried.text(), "Ada carries 1000");
+    let error = client.call("carry", json!({ "bytes": 2000 })).await.unwrap_err();
+    let error = error.rpc().expect("a JSON-RPC error");
+    assert_eq!(error.code, -32603);
+    assert!(error.message.starts_with("the state of this call takes "), "{}", error.message);
+    assert!(error.message.contains("bytes, and 2000 is the most: ask for less"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn the_limit_is_64_kib_unless_it_is_set() {
+    let client = client(plain());
+    assert_eq!(client.call("carry", json!({ "bytes": 48_000 })).await.unwrap().text(), "Ada carries 48000");
+    let error = client.call("carry", json!({ "bytes": 49_152 })).await.unwrap_err();
+    assert!(error.to_string().contains("bytes, and 65536 is the most"), "{error}");
+}
+
+#[tokio::test]
+async fn a_state_that_comes_back_longer_than_the_limit_is_refused() {
+    let keys = || rejoinder::StateKeys::new([[7; 32]]).unwrap();
+    let (wide, narrow) = (client(plain().state_keys(keys())), client(plain().state_keys(keys()).state_limit(1000)));
+    let arguments = json!({ "bytes": 1000 });
+    let asked = round(&wide, "carry", arguments.clone(), json!({})).await.unwrap();
+    let rest = json!({ "requestState": asked["requestState"], "inputResponses": accept("Ada") });
+    let refused = Err((-32602, Some(json!({ "reason": REFUSED }))));
+    assert_eq!(round(&narrow, "carry", arguments.clone(), rest.clone()).await, refused);
+    assert!(round(&wide, "carry", arguments, rest).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_state_is_good_for_as_long_as_was_set() {
+    let short = client(plain().state_ttl(Duration::from_nanos(1)));
+    let long = client(plain().state_ttl(Duration::from_hours(1)));
+    for (client, is_good) in [(short, false), (long, true)] {
+        let arguments = json!({ "bytes": 1 });
+        let asked = round(&client, "carry", arguments.clone(), json!({})).await.unwrap();
+        let rest = json!({ "requestState": asked["requestState"], "inputResponses": accept("Ada") });
+        match round(&client, "carry", arguments, rest).await {
+            Ok(result) => assert_eq!((&result["resultType"], is_good), (&json!("complete"), true)),
+            Err(error) => assert_eq!((error, is_good), ((-32602, Some(json!({ "reason": REFUSED }))), false)),
+        }
+    }
+}
+
+/// A store that an application brings along: it counts, and fails when it is told to.
+#[derive(Default)]
+struct Ledger {
+    spent: Mutex<Vec<([u8; 16], SystemTime)>>,
+    is_down: std::sync::atomic::AtomicBool,
+}
+
+struct InLedger(Arc<Ledger>);
+
+impl SpentStates for InLedger {
+    fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            if self.0.is_down.load(Ordering::Relaxed) {
+                return Err("the ledger is locked away".into());
+            }
+            let mut spent = self.0.spent.lock().unwrap();
+            let is_new = spent.iter().all(|(other, _)| *other != id);
+            spent.push((id, until));
+            Ok(is_new)
+        })
+    }
+}
+
+#[tokio::test]
+async fn c29_a_store_of_ones_own_decides_whether_a_state_was_used() {
+    let ledger = Arc::new(Ledger::default());
+    let replica = || {
+        let keys = rejoinder::StateKeys::new([[7; 32]]).unwrap();
+        client(plain().state_keys(keys).state_ttl(Duration::from_mins(5)).single_use(InLedger(Arc::clone(&ledger))))
+    };
+    let [one, two] = [replica(), replica()];
+    let arguments = json!({ "bytes": 1 });
+    let asked = async |client: &Client| {
+        let asked = round(client, "carry", arguments.clone(), json!({})).await.unwrap();
+        json!({ "requestState": asked["requestState"], "inputResponses": accept("Ada") })
+    };
+    let retry = async |client: &Client, rest: &Value| round(client, "carry", arguments.clone(), rest.clone()).await;
+    let refused = Err((-32602, Some(json!({ "reason": REFUSED }))));
+
+    let before = SystemTime::now();
+    let rest = asked(&one).await;
+    assert_eq!(ledger.spent.lock().unwrap().len(), 0, "asking spends nothing");
+    assert!(retry(&one, &rest).await.is_ok());
+    assert_eq!(retry(&one, &rest).await, refused);
+    assert_eq!(retry(&two, &rest).await, refused, "nor at another replica with the same store");
+    {
+        let spent = ledger.spent.lock().unwrap();
+        assert_eq!(spent.len(), 3);
+        assert!(spent.iter().all(|(id, _)| *id == spent[0].0), "it is the same state each time");
+        assert!(spent[0].1 >= before + Duration::from_mins(5), "it is remembered for as long as the state is good");
+    }
+
+    let rest = asked(&one).await;
+    let (first, second) = tokio::join!(retry(&one, &rest), retry(&two, &rest));
+    assert_ne!(first.is_ok(), second.is_ok(), "of two at once, one wins");
+
+    let rest = asked(&one).await;
+    ledger.is_down.store(true, Ordering::Relaxed);
+    assert_eq!(retry(&one, &rest).await, refused, "what nobody can vouch for is refused");
+    ledger.is_down.store(false, Ordering::Relaxed);
+    assert!(retry(&one, &rest).await.is_ok(), "and was not spent");
+}
+
+/// Five questions, one after the other.
+#[tool]
+async fn guests(ctx: Context) -> Result<String, ToolError> {
+    let mut names = Vec::new();
+    for number in 1..=5 {
+        names.push(ctx.ask::<Name>(&format!("guest-{number}"), Ask::user("The next guest?")).await?.name);
+    }
+    Ok(names.join(", "))
+}
+
+#[tokio::test]
+async fn a_state_of_four_answers_stays_under_a_kibibyte() {
+    let server = plain().principal(|_| Some("client issuer me".to_owned())).tools(tools![guests]);
+    let client = Client::new(server).answer("guest-1", ada());
+    let mut rest = json!({});
+    for number in 1..=5 {
+        let asked = round(&client, "guests", json!({}), rest).await.unwrap();
+        let state = asked["requestState"].as_str().unwrap();
+        assert!(state.len() < 1024, "{} bytes with {} answers", state.len(), number - 1);
+        let name = "Augusta Ada King, Countess of Lovelace";
+        let answer = json!({ "action": "accept", "content": { "name": name } });
+        rest = json!({ "requestState": state, "inputResponses": { format!("guest-{number}"): answer } });
+    }
+    assert_eq!(round(&client, "guests", json!({}), rest).await.unwrap()["resultType"], "complete");
+}

@@ -1,0 +1,88 @@
+//! Questions that send the user to a page.
+
+use rejoinder::model::ClientCapabilities;
+use serde_json::Value;
+
+use super::*;
+
+/// Sends the user to where they sign in.
+#[tool]
+async fn sign_in(ctx: Context) -> Result<&'static str, ToolError> {
+    ctx.ask("page", Ask::visit("https://example.com/sign-in", "Please sign in.")).await?;
+    Ok("signed in")
+}
+
+fn client(elicitation: Value) -> Client {
+    let capabilities: ClientCapabilities = serde_json::from_value(json!({ "elicitation": elicitation })).unwrap();
+    Client::new(server().tools(tools![sign_in])).capabilities(capabilities)
+}
+
+/// What a client that does not declare enough is told that it needs.
+async fn lacking(client: &Client, tool: &str) -> Value {
+    let error = client.call(tool, json!({})).await.unwrap_err();
+    let error = error.rpc().expect("a JSON-RPC error").clone();
+    assert_eq!((error.code, error.status.as_u16()), (-32021, 400));
+    error.data.expect("what is needed")
+}
+
+#[tokio::test]
+async fn c38_a_page_is_named_and_nothing_that_would_name_the_question_elsewhere() {
+    let result = client(json!({ "url": {} })).request("tools/call", json!({ "name": "sign_in" })).await.unwrap();
+    let params = json!({ "mode": "url", "message": "Please sign in.", "url": "https://example.com/sign-in" });
+    let requests = json!({ "page": { "method": "elicitation/create", "params": params } });
+    assert_eq!(result["inputRequests"], requests, "no `elicitationId` among them");
+    let mut fields: Vec<_> = result.as_object().unwrap().keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    assert_eq!(fields, ["_meta", "inputRequests", "requestState", "resultType"]);
+}
+
+#[tokio::test]
+async fn c38_the_answer_is_tied_to_its_question_by_the_state_alone() {
+    let client = client(json!({ "url": {} }));
+    let call = |rest: Value| {
+        let mut params = json!({ "name": "sign_in" });
+        params.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        client.request("tools/call", params)
+    };
+    let first = call(json!({})).await.unwrap();
+    let went = json!({ "page": { "action": "accept" } });
+    let without = call(json!({ "inputResponses": went })).await.unwrap();
+    assert_eq!(without["resultType"], "input_required", "nobody was asked to go as far as this request says");
+    let done = call(json!({ "inputResponses": went, "requestState": first["requestState"] })).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "signed in");
+}
+
+#[tokio::test]
+async fn c26_c41_a_client_is_asked_only_in_the_modes_that_it_declares() {
+    let url = json!({ "requiredCapabilities": { "elicitation": { "url": {} } } });
+    let form = json!({ "requiredCapabilities": { "elicitation": { "form": {} } } });
+    // Without a mode it means forms.
+    for forms_only in [json!({}), json!({ "form": {} })] {
+        let client = client(forms_only).answer("who", ada());
+        assert_eq!(lacking(&client, "sign_in").await, url);
+        assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "Hello, Ada!");
+    }
+    let pages_only = client(json!({ "url": {} })).answer_with("page", json!({ "action": "accept" }));
+    assert_eq!(lacking(&pages_only, "greet").await, form);
+    assert_eq!(pages_only.call("sign_in", json!({})).await.unwrap().text(), "signed in");
+    let neither = Client::new(server().tools(tools![sign_in]));
+    assert_eq!(lacking(&neither, "sign_in").await, url);
+}
+
+#[tokio::test]
+async fn c37_who_goes_does_not_go_or_leaves_is_told_apart_and_what_came_with_it_is_not_read() {
+    let cases = [
+        (json!({ "action": "accept" }), "signed in"),
+        (json!({ "action": "accept", "content": { "password": "secret" } }), "signed in"),
+        (json!({ "action": "decline" }), "the user declined to answer `page`, so nothing was done"),
+        (json!({ "action": "cancel" }), "the user went away without answering `page`"),
+    ];
+    for (answer, text) in cases {
+        in_both_eras(client(json!({ "url": {} })).answer_with("page", answer.clone()), async |client| {
+            let reply = client.call("sign_in", json!({})).await.unwrap();
+            assert_eq!((reply.text().as_str(), reply.is_error()), (text, text != "signed in"), "{answer}");
+            assert_eq!(reply.asked, [["page"]]);
+        })
+        .await;
+    }
+}

@@ -1,0 +1,56 @@
+//! Content blocks that are neither text nor data: links to resources, and resources themselves.
+
+use rejoinder::{
+    model::{ContentBlock, EmbeddedResource, Resource, ResourceContents},
+    prelude::*,
+    testing::Client,
+};
+use serde_json::{Value, json};
+
+fn readme() -> Resource {
+    Resource::new("text://readme", "readme").with_mime_type("text/markdown").with_description("Read it first.")
+}
+
+/// Where to look.
+#[tool]
+async fn link() -> Resource {
+    readme()
+}
+
+/// A few words, and where to look.
+#[tool]
+async fn words_and_link() -> Vec<ContentBlock> {
+    vec![ContentBlock::text("See there."), ContentBlock::ResourceLink(readme())]
+}
+
+/// The thing itself.
+#[tool]
+async fn embedded() -> EmbeddedResource {
+    EmbeddedResource::new(ResourceContents::text("# Read me", "text://readme"))
+}
+
+async fn content(tool: &str) -> Value {
+    let client = Client::new(Server::new("blocks", "1.0.0").tools(tools![link, words_and_link, embedded]));
+    let called = client.request("tools/call", json!({ "name": tool })).await.unwrap()["content"].clone();
+    let session = client.era(rejoinder::Era::Session).request("tools/call", json!({ "name": tool })).await.unwrap();
+    assert_eq!(called, session["content"], "the same in both eras");
+    called
+}
+
+#[tokio::test]
+async fn a_resource_that_a_tool_returns_is_a_link_to_it() {
+    let link = json!({
+        "type": "resource_link", "uri": "text://readme", "name": "readme",
+        "mimeType": "text/markdown", "description": "Read it first.",
+    });
+    assert_eq!(content("link").await, json!([link]));
+    assert_eq!(content("words_and_link").await, json!([{ "type": "text", "text": "See there." }, link]));
+}
+
+#[tokio::test]
+async fn an_embedded_resource_comes_with_its_contents() {
+    let content = content("embedded").await;
+    assert_eq!(content[0]["type"], "resource");
+    assert_eq!(content[0]["resource"]["uri"], "text://readme");
+    assert_eq!(content[0]["resource"]["text"], "# Read me");
+}
