@@ -138,3 +138,13 @@ async fn ten_thousand_callers_at_once_each_get_their_own_answer_back() {
         assert_eq!(text, format!("Hello, caller {number}!"));
     }
 }
+
+#[tokio::test]
+async fn content_alone_is_no_answer_and_the_error_shows_what_is() {
+    let client = Client::new(server()).answer("who", ada());
+    let asked = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    let params = json!({ "name": "greet", "requestState": asked["requestState"],
+        "inputResponses": { "who": { "name": "Ada" } } });
+    let error = client.request("tools/call", params).await.unwrap_err().to_string();
+    assert!(error.contains(r#"{"action":"accept","content":{..}}"#), "{error}");
+}
