@@ -206,9 +206,10 @@ impl Server {
         self
     }
 
-    /// Accepts requests from pages of this origin, such as `https://app.example.com`.
+    /// Accepts requests from pages of this origin, such as `https://app.example.com`, and lets browsers know (CORS).
     ///
-    /// Pages on a loopback address and requests without an origin (not from a browser) are always accepted.
+    /// Pages on a loopback address and requests without an origin (not from a browser) are always accepted. No page
+    /// brings its user's cookies along.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.options.allowed_origins.push(origin.into());
         self

@@ -32,6 +32,7 @@ mod traces;
 mod arguments;
 mod changes;
 mod completion;
+mod cors;
 mod errors;
 mod lists;
 mod mounting;
