@@ -70,7 +70,7 @@ impl Engine {
 
     /// A page of a list, as the `result` of its reply.
     pub(crate) fn page(&self, list: List, cursor: Option<&str>) -> Result<Bytes, BadCursor> {
-        self.registry.load().page(list, cursor)
+        self.registry.load().page(list, cursor, &self.options, &self.info_json)
     }
 
     pub(crate) fn list_tools(&self, cursor: Option<&str>) -> Result<(Vec<model::Tool>, Option<String>), BadCursor> {
