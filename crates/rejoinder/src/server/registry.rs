@@ -123,11 +123,12 @@ impl Registry {
         self.resources.insert(uri.into(), ResourceEntry { resource, template });
     }
 
-    /// Adds everything that another one has.
-    pub(super) fn extend(&mut self, other: &Self) {
+    /// Adds everything that another one has; `false` if it has nothing.
+    pub(super) fn extend(&mut self, other: &Self) -> bool {
         self.tools.extend(&other.tools);
         self.prompts.extend(&other.prompts);
         self.resources.extend(&other.resources);
+        other.tools.iter().len() + other.prompts.iter().len() + other.resources.iter().len() > 0
     }
 
     /// Renders the lists: once for each change, not once for each request.
@@ -167,7 +168,6 @@ impl Registry {
         }
     }
 
-    fn static_resources(&self) -> Vec<(&str, model::Resource)> {
     fn tool_items(&self) -> impl Iterator<Item = (&str, &model::Tool)> {
         self.tools.iter().map(|(name, entry)| (name, entry.tool.record()))
     }
@@ -176,6 +176,7 @@ impl Registry {
         self.prompts.iter().map(|(name, entry)| (name, entry.prompt.record()))
     }
 
+    fn static_resources(&self) -> Vec<(&str, model::Resource)> {
         let entries = self.resources.iter().filter(|(_, entry)| !entry.is_template());
         entries.map(|(uri, entry)| (uri, entry.resource.record())).collect()
     }

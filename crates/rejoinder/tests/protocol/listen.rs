@@ -26,9 +26,9 @@ fn everything() -> Value {
 
 fn change_everything(server: &BuiltServer) {
     let handle = server.handle();
-    handle.remove_tool("none");
-    handle.remove_prompt("none");
-    handle.remove_resource("none");
+    handle.remove_tool("add");
+    handle.remove_prompt("greet");
+    handle.remove_resource("text://readme");
     handle.resource_updated("item://1");
     handle.resource_updated("item://3");
 }
@@ -64,7 +64,7 @@ async fn c42_on_a_pipe_the_order_holds_for_each_subscription() {
         assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
         assert_eq!(first["params"]["_meta"][SUBSCRIPTION], id);
     }
-    server.handle().remove_tool("none");
+    server.handle().remove_tool("add");
     let mut told =
         [pipe.next().await, pipe.next().await].map(|message| message["params"]["_meta"][SUBSCRIPTION].clone());
     told.sort_by_key(Value::to_string);
@@ -145,15 +145,15 @@ async fn c47_several_subscriptions_live_side_by_side_and_leave_nothing_behind() 
     let handle = client.server().handle();
     let mut tools = client.listen(Filter::default().tools()).await.unwrap();
     let mut prompts = client.listen(Filter::default().prompts()).await.unwrap();
-    handle.remove_tool("none");
+    handle.remove_tool("add");
     assert_eq!(tools.try_next(), Some(Notification::ToolsChanged));
     assert_eq!(prompts.try_next(), None);
     drop(tools);
-    handle.remove_tool("none");
+    handle.remove_tool("count");
     // A new subscription hears of what happens from now on only.
     let mut again = client.listen(Filter::default().tools()).await.unwrap();
     assert_eq!(again.try_next(), None);
-    handle.remove_prompt("none");
+    handle.remove_prompt("greet");
     assert_eq!(prompts.try_next(), Some(Notification::PromptsChanged));
 }
 
