@@ -25,3 +25,4 @@ pub(crate) use error::RpcError;
 pub(crate) use for_session::check_for_session;
 pub(crate) use version::{LEGACY, MODERN, is_legacy, is_of_session};
 pub(crate) use write::{Reply, ReplyBody, error_reply};
+pub(crate) use round::PRINCIPAL;

@@ -2,11 +2,13 @@
 
 use std::{
     borrow::Cow,
+    panic::AssertUnwindSafe,
     sync::{Arc, OnceLock},
 };
 
 use bytes::Bytes;
 use rejoinder_core::{
+use futures_util::FutureExt;
     BoxFuture,
     ask::{Parked, Question},
     call::{Carriage, Facts},
@@ -26,10 +28,13 @@ use crate::{
         Progress, Round,
         seal::{Binding, CannotSeal, Opened, REASON, Refused, SENTENCE},
     },
-    server::Engine,
+    server::{Engine, Panicked},
 };
 
 /// The call that a round belongs to: its state opens for no other.
+/// What the author's function that tells callers apart is called in the log.
+pub(crate) const PRINCIPAL: &str = "Server::principal";
+
 #[derive(Debug)]
 pub(super) struct Bound {
     method: &'static str,
@@ -55,14 +60,18 @@ impl Bound {
         (method, target): (&'static str, &str),
         arguments: Option<&str>,
         facts: &Facts,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, RpcError> {
+        Ok(Self {
             method,
             target: keep(body, target),
             arguments: arguments.map(|arguments| keep(body, arguments)),
-            principal: engine.options.principal.of(facts),
+            principal: engine
+                .options
+                .principal
+                .of(facts)
+                .map_err(|panicked| RpcError::panicked(PRINCIPAL, panicked))?,
             binding: OnceLock::new(),
-        }
+        })
     }
 
     /// The tool, prompt or resource that is called.
@@ -100,7 +109,11 @@ impl Bound {
 
     fn spend(&self, engine: &Arc<Engine>, opened: Opened) -> BoxFuture<'static, Result<(), RpcError>> {
         let (engine, method) = (Arc::clone(engine), self.method);
-        Box::pin(async move { engine.seal.spend(method, &opened).await.map_err(refused) })
+        Box::pin(async move {
+            let spending = AssertUnwindSafe(engine.seal.spend(method, &opened)).catch_unwind();
+            let spent = spending.await.map_err(|_| RpcError::panicked("the store of spent states", Panicked))?;
+            spent.map_err(refused)
+        })
     }
 
     /// The reply of a round that ends in questions.

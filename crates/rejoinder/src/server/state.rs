@@ -1,8 +1,13 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
 use rejoinder_core::call::Facts;
 
-use super::Server;
+use super::{Panicked, Server};
 use crate::rounds::seal::{BadStateKeys, SpentStates, StateKeys};
 
 /// What rides in `requestState` while a call waits for an answer is sealed; this is what can be set about it.
@@ -133,8 +138,14 @@ impl Principal {
         self.0.is_some()
     }
 
-    pub(crate) fn of(&self, facts: &Facts) -> Option<String> {
-        self.0.as_ref().and_then(|who| who(facts))
+    /// Who calls.
+    ///
+    /// # Errors
+    ///
+    /// If the author's function panicked.
+    pub(crate) fn of(&self, facts: &Facts) -> Result<Option<String>, Panicked> {
+        let Some(who) = &self.0 else { return Ok(None) };
+        catch_unwind(AssertUnwindSafe(|| who(facts))).map_err(|_| Panicked)
     }
 }
 
