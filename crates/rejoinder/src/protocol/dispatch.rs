@@ -124,7 +124,7 @@ impl Request<'_> {
         facts.http = http;
         let Some(name) = name else { return self.simple(method, &params, facts) };
         let raw = params.arguments.raw();
-        let bound = Bound::new(self.engine, self.body, (method.name(), name), raw, &facts)?;
+        let mut bound = Bound::new(self.engine, self.body, (method.name(), name), raw, &facts)?;
         let begun = bound.begin(self.engine, &params)?;
         match method {
             Method::GetPrompt => self.get_prompt(name, raw, facts, bound, begun),

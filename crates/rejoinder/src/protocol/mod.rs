@@ -20,6 +20,9 @@ mod write;
 pub(crate) use answer::{Answer, Frame, Outcome, Stream, flatten, settle};
 pub(crate) use arguments::{ToolArguments, read_prompt, read_tool};
 pub(crate) use dispatch::dispatch;
+#[cfg(test)]
+mod tests;
+
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
 pub(crate) use for_session::check_for_session;

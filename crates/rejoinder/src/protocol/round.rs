@@ -4,11 +4,12 @@ use std::{
     borrow::Cow,
     panic::AssertUnwindSafe,
     sync::{Arc, OnceLock},
+    time::SystemTime,
 };
 
 use bytes::Bytes;
-use rejoinder_core::{
 use futures_util::FutureExt;
+use rejoinder_core::{
     BoxFuture,
     ask::{Parked, Question},
     call::{Carriage, Facts},
@@ -31,10 +32,10 @@ use crate::{
     server::{Engine, Panicked},
 };
 
-/// The call that a round belongs to: its state opens for no other.
 /// What the author's function that tells callers apart is called in the log.
 pub(crate) const PRINCIPAL: &str = "Server::principal";
 
+/// The call that a round belongs to: its state opens for no other.
 #[derive(Debug)]
 pub(super) struct Bound {
     method: &'static str,
@@ -43,6 +44,8 @@ pub(super) struct Bound {
     principal: Option<String>,
     /// Made once: a round that goes on and asks again needs it twice.
     binding: OnceLock<Box<Binding<'static>>>,
+    /// When the state that it came with ends.
+    expires: Option<SystemTime>,
 }
 
 /// A round that may begin, once its state is spent where it may be used once only.
@@ -71,12 +74,19 @@ impl Bound {
                 .of(facts)
                 .map_err(|panicked| RpcError::panicked(PRINCIPAL, panicked))?,
             binding: OnceLock::new(),
+            expires: None,
         })
     }
 
     /// The tool, prompt or resource that is called.
     pub(super) fn target(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.target)
+    }
+
+    /// Whether the arguments were looked at.
+    #[cfg(test)]
+    pub(super) fn is_made(&self) -> bool {
+        self.binding.get().is_some()
     }
 
     fn with<T>(&self, run: impl FnOnce(&Binding<'_>) -> T) -> T {
@@ -89,12 +99,16 @@ impl Bound {
     }
 
     /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
-    pub(super) fn begin(&self, engine: &Arc<Engine>, params: &Params<'_>) -> Result<Begun, RpcError> {
+    pub(super) fn begin(&mut self, engine: &Arc<Engine>, params: &Params<'_>) -> Result<Begun, RpcError> {
         let opened = match &params.request_state {
             Field::Absent => None,
             Field::Wrong => return Err(refused(Refused::not_text(self.method))),
-            Field::Given(token) => Some(self.with(|binding| engine.seal.open(binding, token)).map_err(refused)?),
+            Field::Given(token) => {
+                let unsealed = engine.seal.unseal(self.method, token).map_err(refused)?;
+                Some(self.with(|binding| engine.seal.admit(binding, unsealed)).map_err(refused)?)
+            }
         };
+        self.expires = opened.as_ref().map(|opened| opened.expires);
         let answers = params.input_responses.map(input_responses).transpose()?;
         let continues = opened.is_some() || answers.is_some();
         let progress = opened.as_ref().map(|opened| Progress::read(&opened.state)).unwrap_or_default();
@@ -118,7 +132,9 @@ impl Bound {
 
     /// The reply of a round that ends in questions.
     pub(super) fn input_required(&self, engine: &Engine, id: &str, parked: Parked) -> Reply {
-        let token = match self.with(|binding| engine.seal.seal(binding, &parked.state)) {
+        // Or a client could keep what was once agreed to alive for ever, by sending it again and again.
+        let until = self.expires.filter(|_| !parked.further);
+        let token = match self.with(|binding| engine.seal.seal_until(binding, &parked.state, until)) {
             Ok(token) => token,
             Err(error) => return error_reply(Some(id), &cannot_seal(&error)),
         };

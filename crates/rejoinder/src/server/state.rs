@@ -45,7 +45,8 @@ impl Server {
 
     /// How long a user may think about a question before the call has to start over; 10 minutes unless set.
     ///
-    /// Each round has that long. It is also for how long a state that somebody copied can be used again: keep it short.
+    /// Each round that gets further has that long; one that brings nothing new has what the last one left of it. It is also
+    /// for how long a state that somebody copied can be used again: keep it short.
     ///
     /// ```
     /// use std::time::Duration;
@@ -87,6 +88,13 @@ impl Server {
     /// ```
     pub fn state_limit(mut self, bytes: usize) -> Self {
         self.options.state.limit = bytes;
+        self
+    }
+
+    /// What says how late it is, in a test.
+    #[cfg(test)]
+    pub(crate) fn clock(mut self, now: impl Fn() -> std::time::SystemTime + Send + Sync + 'static) -> Self {
+        self.options.state.clock = crate::rounds::seal::Clock::new(now);
         self
     }
 
