@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
-use http::{Extensions, HeaderMap};
+use http::{Extensions, HeaderMap, StatusCode};
 use rejoinder_core::call::Facts;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -137,10 +137,7 @@ impl Request<'_> {
     fn simple(&self, method: Method, params: &Params<'_>, facts: Facts) -> Result<Answer, RpcError> {
         match method {
             Method::List(list) => self.list(list, params.cursor.optional("cursor")?),
-            Method::Listen => {
-                let listen = Listen::open(self.engine, params.raw.unwrap_or("{}"))?;
-                Ok(Answer::Stream(Stream::listen(Arc::clone(self.engine), facts.request_id, listen)))
-            }
+            Method::Listen => self.listen(params.raw.unwrap_or("{}")),
             Method::Complete => self.complete(params.raw.unwrap_or("{}"), facts),
             Method::Discover | Method::CallTool | Method::GetPrompt | Method::ReadResource => Ok(self.discover()),
         }
@@ -204,6 +201,19 @@ impl Request<'_> {
 
     fn list(&self, list: List, cursor: Option<&str>) -> Result<Answer, RpcError> {
         Self::reply(list_reply(self.id, self.engine.page(list, cursor)?))
+    }
+
+    fn listen(&self, params: &str) -> Result<Answer, RpcError> {
+        let Some(listen) = Listen::open(self.engine, params)? else {
+            let error = RpcError::too_many_subscriptions(self.engine.options.limits.subscriptions);
+            return Self::reply(Reply {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                ..error_reply(Some(self.id), &error)
+            });
+        };
+        // A part of the body would keep all of it for as long as the subscription is open.
+        let id = Bytes::copy_from_slice(self.id.as_bytes());
+        Ok(Answer::Stream(Stream::listen(Arc::clone(self.engine), id, listen)))
     }
 
     fn discover(&self) -> Answer {

@@ -33,7 +33,7 @@ pub(crate) use builder::Options;
 pub(crate) use calls::{Calls, RunningCall};
 pub(crate) use completion::{Completion, Reference};
 pub(crate) use engine::Engine;
-pub(crate) use hub::{Change, Filter, Subscription};
+pub(crate) use hub::{Change, Filter, Subscription, TooMuch};
 pub(crate) use limits::Limits;
 pub(crate) use page::BadCursor;
 pub(crate) use registry::{List, PromptEntry, ResourceEntry, ToolEntry};

@@ -39,7 +39,7 @@ pub(crate) struct ResourceEntry {
 }
 
 /// A URI longer than this is nobody's.
-const LONGEST_URI: usize = 8 * 1024;
+pub(super) const LONGEST_URI: usize = 8 * 1024;
 
 impl ResourceEntry {
     /// The variables of the URI, if it is this resource's.
