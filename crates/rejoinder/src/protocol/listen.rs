@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{RpcError, answer::Frame, write::whole_result};
-use crate::server::{Change, Engine, Filter, Subscription, TooMuch};
+use crate::server::{Change, Engine, Filter, SERVER_INFO, Subscription, TooMuch};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -83,7 +83,7 @@ impl<'a> End<'a> {
     fn new(id: &'a str, server: &'a RawValue) -> Self {
         // The id as it was sent: a number may be too large for any type of ours.
         let id = serde_json::from_str(id).ok().map(|id| (SUBSCRIPTION, id));
-        let meta = id.into_iter().chain([("io.modelcontextprotocol/serverInfo", server)]).collect();
+        let meta = id.into_iter().chain([(SERVER_INFO, server)]).collect();
         Self { result_type: "complete", meta }
     }
 }

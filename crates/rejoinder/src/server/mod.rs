@@ -35,6 +35,6 @@ pub(crate) use completion::{Completion, Reference};
 pub(crate) use engine::Engine;
 pub(crate) use hub::{Change, Filter, Subscription, TooMuch};
 pub(crate) use limits::Limits;
-pub(crate) use page::BadCursor;
+pub(crate) use page::{BadCursor, SERVER_INFO};
 pub(crate) use registry::{List, PromptEntry, ResourceEntry, ToolEntry};
 pub(crate) use running::{Event, Panicked, Running};
