@@ -19,9 +19,9 @@ use serde_json::json;
 
 use super::{
     RpcError,
-    envelope::{Field, Params},
     facts::keep,
     input_response::input_responses,
+    params::{Field, Params},
     write::{Reply, error_reply, incident, result_reply},
 };
 use crate::{

@@ -4,7 +4,7 @@ use rejoinder_core::call::Facts;
 
 use super::{
     super::{
-        envelope::{Field, Params},
+        params::{Field, Params},
         round::Bound,
     },
     *,
