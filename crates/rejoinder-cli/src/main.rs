@@ -19,7 +19,7 @@ struct Flags {
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
     /// Serve the tour at http://ADDR/mcp
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8000")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8000", value_parser = rejoinder::listen_address)]
     http: SocketAddr,
 }
 

@@ -20,7 +20,7 @@ pub use rounds::seal::{BadStateKeys, SpentInMemory, SpentStates, StateKeys};
 pub use server::{
     AddError, BuiltServer, CacheHints, CacheScope, Graph, NotOffered, Server, ServerHandle, WiringError, WiringErrors,
 };
-pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
+pub use transport::{McpService, ReplyStream, ResponseBody, listen_address, log_to_stderr};
 
 pub use rejoinder_core::{
     BoxFuture,

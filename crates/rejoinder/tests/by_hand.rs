@@ -84,6 +84,12 @@ async fn mistaken() -> Reply<()> {
     Reply::ask("who", Ask::known(true))
 }
 
+/// Nor can it take an answer that came before the question.
+#[tool]
+async fn unprompted() -> Reply<()> {
+    Reply::ask("who", Ask::confirm("Who?").unprompted())
+}
+
 /// The same key twice.
 #[tool]
 async fn twice() -> Reply<()> {
@@ -93,7 +99,7 @@ async fn twice() -> Reply<()> {
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, twice])
+        .tools(tools![order, crunch, mistaken, unprompted, twice])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -223,6 +229,12 @@ async fn the_authors_mistakes_are_told() {
         let reply = client.call("mistaken", json!({})).await.unwrap();
         assert!(
             reply.text().starts_with("`Reply::ask` takes a question under `who`, and no value"),
+            "{}",
+            reply.text()
+        );
+        let reply = client.call("unprompted", json!({})).await.unwrap();
+        assert!(
+            reply.text().starts_with("`Reply::ask` takes no answer to `who` before it has asked"),
             "{}",
             reply.text()
         );

@@ -163,15 +163,20 @@ impl<T> Ask<T> {
     ///
     /// # Errors
     ///
-    /// If it brings a value along: nothing would carry it to the next round.
+    /// If it brings a value along: nothing would carry it to the next round. If it wants an answer that came before it:
+    /// such a function looks at answers before it asks.
     pub(crate) fn pose(self, key: String) -> Result<Posed, ToolError>
     where
         T: 'static,
     {
         match self.0 {
-            Inner::Question { question, read, otherwise: None, unprompted } => {
+            Inner::Question { unprompted: true, .. } => Err(ToolError::mistake(format!(
+                "`Reply::ask` takes no answer to `{key}` before it has asked: `unprompted` is for resolvers and \
+                 `Context::ask`"
+            ))),
+            Inner::Question { question, read, otherwise: None, .. } => {
                 let check = Arc::new(move |answer: &Value| read(answer).map(|_| ()));
-                Ok(Posed { key, question, unprompted, check })
+                Ok(Posed { key, question, check })
             }
             Inner::Known(_) | Inner::Question { .. } => Err(ToolError::mistake(format!(
                 "`Reply::ask` takes a question under `{key}`, and no value: `Ask::known` and `or_if_unsupported` are for \

@@ -80,4 +80,6 @@ pub struct Parked {
     pub questions: Vec<(String, Question)>,
     /// What the next round must know.
     pub state: Vec<u8>,
+    /// Whether this round got further than the one before: to an answer, a step or a state of its own that is new.
+    pub further: bool,
 }

@@ -20,7 +20,6 @@ pub struct Posed {
     pub key: String,
     /// The question.
     pub question: Question,
-    pub(super) unprompted: bool,
     pub(super) check: Arc<Check>,
 }
 
@@ -29,7 +28,7 @@ pub(super) type Check = dyn Fn(&Value) -> Result<(), BadAnswer> + Send + Sync;
 impl Posed {
     /// Which answers to it can be used.
     pub fn fits(&self) -> Fits<'_> {
-        Fits { unprompted: self.unprompted, check: &*self.check }
+        Fits { unprompted: false, check: &*self.check }
     }
 }
 

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
 use rmcp::model::{ClientCapabilities, Implementation};
@@ -55,7 +57,9 @@ impl ProgressToken {
 pub type ClientInfo = Implementation;
 
 /// What a request said of itself.
-#[derive(Debug, Default)]
+///
+/// `Debug` shows neither the values of headers nor `_meta`: there are passwords and tokens among them.
+#[derive(Default)]
 pub struct Facts {
     /// The request's id, as JSON.
     pub request_id: Bytes,
@@ -97,5 +101,42 @@ impl Facts {
     pub fn meta(&self, key: &str) -> Option<Value> {
         let meta: std::collections::BTreeMap<String, &RawValue> = serde_json::from_slice(self.meta.as_ref()?).ok()?;
         serde_json::from_str(meta.get(key)?.get()).ok()
+    }
+}
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Option<Vec<&str>> =
+            self.headers().map(|headers| headers.keys().map(|name| name.as_str()).collect());
+        f.debug_struct("Facts")
+            .field("request_id", &self.request_id)
+            .field("era", &self.era)
+            .field("protocol_version", &self.protocol_version)
+            .field("capabilities", &self.capabilities)
+            .field("client", &self.client)
+            .field("log_level", &self.log_level)
+            .field("progress_token", &self.progress_token)
+            .field("headers", &headers)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn what_is_printed_for_an_author_holds_no_secret() {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", HeaderValue::from_static("Bearer hunter2"));
+        let mut extensions = Extensions::new();
+        extensions.insert("hunter2");
+        let http = Some(Box::new((headers, extensions)));
+        let meta = Some(Bytes::from_static(br#"{"token":"hunter2"}"#));
+        let printed = format!("{:?}", Facts { http, meta, ..Facts::default() });
+        assert!(!printed.contains("hunter2"), "{printed}");
+        assert!(printed.contains("authorization"), "which headers there are may be seen: {printed}");
     }
 }

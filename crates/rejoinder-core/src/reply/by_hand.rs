@@ -76,6 +76,8 @@ impl<T> Reply<T> {
 
     /// Asks nothing, but lets the client come again with this state: to whoever has time for it then.
     ///
+    /// A state is good for a while (10 minutes unless set), and has that time anew only if it is another than before.
+    ///
     /// A client on a session cannot be sent away. For it the function runs again here: at once if the state is another
     /// than before, and otherwise after a while that grows to a second.
     pub fn resume(state: impl Serialize) -> Self {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use rejoinder_core::{
     BoxFuture,
     ask::Parked,
-    model::{CallToolResult, GetPromptResult},
+    model::{CallToolResult, GetPromptResult, ResultType},
     reply::ResourceBody,
 };
 use serde_json::json;
@@ -155,14 +155,20 @@ fn tool(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<CallToolResul
         failed => settle(&bound.target(), failed),
     };
     match result {
-        Ok(result) => tool_reply(id, result, &engine.info_json),
+        Ok(mut result) => {
+            result.result_type.get_or_insert(ResultType::COMPLETE);
+            tool_reply(id, result, &engine.info_json)
+        }
         Err(error) => error_reply(Some(id), &error),
     }
 }
 
 fn prompt(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<GetPromptResult>) -> Reply {
     match flatten(&bound.target(), outcome) {
-        Ok(result) => result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut()),
+        Ok(mut result) => {
+            result.result_type.get_or_insert(ResultType::COMPLETE);
+            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut())
+        }
         Err(error) => error_reply(Some(id), &error),
     }
 }

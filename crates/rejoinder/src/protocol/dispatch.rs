@@ -1,26 +1,27 @@
 //! From a message to what becomes of it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Extensions, HeaderMap};
+use http::{Extensions, HeaderMap, StatusCode};
 use rejoinder_core::call::Facts;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Answer, RpcError, Stream,
     answer::Contents,
     arguments::{ToolArguments, explain_tool, read_prompt},
-    envelope::{Arguments, Envelope, Params},
+    completion::complete,
+    envelope::Envelope,
     facts::{facts, version},
     headers::{check_arguments, check_method, check_name, check_version},
     listen::Listen,
+    params::{Arguments, Params},
     round::{Begun, Bound},
     version::{MODERN, supported},
     write::{Reply, error_reply, list_reply, result_reply},
 };
-use crate::server::{CacheHints, Completion, Engine, List, Reference, Running, ToolEntry};
+use crate::server::{CacheHints, Engine, List, Running, ToolEntry};
 
 /// What the HTTP request brought along, if there was one.
 pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
@@ -53,11 +54,17 @@ struct Request<'a> {
 enum Method {
     Discover,
     List(List),
-    CallTool,
-    GetPrompt,
-    ReadResource,
+    Call(Called),
     Complete,
     Listen,
+}
+
+/// What a call is of: what may take several rounds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Called {
+    Tool,
+    Prompt,
+    Resource,
 }
 
 impl Method {
@@ -66,11 +73,11 @@ impl Method {
         let capabilities = &engine.capabilities;
         let (method, offered) = match name {
             "server/discover" => (Self::Discover, true),
-            "tools/call" => (Self::CallTool, capabilities.tools.is_some()),
+            "tools/call" => (Self::Call(Called::Tool), capabilities.tools.is_some()),
             "tools/list" => (Self::List(List::Tools), capabilities.tools.is_some()),
-            "prompts/get" => (Self::GetPrompt, capabilities.prompts.is_some()),
+            "prompts/get" => (Self::Call(Called::Prompt), capabilities.prompts.is_some()),
             "prompts/list" => (Self::List(List::Prompts), capabilities.prompts.is_some()),
-            "resources/read" => (Self::ReadResource, capabilities.resources.is_some()),
+            "resources/read" => (Self::Call(Called::Resource), capabilities.resources.is_some()),
             "resources/list" => (Self::List(List::Resources), capabilities.resources.is_some()),
             "resources/templates/list" => (Self::List(List::Templates), capabilities.resources.is_some()),
             "completion/complete" => (Self::Complete, capabilities.completions.is_some()),
@@ -79,20 +86,22 @@ impl Method {
         };
         offered.then_some(method)
     }
+}
 
-    /// The name of a method whose calls may take several rounds.
-    fn name(self) -> &'static str {
+impl Called {
+    /// The method's name.
+    fn method(self) -> &'static str {
         match self {
-            Self::GetPrompt => "prompts/get",
-            Self::ReadResource => "resources/read",
-            _ => "tools/call",
+            Self::Tool => "tools/call",
+            Self::Prompt => "prompts/get",
+            Self::Resource => "resources/read",
         }
     }
 }
 
 impl Request<'_> {
     /// The checks come in the order in which their errors should win: what the request is, then what it wants.
-    fn answer(&self, mut params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
+    fn answer(&self, params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
         if self.method == "initialize" && !self.engine.options.sessions {
             return Err(RpcError::no_sessions(params.raw));
         }
@@ -106,43 +115,40 @@ impl Request<'_> {
         let mut facts = facts(self.body, self.id, meta)?;
         headers.map_or(Ok(()), |headers| check_method(headers, self.method))?;
         let method = Method::find(self.method, self.engine).ok_or_else(|| RpcError::method_not_found(self.method))?;
-        let name = match method {
-            Method::CallTool | Method::GetPrompt => Some(params.name.required("name")?),
-            Method::ReadResource => Some(params.uri.required("uri")?),
-            _ => None,
-        };
-        if let (Some(headers), Some(name)) = (headers, name) {
-            check_name(headers, name)?;
-        }
-        let tool = match (method, name) {
-            (Method::CallTool, Some(name)) => params.tool.take().or_else(|| self.engine.tool(name)),
-            _ => None,
-        };
-        if let (Some(tool), Some(headers)) = (&tool, headers) {
-            check_arguments(headers, tool, params.arguments.raw())?;
-        }
-        facts.http = http;
-        let Some(name) = name else { return self.simple(method, &params, facts) };
-        let raw = params.arguments.raw();
-        let bound = Bound::new(self.engine, self.body, (method.name(), name), raw, &facts);
-        let begun = bound.begin(self.engine, &params)?;
         match method {
-            Method::GetPrompt => self.get_prompt(name, raw, facts, bound, begun),
-            Method::ReadResource => self.read_resource(name, facts, bound, begun),
-            _ => self.call_tool(tool, std::mem::take(&mut params.arguments), facts, bound, begun),
+            Method::Call(called) => self.call(called, params, facts, http),
+            Method::List(list) => self.list(list, params.cursor.optional("cursor")?),
+            Method::Discover => Ok(self.discover()),
+            Method::Listen => self.listen(params.raw.unwrap_or("{}")),
+            Method::Complete => {
+                facts.http = http;
+                complete(self.engine, params.raw.unwrap_or("{}"), facts)
+            }
         }
     }
 
-    /// Answers what takes one round.
-    fn simple(&self, method: Method, params: &Params<'_>, facts: Facts) -> Result<Answer, RpcError> {
-        match method {
-            Method::List(list) => self.list(list, params.cursor.optional("cursor")?),
-            Method::Listen => {
-                let listen = Listen::open(self.engine, params.raw.unwrap_or("{}"))?;
-                Ok(Answer::Stream(Stream::listen(Arc::clone(self.engine), facts.request_id, listen)))
-            }
-            Method::Complete => self.complete(params.raw.unwrap_or("{}"), facts),
-            Method::Discover | Method::CallTool | Method::GetPrompt | Method::ReadResource => Ok(self.discover()),
+    fn call(&self, called: Called, mut params: Params<'_>, mut facts: Facts, http: Http) -> Result<Answer, RpcError> {
+        let name = match called {
+            Called::Tool | Called::Prompt => params.name.required("name")?,
+            Called::Resource => params.uri.required("uri")?,
+        };
+        let headers = http.as_deref().map(|(headers, _)| headers);
+        headers.map_or(Ok(()), |headers| check_name(headers, name))?;
+        let raw = params.arguments.raw();
+        let tool = match called {
+            Called::Tool => params.tool.take().or_else(|| self.engine.tool(name)),
+            Called::Prompt | Called::Resource => None,
+        };
+        if let (Some(tool), Some(headers)) = (&tool, headers) {
+            check_arguments(headers, tool, raw)?;
+        }
+        facts.http = http;
+        let mut bound = Bound::new(self.engine, self.body, (called.method(), name), raw, &facts)?;
+        let begun = bound.begin(self.engine, &params)?;
+        match called {
+            Called::Tool => self.call_tool(tool, std::mem::take(&mut params.arguments), facts, bound, begun),
+            Called::Prompt => self.get_prompt(name, raw, facts, bound, begun),
+            Called::Resource => self.read_resource(name, facts, bound, begun),
         }
     }
 
@@ -206,6 +212,19 @@ impl Request<'_> {
         Self::reply(list_reply(self.id, self.engine.page(list, cursor)?))
     }
 
+    fn listen(&self, params: &str) -> Result<Answer, RpcError> {
+        let Some(listen) = Listen::open(self.engine, params)? else {
+            let error = RpcError::too_many_subscriptions(self.engine.options.limits.subscriptions);
+            return Self::reply(Reply {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                ..error_reply(Some(self.id), &error)
+            });
+        };
+        // A part of the body would keep all of it for as long as the subscription is open.
+        let id = Bytes::copy_from_slice(self.id.as_bytes());
+        Ok(Answer::Stream(Stream::listen(Arc::clone(self.engine), id, listen)))
+    }
+
     fn discover(&self) -> Answer {
         let engine = self.engine;
         let mut result = json!({
@@ -220,67 +239,4 @@ impl Request<'_> {
         }
         Answer::Reply(result_reply(self.id, &result, &engine.info_json))
     }
-
-    fn complete(&self, params: &str, facts: Facts) -> Result<Answer, RpcError> {
-        let params: CompleteParams = serde_json::from_str(params)
-            .map_err(|error| RpcError::invalid_params(format!("`params` is not a completion request: {error}")))?;
-        let (engine, id) = (Arc::clone(self.engine), facts.request_id.clone());
-        let reply = async move {
-            let id = String::from_utf8_lossy(&facts.request_id).into_owned();
-            let call = engine.call(facts);
-            let _end = call.end_on_drop();
-            let (argument, known) = (params.argument, params.context.arguments);
-            let reference = params.reference.into();
-            match engine.complete(&reference, &argument.name, argument.value, known, call).await {
-                Ok(Some(completion)) => result_reply(&id, &completed(&completion), &engine.info_json),
-                Ok(None) => error_reply(Some(&id), &RpcError::nothing_to_complete()),
-                Err(panicked) => error_reply(Some(&id), &RpcError::panicked("completion", panicked)),
-            }
-        };
-        Ok(Answer::Stream(Stream::later(Arc::clone(self.engine), id, Box::pin(reply))))
-    }
-}
-
-fn completed(completion: &Completion) -> Value {
-    json!({ "resultType": "complete", "completion": {
-        "values": completion.values, "total": completion.total, "hasMore": completion.has_more() } })
-}
-
-#[derive(Deserialize)]
-struct CompleteParams {
-    #[serde(rename = "ref")]
-    reference: WireReference,
-    argument: Argument,
-    #[serde(default)]
-    context: CompleteContext,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type")]
-enum WireReference {
-    #[serde(rename = "ref/prompt")]
-    Prompt { name: String },
-    #[serde(rename = "ref/resource")]
-    Resource { uri: String },
-}
-
-impl From<WireReference> for Reference {
-    fn from(reference: WireReference) -> Self {
-        match reference {
-            WireReference::Prompt { name } => Self::Prompt(name),
-            WireReference::Resource { uri } => Self::Resource(uri),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Argument {
-    name: String,
-    value: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct CompleteContext {
-    arguments: BTreeMap<String, String>,
 }

@@ -93,6 +93,14 @@ impl RpcError {
         )
     }
 
+    /// As many subscriptions are open as may.
+    pub(crate) fn too_many_subscriptions(subscriptions: usize) -> Self {
+        Self::new(
+            Self::INTERNAL,
+            format!("the server has {subscriptions} subscriptions, which is as many as it takes: try again later"),
+        )
+    }
+
     /// Something went wrong inside; the id finds it in the log.
     pub(crate) fn internal(id: &str) -> Self {
         Self::new(Self::INTERNAL, "the server failed; its log has the detail under the id in `data`")

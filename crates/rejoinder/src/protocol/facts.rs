@@ -6,7 +6,7 @@ use rejoinder_core::{
     model::ClientCapabilities,
 };
 
-use super::{RpcError, envelope::Meta, version::MODERN};
+use super::{RpcError, meta::Meta, version::MODERN};
 
 /// The version that the request asks for.
 pub(super) fn version<'a>(meta: &Meta<'a>) -> Result<&'a str, RpcError> {

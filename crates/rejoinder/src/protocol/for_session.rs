@@ -4,8 +4,8 @@ use serde::de::IgnoredAny;
 use super::{
     Envelope, RpcError,
     arguments::bad_arguments,
-    envelope::{Arguments, Field},
     input_response::input_responses,
+    params::{Arguments, Field},
     round::refused,
 };
 use crate::rounds::seal::Refused;

@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderName, header::AsHeaderName};
 use serde_json::Value;
 
-use super::RpcError;
+use super::{RpcError, error::shortened, scan::Scan};
 use crate::server::ToolEntry;
 
 static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -36,31 +36,60 @@ pub(super) fn check_arguments(headers: &HeaderMap, entry: &ToolEntry, arguments:
     if entry.param_headers.is_empty() {
         return Ok(());
     }
-    let arguments: Value = arguments.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
     for param in &entry.param_headers {
         let sent = single(headers, &param.header, &param.header)?;
-        let value =
-            param.path.iter().try_fold(&arguments, |value, key| value.get(key)).filter(|value| !value.is_null());
-        let agrees = match (&sent, value) {
-            (None, None) => true,
-            (Some(sent), Some(value)) => says(sent, value),
-            _ => false,
+        let value = arguments.map_or(Ok(None), |arguments| argument(arguments, &param.path));
+        let wrong = match (&sent, value) {
+            (None, Ok(None)) => continue,
+            (Some(sent), Ok(Some(value))) if says(sent, value) => continue,
+            (_, Err(Ambiguous)) => "repeats an argument that is there twice, or beside a name that is no text",
+            (None, Ok(Some(_))) => "is missing: it repeats an argument",
+            (Some(_), Ok(None)) => "is there, but its argument is not",
+            (Some(_), Ok(Some(_))) => "differs from its argument",
         };
-        if !agrees {
-            let argument = param.path.join(".");
-            return Err(RpcError::header_mismatch(match (sent, value) {
-                (None, _) => format!("the header `{}` is missing: it repeats the argument `{argument}`", param.header),
-                (_, None) => format!("the header `{}` is there, but the argument `{argument}` is not", param.header),
-                _ => format!("the header `{}` and the argument `{argument}` differ", param.header),
-            }));
-        }
+        let (header, argument) = (&param.header, param.path.join("."));
+        return Err(RpcError::header_mismatch(format!("the header `{header}` {wrong}: `{argument}`")));
     }
     Ok(())
 }
 
+/// Which argument the tool takes is not ours to guess.
+struct Ambiguous;
+
+/// An argument as JSON, if it is there and not `null`.
+///
+/// Nothing but the way to it is read, because a tool passes over what it does not know: what cannot be read beside an
+/// argument must not hide it from its header.
+fn argument<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, Ambiguous> {
+    let mut value = arguments;
+    for name in path {
+        match member(value, name)? {
+            Some(member) => value = member,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(value).filter(|value| *value != "null"))
+}
+
+/// A member of an object.
+fn member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, Ambiguous> {
+    let (mut scan, mut first, mut found) = (Scan::new(object), true, None);
+    if !scan.open() {
+        return Ok(None);
+    }
+    while let Some(key) = scan.key(&mut first).map_err(|_| Ambiguous)? {
+        let value = scan.raw().map_err(|_| Ambiguous)?;
+        if key == name && found.replace(value).is_some() {
+            return Err(Ambiguous);
+        }
+    }
+    Ok(found)
+}
+
 /// Whether a header's text is the argument's value; integers are compared as numbers.
-fn says(text: &str, value: &Value) -> bool {
-    match value {
+fn says(text: &str, value: &str) -> bool {
+    let Ok(value) = serde_json::from_str(value) else { return false };
+    match &value {
         Value::String(value) => value == text,
         Value::Bool(value) => text == if *value { "true" } else { "false" },
         Value::Number(value) => integer(text).is_some_and(|number| integer(&value.to_string()) == Some(number)),
@@ -89,7 +118,10 @@ fn expect(headers: &HeaderMap, name: &HeaderName, shown: &'static str, body: &st
     match single(headers, name, shown)? {
         Some(value) if value == body => Ok(()),
         Some(_) => Err(RpcError::header_mismatch(format!("the header `{shown}` and the body differ"))),
-        None => Err(RpcError::header_mismatch(format!("the header `{shown}` is missing"))),
+        None => Err(RpcError::header_mismatch(format!(
+            "the header `{shown}` is missing: here it says `{}`",
+            shortened(body)
+        ))),
     }
 }
 

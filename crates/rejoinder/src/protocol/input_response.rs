@@ -15,8 +15,8 @@ pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
     match answers.iter().find(|(_, answer)| !is_answer(answer)) {
         None => Ok(answers),
         Some((key, answer)) => Err(RpcError::invalid_params(format!(
-            "`params.inputResponses` has no answer under `{}`: it is what the user did with a form, a sample of a model \
-             or a list of roots, not `{}`",
+            "`params.inputResponses` has no answer under `{}`: it is what the user did with a form, such as \
+             `{{\"action\":\"accept\",\"content\":{{..}}}}`, a sample of a model or a list of roots, not `{}`",
             shortened(key),
             shortened(&answer.to_string())
         ))),

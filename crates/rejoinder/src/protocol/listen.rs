@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{RpcError, answer::Frame, write::whole_result};
-use crate::server::{Change, Engine, Filter, Subscription};
+use crate::server::{Change, Engine, Filter, SERVER_INFO, Subscription, TooMuch};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -38,8 +38,8 @@ struct Wanted {
 }
 
 impl Listen {
-    /// Subscribes to what the request wants and the server has.
-    pub(super) fn open(engine: &Engine, params: &str) -> Result<Self, RpcError> {
+    /// Subscribes to what the request wants and the server has; `None` if the server has as many subscriptions as it takes.
+    pub(super) fn open(engine: &Engine, params: &str) -> Result<Option<Self>, RpcError> {
         let not_a_filter = |error| RpcError::invalid_params(format!("`params.notifications` is not a filter: {error}"));
         let params: Params<'_> = serde_json::from_str(params).map_err(not_a_filter)?;
         let wanted = params.notifications.get();
@@ -47,9 +47,12 @@ impl Listen {
             return Err(RpcError::invalid_params("`params.notifications` must be an object"));
         }
         let wanted = serde_json::from_str(wanted).map_err(not_a_filter)?;
-        let filter = honoured(wanted, &engine.capabilities);
+        let filter = honoured(wanted, &engine.capabilities).map_err(|too_much| {
+            RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}"))
+        })?;
         let acknowledgement = Some(describe(&filter));
-        Ok(Self { subscription: engine.hub.subscribe(filter), acknowledgement })
+        let subscription = engine.hub.listen_below(engine.options.limits.subscriptions, filter);
+        Ok(subscription.map(|subscription| Self { subscription, acknowledgement }))
     }
 
     pub(super) fn poll_frame(&mut self, cx: &Context<'_>, engine: &Engine, id: &str) -> Poll<Frame> {
@@ -80,7 +83,7 @@ impl<'a> End<'a> {
     fn new(id: &'a str, server: &'a RawValue) -> Self {
         // The id as it was sent: a number may be too large for any type of ours.
         let id = serde_json::from_str(id).ok().map(|id| (SUBSCRIPTION, id));
-        let meta = id.into_iter().chain([("io.modelcontextprotocol/serverInfo", server)]).collect();
+        let meta = id.into_iter().chain([(SERVER_INFO, server)]).collect();
         Self { result_type: "complete", meta }
     }
 }
@@ -96,19 +99,17 @@ fn notification(method: &str, params: &Value, id: &str) -> Frame {
     )))
 }
 
-fn honoured(wanted: Wanted, capabilities: &ServerCapabilities) -> Filter {
+fn honoured(wanted: Wanted, capabilities: &ServerCapabilities) -> Result<Filter, TooMuch> {
     let (tools, prompts, resources) = (&capabilities.tools, &capabilities.prompts, &capabilities.resources);
-    Filter {
+    let mut filter = Filter {
         tools: wanted.tools_list_changed == Some(true) && tools.is_some(),
         prompts: wanted.prompts_list_changed == Some(true) && prompts.is_some(),
         resources: wanted.resources_list_changed == Some(true) && resources.is_some(),
-        updated: wanted
-            .resource_subscriptions
-            .filter(|_| resources.is_some())
-            .unwrap_or_default()
-            .into_iter()
-            .collect(),
-    }
+        ..Filter::default()
+    };
+    let updated = wanted.resource_subscriptions.filter(|_| resources.is_some()).unwrap_or_default();
+    updated.into_iter().try_for_each(|uri| filter.add_resource(uri))?;
+    Ok(filter)
 }
 
 fn describe(filter: &Filter) -> Value {

@@ -4,6 +4,7 @@
 
 mod answer;
 mod arguments;
+mod completion;
 mod dispatch;
 mod envelope;
 mod error;
@@ -12,10 +13,15 @@ mod for_session;
 mod headers;
 mod input_response;
 mod listen;
+mod meta;
+mod params;
 mod round;
 mod scan;
 mod version;
 mod write;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use answer::{Answer, Frame, Outcome, Stream, flatten, settle};
 pub(crate) use arguments::{ToolArguments, read_prompt, read_tool};
@@ -23,5 +29,6 @@ pub(crate) use dispatch::dispatch;
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
 pub(crate) use for_session::check_for_session;
+pub(crate) use round::PRINCIPAL;
 pub(crate) use version::{LEGACY, MODERN, is_legacy, is_of_session};
 pub(crate) use write::{Reply, ReplyBody, error_reply};

@@ -2,10 +2,13 @@
 
 use std::{
     borrow::Cow,
+    panic::AssertUnwindSafe,
     sync::{Arc, OnceLock},
+    time::SystemTime,
 };
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use rejoinder_core::{
     BoxFuture,
     ask::Parked,
@@ -15,9 +18,9 @@ use serde_json::json;
 
 use super::{
     RpcError,
-    envelope::{Field, Params},
     facts::keep,
     input_response::input_responses,
+    params::{Field, Params},
     write::{Reply, error_reply, incident, question_reply},
 };
 use crate::{
@@ -25,8 +28,11 @@ use crate::{
         Progress, Round,
         seal::{Binding, CannotSeal, Opened, REASON, Refused, SENTENCE},
     },
-    server::Engine,
+    server::{Engine, Panicked},
 };
+
+/// What the author's function that tells callers apart is called in the log.
+pub(crate) const PRINCIPAL: &str = "Server::principal";
 
 /// The call that a round belongs to: its state opens for no other.
 #[derive(Debug)]
@@ -37,6 +43,8 @@ pub(super) struct Bound {
     principal: Option<String>,
     /// Made once: a round that goes on and asks again needs it twice.
     binding: OnceLock<Box<Binding<'static>>>,
+    /// When the state that it came with ends.
+    expires: Option<SystemTime>,
 }
 
 /// A round that may begin, once its state is spent where it may be used once only.
@@ -54,19 +62,30 @@ impl Bound {
         (method, target): (&'static str, &str),
         arguments: Option<&str>,
         facts: &Facts,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, RpcError> {
+        Ok(Self {
             method,
             target: keep(body, target),
             arguments: arguments.map(|arguments| keep(body, arguments)),
-            principal: engine.options.principal.of(facts),
+            principal: engine
+                .options
+                .principal
+                .of(facts)
+                .map_err(|panicked| RpcError::panicked(PRINCIPAL, panicked))?,
             binding: OnceLock::new(),
-        }
+            expires: None,
+        })
     }
 
     /// The tool, prompt or resource that is called.
     pub(super) fn target(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.target)
+    }
+
+    /// Whether the arguments were looked at.
+    #[cfg(test)]
+    pub(super) fn is_made(&self) -> bool {
+        self.binding.get().is_some()
     }
 
     fn with<T>(&self, run: impl FnOnce(&Binding<'_>) -> T) -> T {
@@ -79,12 +98,16 @@ impl Bound {
     }
 
     /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
-    pub(super) fn begin(&self, engine: &Arc<Engine>, params: &Params<'_>) -> Result<Begun, RpcError> {
+    pub(super) fn begin(&mut self, engine: &Arc<Engine>, params: &Params<'_>) -> Result<Begun, RpcError> {
         let opened = match &params.request_state {
             Field::Absent => None,
             Field::Wrong => return Err(refused(Refused::not_text(self.method))),
-            Field::Given(token) => Some(self.with(|binding| engine.seal.open(binding, token)).map_err(refused)?),
+            Field::Given(token) => {
+                let unsealed = engine.seal.unseal(self.method, token).map_err(refused)?;
+                Some(self.with(|binding| engine.seal.admit(binding, unsealed)).map_err(refused)?)
+            }
         };
+        self.expires = opened.as_ref().map(|opened| opened.expires);
         let answers = params.input_responses.map(input_responses).transpose()?;
         let continues = opened.is_some() || answers.is_some();
         let progress = opened.as_ref().map(|opened| Progress::read(&opened.state)).unwrap_or_default();
@@ -99,12 +122,18 @@ impl Bound {
 
     fn spend(&self, engine: &Arc<Engine>, opened: Opened) -> BoxFuture<'static, Result<(), RpcError>> {
         let (engine, method) = (Arc::clone(engine), self.method);
-        Box::pin(async move { engine.seal.spend(method, &opened).await.map_err(refused) })
+        Box::pin(async move {
+            let spending = AssertUnwindSafe(engine.seal.spend(method, &opened)).catch_unwind();
+            let spent = spending.await.map_err(|_| RpcError::panicked("the store of spent states", Panicked))?;
+            spent.map_err(refused)
+        })
     }
 
     /// The reply of a round that ends in questions.
     pub(super) fn input_required(&self, engine: &Engine, id: &str, parked: Parked) -> Reply {
-        let token = match self.with(|binding| engine.seal.seal(binding, &parked.state)) {
+        // Or a client could keep what was once agreed to alive for ever, by sending it again and again.
+        let until = self.expires.filter(|_| !parked.further);
+        let token = match self.with(|binding| engine.seal.seal_until(binding, &parked.state, until)) {
             Ok(token) => token,
             Err(error) => return error_reply(Some(id), &cannot_seal(&error)),
         };

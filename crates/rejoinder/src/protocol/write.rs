@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::RpcError;
-use crate::server::Panicked;
+use crate::server::{Panicked, SERVER_INFO};
 
 /// The final message of a request.
 #[derive(Debug)]
@@ -40,8 +40,6 @@ impl ReplyBody {
     }
 }
 
-const INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
-
 fn head(id: &str, capacity: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(capacity);
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -51,24 +49,32 @@ fn head(id: &str, capacity: usize) -> Vec<u8> {
 
 /// A reply with a result that has no `_meta` of its own; the server's goes in.
 pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: &RawValue) -> Reply {
-    let mut out = head(id, 256);
-    out.extend_from_slice(b",\"result\":");
-    let start = out.len();
-    if let Err(error) = serde_json::to_writer(&mut out, result) {
-        let incident = incident();
-        tracing::error!(%error, id = incident, "a result could not be written as JSON");
-        return error_reply(Some(id), &RpcError::internal(&incident));
-    }
+    let mut out = match with_result(id, result) {
+        Ok(out) => out,
+        Err(failed) => return failed,
+    };
     out.pop();
-    if out.len() > start + 1 {
+    if !out.ends_with(b"{") {
         out.push(b',');
     }
     signed(out, server)
 }
 
+/// A reply up to the end of its result; or else the reply that says that it could not be written.
+fn with_result<R: Serialize>(id: &str, result: &R) -> Result<Vec<u8>, Reply> {
+    let mut out = head(id, 256);
+    out.extend_from_slice(b",\"result\":");
+    serde_json::to_writer(&mut out, result).map_err(|error| {
+        let incident = incident();
+        tracing::error!(%error, id = incident, "a result could not be written as JSON");
+        error_reply(Some(id), &RpcError::internal(&incident))
+    })?;
+    Ok(out)
+}
+
 /// Ends a result, and the reply with it, with the `_meta` that names the server.
 fn signed(mut out: Vec<u8>, server: &RawValue) -> Reply {
-    for part in ["\"_meta\":{\"", INFO_KEY, "\":", server.get(), "}}}"] {
+    for part in ["\"_meta\":{\"", SERVER_INFO, "\":", server.get(), "}}}"] {
         out.extend_from_slice(part.as_bytes());
     }
     Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
@@ -124,19 +130,16 @@ pub(super) fn result_reply_with_meta<R: Serialize>(
 ) -> Reply {
     let Some(own) = meta(&mut result) else { return result_reply(id, &result, server) };
     let server = serde_json::from_str(server.get()).unwrap_or_default();
-    own.entry(INFO_KEY).or_insert(server);
+    own.entry(SERVER_INFO).or_insert(server);
     whole_result(id, &result)
 }
 
 /// A reply with a result that is complete as it is.
 pub(super) fn whole_result<R: Serialize>(id: &str, result: &R) -> Reply {
-    let mut out = head(id, 256);
-    out.extend_from_slice(b",\"result\":");
-    if let Err(error) = serde_json::to_writer(&mut out, result) {
-        let incident = incident();
-        tracing::error!(%error, id = incident, "a result could not be written as JSON");
-        return error_reply(Some(id), &RpcError::internal(&incident));
-    }
+    let mut out = match with_result(id, result) {
+        Ok(out) => out,
+        Err(failed) => return failed,
+    };
     out.push(b'}');
     Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
 }

@@ -110,6 +110,17 @@ impl Progress {
         serde_json::from_slice(state).ok().filter(|progress: &Self| progress.version == VERSION).unwrap_or_default()
     }
 
+    /// Whether there is more in it than there was: questions, and answers that cannot be used, are no more. Where there
+    /// was nothing, the call could as well have begun in this round.
+    pub(super) fn is_further_than(&self, before: &Self) -> bool {
+        let is_new = |(key, given): (&String, &Given)| before.answers.get(key) != Some(given);
+        let began = before.answers.is_empty() && before.steps.is_empty() && before.kept.is_none();
+        began
+            || self.answers.iter().any(is_new)
+            || self.steps.keys().any(|step| !before.steps.contains_key(step))
+            || self.kept != before.kept
+    }
+
     pub(crate) fn write(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("strings and JSON serialise")
     }

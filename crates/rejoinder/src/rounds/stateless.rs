@@ -205,7 +205,7 @@ impl Carrier for Round {
             now.progress.steps.entry(step.clone()).or_insert_with(|| result.clone());
         }
         let questions = std::mem::take(&mut now.asked);
-        let state = now.progress.write();
-        Some(now.mistake.take().map_or(Ok(Parked { questions, state }), Err))
+        let (state, further) = (now.progress.write(), now.progress.is_further_than(&self.before));
+        Some(now.mistake.take().map_or(Ok(Parked { questions, state, further }), Err))
     }
 }

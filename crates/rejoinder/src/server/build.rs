@@ -6,7 +6,6 @@ use rejoinder_core::model::{PromptsCapability, ResourcesCapability, ServerCapabi
 use super::{
     builder::Server,
     calls::Calls,
-    completion::{completes_prompt, completes_resource},
     engine::Engine,
     handle::Cell,
     hub::Hub,
@@ -64,9 +63,9 @@ fn capabilities(server: &Server) -> ServerCapabilities {
         resources.subscribe = Some(true);
         resources
     });
-    let completes = server.prompts.iter().flatten().any(completes_prompt)
-        || server.resources.iter().flatten().any(completes_resource);
-    capabilities.completions = completes.then(Default::default);
+    // Whoever may add prompts and resources later may add some with arguments to complete.
+    let may_complete = server.prompts.is_some() || server.resources.is_some();
+    capabilities.completions = may_complete.then(Default::default);
     capabilities.logging = Some(Default::default());
     capabilities
 }

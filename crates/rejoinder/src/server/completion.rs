@@ -1,10 +1,7 @@
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
-use rejoinder_core::{
-    call::{Call, Completing, Param},
-    item::{Prompt, Resource},
-};
+use rejoinder_core::call::{Call, Completing, Param};
 
 use super::{Panicked, engine::Engine};
 
@@ -54,6 +51,8 @@ impl Engine {
         Ok(match self.source(reference, argument) {
             None => None,
             Some(Source::Function(complete)) => {
+                // The reply is one message: nobody takes what is said before it, and whoever says it must not wait.
+                call.outbox().close();
                 let values = async { complete(Completing { value, arguments, call }).await };
                 let values = AssertUnwindSafe(values).catch_unwind().await.map_err(|_| Panicked)?;
                 Some(Completion::new(values))
@@ -95,16 +94,4 @@ fn source(params: &[Param], argument: &str, choices: impl FnOnce() -> Option<Vec
         Some(complete) => Source::Function(complete),
         None => choices().map_or(Source::Nothing, Source::Choices),
     })
-}
-
-/// Whether a prompt has anything to propose.
-pub(super) fn completes_prompt(prompt: &Prompt) -> bool {
-    let params = prompt.reader().params();
-    params.iter().any(|param| param.complete.is_some() || prompt.choices(param.name).is_some())
-}
-
-/// Whether a template has anything to propose.
-pub(super) fn completes_resource(resource: &Resource) -> bool {
-    let params = resource.reader().params();
-    params.iter().any(|param| param.complete.is_some() || resource.choices(param.name).is_some())
 }

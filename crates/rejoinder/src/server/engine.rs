@@ -70,7 +70,7 @@ impl Engine {
 
     /// A page of a list, as the `result` of its reply.
     pub(crate) fn page(&self, list: List, cursor: Option<&str>) -> Result<Bytes, BadCursor> {
-        self.registry.load().page(list, cursor)
+        self.registry.load().page(list, cursor, &self.options, &self.info_json)
     }
 
     pub(crate) fn list_tools(&self, cursor: Option<&str>) -> Result<(Vec<model::Tool>, Option<String>), BadCursor> {
@@ -142,14 +142,20 @@ impl Engine {
         engine
     }
 
-    /// Replaces what is offered and tells everybody who wants to know.
-    pub(super) fn change(&self, change: &Change, edit: impl Fn(&mut Registry)) {
+    /// Replaces what is offered and tells everybody who wants to know, unless `edit` says that nothing has changed.
+    pub(super) fn change(&self, change: &Change, edit: impl Fn(&mut Registry) -> bool) {
+        let mut is_other = false;
         self.registry.rcu(|registry| {
             let mut changed = Registry::clone(registry);
-            edit(&mut changed);
+            is_other = edit(&mut changed);
+            if !is_other {
+                return Arc::clone(registry);
+            }
             changed.render(&self.options, &self.info_json);
-            changed
+            Arc::new(changed)
         });
-        self.hub.tell(change);
+        if is_other {
+            self.hub.tell(change);
+        }
     }
 }

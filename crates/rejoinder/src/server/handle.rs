@@ -176,9 +176,7 @@ impl ServerHandle {
 
     fn remove(&self, change: &Change, remove: impl Fn(&mut Registry) -> bool) {
         if let Some(engine) = self.engine() {
-            engine.change(change, |registry| {
-                remove(registry);
-            });
+            engine.change(change, remove);
         }
     }
 }

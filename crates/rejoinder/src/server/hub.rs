@@ -6,6 +6,8 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use super::registry::LONGEST_URI;
+
 /// Something that changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
@@ -24,7 +26,30 @@ pub(crate) struct Filter {
     pub(crate) updated: BTreeSet<String>,
 }
 
+/// A subscriber wants to hear of too many resources, or of one that cannot be: it would fill the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TooMuch {
+    #[error("more than {MOST_RESOURCES} resources cannot be subscribed to at once")]
+    Resources,
+    #[error("a URI of more than {LONGEST_URI} bytes is no resource's")]
+    Uri,
+}
+
+const MOST_RESOURCES: usize = 10_000;
+
 impl Filter {
+    /// Wants to hear of updates of this resource too.
+    pub(crate) fn add_resource(&mut self, uri: String) -> Result<(), TooMuch> {
+        if uri.len() > LONGEST_URI {
+            return Err(TooMuch::Uri);
+        }
+        if self.updated.len() >= MOST_RESOURCES && !self.updated.contains(&uri) {
+            return Err(TooMuch::Resources);
+        }
+        self.updated.insert(uri);
+        Ok(())
+    }
+
     fn wants(&self, change: &Change) -> bool {
         match change {
             Change::Tools => self.tools,
@@ -44,6 +69,8 @@ struct State {
     next: u64,
     closed: bool,
     subscribers: HashMap<u64, Subscriber>,
+    /// How many of them only listen, and are not a session's own.
+    listening: usize,
 }
 
 #[derive(Debug)]
@@ -59,12 +86,23 @@ impl Hub {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Subscribes for a session, as long as that lasts.
     pub(crate) fn subscribe(&self, filter: Filter) -> Subscription {
+        self.add(&mut self.state(), filter, false)
+    }
+
+    /// Subscribes, unless that many only listen already.
+    pub(crate) fn listen_below(&self, most: usize, filter: Filter) -> Option<Subscription> {
         let mut state = self.state();
+        (state.listening < most).then(|| self.add(&mut state, filter, true))
+    }
+
+    fn add(&self, state: &mut State, filter: Filter, listens: bool) -> Subscription {
         let id = state.next;
         state.next += 1;
+        state.listening += usize::from(listens);
         state.subscribers.insert(id, Subscriber { filter, waiting: BTreeSet::new(), waker: None });
-        Subscription { hub: self.clone(), id }
+        Subscription { hub: self.clone(), id, listens }
     }
 
     pub(crate) fn tell(&self, change: &Change) {
@@ -97,6 +135,7 @@ impl Hub {
 pub(crate) struct Subscription {
     hub: Hub,
     id: u64,
+    listens: bool,
 }
 
 impl Subscription {
@@ -119,17 +158,18 @@ impl Subscription {
         std::future::poll_fn(|cx| self.poll_change(cx)).await
     }
 
-    /// Changes what this subscriber wants to hear.
-    pub(crate) fn refilter(&self, change: impl FnOnce(&mut Filter)) {
-        if let Some(subscriber) = self.hub.state().subscribers.get_mut(&self.id) {
-            change(&mut subscriber.filter);
-        }
+    /// Changes what this subscriber wants to hear; `None` once the subscription has ended.
+    pub(crate) fn refilter<T>(&self, change: impl FnOnce(&mut Filter) -> T) -> Option<T> {
+        let mut state = self.hub.state();
+        state.subscribers.get_mut(&self.id).map(|subscriber| change(&mut subscriber.filter))
     }
 }
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.hub.state().subscribers.remove(&self.id);
+        let mut state = self.hub.state();
+        state.subscribers.remove(&self.id);
+        state.listening -= usize::from(self.listens);
     }
 }
 

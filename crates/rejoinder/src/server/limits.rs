@@ -8,12 +8,19 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     pub(crate) sessions: usize,
     pub(crate) calls: usize,
+    pub(crate) subscriptions: usize,
     pub(crate) session_idle: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 10_000, sessions: 10_000, calls: 10_000, session_idle: Duration::from_secs(30 * 60) }
+        Self {
+            connections: 10_000,
+            sessions: 10_000,
+            calls: 10_000,
+            subscriptions: 10_000,
+            session_idle: Duration::from_secs(30 * 60),
+        }
     }
 }
 
@@ -76,6 +83,29 @@ impl Server {
     /// ```
     pub fn max_calls(mut self, calls: usize) -> Self {
         self.options.limits.calls = calls;
+        self
+    }
+
+    /// How many subscriptions (`subscriptions/listen`) are open at once; 10,000 unless set. More of them are answered with
+    /// the error -32603, and HTTP 503.
+    ///
+    /// What a session hears of changes does not count: it lasts as long as the session. One subscription names at most
+    /// 10,000 resources, as does one session.
+    ///
+    /// ```
+    /// use rejoinder::{Server, testing::{Client, Filter}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let client = Client::new(Server::new("small", "1.0.0").tools([]).max_subscriptions(1));
+    /// let first = client.listen(Filter::default().tools()).await;
+    /// assert!(first.is_ok());
+    /// let second = client.listen(Filter::default().tools()).await.unwrap_err();
+    /// assert_eq!(second.rpc().unwrap().status, 503);
+    /// # }
+    /// ```
+    pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
+        self.options.limits.subscriptions = subscriptions;
         self
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct ResourceEntry {
 }
 
 /// A URI longer than this is nobody's.
-const LONGEST_URI: usize = 8 * 1024;
+pub(super) const LONGEST_URI: usize = 8 * 1024;
 
 impl ResourceEntry {
     /// The variables of the URI, if it is this resource's.
@@ -123,31 +123,57 @@ impl Registry {
         self.resources.insert(uri.into(), ResourceEntry { resource, template });
     }
 
-    /// Adds everything that another one has.
-    pub(super) fn extend(&mut self, other: &Self) {
+    /// Adds everything that another one has; `false` if it has nothing.
+    pub(super) fn extend(&mut self, other: &Self) -> bool {
         self.tools.extend(&other.tools);
         self.prompts.extend(&other.prompts);
         self.resources.extend(&other.resources);
+        other.tools.iter().len() + other.prompts.iter().len() + other.resources.iter().len() > 0
     }
 
     /// Renders the lists: once for each change, not once for each request.
     pub(super) fn render(&mut self, options: &Options, server: &RawValue) {
-        let paging = |field| Paging { field, size: options.page_size, hints: options.list_hints, server };
+        let paging = |list| Paging::new(list, options, server);
         self.lists = Lists {
-            tools: paging("tools").render(self.tools.iter().map(|(name, entry)| (name, entry.tool.record()))),
-            prompts: paging("prompts").render(self.prompts.iter().map(|(name, entry)| (name, entry.prompt.record()))),
-            resources: paging("resources").render(self.static_resources()),
-            templates: paging("resourceTemplates").render(self.templates()),
+            tools: paging(List::Tools).render(self.tool_items()),
+            prompts: paging(List::Prompts).render(self.prompt_items()),
+            resources: paging(List::Resources).render(self.static_resources()),
+            templates: paging(List::Templates).render(self.templates()),
         };
     }
 
-    pub(super) fn page(&self, list: List, cursor: Option<&str>) -> Result<Bytes, BadCursor> {
-        match list {
-            List::Tools => self.lists.tools.get(cursor),
-            List::Prompts => self.lists.prompts.get(cursor),
-            List::Resources => self.lists.resources.get(cursor),
-            List::Templates => self.lists.templates.get(cursor),
+    /// A page of a list: one of those that are kept, or else one that is made.
+    pub(super) fn page(
+        &self,
+        list: List,
+        cursor: Option<&str>,
+        options: &Options,
+        server: &RawValue,
+    ) -> Result<Bytes, BadCursor> {
+        let kept = match list {
+            List::Tools => &self.lists.tools,
+            List::Prompts => &self.lists.prompts,
+            List::Resources => &self.lists.resources,
+            List::Templates => &self.lists.templates,
+        };
+        if let Some(page) = kept.get(cursor) {
+            return Ok(page);
         }
+        let (paging, cursor) = (Paging::new(list, options, server), cursor.ok_or(BadCursor)?);
+        match list {
+            List::Tools => paging.render_after(self.tool_items(), cursor),
+            List::Prompts => paging.render_after(self.prompt_items(), cursor),
+            List::Resources => paging.render_after(self.static_resources(), cursor),
+            List::Templates => paging.render_after(self.templates(), cursor),
+        }
+    }
+
+    fn tool_items(&self) -> impl Iterator<Item = (&str, &model::Tool)> {
+        self.tools.iter().map(|(name, entry)| (name, entry.tool.record()))
+    }
+
+    fn prompt_items(&self) -> impl Iterator<Item = (&str, &model::Prompt)> {
+        self.prompts.iter().map(|(name, entry)| (name, entry.prompt.record()))
     }
 
     fn static_resources(&self) -> Vec<(&str, model::Resource)> {
@@ -166,7 +192,7 @@ impl Registry {
         cursor: Option<&str>,
         size: usize,
     ) -> Result<(Vec<model::Tool>, Option<String>), BadCursor> {
-        slice(self.tools.iter().map(|(name, entry)| (name, entry.tool.record().clone())), cursor, size)
+        slice(self.tool_items().map(|(name, record)| (name, record.clone())), cursor, size)
     }
 
     pub(super) fn prompt_records(
@@ -174,7 +200,7 @@ impl Registry {
         cursor: Option<&str>,
         size: usize,
     ) -> Result<(Vec<model::Prompt>, Option<String>), BadCursor> {
-        slice(self.prompts.iter().map(|(name, entry)| (name, entry.prompt.record().clone())), cursor, size)
+        slice(self.prompt_items().map(|(name, record)| (name, record.clone())), cursor, size)
     }
 
     pub(super) fn resource_records(

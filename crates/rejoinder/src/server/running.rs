@@ -42,6 +42,14 @@ pub(crate) enum Event<O> {
 #[derive(Debug)]
 pub(crate) struct Panicked;
 
+impl<O> Running<O> {
+    /// Drops the function where it is: what it holds is the author's, and may panic.
+    fn discard(&mut self) -> Result<(), Panicked> {
+        let future = self.future.take();
+        catch_unwind(AssertUnwindSafe(|| drop(future))).map_err(|_| Panicked)
+    }
+}
+
 impl<O: 'static> Running<O> {
     pub(crate) fn start(ready: Ready<O>, call: Call) -> Self {
         let end = call.end_on_drop();
@@ -102,7 +110,13 @@ impl<O: 'static> Running<O> {
                     Ending::Panicked
                 }
             };
-            self.future = None;
+            let ending = match self.discard() {
+                Ok(()) => ending,
+                Err(panicked) => {
+                    self.done = Some(Err(panicked));
+                    Ending::Panicked
+                }
+            };
             self.teardown = self.call.teardown(ending);
         }
         Poll::Ready(())
@@ -122,7 +136,8 @@ impl<O: 'static> Running<O> {
 impl<O> Drop for Running<O> {
     /// What was deferred runs to its end even if nobody waits for it.
     fn drop(&mut self) {
-        self.future = None;
+        // Nobody waits for it, so nobody need be told; the panic's own message has gone to the log.
+        let _ = self.discard();
         let Some(teardown) = self.teardown.take().or_else(|| self.call.teardown(Ending::Cancelled)) else { return };
         let Ok(runtime) = Handle::try_current() else {
             return tracing::error!("what a call deferred cannot run: it was dropped outside a tokio runtime");

@@ -1,8 +1,13 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
 use rejoinder_core::call::Facts;
 
-use super::Server;
+use super::{Panicked, Server};
 use crate::rounds::seal::{BadStateKeys, SpentStates, StateKeys};
 
 /// What rides in `requestState` while a call waits for an answer is sealed; this is what can be set about it.
@@ -40,7 +45,8 @@ impl Server {
 
     /// How long a user may think about a question before the call has to start over; 10 minutes unless set.
     ///
-    /// Each round has that long. It is also for how long a state that somebody copied can be used again: keep it short.
+    /// Each round that gets further has that long; one that brings nothing new has what the last one left of it. It is also
+    /// for how long a state that somebody copied can be used again: keep it short.
     ///
     /// ```
     /// use std::time::Duration;
@@ -82,6 +88,13 @@ impl Server {
     /// ```
     pub fn state_limit(mut self, bytes: usize) -> Self {
         self.options.state.limit = bytes;
+        self
+    }
+
+    /// What says how late it is, in a test.
+    #[cfg(test)]
+    pub(crate) fn clock(mut self, now: impl Fn() -> std::time::SystemTime + Send + Sync + 'static) -> Self {
+        self.options.state.clock = crate::rounds::seal::Clock::new(now);
         self
     }
 
@@ -133,8 +146,14 @@ impl Principal {
         self.0.is_some()
     }
 
-    pub(crate) fn of(&self, facts: &Facts) -> Option<String> {
-        self.0.as_ref().and_then(|who| who(facts))
+    /// Who calls.
+    ///
+    /// # Errors
+    ///
+    /// If the author's function panicked.
+    pub(crate) fn of(&self, facts: &Facts) -> Result<Option<String>, Panicked> {
+        let Some(who) = &self.0 else { return Ok(None) };
+        catch_unwind(AssertUnwindSafe(|| who(facts))).map_err(|_| Panicked)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Client, Error, Result,
-    exchange::{Exchange, Outcome},
+    exchange::{Exchange, Outcome, Turn},
 };
 use crate::protocol::RpcError;
 
@@ -136,21 +136,16 @@ impl Client {
     /// Reads on until the reply has come, and answers what a session asks before it.
     async fn finish(&self, exchange: &mut Exchange, method: &str, asked: &mut Vec<Vec<String>>) -> Result<Outcome> {
         let mut notifications = Vec::new();
-        while let Some(mut message) = exchange.next().await? {
-            match (message.get("method").is_some(), message.get("id").cloned()) {
-                (true, None) => notifications.push(message),
-                (true, Some(id)) => {
-                    let key = message["params"]["_meta"]["rejoinder/key"].as_str().unwrap_or_default().to_owned();
-                    let result = self.answer_to(method, &key, &message)?;
+        loop {
+            match exchange.turn(&mut notifications).await? {
+                Turn::Over(result) => return Ok(Outcome { result, notifications }),
+                Turn::Asked(question) => {
+                    let key = question["params"]["_meta"]["rejoinder/key"].as_str().unwrap_or_default().to_owned();
+                    let result = self.answer_to(method, &key, &question)?;
                     asked.push(vec![key]);
-                    self.respond(&json!({ "jsonrpc": "2.0", "id": id, "result": result })).await?;
+                    self.respond(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await?;
                 }
-                (false, _) => match message.get_mut("result") {
-                    Some(result) => return Ok(Outcome { result: result.take(), notifications }),
-                    None => return Err(exchange.error(message)),
-                },
             }
         }
-        Err(Error::NoReply { method: method.to_owned() })
     }
 }

@@ -25,6 +25,14 @@ pub(super) struct Outcome {
     pub(super) notifications: Vec<Value>,
 }
 
+/// What a client does something about.
+pub(super) enum Turn {
+    /// The server asks something, and waits.
+    Asked(Value),
+    /// This is the result.
+    Over(Value),
+}
+
 impl Exchange {
     pub(super) async fn open(mut service: McpService, method: &str, request: Request<Full<Bytes>>) -> Self {
         let Ok(response) = service.call(request).await;
@@ -68,13 +76,24 @@ impl Exchange {
     /// Reads on until the reply has come.
     pub(super) async fn finish(&mut self) -> Result<Outcome> {
         let mut notifications = Vec::new();
+        loop {
+            match self.turn(&mut notifications).await? {
+                Turn::Asked(question) => notifications.push(question),
+                Turn::Over(result) => return Ok(Outcome { result, notifications }),
+            }
+        }
+    }
+
+    /// Reads on until it is the client's turn, or the call is over.
+    pub(super) async fn turn(&mut self, notifications: &mut Vec<Value>) -> Result<Turn> {
         while let Some(mut message) = self.next().await? {
-            if message.get("method").is_some() {
-                notifications.push(message);
-            } else if let Some(result) = message.get_mut("result") {
-                return Ok(Outcome { result: result.take(), notifications });
-            } else {
-                return Err(self.error(message));
+            match (message.get("method").is_some(), message.get("id").is_some()) {
+                (true, false) => notifications.push(message),
+                (true, true) => return Ok(Turn::Asked(message)),
+                (false, _) => match message.get_mut("result") {
+                    Some(result) => return Ok(Turn::Over(result.take())),
+                    None => return Err(self.error(message)),
+                },
             }
         }
         Err(Error::NoReply { method: self.method.clone() })

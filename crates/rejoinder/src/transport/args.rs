@@ -2,7 +2,7 @@
 
 use std::{
     io::{IsTerminal, Write},
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
 };
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -24,8 +24,8 @@ struct Flags {
     /// Serve one client on standard input and output (the default)
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
-    /// Serve Streamable HTTP at http://ADDR/mcp, such as 127.0.0.1:8000
-    #[arg(long, value_name = "ADDR")]
+    /// Serve Streamable HTTP at http://ADDR/mcp, such as 127.0.0.1:8000, or a port of this machine alone
+    #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     http: Option<SocketAddr>,
 }
 
@@ -137,6 +137,25 @@ fn tell_of_keys(seal: &Seal, address: SocketAddr) {
     }
 }
 
+/// Reads an address to listen on, as `--http` takes it: an address and a port, or a port that only this machine reaches.
+///
+/// # Errors
+///
+/// What it should have been.
+///
+/// ```
+/// use rejoinder::listen_address;
+///
+/// assert_eq!(listen_address("0.0.0.0:80"), Ok("0.0.0.0:80".parse().unwrap()));
+/// assert_eq!(listen_address("8000"), Ok("127.0.0.1:8000".parse().unwrap()));
+/// assert!(listen_address("localhost").unwrap_err().contains("127.0.0.1:8000"));
+/// ```
+pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let port = || text.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = text.parse().ok().or_else(port);
+    address.ok_or_else(|| "it takes an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
+}
+
 /// What is logged unless `RUST_LOG` says otherwise. rmcp warns of every mistake that a client makes and is told of.
 const QUIET: &str = "info,rmcp=warn,rmcp::service=error";
 
@@ -175,6 +194,17 @@ mod tests {
             assert_eq!(log.lines().count(), 1, "{address}: {log}");
             assert!(log.contains(level) && log.contains("a key of this process alone"), "{address}: {log}");
             assert_eq!(Log::of(|| tell_of_keys(&shared.0.seal, address)), "");
+        }
+    }
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        let http = |address| Flags::try_parse_from(["server", "--http", address]).map(|flags| flags.http);
+        assert_eq!(http("8000").expect("a port"), Some("127.0.0.1:8000".parse().expect("an address")));
+        assert_eq!(http("[::1]:1").expect("both"), Some("[::1]:1".parse().expect("an address")));
+        for bad in ["localhost", "127.0.0.1", "80000", ""] {
+            let told = http(bad).expect_err("no address").to_string();
+            assert!(told.contains("an address and a port, such as 127.0.0.1:8000"), "{told}");
         }
     }
 }

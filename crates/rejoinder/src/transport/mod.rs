@@ -7,7 +7,7 @@ mod shutdown;
 mod stdio;
 
 pub use self::{
-    args::log_to_stderr,
+    args::{listen_address, log_to_stderr},
     http::{McpService, ResponseBody},
     session::ReplyStream,
 };

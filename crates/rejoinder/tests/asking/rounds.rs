@@ -146,3 +146,13 @@ async fn c30_a_retry_that_never_comes_leaves_nothing_behind_and_one_that_brings_
     let rest = json!({ "requestState": state, "inputResponses": accept("Ada") });
     assert_eq!(round(&client, "greet", json!({}), rest).await.unwrap()["content"][0]["text"], "Hello, Ada!");
 }
+
+#[tokio::test]
+async fn content_alone_is_no_answer_and_the_error_shows_what_is() {
+    let client = Client::new(server()).answer("who", ada());
+    let asked = round(&client, "greet", json!({}), json!({})).await.unwrap();
+    let params = json!({ "name": "greet", "requestState": asked["requestState"],
+        "inputResponses": { "who": { "name": "Ada" } } });
+    let error = client.request("tools/call", params).await.unwrap_err().to_string();
+    assert!(error.contains(r#"{"action":"accept","content":{..}}"#), "{error}");
+}

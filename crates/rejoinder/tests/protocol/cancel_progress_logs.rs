@@ -127,7 +127,7 @@ async fn c52_a_cancelled_subscription_is_over() {
     pipe.send(cancelled(json!({ "requestId": "s" }))).await;
     pipe.send(message(1, "tools/list", json!({}))).await;
     assert_eq!(pipe.next().await["id"], 1);
-    server.handle().remove_tool("none");
+    server.handle().remove_tool("add");
     assert_eq!(pipe.close().await, [] as [Value; 0]);
 }
 

@@ -100,3 +100,18 @@ async fn a_client_with_a_replaced_service_has_a_server_of_its_own() {
     fake.call("unlock", json!({})).await.unwrap();
     assert_eq!((fake.list_tools().await.unwrap().len(), real.list_tools().await.unwrap().len()), (3, 2));
 }
+
+#[tokio::test]
+async fn nobody_is_told_of_what_did_not_change() {
+    let client = Client::new(fixture::server());
+    let handle = client.server().handle();
+    let all = Filter::default().tools().prompts().resources();
+    let mut subscription = client.listen(all).await.unwrap();
+    handle.remove_tool("no such");
+    handle.remove_prompt("no such");
+    handle.remove_resource("no://such");
+    handle.add_tools([]).unwrap();
+    assert_eq!(subscription.try_next(), None);
+    handle.remove_tool("add");
+    assert_eq!(subscription.try_next(), Some(Notification::ToolsChanged));
+}

@@ -1,6 +1,8 @@
 //! Values for arguments, while they are typed.
 
-use rejoinder::{Completing, model::Reference, prelude::*, testing::Client};
+use std::time::Duration;
+
+use rejoinder::{Completing, Era, FromCall, Level, model::Reference, prelude::*, testing::Client};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -120,4 +122,49 @@ async fn a_function_that_panics_is_an_internal_error_and_the_server_goes_on() {
     assert_eq!(error.code(), Some(-32603));
     assert!(!error.to_string().contains("secret"));
     assert_eq!(client.complete(review_prompt(), "title", "a").await.unwrap().values, ["a0"]);
+}
+
+#[tokio::test]
+async fn a_prompt_that_comes_later_is_completed_too() {
+    for era in [Era::Stateless, Era::Session] {
+        let client = Client::new(Server::new("later", "1").provide(Books(1)).prompts([])).era(era);
+        client.server().handle().add_prompts(prompts![review]).unwrap();
+        assert_eq!(client.complete(review_prompt(), "title", "a").await.unwrap().values, ["a0"], "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_with_nothing_to_complete_has_no_such_method() {
+    for era in [Era::Stateless, Era::Session] {
+        let client = Client::new(Server::new("tools", "1").tools([])).era(era);
+        assert_eq!(client.complete(review_prompt(), "title", "a").await.unwrap_err().code(), Some(-32601), "{era:?}");
+    }
+}
+
+/// Says more than anybody waits for.
+async fn talkative(typed: Completing) -> Vec<String> {
+    let context = Context::from_call(&typed.call, "context").unwrap();
+    for step in 0..1000 {
+        context.progress(f64::from(step)).await;
+        context.error(step).await;
+    }
+    vec!["done".to_owned()]
+}
+
+#[prompt]
+async fn chat(#[arg(complete = talkative)] topic: String) -> String {
+    topic
+}
+
+#[tokio::test]
+async fn nobody_listens_to_a_completion_and_it_ends_all_the_same() {
+    for era in [Era::Stateless, Era::Session] {
+        let client = Client::new(Server::new("chat", "1").prompts(prompts![chat])).log_level(Level::Debug).era(era);
+        let params = json!({ "ref": { "type": "ref/prompt", "name": "chat" },
+            "argument": { "name": "topic", "value": "" },
+            "_meta": { "progressToken": 1 } });
+        let completing = client.request("completion/complete", params);
+        let result = tokio::time::timeout(Duration::from_secs(30), completing).await.expect("it hangs").unwrap();
+        assert_eq!(result["completion"]["values"], json!(["done"]), "{era:?}");
+    }
 }

@@ -79,13 +79,16 @@ async fn c18_what_is_declared_is_what_is_served() {
 }
 
 #[tokio::test]
-async fn c18_completions_are_declared_where_there_are_any() {
+async fn c18_completions_are_declared_where_there_can_be_any() {
     let complete =
         json!({ "ref": { "type": "ref/prompt", "name": "greet" }, "argument": { "name": "name", "value": "a" } });
     let with = Client::new(server());
     assert!(with.discover().await.unwrap().capabilities.completions.is_some());
     assert!(with.request("completion/complete", complete.clone()).await.is_ok());
-    let without = Client::new(Server::new("plain", "1").prompts([]));
+    for later in [Server::new("later", "1").prompts([]), Server::new("later", "1").resources([])] {
+        assert!(Client::new(later).discover().await.unwrap().capabilities.completions.is_some());
+    }
+    let without = Client::new(Server::new("plain", "1").tools([]));
     assert!(without.discover().await.unwrap().capabilities.completions.is_none());
     assert_eq!(without.request("completion/complete", complete).await.unwrap_err().code(), Some(-32601));
 }

@@ -1,6 +1,8 @@
 //! C60 to C64: headers that repeat the body.
 
-use rejoinder::{Server, Tool, model, testing::Client};
+use rejoinder::{Server, Tool, model, prelude::*, testing::Client};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,6 +27,19 @@ async fn c60_the_version_header_must_be_there_and_agree() {
     assert_eq!(verdict(add().without("mcp-protocol-version")).await, MISMATCH);
     assert_eq!(verdict(add().header("mcp-protocol-version", "2025-11-25")).await, MISMATCH);
     assert_eq!(verdict(add().header("mcp-protocol-version", "")).await, MISMATCH);
+}
+
+#[tokio::test]
+async fn a_header_that_is_missing_is_told_with_what_belongs_there() {
+    for (header, says) in [
+        ("mcp-protocol-version", "`MCP-Protocol-Version` is missing: here it says `2026-07-28`"),
+        ("mcp-method", "`Mcp-Method` is missing: here it says `tools/call`"),
+        ("mcp-name", "`Mcp-Name` is missing: here it says `add`"),
+    ] {
+        let answer = add().without(header).send(&built()).await.json();
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(says), "{message}");
+    }
 }
 
 #[tokio::test]
@@ -107,6 +122,57 @@ async fn c63_an_argument_that_is_sent_must_be_repeated() {
     ];
     for (arguments, headers) in bad {
         assert_eq!(verdict(find(arguments.clone(), headers)).await, MISMATCH, "{arguments} {headers:?}");
+    }
+}
+
+/// A type that passes over what it does not know, without reading it.
+#[derive(Deserialize, JsonSchema)]
+struct Lax {}
+
+#[tool]
+async fn lax(#[arg(header = "Region")] region: String, more: Option<Lax>) -> String {
+    format!("{region} {}", more.is_some())
+}
+
+#[tokio::test]
+async fn c63_what_a_tool_passes_over_does_not_hide_an_argument_from_its_header() {
+    let server = Server::new("lax", "1").tools(tools![lax]).build().unwrap();
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for odd in [r#""\ud800""#, r#"{"\ud800":1}"#, &deep, "1e999"] {
+        for arguments in [r#"{"region":"eu","more":{"x":ODD}}"#, r#"{"more":{"x":ODD},"region":"eu"}"#] {
+            let request = || {
+                let request = post("tools/call", json!({ "name": "lax", "arguments": "ARGUMENTS" }));
+                let body = request.body.replace("\"ARGUMENTS\"", &arguments.replace("ODD", odd));
+                request.body(body)
+            };
+            let verdict = async |request: Post| {
+                let answer = request.send(&server).await;
+                (answer.status, answer.code())
+            };
+            assert_eq!(verdict(request()).await, MISMATCH, "{arguments} {odd:.20}");
+            assert_eq!(verdict(request().header("mcp-param-region", "us")).await, MISMATCH, "{arguments} {odd:.20}");
+            assert_eq!(verdict(request().header("mcp-param-region", "eu")).await, (200, None), "{arguments} {odd:.20}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn c63_an_argument_that_is_there_twice_agrees_with_no_header() {
+    let record = json!({ "name": "any", "inputSchema": { "type": "object", "properties": {
+        "where": { "type": "object", "properties": { "region": { "type": "string", "x-mcp-header": "Region" } } } } } });
+    let record = serde_json::from_value(record).unwrap();
+    let server = Server::new("any", "1").tools([Tool::dynamic(record, |_, _| async {})]).build().unwrap();
+    for (arguments, expected) in [
+        (r#"{"where":{"region":"eu"}}"#, (200, None)),
+        (r#"{"where":{"region":"us","region":"eu"}}"#, MISMATCH),
+        (r#"{"where":{"region":"eu","region":"us"}}"#, MISMATCH),
+        (r#"{"where":{"region":"us"},"where":{"region":"eu"}}"#, MISMATCH),
+        (r#"{"where":"eu"}"#, MISMATCH),
+    ] {
+        let request = post("tools/call", json!({ "name": "any", "arguments": "ARGUMENTS" }));
+        let body = request.body.replace("\"ARGUMENTS\"", arguments);
+        let answer = request.body(body).header("mcp-param-region", "eu").send(&server).await;
+        assert_eq!((answer.status, answer.code()), expected, "{arguments}");
     }
 }
 

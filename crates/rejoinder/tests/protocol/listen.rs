@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt;
 use rejoinder::{
-    BuiltServer, Server,
+    BuiltServer, Era, Server,
     testing::{Client, Filter, Notification},
 };
 use serde_json::{Value, json};
@@ -26,9 +26,9 @@ fn everything() -> Value {
 
 fn change_everything(server: &BuiltServer) {
     let handle = server.handle();
-    handle.remove_tool("none");
-    handle.remove_prompt("none");
-    handle.remove_resource("none");
+    handle.remove_tool("add");
+    handle.remove_prompt("greet");
+    handle.remove_resource("text://readme");
     handle.resource_updated("item://1");
     handle.resource_updated("item://3");
 }
@@ -64,7 +64,7 @@ async fn c42_on_a_pipe_the_order_holds_for_each_subscription() {
         assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
         assert_eq!(first["params"]["_meta"][SUBSCRIPTION], id);
     }
-    server.handle().remove_tool("none");
+    server.handle().remove_tool("add");
     let mut told =
         [pipe.next().await, pipe.next().await].map(|message| message["params"]["_meta"][SUBSCRIPTION].clone());
     told.sort_by_key(Value::to_string);
@@ -188,15 +188,15 @@ async fn c47_several_subscriptions_live_side_by_side_and_leave_nothing_behind() 
     let handle = client.server().handle();
     let mut tools = client.listen(Filter::default().tools()).await.unwrap();
     let mut prompts = client.listen(Filter::default().prompts()).await.unwrap();
-    handle.remove_tool("none");
+    handle.remove_tool("add");
     assert_eq!(tools.try_next(), Some(Notification::ToolsChanged));
     assert_eq!(prompts.try_next(), None);
     drop(tools);
-    handle.remove_tool("none");
+    handle.remove_tool("count");
     // A new subscription hears of what happens from now on only.
     let mut again = client.listen(Filter::default().tools()).await.unwrap();
     assert_eq!(again.try_next(), None);
-    handle.remove_prompt("none");
+    handle.remove_prompt("greet");
     assert_eq!(prompts.try_next(), Some(Notification::PromptsChanged));
 }
 
@@ -248,4 +248,31 @@ async fn c53_the_server_does_not_cancel() {
     let last = pipe.next().await;
     assert_eq!((&last["id"], &last["result"]["resultType"]), (&json!(1), &json!("complete")));
     assert_eq!(pipe.close().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_subscription_names_at_most_ten_thousand_resources_each_of_a_length_that_a_uri_can_have() {
+    let client = Client::new(server());
+    let many: Vec<String> = (0..10_001).map(|number| format!("item://{number}")).collect();
+    for uris in [json!(many), json!([format!("item://{}", "x".repeat(9000))])] {
+        let params = json!({ "notifications": { "resourceSubscriptions": uris } });
+        let error = client.request("subscriptions/listen", params).await.unwrap_err();
+        assert_eq!(error.code(), Some(-32602));
+        assert!(error.to_string().contains("resourceSubscriptions"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn there_are_as_many_subscriptions_as_the_server_takes() {
+    let client = Client::new(server().max_subscriptions(2));
+    // A session's own does not count: there are as many sessions as there may be.
+    client.clone().era(Era::Session).list_tools().await.unwrap();
+    let one = client.listen(Filter::default().tools()).await.unwrap();
+    let _two = client.listen(Filter::default().tools()).await.unwrap();
+    let error = client.listen(Filter::default().tools()).await.unwrap_err();
+    let error = error.rpc().unwrap();
+    assert_eq!((error.status.as_u16(), error.code), (503, -32603));
+    assert_eq!(error.message, "the server has 2 subscriptions, which is as many as it takes: try again later");
+    drop(one);
+    client.listen(Filter::default().tools()).await.unwrap();
 }

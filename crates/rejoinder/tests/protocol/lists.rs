@@ -1,6 +1,6 @@
 //! Long lists come in pages.
 
-use rejoinder::{Prompt, Resource, Tool, model, prelude::*, testing::Client};
+use rejoinder::{Era, Prompt, Resource, Tool, model, prelude::*, testing::Client};
 use serde_json::{Value, json};
 
 #[prompt]
@@ -117,4 +117,27 @@ async fn a_page_stays_valid_while_items_elsewhere_come_and_go() {
     let second = client.request("tools/list", json!({ "cursor": cursor })).await.unwrap();
     assert_eq!((&second["tools"][0]["name"], &second["tools"][1]["name"]), (&json!("c"), &json!("d")));
     assert_eq!(second.get("nextCursor"), None);
+}
+
+#[tokio::test]
+async fn a_cursor_is_good_for_as_long_as_the_item_that_it_names() {
+    let client = Client::new(server());
+    let session = client.clone().era(Era::Session);
+    let cursor = client.request("tools/list", json!({})).await.unwrap()["nextCursor"].clone();
+    let handle = client.server().handle();
+    let page = async |client: &Client| client.request("tools/list", json!({ "cursor": cursor })).await;
+
+    handle.remove_tool("a");
+    for client in [&client, &session] {
+        let second = page(client).await.unwrap();
+        assert_eq!((&second["tools"][0]["name"], &second["tools"][1]["name"]), (&json!("c"), &json!("d")));
+        let third = client.request("tools/list", json!({ "cursor": second["nextCursor"] })).await.unwrap();
+        assert_eq!((&third["tools"][0]["name"], third.get("nextCursor")), (&json!("e"), None));
+    }
+    assert_eq!(page(&client).await.unwrap()["resultType"], "complete");
+
+    handle.remove_tool("b");
+    for client in [&client, &session] {
+        assert_eq!(page(client).await.unwrap_err().code(), Some(-32602), "nobody knows where it was");
+    }
 }

@@ -32,6 +32,7 @@ mod arguments;
 mod blocks;
 mod changes;
 mod completion;
+mod cors;
 mod errors;
 mod lists;
 mod mounting;

@@ -19,6 +19,35 @@ async fn c05_every_result_says_that_it_is_complete() {
 }
 
 #[tokio::test]
+async fn c05_a_result_that_an_author_made_whole_says_it_too() {
+    use rejoinder::{model, prelude::*};
+    #[tool]
+    async fn text() -> model::CallToolResult {
+        let mut result = model::CallToolResult::success(vec![model::ContentBlock::text("text")]);
+        result.result_type = None;
+        result
+    }
+    #[tool]
+    async fn meta() -> model::CallToolResult {
+        let mut result = text().await;
+        result.meta = Some(model::MetaObject::default());
+        result
+    }
+    #[prompt]
+    async fn empty() -> model::GetPromptResult {
+        let mut result = model::GetPromptResult::new(vec![]);
+        result.result_type = None;
+        result
+    }
+    let server = Server::new("whole", "1").tools(tools![text, meta]).prompts(prompts![empty]);
+    let client = Client::new(server);
+    for (method, name) in [("tools/call", "text"), ("tools/call", "meta"), ("prompts/get", "empty")] {
+        let result = client.request(method, json!({ "name": name })).await.unwrap();
+        assert_eq!(result["resultType"], "complete", "{name}: {result}");
+    }
+}
+
+#[tokio::test]
 async fn c06_every_result_says_whose_it_is() {
     let server = built();
     for (method, params) in one_of_each() {

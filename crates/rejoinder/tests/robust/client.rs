@@ -30,6 +30,12 @@ pub(crate) fn call(tool: &str, arguments: Value) -> Value {
     call
 }
 
+/// The same request, of a client that can be asked.
+pub(crate) fn asked(mut request: Value) -> Value {
+    request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
+    request
+}
+
 /// The same request, with progress and logs wanted.
 pub(crate) fn observed(mut request: Value, token: impl Into<Value>) -> Value {
     request["params"]["_meta"]["progressToken"] = token.into();

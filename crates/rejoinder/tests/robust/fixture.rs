@@ -80,7 +80,9 @@ impl Host {
                 panic_later,
                 panic_after_progress,
                 panic_in_drop,
-                panic_while_reading
+                panic_while_reading,
+                asks,
+                panic_while_parked
             ])
             .prompts(prompts![panicking_prompt, prompt_with_a_mine])
             .resources(resources![panicking_resource, resource_with_a_mine, bomb]);
@@ -230,6 +232,19 @@ async fn panic_in_drop(stay: bool, events: Dep<Events>) {
     if stay {
         std::future::pending::<()>().await;
     }
+}
+
+/// Ends its round with a question.
+#[tool]
+async fn asks(ctx: Context) -> Result<bool, ToolError> {
+    ctx.ask("sure", Ask::confirm("Sure?")).await
+}
+
+/// Panics when it is dropped, while it waits for an answer.
+#[tool]
+async fn panic_while_parked(ctx: Context) -> Result<bool, ToolError> {
+    let _grenade = Grenade;
+    ctx.ask("sure", Ask::confirm("Sure?")).await
 }
 
 /// An argument whose `Deserialize` panics.

@@ -47,9 +47,9 @@ async fn every_notification_carries_the_id_exactly_as_it_was_sent() {
     let host = Host::start().await;
     for id in ["7", "\"seven\"", "-1", "123456789012345678901234567890", "\"\\u0041\""] {
         let mut connection = host.connect().await;
-        connection.send(listen(id, json!({ "toolsListChanged": true })).bytes()).await;
+        connection.send(listen(id, json!({ "resourceSubscriptions": ["a://b"] })).bytes()).await;
         connection.head().await.expect("a stream");
-        host.handle.remove_tool("no_such");
+        host.handle.resource_updated("a://b");
         for _ in 0..2 {
             let notification = connection.data().await.expect("a notification");
             let carried = format!("\"io.modelcontextprotocol/subscriptionId\":{id}}}");

@@ -1,10 +1,14 @@
 //! User code that panics: an error for its caller, and nothing for anybody else.
 
+use std::time::SystemTime;
+
+use rejoinder::{BoxError, BoxFuture, Facts, SpentStates};
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Post, call, observed, request},
+    client::{Post, asked, call, observed, request},
     fixture::{Events, Host},
+    ways::{Pipe, Session, initialize, without_session},
 };
 
 const INTERNAL: i64 = -32603;
@@ -85,6 +89,90 @@ async fn a_panic_in_a_dropped_future_harms_nobody() {
         connection.send(Post::of(&call("panic_in_drop", json!({ "stay": true }))).bytes()).await;
         Events::happened(&host.events.waiting, 1).await;
         drop(connection);
+        host.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_a_function_that_is_dropped_at_its_question_is_an_error_of_that_call() {
+    let host = Host::start().await;
+    let message = asked(call("panic_while_parked", json!({})));
+    let (mut connection, mut pipe) = (host.connect().await, Pipe::open(&host));
+    for _ in 0..3 {
+        connection.send(Post::of(&message).bytes()).await;
+        let response = connection.response().await.expect("an answer");
+        assert!(is_internal(&response.json()), "{}", response.json());
+        pipe.send(message.to_string()).await;
+        let answer = pipe.reply().await;
+        assert!(is_internal(&answer), "{answer}");
+    }
+    host.still_answers().await;
+}
+
+/// Tells callers apart, unless it steps on a mine.
+fn wary(facts: &Facts) -> Option<String> {
+    let mined = facts.headers().is_some_and(|headers| headers.contains_key("x-mine")) || facts.meta("mine").is_some();
+    assert!(!mined, "stepped on");
+    None
+}
+
+#[tokio::test]
+async fn a_panic_in_what_tells_callers_apart_is_an_error_of_that_request() {
+    let host = Host::start_with(|server| server.principal(wary)).await;
+    let mut pipe = Pipe::open(&host);
+    for message in [
+        call("add", json!({ "a": 1, "b": 2 })),
+        request("prompts/get", json!({ "name": "prompt_with_a_mine", "arguments": { "mine": "y" } })),
+        request("resources/read", json!({ "uri": "mine://y" })),
+    ] {
+        let response = host.post(&Post::of(&message).set("x-mine", "here")).await;
+        assert!(is_internal(&response.json()), "{}", response.json());
+        let mut mined = message;
+        mined["params"]["_meta"]["mine"] = true.into();
+        pipe.send(mined.to_string()).await;
+        let answer = pipe.reply().await;
+        assert!(is_internal(&answer), "{answer}");
+        host.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_what_tells_callers_apart_is_an_error_of_that_request_in_a_session() {
+    let host = Host::start_with(|server| server.principal(wary)).await;
+    let response = host.post(&without_session(initialize(1).to_string()).set("x-mine", "here")).await;
+    assert!(is_internal(&response.json()), "{}", response.json());
+    let session = Session::begin(&host).await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let response = host.post(&session.raw(list).set("x-mine", "here")).await;
+    assert!(is_internal(&response.json()), "{}", response.json());
+    let stream = session.raw("").line("GET /mcp HTTP/1.1").set("Accept", "text/event-stream").set("x-mine", "here");
+    assert_eq!(host.post(&stream).await.refusal(), (500, INTERNAL));
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    assert!(session.ask(&list).await.messages()[0]["result"]["tools"].is_array());
+}
+
+struct Mined;
+
+impl SpentStates for Mined {
+    fn spend(&self, id: [u8; 16], _: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+        // Of all states about half panic at once, and the others later.
+        assert!(id[0].is_multiple_of(2), "stepped on");
+        Box::pin(async { panic!("stepped on") })
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_the_store_of_spent_states_is_an_error_of_that_call() {
+    let host = Host::start_with(|server| server.single_use(Mined)).await;
+    let mut pipe = Pipe::open(&host);
+    for _ in 0..10 {
+        let mut message = asked(call("asks", json!({})));
+        message["params"]["requestState"] = host.ask(&message).await.json()["result"]["requestState"].clone();
+        let response = host.ask(&message).await;
+        assert!(is_internal(&response.json()), "{}", response.json());
+        pipe.send(message.to_string()).await;
+        let answer = pipe.reply().await;
+        assert!(is_internal(&answer), "{answer}");
         host.still_answers().await;
     }
 }

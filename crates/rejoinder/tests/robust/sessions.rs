@@ -1,8 +1,11 @@
 //! Sessions over HTTP, misused.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use rejoinder::{Facts, Server};
+use rejoinder::{Era, Facts, Server};
 use serde_json::{Value, json};
 
 use crate::{
@@ -313,4 +316,20 @@ async fn an_idle_session_ends() {
     };
     within(ended).await;
     assert_eq!(session.ask(&add()).await.refusal(), (404, -32600));
+}
+
+#[tokio::test]
+async fn who_tells_callers_apart_is_told_that_it_is_a_session() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let host = Host::start_with(|server| {
+        server.principal(move |facts: &Facts| {
+            noted.lock().expect("nobody panics").push(facts.era);
+            None
+        })
+    })
+    .await;
+    let session = Session::begin(&host).await;
+    still_answers(&session).await;
+    assert_eq!(*seen.lock().expect("nobody panics"), [Era::Session; 3]);
 }

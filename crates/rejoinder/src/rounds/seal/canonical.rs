@@ -5,30 +5,38 @@
 //! time means the same, but `9007199254740993` is not `9007199254740992`: somebody may have agreed to one of them only.
 //! For the same reason a name that is there twice stays there twice: which of the two counts is not ours to guess.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 /// A deeper text counts as it is written, so that no argument exhausts the stack.
 const DEEPEST: usize = 128;
 
 /// The canonical form of a JSON text. Anything that is not JSON is its own, and no JSON text has the same.
 pub(super) fn canonical(json: &str) -> Vec<u8> {
-    let mut walk = Walk { rest: json, out: Vec::with_capacity(json.len()) };
+    let mut walk = Walk { rest: json, out: Vec::with_capacity(json.len()), disordered: Vec::new() };
     if walk.value(0).is_some() && walk.peek().is_none() {
-        return walk.out;
+        return walk.in_order();
     }
     [b"\0", json.as_bytes()].concat()
 }
 
 struct Walk<'a> {
     rest: &'a str,
+    /// Everything in its canonical spelling, members in the order in which they came.
     out: Vec<u8>,
+    /// The objects whose members are to change places.
+    disordered: Vec<Disordered>,
 }
 
-/// A member's name, and where it begins and ends in the output.
+/// A member's name, and where it is in the output.
 struct Member<'a> {
     name: Cow<'a, str>,
-    begin: usize,
-    end: usize,
+    place: Range<usize>,
+}
+
+/// Where an object is in the output, from its brace to its last member, and the order in which these should be.
+struct Disordered {
+    place: Range<usize>,
+    members: Vec<Range<usize>>,
 }
 
 impl<'a> Walk<'a> {
@@ -82,8 +90,8 @@ impl<'a> Walk<'a> {
 
     fn object(&mut self, depth: usize) -> Option<()> {
         self.eat(b'{')?;
-        self.out.push(b'{');
         let start = self.out.len();
+        self.out.push(b'{');
         let mut members: Vec<Member<'a>> = Vec::new();
         while self.eat(b'}').is_none() {
             if !members.is_empty() {
@@ -98,18 +106,39 @@ impl<'a> Walk<'a> {
             self.value(depth + 1)?;
             // After every member, so that members can change places.
             self.out.push(b',');
-            members.push(Member { name, begin, end: self.out.len() });
+            members.push(Member { name, place: begin..self.out.len() });
         }
         if !members.is_sorted_by(|a, b| a.name <= b.name) {
             // Stable: of two members of one name the first stays the first.
             members.sort_by(|a, b| a.name.cmp(&b.name));
-            let mut sorted = Vec::with_capacity(self.out.len() - start);
-            members.iter().for_each(|member| sorted.extend_from_slice(&self.out[member.begin..member.end]));
-            self.out.truncate(start);
-            self.out.extend_from_slice(&sorted);
+            let members = members.into_iter().map(|member| member.place).collect();
+            self.disordered.push(Disordered { place: start..self.out.len(), members });
         }
         self.out.push(b'}');
         Some(())
+    }
+
+    /// What was written, with all members where they should be. Each byte is copied once, however deep it lies.
+    fn in_order(mut self) -> Vec<u8> {
+        if self.disordered.is_empty() {
+            return self.out;
+        }
+        self.disordered.sort_unstable_by_key(|object| object.place.start);
+        let mut ordered = Vec::with_capacity(self.out.len());
+        self.copy_in_order(0..self.out.len(), &mut ordered);
+        ordered
+    }
+
+    fn copy_in_order(&self, range: Range<usize>, ordered: &mut Vec<u8>) {
+        let mut at = range.start;
+        loop {
+            let next = self.disordered.partition_point(|object| object.place.start < at);
+            let Some(object) = self.disordered.get(next).filter(|object| object.place.start < range.end) else { break };
+            ordered.extend_from_slice(&self.out[at..=object.place.start]);
+            object.members.iter().for_each(|member| self.copy_in_order(member.clone(), ordered));
+            at = object.place.end;
+        }
+        ordered.extend_from_slice(&self.out[at..range.end]);
     }
 
     /// The string that begins here, decoded; `None` too for half of a surrogate pair.
@@ -211,6 +240,23 @@ mod tests {
             assert_eq!(canonical(odd), format!("\0{odd}").into_bytes());
         }
         assert!(!same(r#"{"a":"\ud800"}"#, r#"{"a":"\ud801"}"#));
+    }
+
+    #[test]
+    fn members_are_in_order_at_every_depth() {
+        let nested = |one: &str, other: &str| {
+            let (mut sorted, mut reversed) = ("0".to_owned(), "0".to_owned());
+            for _ in 0..DEEPEST - 2 {
+                sorted = format!("{{{one}:{sorted},{other}:[{{}}]}}");
+                reversed = format!("{{{other}:[{{}}],{one}:{reversed}}}");
+            }
+            (sorted, reversed)
+        };
+        for (one, other) in [(r#""a""#, r#""b""#), (r#""b""#, r#""a""#)] {
+            let (sorted, reversed) = nested(one, other);
+            assert_ne!(canonical(&sorted)[0], 0);
+            assert!(same(&sorted, &reversed));
+        }
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub(super) type KeyId = [u8; 4];
 #[non_exhaustive]
 pub enum BadStateKeys {
     /// There is none.
-    #[error("there is no key: give at least one")]
+    #[error("there is no key: give at least one of 32 bytes, from `openssl rand -base64 32`, say")]
     Empty,
     /// One is too easily guessed.
     #[error("key {position} has {length} bytes: a key has at least 32, from `openssl rand -base64 32`, say")]
@@ -91,16 +91,25 @@ pub enum BadStateKeys {
         first: usize,
     },
     /// One is not base64.
-    #[error("key {position} in REJOINDER_STATE_KEYS is not base64")]
+    #[error(
+        "key {position} in REJOINDER_STATE_KEYS is not base64: a key has at least 32 bytes, from `openssl rand -base64 32`, \
+         say"
+    )]
     NotBase64 {
         /// Which one, counted from 1.
         position: usize,
     },
     /// The variable is missing.
-    #[error("REJOINDER_STATE_KEYS is not set: give it keys in base64, separated by commas, the first of which seals")]
+    #[error(
+        "REJOINDER_STATE_KEYS is not set: give it keys of at least 32 bytes in base64 (`openssl rand -base64 32`), separated \
+         by commas, the first of which seals"
+    )]
     NotSet,
     /// The variable is not text.
-    #[error("REJOINDER_STATE_KEYS is not text: give it keys in base64, separated by commas")]
+    #[error(
+        "REJOINDER_STATE_KEYS is not text: give it keys of at least 32 bytes in base64 (`openssl rand -base64 32`), \
+         separated by commas"
+    )]
     NotText,
 }
 

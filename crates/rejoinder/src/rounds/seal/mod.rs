@@ -34,6 +34,8 @@ pub use measured::MeasuredSeal;
 pub use spent::{SpentInMemory, SpentStates};
 
 pub(crate) use binding::Binding;
+#[cfg(test)]
+pub(crate) use clock::Clock;
 pub(crate) use options::StateOptions;
 pub(crate) use refused::{REASON, Refused, SENTENCE};
 pub(crate) use sealing::{CannotSeal, Opened, Seal};

@@ -45,6 +45,12 @@ pub(crate) struct Opened {
     pub(crate) expires: SystemTime,
 }
 
+/// A state whose seal is whole. For which call it was sealed has not been looked at.
+pub(crate) struct Unsealed {
+    envelope: Envelope,
+    state: Vec<u8>,
+}
+
 /// Why a state could not be sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CannotSeal {
@@ -90,8 +96,18 @@ impl Seal {
         })
     }
 
-    /// Seals the state of a call.
+    /// Seals the state of a call, for as long as states are good for.
     pub(crate) fn seal(&self, binding: &Binding<'_>, state: &[u8]) -> Result<String, CannotSeal> {
+        self.seal_until(binding, state, None)
+    }
+
+    /// Seals the state of a call, for no longer than until then.
+    pub(crate) fn seal_until(
+        &self,
+        binding: &Binding<'_>,
+        state: &[u8],
+        until: Option<SystemTime>,
+    ) -> Result<String, CannotSeal> {
         let size = envelope::size(binding.is_named()) + state.len();
         let length = token::length(size);
         if length > self.limit {
@@ -99,7 +115,8 @@ impl Seal {
         }
         let (nonce, id) = token::fresh()?;
         let issued = self.clock.now();
-        let times = (nanoseconds(issued), nanoseconds(issued + self.ttl));
+        let expires = until.map_or(issued + self.ttl, |until| until.min(issued + self.ttl));
+        let times = (nanoseconds(issued), nanoseconds(expires));
         let envelope = binding.envelope(self.audience, id, times);
         if self.warns_when_used.load(Ordering::Relaxed) {
             self.warned.call_once(|| self.warns_about_keys());
@@ -107,9 +124,25 @@ impl Seal {
         Ok(token::seal(self.keys.first(), nonce, size, |out| envelope.write(state, out)))
     }
 
-    /// Opens the state of a call. It may have been opened before: see [`Seal::redeem`].
+    /// Opens the state of a call. It may have been opened before: see [`Seal::spend`].
     pub(crate) fn open(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Refused> {
-        self.try_open(binding, token).map_err(|reason| Refused::because(reason, binding.method))
+        self.admit(binding, self.unseal(binding.method, token)?)
+    }
+
+    /// Takes off the seal.
+    ///
+    /// To be done before the binding is made: that costs as much as the client's arguments are long, and this tells
+    /// who has a state from whoever only says so.
+    pub(crate) fn unseal(&self, method: &str, token: &str) -> Result<Unsealed, Refused> {
+        self.try_unseal(token).map_err(|reason| Refused::because(reason, method))
+    }
+
+    /// Opens a state for the call that it was sealed for.
+    pub(crate) fn admit(&self, binding: &Binding<'_>, unsealed: Unsealed) -> Result<Opened, Refused> {
+        let Unsealed { envelope, state } = unsealed;
+        binding.check(&envelope, self.audience).map_err(|reason| Refused::because(reason, binding.method))?;
+        let expires = UNIX_EPOCH + Duration::from_nanos(envelope.expires);
+        Ok(Opened { state, id: envelope.id, expires })
     }
 
     /// Opens the state of a call, and sees to it that a server with a store opens it once only.
@@ -142,7 +175,7 @@ impl Seal {
         Err(Refused::because(reason, method))
     }
 
-    fn try_open(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Reason> {
+    fn try_unseal(&self, token: &str) -> Result<Unsealed, Reason> {
         if token.len() > self.limit {
             return Err(Reason::TooLong);
         }
@@ -155,10 +188,8 @@ impl Seal {
         if envelope.expires <= nanoseconds(now) {
             return Err(Reason::Expired);
         }
-        binding.check(&envelope, self.audience)?;
         bytes.drain(..begin);
-        let expires = UNIX_EPOCH + Duration::from_nanos(envelope.expires);
-        Ok(Opened { state: bytes, id: envelope.id, expires })
+        Ok(Unsealed { envelope, state: bytes })
     }
 
     /// Warns of keys that die with the process, if it is with them that this seals: for a transport over which a call

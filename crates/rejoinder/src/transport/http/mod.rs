@@ -2,6 +2,7 @@
 
 mod body;
 mod connections;
+mod cors;
 mod guard;
 mod request;
 mod serve;

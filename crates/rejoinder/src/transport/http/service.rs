@@ -13,7 +13,9 @@ use http_body_util::Full;
 use tower_service::Service;
 
 use super::{
-    ResponseBody, guard,
+    ResponseBody,
+    cors::Page,
+    guard,
     request::{Refused, accepts_events, check_content_type, read_body},
 };
 use crate::{
@@ -60,7 +62,26 @@ impl McpService {
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        self.0.handle(request).await.unwrap_or_else(|refused| refusal(&refused))
+        let (endpoint, (parts, body)) = (&*self.0, request.into_parts());
+        if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options) {
+            return refusal(&Refused::new(StatusCode::FORBIDDEN, reason));
+        }
+        let page = Page::of(&parts.headers);
+        let preflight = page.as_ref().and_then(|_| Page::preflight(&parts, endpoint.methods()));
+        let mut response = match preflight {
+            Some(preflight) => preflight,
+            None => endpoint.handle(parts, body).await.unwrap_or_else(|refused| {
+                let mut response = refusal(&refused);
+                if refused.status == StatusCode::METHOD_NOT_ALLOWED {
+                    response.headers_mut().insert(header::ALLOW, endpoint.methods());
+                }
+                response
+            }),
+        };
+        if let Some(page) = page {
+            page.may_read(&mut response);
+        }
+        response
     }
 
     /// Ends what would stay open for ever: subscriptions and sessions. Calls in flight go on.
@@ -120,15 +141,18 @@ where
 }
 
 impl Endpoint {
-    async fn handle<B>(&self, request: Request<B>) -> Result<Response<ResponseBody>, Refused>
+    /// The methods of HTTP that there are here.
+    fn methods(&self) -> HeaderValue {
+        HeaderValue::from_static(if self.sessions.is_some() { "GET, POST, DELETE" } else { "POST" })
+    }
+
+    /// Answers a request that comes from where requests may come from.
+    async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, Refused>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let engine = &self.engine;
-        let (parts, body) = request.into_parts();
-        guard::check(&parts.headers, &parts.uri, &engine.options)
-            .map_err(|reason| Refused::new(StatusCode::FORBIDDEN, reason))?;
         if parts.method != Method::POST {
             return match &self.sessions {
                 Some(sessions) if matches!(parts.method, Method::GET | Method::DELETE) => {
@@ -214,8 +238,5 @@ fn event_stream(first: Option<Bytes>, stream: Stream) -> Response<ResponseBody> 
 fn refusal(refused: &Refused) -> Response<ResponseBody> {
     let mut response = json(error_reply(None, &refused.error));
     *response.status_mut() = refused.status;
-    if refused.status == StatusCode::METHOD_NOT_ALLOWED {
-        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
-    }
     response
 }

@@ -5,10 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rmcp::{Peer, RoleServer, model::ResourceUpdatedNotificationParam};
 use tokio::task::AbortHandle;
 
-use crate::server::{Change, Engine, Filter, Subscription};
-
-/// A client that subscribes to more resources than this is not served, so that it cannot fill the memory.
-const MOST_SUBSCRIPTIONS: usize = 10_000;
+use crate::server::{Change, Engine, Filter, Subscription, TooMuch};
 
 /// One session's subscription. Dropping it, with the session, ends the forwarding.
 #[derive(Debug)]
@@ -47,23 +44,14 @@ impl Changes {
         });
     }
 
-    /// Tells of updates of this resource too; `false` if the client has subscribed to too many.
-    pub(super) fn subscribe(&self, uri: String) -> bool {
-        let mut room = false;
-        self.subscription.refilter(|filter| {
-            room = filter.updated.len() < MOST_SUBSCRIPTIONS || filter.updated.contains(&uri);
-            if room {
-                filter.updated.insert(uri);
-            }
-        });
-        room
+    /// Tells of updates of this resource too, unless it is too much.
+    pub(super) fn subscribe(&self, uri: String) -> Result<(), TooMuch> {
+        self.subscription.refilter(|filter| filter.add_resource(uri)).unwrap_or(Ok(()))
     }
 
     /// No longer tells of updates of this resource.
     pub(super) fn unsubscribe(&self, uri: &str) {
-        self.subscription.refilter(|filter| {
-            filter.updated.remove(uri);
-        });
+        self.subscription.refilter(|filter| filter.updated.remove(uri));
     }
 }
 

@@ -206,11 +206,8 @@ impl ServerHandler for SessionHandler {
         self.check("resources/subscribe")?;
         // Some clients never say that they are initialized.
         self.session.changes.forward_to(&context.peer);
-        if self.session.changes.subscribe(request.uri) {
-            Ok(())
-        } else {
-            Err(wire(RpcError::invalid_params("this session has subscribed to too many resources")))
-        }
+        let subscribed = self.session.changes.subscribe(request.uri);
+        subscribed.map_err(|too_much| wire(RpcError::invalid_params(too_much.to_string())))
     }
 
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, _: Context) -> Result<(), ErrorData> {

@@ -65,7 +65,12 @@ impl SessionHttp {
         let Ok(body) = body.collect().await;
         let body = body.to_bytes();
         let asked = Asked::of(&body);
-        let owner = Owners::of(&self.engine.options, &parts);
+        let owner = match Owners::of(&self.engine.options, &parts) {
+            Ok(owner) => owner,
+            // As all replies of a session; but what was to be a stream is none.
+            Err(error) if parts.method == Method::POST => return refusal(StatusCode::OK, &asked, &error),
+            Err(error) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, &asked, &error),
+        };
         if let Err((status, error)) = self.check(&parts.method, &parts.headers, &asked, owner.as_ref()).await {
             return refusal(status, &asked, &error);
         }

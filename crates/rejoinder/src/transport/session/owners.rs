@@ -4,10 +4,13 @@ use std::{
 };
 
 use http::request::Parts;
-use rejoinder_core::call::Facts;
+use rejoinder_core::call::{Era, Facts};
 use rmcp::transport::streamable_http_server::session::SessionId;
 
-use crate::server::Options;
+use crate::{
+    protocol::{PRINCIPAL, RpcError},
+    server::Options,
+};
 
 /// Who a request is from.
 pub(super) type Owner = Option<String>;
@@ -19,11 +22,17 @@ pub(super) struct Owners(Mutex<HashMap<SessionId, Owner>>);
 
 impl Owners {
     /// Whose request it is; `None` where callers are not told apart.
-    pub(super) fn of(options: &Options, parts: &Parts) -> Option<Owner> {
-        options.principal.is_known().then(|| {
-            let http = Some(Box::new((parts.headers.clone(), parts.extensions.clone())));
-            options.principal.of(&Facts { http, ..Facts::default() })
-        })
+    ///
+    /// # Errors
+    ///
+    /// If the author's function that tells them apart panicked.
+    pub(super) fn of(options: &Options, parts: &Parts) -> Result<Option<Owner>, RpcError> {
+        if !options.principal.is_known() {
+            return Ok(None);
+        }
+        let http = Some(Box::new((parts.headers.clone(), parts.extensions.clone())));
+        let owner = options.principal.of(&Facts { http, era: Era::Session, ..Facts::default() });
+        owner.map(Some).map_err(|panicked| RpcError::panicked(PRINCIPAL, panicked))
     }
 
     fn state(&self) -> MutexGuard<'_, HashMap<SessionId, Owner>> {

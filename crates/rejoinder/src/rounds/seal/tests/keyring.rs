@@ -110,7 +110,10 @@ fn keys_come_from_the_environment() {
     let good = URL_SAFE_NO_PAD.encode(ONE);
     for (value, expected) in [
         (None, "REJOINDER_STATE_KEYS is not set"),
-        (Some("secret?"), "key 1 in REJOINDER_STATE_KEYS is not base64"),
+        (
+            Some("secret?"),
+            "key 1 in REJOINDER_STATE_KEYS is not base64: a key has at least 32 bytes, from `openssl rand",
+        ),
         (Some(good.as_str()), "StateKeys(1)"),
     ] {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());

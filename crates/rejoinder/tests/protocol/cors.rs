@@ -1,0 +1,97 @@
+//! Pages in browsers: which of them may read what the server answers.
+
+use serde_json::json;
+
+use crate::{
+    fixture::server,
+    wire::{Answer, Post, message, post},
+};
+
+const APP: &str = "https://app.example";
+
+/// What a browser asks before it sends what a page wants to send.
+fn preflight(origin: &str) -> Post {
+    Post { method: "OPTIONS", headers: Default::default(), body: String::new() }
+        .header("host", "localhost")
+        .header("origin", origin)
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", "content-type,mcp-method,mcp-param-region,x-request-id")
+}
+
+fn says_nothing_to_pages(answer: &Answer) -> bool {
+    !answer.headers.keys().any(|name| name.as_str().starts_with("access-control-"))
+}
+
+#[tokio::test]
+async fn an_allowed_page_may_send_what_clients_send() {
+    let server = server().allow_origin(APP).build().unwrap();
+    for origin in [APP, "http://localhost:5173"] {
+        let answer = preflight(origin).send(&server).await;
+        assert_eq!((answer.status, answer.body.as_str()), (204, ""));
+        assert_eq!(answer.header("access-control-allow-origin"), Some(origin));
+        assert_eq!(answer.header("access-control-allow-methods"), Some("GET, POST, DELETE"));
+        let headers = answer.header("access-control-allow-headers");
+        assert_eq!(headers, Some("content-type,mcp-method,mcp-param-region,x-request-id"));
+        assert!(answer.header("vary").is_some_and(|vary| vary.to_ascii_lowercase().contains("origin")));
+        assert_eq!(answer.header("access-control-allow-credentials"), None, "no page brings its user's cookies");
+    }
+}
+
+#[tokio::test]
+async fn a_modern_only_server_lets_pages_post_alone() {
+    let server = server().allow_origin(APP).modern_only().build().unwrap();
+    assert_eq!(preflight(APP).send(&server).await.header("access-control-allow-methods"), Some("POST"));
+}
+
+#[tokio::test]
+async fn an_allowed_page_may_read_every_answer() {
+    let server = server().allow_origin(APP).build().unwrap();
+    let initialize = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "page", "version": "1" } });
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize });
+    for (request, status) in [
+        (post("tools/list", json!({})), 200),
+        (post("no/such", json!({})), 404),
+        (post("tools/list", json!({})).header("content-type", "text/plain"), 415),
+        (post("tools/list", json!({})).body("{"), 400),
+        (post("x", json!({})).verb("PUT"), 405),
+        (
+            post("x", json!({})).body(message(1, "notifications/x", json!({})).to_string().replacen(
+                "\"id\":1,",
+                "",
+                1,
+            )),
+            202,
+        ),
+        (post("x", json!({})).without("mcp-protocol-version").body(&initialize), 200),
+    ] {
+        let shown = request.body.clone();
+        let answer = request.header("origin", APP).send(&server).await;
+        assert_eq!(answer.status, status, "{shown}");
+        assert_eq!(answer.header("access-control-allow-origin"), Some(APP), "{shown}");
+        assert_eq!(answer.header("access-control-expose-headers"), Some("Mcp-Session-Id"), "{shown}");
+        assert!(answer.header("vary").is_some_and(|vary| vary.to_ascii_lowercase().contains("origin")), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn any_other_page_learns_nothing() {
+    let server = server().allow_origin(APP).build().unwrap();
+    for origin in ["https://evil.example", "null", "http://app.example"] {
+        for request in [preflight(origin), post("tools/list", json!({})).header("origin", origin)] {
+            let answer = request.send(&server).await;
+            assert!(answer.status == 403 && says_nothing_to_pages(&answer), "{origin}: {answer:?}");
+        }
+    }
+    let rebound = preflight(APP).header("host", "evil.example").send(&server).await;
+    assert!(rebound.status == 403 && says_nothing_to_pages(&rebound), "{rebound:?}");
+}
+
+#[tokio::test]
+async fn who_is_no_page_is_told_nothing_of_pages() {
+    let server = server().allow_origin(APP).build().unwrap();
+    let answer = post("tools/list", json!({})).send(&server).await;
+    assert!(answer.status == 200 && says_nothing_to_pages(&answer));
+    let options = post("tools/list", json!({})).verb("OPTIONS").send(&server).await;
+    assert_eq!((options.status, options.header("allow")), (405, Some("GET, POST, DELETE")));
+}
