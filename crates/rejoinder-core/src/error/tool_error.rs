@@ -90,6 +90,16 @@ impl ToolError {
         Self::hidden("there is nobody to ask: this call has no client behind it")
     }
 
+    /// The user said no. What was done before that stays done, so it says nothing of it.
+    pub(crate) fn declined(what: impl fmt::Display) -> Self {
+        Self::new(format!("the user declined {what}, so the call ended there"))
+    }
+
+    /// The user went away.
+    pub(crate) fn left(what: impl fmt::Display) -> Self {
+        Self::new(format!("the user went away without answering {what}, so the call ended there"))
+    }
+
     /// An error whose detail goes to the log while the client gets a generic sentence.
     ///
     /// `?` does this for every [`std::error::Error`].

@@ -101,10 +101,8 @@ impl Context {
     pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, ToolError> {
         match self.outcome(key, question).await? {
             Outcome::Accepted(value) => Ok(value),
-            Outcome::Declined => {
-                Err(ToolError::new(format!("the user declined to answer `{key}`, so nothing was done")))
-            }
-            Outcome::Cancelled => Err(ToolError::new(format!("the user went away without answering `{key}`"))),
+            Outcome::Declined => Err(ToolError::declined(format_args!("to answer `{key}`"))),
+            Outcome::Cancelled => Err(ToolError::left(format_args!("`{key}`"))),
         }
     }
 

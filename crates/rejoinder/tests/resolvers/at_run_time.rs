@@ -52,7 +52,7 @@ async fn resolvers_run_before_the_function_which_takes_their_values() {
     })
     .await;
     let reply = Client::new(server()).decline("confirm").call("delete", json!({ "path": "/a" })).await.unwrap();
-    assert_eq!(reply.text(), "the user declined what `confirm` needs, so nothing was done");
+    assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
     let client = Client::new(server()).replace_resolver::<confirm>(|| Confirm { yes: false });
     assert_eq!(client.call("delete", json!({ "path": "/a" })).await.unwrap().text(), r#""/a" false 2"#);
 }

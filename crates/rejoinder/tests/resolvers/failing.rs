@@ -77,5 +77,5 @@ async fn e4_what_ends_the_call_ends_it_at_once() {
     .await;
     // A stateless round waits for all its resolvers, so that everything that can be asked is asked at once.
     let reply = client.era(Era::Session).call("declined_beside", json!({})).await.unwrap();
-    assert_eq!(reply.text(), "the user declined what `asked` needs, so nothing was done");
+    assert_eq!(reply.text(), "the user declined what `asked` needs, so the call ended there");
 }
