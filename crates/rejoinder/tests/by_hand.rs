@@ -90,10 +90,19 @@ async fn twice() -> Reply<()> {
     Reply::ask("who", Ask::confirm("Who?")).and("who", Ask::confirm("Really?"))
 }
 
+/// A state that says nothing but that there was a round before.
+#[tool]
+async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
+    match rounds.state::<()>() {
+        None => Reply::resume(()),
+        Some(()) => Reply::done("once more"),
+    }
+}
+
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, twice])
+        .tools(tools![order, crunch, mistaken, twice, nothing_kept])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -116,6 +125,14 @@ async fn a_state_of_its_own_is_handed_from_round_to_round() {
         assert_eq!(reply.text(), "Ada tea 11 true", "the price of the second round");
         assert_eq!(reply.asked, [["who"], ["sure"]]);
         assert_eq!(counters.runs.load(Ordering::Relaxed), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_state_may_be_nothing_at_all() {
+    in_both_eras(Client::new(server()), async |client| {
+        assert_eq!(client.call("nothing_kept", json!({})).await.unwrap().text(), "once more");
     })
     .await;
 }
