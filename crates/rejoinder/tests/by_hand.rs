@@ -99,10 +99,23 @@ async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
     }
 }
 
+/// Looks at its answers when it has them all.
+#[tool]
+async fn later(rounds: Rounds) -> Reply<String> {
+    match rounds.state::<u8>() {
+        None => Reply::ask("a", Ask::<Name>::user("First?")).with_state(1),
+        Some(1) => Reply::ask("b", Ask::<Name>::user("Second?")).with_state(2),
+        Some(_) => {
+            let name = |key| rounds.answer::<Name>(key).and_then(Outcome::accepted).map(|Name { name }| name);
+            Reply::done(format!("{:?} {:?}", name("a"), name("b")))
+        }
+    }
+}
+
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, twice, nothing_kept])
+        .tools(tools![order, crunch, mistaken, twice, nothing_kept, later])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -133,6 +146,16 @@ async fn a_state_of_its_own_is_handed_from_round_to_round() {
 async fn a_state_may_be_nothing_at_all() {
     in_both_eras(Client::new(server()), async |client| {
         assert_eq!(client.call("nothing_kept", json!({})).await.unwrap().text(), "once more");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
+    in_both_eras(Client::new(server()).answer("a", name("Ada")).answer("b", name("Bob")), async |client| {
+        let reply = client.call("later", json!({})).await.unwrap();
+        assert_eq!(reply.text(), r#"Some("Ada") Some("Bob")"#);
+        assert_eq!(reply.asked, [["a"], ["b"]]);
     })
     .await;
 }

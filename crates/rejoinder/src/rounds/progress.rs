@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Progress {
     #[serde(rename = "v")]
-    version: u8,
+    pub(super) version: u8,
     /// The answers that were given, by key.
     #[serde(rename = "a", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) answers: BTreeMap<String, Given>,

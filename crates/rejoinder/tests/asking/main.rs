@@ -1,6 +1,9 @@
 //! Functions that ask: the same ones, for clients of both eras.
 
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
 mod rounds;
+mod tries;
 
 use std::sync::{
     Arc,
