@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     ask::{Carrier, NextRound, Posed},
     error::{Halt, ToolError},
-    graph::{Doubles, Ran, Resolved, Resolver},
+    graph::{Doubles, Ran},
 };
 
 pub use argument::Argument;
@@ -56,8 +56,6 @@ struct Inner {
     new_carrier: Option<fn() -> Arc<dyn Carrier>>,
     parked: AtomicBool,
     deferred: deferred::Stack,
-    /// What the resolvers of a tool that was made at run time have made.
-    resolved: OnceLock<Box<Resolved>>,
     // Made when somebody first asks for it: most calls never do.
     cancelled: OnceLock<CancellationToken>,
 }
@@ -83,7 +81,6 @@ impl Call {
             new_carrier,
             parked: AtomicBool::new(false),
             deferred: deferred::Stack::default(),
-            resolved: OnceLock::new(),
             cancelled: OnceLock::new(),
         }))
     }
@@ -166,17 +163,6 @@ impl Call {
     /// A provided service.
     pub fn dependency<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.dependencies.get::<T>()
-    }
-
-    /// Keeps what the resolvers of a tool that was made at run time have made.
-    pub(crate) fn keep_resolved(&self, resolved: Resolved) {
-        // A call resolves once in a round; a second round over a session finds the same.
-        let _ = self.0.resolved.set(Box::new(resolved));
-    }
-
-    /// What a resolver has made, if it is one that the tool was given at run time.
-    pub(crate) fn resolved<R: Resolver>(&self) -> Option<&R::Output> {
-        self.0.resolved.get()?.get::<R>()
     }
 
     /// What stands in for resolvers, in a test.

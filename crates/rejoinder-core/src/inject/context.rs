@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use http::HeaderMap;
 use rmcp::model::ClientCapabilities;
 use serde::{Serialize, de::DeserializeOwned};
@@ -8,7 +10,7 @@ use crate::{
     ask::{Ask, Outcome},
     call::{Call, ClientInfo, Emitted, Era, Level},
     error::ToolError,
-    graph::Resolver,
+    graph::{Resolved, Resolver},
 };
 
 /// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
@@ -31,12 +33,20 @@ use crate::{
 /// # }).unwrap();
 /// ```
 #[derive(Debug, Clone)]
-pub struct Context(Call);
+pub struct Context {
+    call: Call,
+    /// What the resolvers of a tool that was made at run time have made in this round.
+    resolved: Option<Arc<Resolved>>,
+}
 
 impl Context {
     /// A context of no request, for calling a tool's function in a unit test.
     pub fn detached() -> Self {
-        Self(Call::detached())
+        Self { call: Call::detached(), resolved: None }
+    }
+
+    pub(crate) fn with_resolved(call: Call, resolved: Resolved) -> Self {
+        Self { call, resolved: Some(Arc::new(resolved)) }
     }
 
     /// Reports progress; it goes out when awaited.
@@ -44,7 +54,7 @@ impl Context {
     /// A no-op if the client did not ask for it. Progress only rises: a value that is not greater than the last
     /// one is dropped.
     pub fn progress(&self, progress: f64) -> Progress {
-        Progress::new(self.0.clone(), progress)
+        Progress::new(self.call.clone(), progress)
     }
 
     /// Sends a log message to the client, if the request asked for messages of that level.
@@ -55,14 +65,14 @@ impl Context {
             return;
         }
         match serde_json::to_value(data) {
-            Ok(data) => self.0.outbox().send(Emitted::Log { level, logger: None, data }).await,
+            Ok(data) => self.call.outbox().send(Emitted::Log { level, logger: None, data }).await,
             Err(error) => tracing::warn!(%error, "a log message for the client is not JSON"),
         }
     }
 
     /// Whether the client wants log messages of that level, for when they are costly to make.
     pub fn logs(&self, level: Level) -> bool {
-        self.0.facts().log_level.is_some_and(|least| level >= least)
+        self.call.facts().log_level.is_some_and(|least| level >= least)
     }
 
     /// [`Context::log`] at [`Level::Debug`].
@@ -112,9 +122,9 @@ impl Context {
     ///
     /// If the client cannot be asked, or gives no usable answer.
     pub async fn outcome<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, ToolError> {
-        match question.settle(&self.0, key).await {
+        match question.settle(&self.call, key).await {
             Ok(outcome) => Ok(outcome),
-            Err(halt) => self.0.halt(halt).await,
+            Err(halt) => self.call.halt(halt).await,
         }
     }
 
@@ -130,7 +140,7 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, ToolError>>,
     {
-        let carrier = self.0.carrier();
+        let carrier = self.call.carrier();
         if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
             return serde_json::from_value(recorded).map_err(|_| {
                 ToolError::hidden(format!(
@@ -151,7 +161,7 @@ impl Context {
     ///
     /// If the tool was not given it.
     pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, ToolError> {
-        self.0.resolved::<R>().ok_or_else(|| {
+        self.resolved.as_ref().and_then(|resolved| resolved.get::<R>()).ok_or_else(|| {
             let name = R::node().name;
             ToolError::mistake(format!(
                 "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
@@ -161,57 +171,57 @@ impl Context {
 
     /// Who the client says it is. It is free to lie: let nothing depend on it.
     pub fn client(&self) -> Option<ClientInfo> {
-        self.0.facts().client()
+        self.call.facts().client()
     }
 
     /// What the client declared that it can do.
     pub fn capabilities(&self) -> &ClientCapabilities {
-        &self.0.facts().capabilities
+        &self.call.facts().capabilities
     }
 
     /// Which way of talking the client uses.
     pub fn era(&self) -> Era {
-        self.0.facts().era
+        self.call.facts().era
     }
 
     /// The protocol version of this request.
     pub fn protocol_version(&self) -> &'static str {
-        self.0.facts().protocol_version
+        self.call.facts().protocol_version
     }
 
     /// The request's JSON-RPC id, as JSON: a number, or a string in quotes.
     pub fn request_id(&self) -> &str {
-        std::str::from_utf8(&self.0.facts().request_id).unwrap_or_default()
+        std::str::from_utf8(&self.call.facts().request_id).unwrap_or_default()
     }
 
     /// Cancelled when the client gave up. The function's future is dropped then, so this is for what it spawned.
     pub fn cancellation(&self) -> CancellationToken {
-        self.0.cancellation().clone()
+        self.call.cancellation().clone()
     }
 
     /// The request's headers; none on stdio.
     pub fn headers(&self) -> Option<&HeaderMap> {
-        self.0.facts().headers()
+        self.call.facts().headers()
     }
 
     /// One header's value, if it is there and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.0.header(name)
+        self.call.header(name)
     }
 
     /// What a layer in front of the server attached to the HTTP request: an authenticated user, say.
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.extension()
+        self.call.extension()
     }
 
     /// An entry of the request's `_meta`.
     pub fn meta(&self, key: &str) -> Option<serde_json::Value> {
-        self.0.facts().meta(key)
+        self.call.facts().meta(key)
     }
 }
 
 impl FromCall for Context {
     fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
-        Ok(Self(call.clone()))
+        Ok(Self { call: call.clone(), resolved: None })
     }
 }
