@@ -182,11 +182,21 @@ impl Call {
 
     /// Cancelled when the client gave up or the call is over.
     pub fn cancellation(&self) -> &CancellationToken {
-        self.0.cancelled.get_or_init(CancellationToken::new)
+        let token = self.0.cancelled.get_or_init(CancellationToken::new);
+        if self.is_over() {
+            token.cancel();
+        }
+        token
+    }
+
+    /// Whether the call has ended.
+    pub fn is_over(&self) -> bool {
+        self.0.outbox.is_closed()
     }
 
     /// Ends the call: from now on it emits nothing, and its cancellation token is cancelled.
     pub fn end(&self) {
+        // Before the look at the token, so that whoever makes one meanwhile sees that it is over.
         self.0.outbox.close();
         if let Some(token) = self.0.cancelled.get() {
             token.cancel();
@@ -228,5 +238,38 @@ pub struct EndOnDrop(Call);
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::{
+        ask::Ask,
+        error::ToolErrorKind,
+        inject::{Context, FromCall},
+    };
+
+    #[test]
+    fn who_asks_for_the_token_when_the_call_is_over_gets_one_that_is_cancelled() {
+        let call = Call::detached();
+        let before = call.cancellation().clone();
+        assert!(!before.is_cancelled() && !call.is_over());
+        call.end();
+        assert!(before.is_cancelled() && call.is_over());
+        let late = Call::detached();
+        late.end();
+        assert!(late.cancellation().is_cancelled());
+    }
+
+    #[test]
+    fn where_nobody_can_be_asked_the_client_is_told_so() {
+        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).unwrap();
+        let call = Call::new(Facts { capabilities, ..Facts::default() }, Arc::default());
+        let ctx = Context::from_call(&call, "ctx").unwrap();
+        let error = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().unwrap().unwrap_err();
+        assert!(matches!(error.kind(), ToolErrorKind::Told(text) if text.starts_with("there is nobody to ask")));
     }
 }

@@ -122,6 +122,11 @@ impl Outbox {
         self.state().waiting.is_empty()
     }
 
+    /// Whether everything is refused.
+    pub(super) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
     /// Refuses everything from now on; what waits may still be taken.
     pub fn close(&self) {
         let mut state = self.state();

@@ -87,7 +87,7 @@ impl ToolError {
     }
 
     pub(crate) fn nobody_to_ask() -> Self {
-        Self::hidden("there is nobody to ask: this call has no client behind it")
+        Self::new("there is nobody to ask: this call has no client behind it")
     }
 
     /// The user said no. What was done before that stays done, so it says nothing of it.
