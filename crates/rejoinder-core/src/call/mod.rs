@@ -138,6 +138,7 @@ impl Call {
     /// Says that the function, which waited for another round, runs again.
     pub fn unpark(&self) {
         self.0.parked.store(false, Ordering::Release);
+        self.reopen();
     }
 
     /// Whether the function waits for an answer that comes in another round.
