@@ -112,10 +112,28 @@ async fn later(rounds: Rounds) -> Reply<String> {
     }
 }
 
+/// Asks and takes a step as others do, and a question of its own after that.
+#[tool]
+async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<Reply<String>, ToolError> {
+    let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
+    let receipt: u32 = ctx.once("charge", || async { Ok(counters.runs.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
+    Ok(match rounds.answer::<rejoinder::Confirmed>("sure") {
+        None => Reply::ask("sure", Ask::confirm("Sure?")),
+        Some(_) => Reply::done(format!("{name} {receipt}")),
+    })
+}
+
+/// Two questions under one key: one asked in the function, one by hand.
+#[tool]
+async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
+    let _: Name = ctx.ask("who", Ask::user("Who pays?")).await?;
+    Ok(Reply::ask("who", Ask::confirm("Sure?")))
+}
+
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, twice, nothing_kept, later])
+        .tools(tools![order, crunch, mistaken, twice, nothing_kept, later, mixed, clash])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -156,6 +174,19 @@ async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
         let reply = client.call("later", json!({})).await.unwrap();
         assert_eq!(reply.text(), r#"Some("Ada") Some("Bob")"#);
         assert_eq!(reply.asked, [["a"], ["b"]]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
+    let yes = rejoinder::Confirmed { yes: true };
+    in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
+        let counters = Arc::new(Counters::default());
+        let reply = client.replace_shared(Arc::clone(&counters)).call("mixed", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "Ada 100");
+        assert_eq!(reply.asked, [["who"], ["sure"]]);
+        assert_eq!(counters.runs.load(Ordering::Relaxed), 1, "a step is taken once");
     })
     .await;
 }
@@ -252,8 +283,10 @@ async fn the_authors_mistakes_are_told() {
             "{}",
             reply.text()
         );
-        let reply = client.call("twice", json!({})).await.unwrap();
-        assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key");
+        for tool in ["twice", "clash"] {
+            let reply = client.call(tool, json!({})).await.unwrap();
+            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key", "{tool}");
+        }
     })
     .await;
 }

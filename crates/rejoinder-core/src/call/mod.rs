@@ -11,22 +11,22 @@ mod members;
 mod missing;
 mod outbox;
 mod param;
+mod parking;
+mod steps;
 mod texts;
+mod turns;
 
 use std::{
     any::Any,
     fmt,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ask::{Carrier, NextRound, Posed},
-    error::{Halt, ToolError},
+    ask::Carrier,
+    error::ToolError,
     graph::{Doubles, Ran},
 };
 
@@ -41,6 +41,7 @@ pub use members::Members;
 pub use outbox::{Emitted, Outbox};
 pub use param::{Complete, Completes, Completing, Param, complete_with};
 pub use texts::Texts;
+pub use turns::{Turn, Turns};
 
 /// One call, as everything that runs for it shares it.
 ///
@@ -55,6 +56,7 @@ struct Inner {
     carrier: OnceLock<Arc<dyn Carrier>>,
     new_carrier: Option<fn() -> Arc<dyn Carrier>>,
     parked: AtomicBool,
+    steps: steps::Steps,
     deferred: deferred::Stack,
     // Made when somebody first asks for it: most calls never do.
     cancelled: OnceLock<CancellationToken>,
@@ -80,6 +82,7 @@ impl Call {
             carrier,
             new_carrier,
             parked: AtomicBool::new(false),
+            steps: steps::Steps::default(),
             deferred: deferred::Stack::default(),
             cancelled: OnceLock::new(),
         }))
@@ -94,56 +97,12 @@ impl Call {
         }
     }
 
-    /// Says that the function waits for an answer that comes in another round.
-    fn park(&self) {
-        self.0.parked.store(true, Ordering::Release);
-    }
-
-    /// Ends the call with an error, or waits for an answer that comes in another round.
-    pub(crate) async fn halt<T>(&self, halt: Halt) -> Result<T, ToolError> {
-        match halt.into_error() {
-            Some(error) => Err(error),
-            None => {
-                self.park();
-                std::future::pending().await
-            }
-        }
-    }
-
-    /// Ends a round that is made by hand, and waits for the next.
-    ///
-    /// # Errors
-    ///
-    /// If there cannot be one.
-    pub async fn next_round<T>(&self, next: NextRound) -> Result<T, ToolError> {
-        for Posed { key, question, .. } in &next.questions {
-            if let Some(missing) = question.missing_capability(&self.facts().capabilities) {
-                return Err(self.cannot_ask(key, missing));
-            }
-        }
-        let carrier = self.carrier().ok_or_else(ToolError::nobody_to_ask)?;
-        carrier.hand_on(next).await?;
-        self.park();
-        std::future::pending().await
-    }
-
     /// The client cannot be asked under that key; a test that watches is told which one it is.
     pub(crate) fn cannot_ask(&self, key: &str, missing: serde_json::Value) -> ToolError {
         if let Some(ran) = self.extension::<Ran>() {
             ran.note_unasked(key);
         }
         ToolError::missing_capability(missing)
-    }
-
-    /// Says that the function, which waited for another round, runs again.
-    pub fn unpark(&self) {
-        self.0.parked.store(false, Ordering::Release);
-        self.reopen();
-    }
-
-    /// Whether the function waits for an answer that comes in another round.
-    pub fn is_parked(&self) -> bool {
-        self.0.parked.load(Ordering::Acquire)
     }
 
     /// A call of nobody, for tests of what only needs one to exist.

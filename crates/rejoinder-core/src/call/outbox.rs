@@ -117,6 +117,13 @@ impl Outbox {
         Poll::Pending
     }
 
+    /// Wakes whoever waits for a notification, to see what else has become of the call.
+    pub(super) fn wake(&self) {
+        if let Some(waker) = self.state().empty.take() {
+            waker.wake();
+        }
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.state().waiting.is_empty()

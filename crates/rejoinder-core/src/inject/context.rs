@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{FromCall, Progress};
 use crate::{
     ask::{Ask, Outcome},
-    call::{Call, ClientInfo, Emitted, Era, Level},
+    call::{Call, ClientInfo, Emitted, Ending, Era, Level},
     error::ToolError,
     graph::{Resolved, Resolver},
 };
@@ -103,7 +103,12 @@ impl Context {
     /// belongs into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
     /// On a session the function simply waits.
     ///
-    /// The key tells the answers of one call apart; asking something else under the same key is an error.
+    /// The round ends where the function next waits for something, whatever that is: in a `tokio::select!`, or within a
+    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready there and then. A task that
+    /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
+    ///
+    /// The key tells the answers of one call apart. The same question under the same key has the same answer, so give
+    /// each turn of a loop a key of its own; asking something else under the same key is an error.
     ///
     /// # Errors
     ///
@@ -128,9 +133,12 @@ impl Context {
         }
     }
 
-    /// Takes a step that must not be taken twice, and records its result for later rounds of the call.
+    /// Takes a step that must not be taken twice, and records its result for the rest of the call.
     ///
-    /// The result travels with the call's sealed state, so keep it small.
+    /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
+    /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
+    /// answer to a question beside it, nor for itself. One that asks is taken, from its beginning, in the round in which
+    /// the answer is there.
     ///
     /// # Errors
     ///
@@ -140,17 +148,26 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, ToolError>>,
     {
+        let _turn = self.call.turn(key).await;
         let carrier = self.call.carrier();
         if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
             return serde_json::from_value(recorded).map_err(|_| {
-                ToolError::hidden(format!(
-                    "the step `{key}` has recorded another type than it has now: use another key"
+                ToolError::mistake(format!(
+                    "what the step `{key}` has recorded is not of the type that it has now: use another key"
                 ))
             });
         }
-        let result = step().await?;
+        let mut taking = self.call.begin_step();
+        if self.call.ending() == Some(Ending::Pending) {
+            // Nothing would keep the next round from taking it again.
+            return Err(ToolError::round_is_over());
+        }
+        let result = taking.take(step()).await?;
         if let Some(carrier) = carrier {
-            carrier.record(key, serde_json::to_value(&result)?);
+            let result = serde_json::to_value(&result).map_err(|error| {
+                ToolError::mistake(format!("what the step `{key}` gives cannot be recorded: {error}"))
+            })?;
+            carrier.record(key, result);
         }
         Ok(result)
     }

@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod keys;
 mod rounds;
+mod steps;
 mod tries;
+mod unanswered;
 
 use std::sync::{
     Arc,
