@@ -96,10 +96,50 @@ async fn twice() -> Reply<()> {
     Reply::ask("who", Ask::confirm("Who?")).and("who", Ask::confirm("Really?"))
 }
 
+/// A state that says nothing but that there was a round before.
+#[tool]
+async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
+    match rounds.state::<()>() {
+        None => Reply::resume(()),
+        Some(()) => Reply::done("once more"),
+    }
+}
+
+/// Looks at its answers when it has them all.
+#[tool]
+async fn later(rounds: Rounds) -> Reply<String> {
+    match rounds.state::<u8>() {
+        None => Reply::ask("a", Ask::<Name>::user("First?")).with_state(1),
+        Some(1) => Reply::ask("b", Ask::<Name>::user("Second?")).with_state(2),
+        Some(_) => {
+            let name = |key| rounds.answer::<Name>(key).and_then(Outcome::accepted).map(|Name { name }| name);
+            Reply::done(format!("{:?} {:?}", name("a"), name("b")))
+        }
+    }
+}
+
+/// Asks and takes a step as others do, and a question of its own after that.
+#[tool]
+async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<Reply<String>, ToolError> {
+    let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
+    let receipt: u32 = ctx.once("charge", || async { Ok(counters.runs.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
+    Ok(match rounds.answer::<rejoinder::Confirmed>("sure") {
+        None => Reply::ask("sure", Ask::confirm("Sure?")),
+        Some(_) => Reply::done(format!("{name} {receipt}")),
+    })
+}
+
+/// Two questions under one key: one asked in the function, one by hand.
+#[tool]
+async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
+    let _: Name = ctx.ask("who", Ask::user("Who pays?")).await?;
+    Ok(Reply::ask("who", Ask::confirm("Sure?")))
+}
+
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, unprompted, twice])
+        .tools(tools![order, crunch, mistaken, unprompted, twice, nothing_kept, later, mixed, clash])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -122,6 +162,37 @@ async fn a_state_of_its_own_is_handed_from_round_to_round() {
         assert_eq!(reply.text(), "Ada tea 11 true", "the price of the second round");
         assert_eq!(reply.asked, [["who"], ["sure"]]);
         assert_eq!(counters.runs.load(Ordering::Relaxed), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_state_may_be_nothing_at_all() {
+    in_both_eras(Client::new(server()), async |client| {
+        assert_eq!(client.call("nothing_kept", json!({})).await.unwrap().text(), "once more");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
+    in_both_eras(Client::new(server()).answer("a", name("Ada")).answer("b", name("Bob")), async |client| {
+        let reply = client.call("later", json!({})).await.unwrap();
+        assert_eq!(reply.text(), r#"Some("Ada") Some("Bob")"#);
+        assert_eq!(reply.asked, [["a"], ["b"]]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
+    let yes = rejoinder::Confirmed { yes: true };
+    in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
+        let counters = Arc::new(Counters::default());
+        let reply = client.replace_shared(Arc::clone(&counters)).call("mixed", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "Ada 100");
+        assert_eq!(reply.asked, [["who"], ["sure"]]);
+        assert_eq!(counters.runs.load(Ordering::Relaxed), 1, "a step is taken once");
     })
     .await;
 }
@@ -238,8 +309,10 @@ async fn the_authors_mistakes_are_told() {
             "{}",
             reply.text()
         );
-        let reply = client.call("twice", json!({})).await.unwrap();
-        assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key");
+        for tool in ["twice", "clash"] {
+            let reply = client.call(tool, json!({})).await.unwrap();
+            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key", "{tool}");
+        }
     })
     .await;
 }

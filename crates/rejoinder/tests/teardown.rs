@@ -95,6 +95,27 @@ async fn end(
     Ok("done")
 }
 
+/// Leaves a task behind, which defers something when the call is over.
+#[tool]
+async fn outlived(scope: Scope, ctx: Context, log: Dep<Log>) {
+    let over = ctx.cancellation();
+    tokio::spawn(async move {
+        over.cancelled().await;
+        let inner = log.clone();
+        scope.defer(move |ending| async move { inner.note(format!("deferred too late: {ending:?}")) });
+        log.note("task over");
+    });
+}
+
+/// Asks when it is too late.
+#[tool]
+async fn asks_at_the_end(scope: Scope, ctx: Context, log: Dep<Log>) {
+    scope.defer(move |_| async move {
+        let answer = ctx.ask("sure", Ask::confirm("Sure?")).await;
+        log.note(answer.unwrap_err().to_string());
+    });
+}
+
 /// Refuses before the body runs.
 #[resolver]
 fn refused(#[resolve(connection)] _connection: &Connection) -> Result<(), ToolError> {
@@ -106,7 +127,12 @@ async fn guarded(#[resolve(refused)] _refused: &()) {}
 
 fn setup() -> (Client, Arc<Log>) {
     let log = Arc::new(Log::default());
-    let server = Server::new("teardown", "1.0.0").provide_shared(Arc::clone(&log)).tools(tools![end, guarded]);
+    let server = Server::new("teardown", "1.0.0").provide_shared(Arc::clone(&log)).tools(tools![
+        end,
+        guarded,
+        outlived,
+        asks_at_the_end
+    ]);
     (Client::new(server).answer("sure", rejoinder::Confirmed { yes: true }), log)
 }
 
@@ -164,6 +190,52 @@ async fn what_fails_or_panics_in_it_hides_neither_the_result_nor_the_others() {
     in_both_eras(async |client, log| {
         assert_eq!(client.call("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
         assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_fails_or_panics_in_it_is_in_the_log() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    assert_eq!(setup().0.call("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
+    let lines = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(lines.contains("what a call deferred has failed error=the disk is full ending=Succeeded"), "{lines}");
+    assert!(lines.contains("what a call deferred has panicked ending=Succeeded"), "{lines}");
+}
+
+/// What is logged.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_is_deferred_when_it_is_over_runs_at_once() {
+    in_both_eras(async |client, log| {
+        client.call("outlived", json!({})).await.unwrap();
+        assert_eq!(log.wait_for(2).await, ["task over", "deferred too late: Succeeded"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_can_be_asked_when_it_is_over() {
+    in_both_eras(async |client, log| {
+        let reply = client.call("asks_at_the_end", json!({})).await.unwrap();
+        assert!(reply.asked.is_empty() && !reply.is_error());
+        assert_eq!(log.take(), ["this round of the call is over: nothing can be asked or recorded in it any more"]);
     })
     .await;
 }

@@ -143,6 +143,9 @@ impl<T> Ask<T> {
         let fits = |answer: &Value| read(answer).map(|_| ());
         let fits = Fits { unprompted, check: &fits };
         let read = |answer: &Value| read(answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)));
+        if call.ending().is_some() {
+            return Err(Halt::Failed(ToolError::round_is_over()));
+        }
         let carrier = call.carrier();
         if let Some(missing) = question.missing_capability(&call.facts().capabilities) {
             let answer = carrier.and_then(|carrier| carrier.answered(key, &question, fits));

@@ -29,10 +29,10 @@ pub trait Carrier: Send + Sync {
         None
     }
 
-    /// The recorded result of a step, if it was taken in an earlier round.
+    /// The recorded result of a step, if it was taken in this round or an earlier one.
     fn recorded(&self, step: &str) -> Option<Value>;
 
-    /// Records the result of a step for later rounds.
+    /// Records the result of a step for the rest of the call.
     fn record(&self, step: &str, result: Value);
 
     /// The answer to what was asked by hand under a key, if there is one that can be used.

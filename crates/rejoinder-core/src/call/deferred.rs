@@ -5,6 +5,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use tokio::runtime::Handle;
 
 use super::Call;
 use crate::{BoxFuture, error::ToolError};
@@ -46,50 +47,111 @@ impl Ending {
 /// What runs when a round ends.
 type Deferred = Box<dyn FnOnce(Ending) -> BoxFuture<'static, Result<(), ToolError>> + Send>;
 
-/// What a round has deferred, the last at the end.
+/// What a round has deferred, and whether it has ended.
 #[derive(Default)]
-pub(super) struct Stack(Mutex<Vec<Deferred>>);
+pub(super) struct Stack(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// The last at the end.
+    deferred: Vec<Deferred>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Stage {
+    #[default]
+    Running,
+    /// What was deferred runs; it may defer more.
+    Ending(Ending),
+    /// All of it has run.
+    Ended(Ending),
+}
 
 impl Stack {
-    fn lock(&self) -> MutexGuard<'_, Vec<Deferred>> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         // Every statement leaves it valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl State {
+    /// The last that was deferred; if there is none left, the round has ended.
+    fn pop(&mut self, ending: Ending) -> Option<Deferred> {
+        let last = self.deferred.pop();
+        if last.is_none() {
+            self.stage = Stage::Ended(ending);
+        }
+        last
+    }
+}
+
 impl fmt::Debug for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stack({})", self.lock().len())
+        write!(f, "Stack({})", self.lock().deferred.len())
     }
 }
 
 impl Call {
-    /// Lets something run when the round ends.
+    /// Lets something run when the round ends; at once, in a task of its own, if it has ended.
     pub(crate) fn defer(&self, deferred: Deferred) {
-        self.0.deferred.lock().push(deferred);
+        let ending = {
+            let mut state = self.0.deferred.lock();
+            match state.stage {
+                Stage::Ended(ending) => ending,
+                Stage::Running | Stage::Ending(_) => return state.deferred.push(deferred),
+            }
+        };
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(run(deferred, ending))),
+            Err(_) => tracing::error!("what was deferred after a call's end cannot run outside a tokio runtime"),
+        }
     }
 
     /// Runs what was deferred, the last first; `None` if nothing was.
     ///
     /// What fails or panics is logged, and the others run all the same.
     pub fn teardown(&self, ending: Ending) -> Option<BoxFuture<'static, ()>> {
-        if self.0.deferred.lock().is_empty() {
-            return None;
+        let mut state = self.0.deferred.lock();
+        match (state.stage, state.deferred.is_empty()) {
+            (Stage::Ended(_), _) => return None,
+            (_, true) => {
+                state.stage = Stage::Ended(ending);
+                return None;
+            }
+            (_, false) => state.stage = Stage::Ending(ending),
         }
         let call = self.clone();
         Some(Box::pin(async move {
             // One at a time, because each may defer more.
-            while let Some(deferred) = call.pop_deferred() {
-                match AssertUnwindSafe(async { deferred(ending).await }).catch_unwind().await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => tracing::error!(%error, ?ending, "what a call deferred has failed"),
-                    Err(_) => tracing::error!(?ending, "what a call deferred has panicked"),
-                }
+            while let Some(deferred) = call.pop_deferred(ending) {
+                run(deferred, ending).await;
             }
         }))
     }
 
-    fn pop_deferred(&self) -> Option<Deferred> {
-        self.0.deferred.lock().pop()
+    fn pop_deferred(&self, ending: Ending) -> Option<Deferred> {
+        self.0.deferred.lock().pop(ending)
+    }
+
+    /// How the round ended, if what it deferred runs or has run.
+    pub(crate) fn ending(&self) -> Option<Ending> {
+        match self.0.deferred.lock().stage {
+            Stage::Running => None,
+            Stage::Ending(ending) | Stage::Ended(ending) => Some(ending),
+        }
+    }
+
+    /// Says that another round begins in the same call.
+    pub(super) fn reopen(&self) {
+        self.0.deferred.lock().stage = Stage::Running;
+    }
+}
+
+async fn run(deferred: Deferred, ending: Ending) {
+    match AssertUnwindSafe(async { deferred(ending).await }).catch_unwind().await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, ?ending, "what a call deferred has failed"),
+        Err(_) => tracing::error!(?ending, "what a call deferred has panicked"),
     }
 }

@@ -11,23 +11,23 @@ mod members;
 mod missing;
 mod outbox;
 mod param;
+mod parking;
+mod steps;
 mod texts;
+mod turns;
 
 use std::{
     any::Any,
     fmt,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ask::{Carrier, NextRound, Posed},
-    error::{Halt, ToolError},
-    graph::{Doubles, Ran, Resolved, Resolver},
+    ask::Carrier,
+    error::ToolError,
+    graph::{Doubles, Ran},
 };
 
 pub use argument::Argument;
@@ -41,6 +41,7 @@ pub use members::Members;
 pub use outbox::{Emitted, Outbox};
 pub use param::{Complete, Completes, Completing, Param, complete_with};
 pub use texts::Texts;
+pub use turns::{Turn, Turns};
 
 /// One call, as everything that runs for it shares it.
 ///
@@ -55,9 +56,8 @@ struct Inner {
     carrier: OnceLock<Arc<dyn Carrier>>,
     new_carrier: Option<fn() -> Arc<dyn Carrier>>,
     parked: AtomicBool,
+    steps: steps::Steps,
     deferred: deferred::Stack,
-    /// What the resolvers of a tool that was made at run time have made.
-    resolved: OnceLock<Box<Resolved>>,
     // Made when somebody first asks for it: most calls never do.
     cancelled: OnceLock<CancellationToken>,
 }
@@ -82,8 +82,8 @@ impl Call {
             carrier,
             new_carrier,
             parked: AtomicBool::new(false),
+            steps: steps::Steps::default(),
             deferred: deferred::Stack::default(),
-            resolved: OnceLock::new(),
             cancelled: OnceLock::new(),
         }))
     }
@@ -97,55 +97,12 @@ impl Call {
         }
     }
 
-    /// Says that the function waits for an answer that comes in another round.
-    fn park(&self) {
-        self.0.parked.store(true, Ordering::Release);
-    }
-
-    /// Ends the call with an error, or waits for an answer that comes in another round.
-    pub(crate) async fn halt<T>(&self, halt: Halt) -> Result<T, ToolError> {
-        match halt.into_error() {
-            Some(error) => Err(error),
-            None => {
-                self.park();
-                std::future::pending().await
-            }
-        }
-    }
-
-    /// Ends a round that is made by hand, and waits for the next.
-    ///
-    /// # Errors
-    ///
-    /// If there cannot be one.
-    pub async fn next_round<T>(&self, next: NextRound) -> Result<T, ToolError> {
-        for Posed { key, question, .. } in &next.questions {
-            if let Some(missing) = question.missing_capability(&self.facts().capabilities) {
-                return Err(self.cannot_ask(key, missing));
-            }
-        }
-        let carrier = self.carrier().ok_or_else(ToolError::nobody_to_ask)?;
-        carrier.hand_on(next).await?;
-        self.park();
-        std::future::pending().await
-    }
-
     /// The client cannot be asked under that key; a test that watches is told which one it is.
     pub(crate) fn cannot_ask(&self, key: &str, missing: serde_json::Value) -> ToolError {
         if let Some(ran) = self.extension::<Ran>() {
             ran.note_unasked(key);
         }
         ToolError::missing_capability(missing)
-    }
-
-    /// Says that the function, which waited for another round, runs again.
-    pub fn unpark(&self) {
-        self.0.parked.store(false, Ordering::Release);
-    }
-
-    /// Whether the function waits for an answer that comes in another round.
-    pub fn is_parked(&self) -> bool {
-        self.0.parked.load(Ordering::Acquire)
     }
 
     /// A call of nobody, for tests of what only needs one to exist.
@@ -168,17 +125,6 @@ impl Call {
         self.0.dependencies.get::<T>()
     }
 
-    /// Keeps what the resolvers of a tool that was made at run time have made.
-    pub(crate) fn keep_resolved(&self, resolved: Resolved) {
-        // A call resolves once in a round; a second round over a session finds the same.
-        let _ = self.0.resolved.set(Box::new(resolved));
-    }
-
-    /// What a resolver has made, if it is one that the tool was given at run time.
-    pub(crate) fn resolved<R: Resolver>(&self) -> Option<&R::Output> {
-        self.0.resolved.get()?.get::<R>()
-    }
-
     /// What stands in for resolvers, in a test.
     pub(crate) fn doubles(&self) -> Option<&Doubles> {
         self.0.dependencies.doubles()
@@ -196,11 +142,21 @@ impl Call {
 
     /// Cancelled when the client gave up or the call is over.
     pub fn cancellation(&self) -> &CancellationToken {
-        self.0.cancelled.get_or_init(CancellationToken::new)
+        let token = self.0.cancelled.get_or_init(CancellationToken::new);
+        if self.is_over() {
+            token.cancel();
+        }
+        token
+    }
+
+    /// Whether the call has ended.
+    pub fn is_over(&self) -> bool {
+        self.0.outbox.is_closed()
     }
 
     /// Ends the call: from now on it emits nothing, and its cancellation token is cancelled.
     pub fn end(&self) {
+        // Before the look at the token, so that whoever makes one meanwhile sees that it is over.
         self.0.outbox.close();
         if let Some(token) = self.0.cancelled.get() {
             token.cancel();
@@ -242,5 +198,38 @@ pub struct EndOnDrop(Call);
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::{
+        ask::Ask,
+        error::ToolErrorKind,
+        inject::{Context, FromCall},
+    };
+
+    #[test]
+    fn who_asks_for_the_token_when_the_call_is_over_gets_one_that_is_cancelled() {
+        let call = Call::detached();
+        let before = call.cancellation().clone();
+        assert!(!before.is_cancelled() && !call.is_over());
+        call.end();
+        assert!(before.is_cancelled() && call.is_over());
+        let late = Call::detached();
+        late.end();
+        assert!(late.cancellation().is_cancelled());
+    }
+
+    #[test]
+    fn where_nobody_can_be_asked_the_client_is_told_so() {
+        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).unwrap();
+        let call = Call::new(Facts { capabilities, ..Facts::default() }, Arc::default());
+        let ctx = Context::from_call(&call, "ctx").unwrap();
+        let error = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().unwrap().unwrap_err();
+        assert!(matches!(error.kind(), ToolErrorKind::Told(text) if text.starts_with("there is nobody to ask")));
     }
 }

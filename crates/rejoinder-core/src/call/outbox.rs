@@ -49,6 +49,16 @@ struct State {
 
 const CAPACITY: usize = 64;
 
+impl State {
+    fn take(&mut self) -> Option<Emitted> {
+        let emitted = self.waiting.pop_front();
+        if emitted.is_some() {
+            self.full.drain(..).for_each(Waker::wake);
+        }
+        emitted
+    }
+}
+
 impl Outbox {
     fn state(&self) -> MutexGuard<'_, State> {
         // The state is valid after every statement, so a panic elsewhere cannot have broken it.
@@ -69,7 +79,10 @@ impl Outbox {
             return Poll::Ready(());
         }
         if state.waiting.len() >= CAPACITY {
-            state.full.push(cx.waker().clone());
+            // Whoever looks at it again and again, in a `select!` say, is to be woken once.
+            if !state.full.iter().any(|waker| waker.will_wake(cx.waker())) {
+                state.full.push(cx.waker().clone());
+            }
             return Poll::Pending;
         }
         if let Some(emitted) = emitted.take() {
@@ -89,24 +102,26 @@ impl Outbox {
 
     /// Takes the oldest notification.
     pub fn take(&self) -> Option<Emitted> {
-        let mut state = self.state();
-        let emitted = state.waiting.pop_front();
-        if emitted.is_some() {
-            state.full.drain(..).for_each(Waker::wake);
-        }
-        emitted
+        self.state().take()
     }
 
     /// Takes the oldest notification, or is woken when there is one.
     pub fn poll_take(&self, cx: &Context<'_>) -> Poll<Emitted> {
-        if let Some(emitted) = self.take() {
+        let mut state = self.state();
+        if let Some(emitted) = state.take() {
             return Poll::Ready(emitted);
         }
-        let mut state = self.state();
-        if state.waiting.is_empty() && !state.empty.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+        if !state.empty.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             state.empty = Some(cx.waker().clone());
         }
         Poll::Pending
+    }
+
+    /// Wakes whoever waits for a notification, to see what else has become of the call.
+    pub(super) fn wake(&self) {
+        if let Some(waker) = self.state().empty.take() {
+            waker.wake();
+        }
     }
 
     /// Whether nothing waits.
@@ -114,10 +129,93 @@ impl Outbox {
         self.state().waiting.is_empty()
     }
 
+    /// Whether everything is refused.
+    pub(super) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
     /// Refuses everything from now on; what waits may still be taken.
     pub fn close(&self) {
         let mut state = self.state();
         state.closed = true;
         state.full.drain(..).for_each(Waker::wake);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::Future,
+        pin::pin,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+        task::Wake,
+    };
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn said(number: usize) -> Emitted {
+        Emitted::Log { level: Level::Info, logger: None, data: number.into() }
+    }
+
+    #[test]
+    fn who_waits_for_room_is_woken_once_however_often_they_looked() {
+        let (outbox, woken) = (Outbox::default(), Arc::new(Woken::default()));
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut cx = Context::from_waker(&waker);
+        for number in 0..CAPACITY {
+            assert!(pin!(outbox.send(said(number))).poll(&mut cx).is_ready());
+        }
+        let mut blocked = pin!(outbox.send(said(CAPACITY)));
+        for _ in 0..10 {
+            assert!(blocked.as_mut().poll(&mut cx).is_pending());
+        }
+        assert_eq!(outbox.take(), Some(said(0)));
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+        assert!(blocked.as_mut().poll(&mut cx).is_ready());
+    }
+
+    #[test]
+    fn no_notification_is_missed_by_who_waits_for_one() {
+        let outbox = Outbox::default();
+        let sends = 20_000;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..sends {
+                    futures_util::FutureExt::now_or_never(outbox.send(said(number)));
+                    while !outbox.is_empty() {
+                        std::hint::spin_loop();
+                    }
+                }
+            });
+            // Sleeps until it is woken, so one that is missed would be waited for in vain.
+            struct Sleeper(std::thread::Thread);
+            impl Wake for Sleeper {
+                fn wake(self: Arc<Self>) {
+                    self.0.unpark();
+                }
+            }
+            let waker = Waker::from(Arc::new(Sleeper(std::thread::current())));
+            let cx = Context::from_waker(&waker);
+            for number in 0..sends {
+                loop {
+                    match outbox.poll_take(&cx) {
+                        Poll::Ready(emitted) => break assert_eq!(emitted, said(number)),
+                        Poll::Pending => std::thread::park(),
+                    }
+                }
+            }
+        });
     }
 }

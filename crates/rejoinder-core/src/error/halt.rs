@@ -22,11 +22,11 @@ impl Halt {
         match self {
             Self::Pending => None,
             Self::Declined { parameter, cancelled: false } => {
-                Some(ToolError::new(format!("the user declined what `{parameter}` needs, so nothing was done")))
+                Some(ToolError::declined(format_args!("what `{parameter}` needs")))
             }
-            Self::Declined { parameter, cancelled: true } => Some(ToolError::new(format!(
-                "the user went away without answering what `{parameter}` needs, so nothing was done"
-            ))),
+            Self::Declined { parameter, cancelled: true } => {
+                Some(ToolError::left(format_args!("what `{parameter}` needs")))
+            }
             Self::Failed(error) => Some(error),
         }
     }

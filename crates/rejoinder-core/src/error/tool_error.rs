@@ -87,7 +87,21 @@ impl ToolError {
     }
 
     pub(crate) fn nobody_to_ask() -> Self {
-        Self::hidden("there is nobody to ask: this call has no client behind it")
+        Self::new("there is nobody to ask: this call has no client behind it")
+    }
+
+    pub(crate) fn round_is_over() -> Self {
+        Self::new("this round of the call is over: nothing can be asked or recorded in it any more")
+    }
+
+    /// The user said no. What was done before that stays done, so it says nothing of it.
+    pub(crate) fn declined(what: impl fmt::Display) -> Self {
+        Self::new(format!("the user declined {what}, so the call ended there"))
+    }
+
+    /// The user went away.
+    pub(crate) fn left(what: impl fmt::Display) -> Self {
+        Self::new(format!("the user went away without answering {what}, so the call ended there"))
     }
 
     /// An error whose detail goes to the log while the client gets a generic sentence.

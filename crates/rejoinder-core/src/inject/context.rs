@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use http::HeaderMap;
 use rmcp::model::ClientCapabilities;
 use serde::{Serialize, de::DeserializeOwned};
@@ -6,9 +8,9 @@ use tokio_util::sync::CancellationToken;
 use super::{FromCall, Progress};
 use crate::{
     ask::{Ask, Outcome},
-    call::{Call, ClientInfo, Emitted, Era, Level},
+    call::{Call, ClientInfo, Emitted, Ending, Era, Level},
     error::ToolError,
-    graph::Resolver,
+    graph::{Resolved, Resolver},
 };
 
 /// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
@@ -31,12 +33,20 @@ use crate::{
 /// # }).unwrap();
 /// ```
 #[derive(Debug, Clone)]
-pub struct Context(Call);
+pub struct Context {
+    call: Call,
+    /// What the resolvers of a tool that was made at run time have made in this round.
+    resolved: Option<Arc<Resolved>>,
+}
 
 impl Context {
     /// A context of no request, for calling a tool's function in a unit test.
     pub fn detached() -> Self {
-        Self(Call::detached())
+        Self { call: Call::detached(), resolved: None }
+    }
+
+    pub(crate) fn with_resolved(call: Call, resolved: Resolved) -> Self {
+        Self { call, resolved: Some(Arc::new(resolved)) }
     }
 
     /// Reports progress; it goes out when awaited.
@@ -44,7 +54,7 @@ impl Context {
     /// A no-op if the client did not ask for it. Progress only rises: a value that is not greater than the last
     /// one is dropped.
     pub fn progress(&self, progress: f64) -> Progress {
-        Progress::new(self.0.clone(), progress)
+        Progress::new(self.call.clone(), progress)
     }
 
     /// Sends a log message to the client, if the request asked for messages of that level.
@@ -55,14 +65,14 @@ impl Context {
             return;
         }
         match serde_json::to_value(data) {
-            Ok(data) => self.0.outbox().send(Emitted::Log { level, logger: None, data }).await,
+            Ok(data) => self.call.outbox().send(Emitted::Log { level, logger: None, data }).await,
             Err(error) => tracing::warn!(%error, "a log message for the client is not JSON"),
         }
     }
 
     /// Whether the client wants log messages of that level, for when they are costly to make.
     pub fn logs(&self, level: Level) -> bool {
-        self.0.facts().log_level.is_some_and(|least| level >= least)
+        self.call.facts().log_level.is_some_and(|least| level >= least)
     }
 
     /// [`Context::log`] at [`Level::Debug`].
@@ -93,7 +103,12 @@ impl Context {
     /// belongs into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
     /// On a session the function simply waits.
     ///
-    /// The key tells the answers of one call apart; asking something else under the same key is an error.
+    /// The round ends where the function next waits for something, whatever that is: in a `tokio::select!`, or within a
+    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready there and then. A task that
+    /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
+    ///
+    /// The key tells the answers of one call apart. The same question under the same key has the same answer, so give
+    /// each turn of a loop a key of its own; asking something else under the same key is an error.
     ///
     /// # Errors
     ///
@@ -101,10 +116,8 @@ impl Context {
     pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, ToolError> {
         match self.outcome(key, question).await? {
             Outcome::Accepted(value) => Ok(value),
-            Outcome::Declined => {
-                Err(ToolError::new(format!("the user declined to answer `{key}`, so nothing was done")))
-            }
-            Outcome::Cancelled => Err(ToolError::new(format!("the user went away without answering `{key}`"))),
+            Outcome::Declined => Err(ToolError::declined(format_args!("to answer `{key}`"))),
+            Outcome::Cancelled => Err(ToolError::left(format_args!("`{key}`"))),
         }
     }
 
@@ -114,15 +127,18 @@ impl Context {
     ///
     /// If the client cannot be asked, or gives no usable answer.
     pub async fn outcome<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, ToolError> {
-        match question.settle(&self.0, key).await {
+        match question.settle(&self.call, key).await {
             Ok(outcome) => Ok(outcome),
-            Err(halt) => self.0.halt(halt).await,
+            Err(halt) => self.call.halt(halt).await,
         }
     }
 
-    /// Takes a step that must not be taken twice, and records its result for later rounds of the call.
+    /// Takes a step that must not be taken twice, and records its result for the rest of the call.
     ///
-    /// The result travels with the call's sealed state, so keep it small.
+    /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
+    /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
+    /// answer to a question beside it, nor for itself. One that asks is taken, from its beginning, in the round in which
+    /// the answer is there.
     ///
     /// # Errors
     ///
@@ -132,17 +148,26 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, ToolError>>,
     {
-        let carrier = self.0.carrier();
+        let _turn = self.call.turn(key).await;
+        let carrier = self.call.carrier();
         if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
             return serde_json::from_value(recorded).map_err(|_| {
-                ToolError::hidden(format!(
-                    "the step `{key}` has recorded another type than it has now: use another key"
+                ToolError::mistake(format!(
+                    "what the step `{key}` has recorded is not of the type that it has now: use another key"
                 ))
             });
         }
-        let result = step().await?;
+        let mut taking = self.call.begin_step();
+        if self.call.ending() == Some(Ending::Pending) {
+            // Nothing would keep the next round from taking it again.
+            return Err(ToolError::round_is_over());
+        }
+        let result = taking.take(step()).await?;
         if let Some(carrier) = carrier {
-            carrier.record(key, serde_json::to_value(&result)?);
+            let result = serde_json::to_value(&result).map_err(|error| {
+                ToolError::mistake(format!("what the step `{key}` gives cannot be recorded: {error}"))
+            })?;
+            carrier.record(key, result);
         }
         Ok(result)
     }
@@ -153,7 +178,7 @@ impl Context {
     ///
     /// If the tool was not given it.
     pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, ToolError> {
-        self.0.resolved::<R>().ok_or_else(|| {
+        self.resolved.as_ref().and_then(|resolved| resolved.get::<R>()).ok_or_else(|| {
             let name = R::node().name;
             ToolError::mistake(format!(
                 "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
@@ -163,57 +188,57 @@ impl Context {
 
     /// Who the client says it is. It is free to lie: let nothing depend on it.
     pub fn client(&self) -> Option<ClientInfo> {
-        self.0.facts().client()
+        self.call.facts().client()
     }
 
     /// What the client declared that it can do.
     pub fn capabilities(&self) -> &ClientCapabilities {
-        &self.0.facts().capabilities
+        &self.call.facts().capabilities
     }
 
     /// Which way of talking the client uses.
     pub fn era(&self) -> Era {
-        self.0.facts().era
+        self.call.facts().era
     }
 
     /// The protocol version of this request.
     pub fn protocol_version(&self) -> &'static str {
-        self.0.facts().protocol_version
+        self.call.facts().protocol_version
     }
 
     /// The request's JSON-RPC id, as JSON: a number, or a string in quotes.
     pub fn request_id(&self) -> &str {
-        std::str::from_utf8(&self.0.facts().request_id).unwrap_or_default()
+        std::str::from_utf8(&self.call.facts().request_id).unwrap_or_default()
     }
 
     /// Cancelled when the client gave up. The function's future is dropped then, so this is for what it spawned.
     pub fn cancellation(&self) -> CancellationToken {
-        self.0.cancellation().clone()
+        self.call.cancellation().clone()
     }
 
     /// The request's headers; none on stdio.
     pub fn headers(&self) -> Option<&HeaderMap> {
-        self.0.facts().headers()
+        self.call.facts().headers()
     }
 
     /// One header's value, if it is there and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.0.header(name)
+        self.call.header(name)
     }
 
     /// What a layer in front of the server attached to the HTTP request: an authenticated user, say.
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.extension()
+        self.call.extension()
     }
 
     /// An entry of the request's `_meta`.
     pub fn meta(&self, key: &str) -> Option<serde_json::Value> {
-        self.0.facts().meta(key)
+        self.call.facts().meta(key)
     }
 }
 
 impl FromCall for Context {
     fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
-        Ok(Self(call.clone()))
+        Ok(Self { call: call.clone(), resolved: None })
     }
 }

@@ -52,6 +52,8 @@ impl Scope {
     /// It is told [how the round ended](Ending). A round that ends in a question is not the end of the call, but of
     /// everything that ran in it: the next one begins from the top. If the client has gone, it runs in a task of its
     /// own. An error is logged, and changes nothing about the reply.
+    ///
+    /// What is deferred when the round has ended, by a task that outlives it, runs at once, in a task of its own.
     pub fn defer<F, R>(&self, run: impl FnOnce(Ending) -> F + Send + 'static)
     where
         F: Future<Output = R> + Send + 'static,

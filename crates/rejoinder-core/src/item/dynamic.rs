@@ -9,7 +9,7 @@ use super::{Reader, Ready, ready::unread};
 use crate::{
     call::{BadArguments, Members, Param, Texts},
     graph::Resolvers,
-    inject::{Context, FromCall},
+    inject::Context,
     reply::IntoReply,
 };
 
@@ -33,10 +33,9 @@ where
         Ok(Ready::new(move |call| {
             Box::pin(async move {
                 match resolvers.resolve(&call, &named).await {
-                    Ok(resolved) => call.keep_resolved(resolved),
-                    Err(halt) => return call.halt(halt).await,
+                    Ok(resolved) => function(arguments, Context::with_resolved(call, resolved)).await.into_reply(),
+                    Err(halt) => call.halt(halt).await,
                 }
-                function(arguments, Context::from_call(&call, "ctx")?).await.into_reply()
             })
         }))
     }

@@ -1,14 +1,14 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use rejoinder_core::ask::Digest;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 /// What a call has got so far: the content of its state. Names are short because the client carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Progress {
     #[serde(rename = "v")]
-    version: u8,
+    pub(super) version: u8,
     /// The answers that were given, by key.
     #[serde(rename = "a", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) answers: BTreeMap<String, Given>,
@@ -19,8 +19,13 @@ pub(crate) struct Progress {
     #[serde(rename = "s", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) steps: BTreeMap<String, Value>,
     /// What a function that makes its rounds by hand keeps.
-    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "k", default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Value>,
+}
+
+/// What is there is there, `null` included.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// An answer, and to which question.
@@ -98,12 +103,6 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// What is asked or was answered under a key.
-    pub(super) fn digest(&self, key: &str) -> Option<Digest> {
-        let answered = self.answers.get(key).map(|given| given.digest);
-        answered.or_else(|| self.questions.get(key).map(|open| open.digest))
-    }
-
     /// Reads a state that was sealed here or by another build: one that is not understood is no progress, and the
     /// user is asked again.
     pub(crate) fn read(state: &[u8]) -> Self {
@@ -150,6 +149,25 @@ mod tests {
         ] {
             let progress = with(answer);
             assert_eq!(Progress::read(&progress.write()), progress);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_as_it_was() {
+        for kept in [None, Some(Value::Null), Some(json!({ "stage": 2 }))] {
+            let progress = Progress { kept, ..Progress::default() };
+            assert_eq!(Progress::read(&progress.write()), progress);
+        }
+    }
+
+    #[test]
+    fn what_another_build_has_written_is_no_progress() {
+        let steps = BTreeMap::from([("charge".to_owned(), json!(100))]);
+        let known = Progress { steps, ..Progress::default() };
+        assert_eq!(Progress::read(&known.write()), known);
+        let newer = Progress { version: VERSION + 1, ..known };
+        for state in [newer.write(), b"{}".to_vec(), br#"{"v":1,"s":[]}"#.to_vec(), b"not JSON".to_vec()] {
+            assert_eq!(Progress::read(&state), Progress::default(), "{}", String::from_utf8_lossy(&state));
         }
     }
 

@@ -10,28 +10,37 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::try_join_all;
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Fits, NextRound, Question},
+    ask::{BadAnswer, Carrier, Digest, Fits, NextRound, Question},
+    call::Turns,
     error::{Halt, ToolError},
 };
 use rmcp::{
     RoleServer,
-    model::{CancelledNotificationParam, ClientResult, RequestId, ServerRequest},
-    service::{Peer, PeerRequestOptions, ServiceError},
+    model::{CancelledNotificationParam, ClientResult, GetExtensions, RequestId, ServerRequest},
+    service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError},
 };
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::{TRIES, unusable};
+use super::{TRIES, progress::Given, two_questions, unusable};
 
-/// The client at the other end of a session, and what it answered to rounds that are made by hand.
+/// The client at the other end of a session, and what the call has got from it so far.
 pub(crate) struct Live {
     peer: Peer<RoleServer>,
-    by_hand: Mutex<ByHand>,
+    /// The request that the call serves.
+    request: RequestId,
+    so_far: Mutex<SoFar>,
+    /// Who asks what is being asked waits for the answer to that.
+    asking: Turns,
 }
 
+/// What a call knows from one round to the next: a function that makes its rounds by hand has several here too.
 #[derive(Default)]
-struct ByHand {
-    answers: BTreeMap<String, Arc<Value>>,
+struct SoFar {
+    answers: BTreeMap<String, Given>,
+    steps: BTreeMap<String, Value>,
+    /// What was asked in this round under each key, to tell a key that is used twice.
+    seen: BTreeMap<String, Digest>,
     kept: Option<Value>,
     /// How often in a row the call was to go on later without having got any further.
     resumed: u32,
@@ -43,13 +52,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl Live {
-    pub(crate) fn new(peer: Peer<RoleServer>) -> Self {
-        Self { peer, by_hand: Mutex::default() }
+    pub(crate) fn new(peer: Peer<RoleServer>, request: RequestId) -> Self {
+        Self { peer, request, so_far: Mutex::default(), asking: Turns::default() }
     }
 
-    fn by_hand(&self) -> MutexGuard<'_, ByHand> {
+    fn so_far(&self) -> MutexGuard<'_, SoFar> {
         // Every statement leaves it valid.
-        self.by_hand.lock().unwrap_or_else(PoisonError::into_inner)
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn send(&self, key: &str, question: &Question) -> Result<Value, ToolError> {
@@ -61,15 +70,34 @@ impl Live {
             params["elicitationId"] = json!(fresh_id()?);
         }
         let request = json!({ "method": question.method(), "params": params });
-        let request: ServerRequest = serde_json::from_value(request)
+        let mut request: ServerRequest = serde_json::from_value(request)
             .map_err(|error| ToolError::hidden(format!("not a question a session can ask: {error}")))?;
+        // On the stream of the call, from whichever task it is asked.
+        request.extensions_mut().insert(OriginatingRequestId(self.request.clone()));
         match self.exchange(request).await {
             Ok(answer) => Ok(as_json(&answer)),
             Err(ServiceError::McpError(error)) => {
                 Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))
             }
-            Err(error) => Err(ToolError::hidden(error)),
+            Err(error) => {
+                tracing::warn!(key, %error, "a question did not come through");
+                Err(ToolError::new(format!("the client could not be asked `{key}`: the session gives no way to it")))
+            }
         }
+    }
+
+    /// The answer that is there, else it is asked.
+    async fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, ToolError> {
+        let digest = question.digest();
+        self.so_far().see(key, digest)?;
+        let _turn = self.asking.take(key).await;
+        let given = self.so_far().answers.get(key).filter(|given| given.digest == digest).cloned();
+        if let Some(Given { answer, .. }) = given.filter(|given| (fits.check)(&given.answer).is_ok()) {
+            return Ok(answer);
+        }
+        let answer = self.pose(key, question, fits).await?;
+        self.so_far().answers.insert(key.to_owned(), Given { digest, answer: Arc::clone(&answer) });
+        Ok(answer)
     }
 
     /// Asks until an answer can be used, or the tries are used up.
@@ -96,6 +124,16 @@ impl Live {
         let answer = sent.await_response().await;
         open.id = None;
         answer
+    }
+}
+
+impl SoFar {
+    /// Notes what is asked under a key, where nothing else may be asked in the same round.
+    fn see(&mut self, key: &str, digest: Digest) -> Result<(), ToolError> {
+        match self.seen.insert(key.to_owned(), digest) {
+            Some(other) if other != digest => Err(two_questions(key)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -137,38 +175,46 @@ impl Carrier for Live {
         question: &'a Question,
         fits: Fits<'a>,
     ) -> BoxFuture<'a, Result<Arc<Value>, Halt>> {
-        Box::pin(async move { Ok(self.pose(key, question, fits).await?) })
+        Box::pin(async move { Ok(self.answer(key, question, fits).await?) })
     }
 
-    fn recorded(&self, _: &str) -> Option<Value> {
-        None
+    fn recorded(&self, step: &str) -> Option<Value> {
+        self.so_far().steps.get(step).cloned()
     }
 
-    fn record(&self, _: &str, _: Value) {}
+    fn record(&self, step: &str, result: Value) {
+        self.so_far().steps.insert(step.to_owned(), result);
+    }
 
     fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>> {
-        let answer = self.by_hand().answers.get(key).cloned();
-        answer.filter(|answer| (fits.check)(answer).is_ok())
+        let given = self.so_far().answers.get(key).cloned();
+        given.map(|given| given.answer).filter(|answer| (fits.check)(answer).is_ok())
     }
 
     fn kept(&self) -> Option<Value> {
-        self.by_hand().kept.clone()
+        self.so_far().kept.clone()
     }
 
     fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async move {
+            let digests: Vec<_> = next.questions.iter().map(|posed| posed.question.digest()).collect();
+            for (posed, digest) in next.questions.iter().zip(&digests) {
+                self.so_far().see(&posed.key, *digest)?;
+            }
             let asking = next.questions.iter().map(|posed| self.pose(&posed.key, &posed.question, posed.fits()));
             let answers = try_join_all(asking).await?;
-            let answers: Vec<_> = next.questions.iter().map(|posed| posed.key.clone()).zip(answers).collect();
+            let given = answers.into_iter().zip(digests).map(|(answer, digest)| Given { digest, answer });
+            let given: Vec<_> = next.questions.iter().map(|posed| posed.key.clone()).zip(given).collect();
             let pause = {
-                let mut by_hand = self.by_hand();
-                let got_further = !answers.is_empty() || next.state != by_hand.kept;
-                by_hand.resumed = if got_further { 0 } else { by_hand.resumed + 1 };
-                by_hand.answers.extend(answers);
+                let mut so_far = self.so_far();
+                let got_further = !given.is_empty() || next.state != so_far.kept;
+                so_far.resumed = if got_further { 0 } else { so_far.resumed + 1 };
+                so_far.answers.extend(given);
+                so_far.seen.clear();
                 if next.state.is_some() {
-                    by_hand.kept = next.state;
+                    so_far.kept = next.state;
                 }
-                (!got_further).then(|| PAUSE.saturating_mul(1 << by_hand.resumed.min(10)).min(LONGEST_PAUSE))
+                (!got_further).then(|| PAUSE.saturating_mul(1 << so_far.resumed.min(10)).min(LONGEST_PAUSE))
             };
             match pause {
                 Some(pause) => tokio::time::sleep(pause).await,

@@ -13,9 +13,9 @@ use rejoinder_core::{
 use serde_json::Value;
 
 use super::{
-    TRIES,
+    TRIES, mistake,
     progress::{Given, Open, Progress},
-    unusable,
+    two_questions, unusable,
 };
 
 /// One round of a call: what it was told, and what it asks in turn.
@@ -36,6 +36,8 @@ struct Now {
     /// What the next round will know of what was looked at in this one.
     progress: Progress,
     asked: Vec<(String, Question)>,
+    /// The digest of what was asked under each key, to tell a key that is used twice.
+    seen: BTreeMap<String, Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
     unfit: BTreeMap<String, (Arc<Value>, String)>,
     mistake: Option<ToolError>,
@@ -57,7 +59,11 @@ impl Round {
     /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
     fn given(&self, now: &mut Now, key: &str, digest: Digest, fits: Fits<'_>) -> Option<Arc<Value>> {
         let usable = |answer: &Value| (fits.check)(answer).is_ok();
-        let recorded = self.before.answers.get(key).filter(|given| given.digest == digest && usable(&given.answer));
+        let recorded = self.before.answers.get(key);
+        if recorded.is_some_and(|given| given.digest != digest) {
+            tracing::debug!(key, "a recorded answer is to other words than the question has now");
+        }
+        let recorded = recorded.filter(|given| given.digest == digest && usable(&given.answer));
         let answer = recorded.map(|given| &given.answer).or_else(|| {
             let open = self.before.questions.get(key);
             let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
@@ -67,18 +73,31 @@ impl Round {
         Some(Arc::clone(answer))
     }
 
+    /// Keeps every answer for a function that makes its rounds by hand: it may look at it in a later one.
+    fn carry_over(&self, now: &mut Now) {
+        let fresh = self.before.questions.iter().filter_map(|(key, open)| {
+            let answer = self.answers.get(key).filter(|_| !now.unfit.contains_key(key))?;
+            Some((key.clone(), Given { digest: open.digest, answer: answer.clone() }))
+        });
+        let fresh: Vec<_> = fresh.collect();
+        let recorded = self.before.answers.iter().map(|(key, given)| (key.clone(), given.clone()));
+        for (key, given) in fresh.into_iter().chain(recorded) {
+            now.progress.answers.entry(key).or_insert(given);
+        }
+    }
+
     /// The answer that is there, else it is asked.
     fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
         let digest = question.digest();
         let mut now = self.now();
-        if now.progress.digest(key).is_some_and(|other| other != digest) {
-            return Err(now.mistake(format!("two questions are asked under the key `{key}`: give one another key")));
+        if now.seen.insert(key.to_owned(), digest).is_some_and(|other| other != digest) {
+            return Err(now.mistake(two_questions(key)));
         }
         if let Some(answer) = self.given(&mut now, key, digest, fits) {
             return Ok(answer);
         }
         let open = self.before.questions.get(key);
-        let mut asked = Open { digest, bad: 0, reworded: 0 };
+        let mut asked = Open { digest, bad: 0, reworded: open.map_or(0, |open| open.reworded) };
         let mut shown = question.clone();
         match (self.answers.get(key), open) {
             (Some(answer), Some(open)) if open.digest == digest => {
@@ -89,15 +108,18 @@ impl Round {
                 }
                 shown = question.because(&reason);
             }
-            (Some(_), Some(open)) => {
-                asked.reworded = open.reworded + 1;
+            (Some(_), Some(_)) => {
+                tracing::debug!(key, "an answer is to other words than the question has now: it is asked again");
+                asked.reworded += 1;
                 if asked.reworded >= REWORDINGS {
-                    return Err(now.mistake(format!(
+                    return Err(now.mistake(mistake(format!(
                         "the question `{key}` has other words in every round, so no answer is ever to it: take out what \
                          changes, such as the time"
-                    )));
+                    ))));
                 }
             }
+            // No answer came, which gives no new tries.
+            (None, Some(open)) if open.digest == digest => asked.bad = open.bad,
             _ => {}
         }
         now.progress.questions.insert(key.to_owned(), asked);
@@ -109,10 +131,18 @@ impl Round {
 }
 
 impl Now {
-    /// Notes what is asked by hand. An answer that did not fit was one of its tries.
-    fn pose(&mut self, posed: Posed, before: Option<&Open>) -> Result<(), ToolError> {
+    /// Notes what is asked by hand. An answer that did not fit was one of its tries, and none gives no new ones.
+    fn pose(&mut self, posed: Posed, before: Option<&Open>, answered: bool) -> Result<(), ToolError> {
         let Posed { key, question, .. } = posed;
-        let mut open = Open { digest: question.digest(), bad: 0, reworded: 0 };
+        let digest = question.digest();
+        if self.seen.get(&key).is_some_and(|other| *other != digest) {
+            return Err(two_questions(&key));
+        }
+        if self.progress.answers.get(&key).is_some_and(|given| given.digest != digest) {
+            self.progress.answers.remove(&key);
+        }
+        let missed = before.filter(|before| !answered && before.digest == digest);
+        let mut open = Open { digest, bad: missed.map_or(0, |before| before.bad), reworded: 0 };
         let shown = match self.unfit.remove(&key) {
             None => question,
             Some((answer, reason)) => {
@@ -128,12 +158,10 @@ impl Now {
         Ok(())
     }
 
-    /// The author's mistake, told as such: the client can do nothing about it.
-    fn mistake(&mut self, mistake: String) -> Halt {
-        tracing::error!("{mistake}");
-        let error = ToolError::new(mistake);
-        self.mistake = Some(error.clone());
-        Halt::Failed(error)
+    /// Ends the call with the author's mistake, although the function may wait for an answer.
+    fn mistake(&mut self, mistake: ToolError) -> Halt {
+        self.mistake = Some(mistake.clone());
+        Halt::Failed(mistake)
     }
 }
 
@@ -152,9 +180,8 @@ impl Carrier for Round {
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
-        let result = self.before.steps.get(step)?.clone();
-        self.record(step, result.clone());
-        Some(result)
+        // What earlier rounds recorded is carried on in any case; see `parked`.
+        self.now().progress.steps.get(step).or_else(|| self.before.steps.get(step)).cloned()
     }
 
     fn record(&self, step: &str, result: Value) {
@@ -188,9 +215,10 @@ impl Carrier for Round {
     fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
         let mut now = self.now();
         now.progress.kept = next.state;
+        self.carry_over(&mut now);
         let posed = next.questions.into_iter().try_for_each(|posed| {
-            let before = self.before.questions.get(&posed.key);
-            now.pose(posed, before)
+            let (before, answered) = (self.before.questions.get(&posed.key), self.answers.contains_key(&posed.key));
+            now.pose(posed, before, answered)
         });
         Box::pin(std::future::ready(posed))
     }

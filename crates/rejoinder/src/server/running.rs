@@ -69,7 +69,12 @@ impl<O: 'static> Running<O> {
     /// The next event; what was emitted comes before the end, and so does what was deferred.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event<O>> {
         if self.future.is_some() && self.poll_function(cx).is_pending() || self.poll_teardown(cx).is_pending() {
-            return self.call.outbox().poll_take(cx).map(Event::Emitted);
+            let emitted = self.call.outbox().poll_take(cx);
+            if emitted.is_pending() && self.future.is_some() && self.call.is_parked() {
+                // A task of the function has asked, or taken its last step, before there was anybody to wake.
+                cx.waker().wake_by_ref();
+            }
+            return emitted.map(Event::Emitted);
         }
         if let Some(emitted) = self.call.outbox().take() {
             return Poll::Ready(Event::Emitted(emitted));

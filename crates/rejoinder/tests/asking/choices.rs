@@ -43,7 +43,7 @@ async fn one_of_a_list_comes_back_and_nothing_else_does() {
             assert_eq!(reply.asked.len(), 3, "it was asked again");
         }
         let declined = client.decline("branch").call("branch", arguments.clone()).await.unwrap();
-        assert_eq!(declined.text(), "the user declined to answer `branch`, so nothing was done");
+        assert_eq!(declined.text(), "the user declined to answer `branch`, so the call ended there");
     })
     .await;
 }

@@ -5,9 +5,13 @@
 mod capabilities;
 mod choices;
 mod crowd;
+mod keys;
 mod methods;
 mod rounds;
 mod states;
+mod steps;
+mod tries;
+mod unanswered;
 mod visits;
 
 use std::sync::{
@@ -198,13 +202,16 @@ async fn declining_and_leaving_end_the_call_or_are_seen() {
     in_both_eras(Client::new(server()).decline("who"), async |client| {
         let reply = client.call("greet", json!({})).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(reply.text(), "the user declined to answer `who`, so nothing was done");
+        assert_eq!(reply.text(), "the user declined to answer `who`, so the call ended there");
         assert_eq!(client.call("outcome", json!({})).await.unwrap().text(), "Declined");
     })
     .await;
     let client = Client::new(server()).cancel("who");
     assert_eq!(client.call("outcome", json!({})).await.unwrap().text(), "Cancelled");
-    assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "the user went away without answering `who`");
+    assert_eq!(
+        client.call("greet", json!({})).await.unwrap().text(),
+        "the user went away without answering `who`, so the call ended there"
+    );
 }
 
 #[tokio::test]
@@ -225,7 +232,7 @@ async fn a_value_is_changed_whichever_way_it_was_found() {
         assert_eq!(client.call("mapped", json!({ "known": "Eve" })).await.unwrap().text(), "EVE");
         assert_eq!(client.call("mapped", json!({})).await.unwrap().text(), "STRANGER");
         let declined = client.decline("who").call("mapped", json!({})).await.unwrap();
-        assert_eq!(declined.text(), "the user declined to answer `who`, so nothing was done");
+        assert_eq!(declined.text(), "the user declined to answer `who`, so the call ended there");
     })
     .await;
 }

@@ -145,8 +145,8 @@ async fn c37_declining_and_leaving_end_the_call() {
     let client = client(library());
     for case in cases() {
         for (action, told) in [
-            ("decline", "the user declined what `reader` needs, so nothing was done"),
-            ("cancel", "the user went away without answering what `reader` needs, so nothing was done"),
+            ("decline", "the user declined what `reader` needs, so the call ended there"),
+            ("cancel", "the user went away without answering what `reader` needs, so the call ended there"),
         ] {
             let (_, rest) = case.asked(&client, json!({ "action": action })).await;
             match case.round(&client, &case.params, rest).await {

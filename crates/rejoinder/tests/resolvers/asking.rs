@@ -51,9 +51,15 @@ fn nested(path: String, #[resolve(shared::confirm)] shared: Outcome<Arc<u8>>) ->
 }
 
 fn client(runs: &Arc<Runs>) -> Client {
-    Client::new(
-        Server::new("r", "1").provide_shared(Arc::clone(runs)).tools(tools![delete, nested, optional, both, painted]),
-    )
+    Client::new(Server::new("r", "1").provide_shared(Arc::clone(runs)).tools(tools![
+        delete,
+        nested,
+        optional,
+        both,
+        painted,
+        renamed,
+        seen_and_needed
+    ]))
 }
 
 #[tool]
@@ -128,17 +134,46 @@ async fn declining_ends_the_call_where_the_value_is_needed() {
     in_both_eras(client.clone(), async |client| {
         let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(reply.text(), "the user declined what `confirm` needs, so nothing was done");
+        assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
         let reply = client.call("nested", json!({ "path": "a" })).await.unwrap();
-        assert_eq!(reply.text(), "the user declined what `confirm` needs, so nothing was done");
+        assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
     })
     .await;
     let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
     assert_eq!(reply.asked, [["confirm", "user_name"]], "a decline beats what is still open");
     let client = client.cancel("confirm");
     let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
-    assert_eq!(reply.text(), "the user went away without answering what `confirm` needs, so nothing was done");
+    assert_eq!(reply.text(), "the user went away without answering what `confirm` needs, so the call ended there");
     assert_eq!(runs.of("delete"), 0);
+}
+
+/// Calls what it takes by a name of its own.
+#[tool]
+fn renamed(#[resolve(who)] owner: Name) -> String {
+    owner.name
+}
+
+/// Takes one answer in two ways.
+#[tool]
+fn seen_and_needed(#[resolve(who)] seen: Outcome<Name>, #[resolve(who)] needed: &Name, runs: Dep<Runs>) -> String {
+    runs.count("seen_and_needed");
+    format!("{seen:?} {}", needed.name)
+}
+
+#[tokio::test]
+async fn e1_e3_the_parameter_that_needs_the_value_is_named() {
+    let runs = Arc::new(Runs::default());
+    in_both_eras(client(&runs).decline("user_name"), async |client| {
+        let reply = client.call("renamed", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "the user declined what `owner` needs, so the call ended there");
+        let reply = client.call("seen_and_needed", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), "the user declined what `needed` needs, so the call ended there");
+    })
+    .await;
+    assert_eq!(runs.of("seen_and_needed"), 0);
+    let reply = client(&runs).answer("user_name", ada()).call("seen_and_needed", json!({})).await.unwrap();
+    assert_eq!(reply.text(), r#"Accepted(Name { name: "Ada" }) Ada"#);
 }
 
 #[tokio::test]

@@ -52,7 +52,7 @@ async fn resolvers_run_before_the_function_which_takes_their_values() {
     })
     .await;
     let reply = Client::new(server()).decline("confirm").call("delete", json!({ "path": "/a" })).await.unwrap();
-    assert_eq!(reply.text(), "the user declined what `confirm` needs, so nothing was done");
+    assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
     let client = Client::new(server()).replace_resolver::<confirm>(|| Confirm { yes: false });
     assert_eq!(client.call("delete", json!({ "path": "/a" })).await.unwrap().text(), r#""/a" false 2"#);
 }
@@ -115,4 +115,26 @@ fn a_function_names_its_resolvers_itself() {
     }
     let tool = tools![size_of].into_iter().next().unwrap();
     let _ = tool.resolve::<broken>();
+}
+
+#[resolver]
+fn round(runs: Dep<Runs>) -> u32 {
+    runs.count("round");
+    runs.of("round")
+}
+
+#[tokio::test]
+async fn each_round_that_is_made_by_hand_has_values_of_its_own() {
+    for era in [Era::Stateless, Era::Session] {
+        let called = AtomicU32::new(0);
+        let tool = Tool::dynamic(record(json!({})), move |_, ctx| {
+            let is_first = called.fetch_add(1, Ordering::Relaxed) == 0;
+            async move {
+                let round = *ctx.resolved::<round>()?;
+                Ok::<_, ToolError>(if is_first { Reply::resume(round) } else { Reply::done(round) })
+            }
+        });
+        let server = Server::new("r", "1").provide(Runs::default()).tools([tool.resolve::<round>()]);
+        assert_eq!(Client::new(server).era(era).call("delete", json!({})).await.unwrap().text(), "2", "{era:?}");
+    }
 }

@@ -77,5 +77,33 @@ async fn e4_what_ends_the_call_ends_it_at_once() {
     .await;
     // A stateless round waits for all its resolvers, so that everything that can be asked is asked at once.
     let reply = client.era(Era::Session).call("declined_beside", json!({})).await.unwrap();
-    assert_eq!(reply.text(), "the user declined what `asked` needs, so nothing was done");
+    assert_eq!(reply.text(), "the user declined what `asked` needs, so the call ended there");
+}
+
+#[resolver]
+async fn exploding() -> u8 {
+    tokio::task::yield_now().await;
+    panic!("on purpose")
+}
+
+#[tool]
+async fn fragile(#[resolve(exploding)] exploding: Option<u8>, #[resolve(asked)] asked: Option<bool>) -> String {
+    format!("{exploding:?} {asked:?}")
+}
+
+#[tool]
+async fn sturdy(#[resolve(asked)] asked: bool) -> String {
+    asked.to_string()
+}
+
+#[tokio::test]
+async fn a_panic_in_a_resolver_ends_its_call_and_nothing_else() {
+    let server = Server::new("panicking", "1.0.0").tools(tools![fragile, sturdy]);
+    in_both_eras(Client::new(server).answer("asked", rejoinder::Confirmed { yes: true }), async |client| {
+        let error = client.call("fragile", json!({})).await.unwrap_err();
+        assert_eq!(error.code(), Some(-32603));
+        assert!(!error.to_string().contains("on purpose"), "{error}");
+        assert_eq!(client.call("sturdy", json!({})).await.unwrap().text(), "true");
+    })
+    .await;
 }

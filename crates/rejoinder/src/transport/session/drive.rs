@@ -25,7 +25,7 @@ pub(super) async fn drive<O: 'static>(
 ) -> Result<Outcome<O>, ErrorData> {
     let most = engine.options.limits.calls;
     let _running = engine.calls.begin_below(most).ok_or_else(|| error::wire(RpcError::busy(most)))?;
-    let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone())));
+    let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone(), context.id.clone())));
     let running = Running::start(ready, engine.asking_call(facts(session, context), carriage));
     unless_cancelled(session, context, to_the_end(running, again, Notify::new(context))).await
 }

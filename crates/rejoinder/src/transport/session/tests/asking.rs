@@ -9,6 +9,7 @@ use super::{
     http::{Events, Http},
     pipe::Pipe,
 };
+use crate::Ending;
 
 /// A client with a session.
 enum Client {
@@ -27,7 +28,10 @@ impl Client {
     }
 
     async fn call(&mut self, id: &'static str, tool: &str, arguments: Value) {
-        let params = json!({ "name": tool, "arguments": arguments });
+        self.call_with(id, json!({ "name": tool, "arguments": arguments })).await;
+    }
+
+    async fn call_with(&mut self, id: &'static str, params: Value) {
         let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
         match self {
             Self::Pipe(pipe) => pipe.send(call).await,
@@ -108,6 +112,39 @@ async fn calls_that_ask_at_the_same_time_get_their_own_answers() {
 }
 
 #[tokio::test]
+async fn questions_of_one_wave_are_all_out_before_any_is_answered() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "ask_both", json!({})).await;
+        let mut questions = [client.next("call").await, client.next("call").await];
+        questions.sort_by_key(|question| question["params"]["message"].to_string());
+        let [milk, tea] = questions;
+        assert_eq!((&milk["params"]["message"], &tea["params"]["message"]), (&json!("milk?"), &json!("tea?")));
+        client.answer(&milk, false).await;
+        client.answer(&tea, true).await;
+        assert_eq!(text(&client.next("call").await), "true false");
+    }
+}
+
+#[tokio::test]
+async fn who_gives_an_answer_that_does_not_fit_is_told_why() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "ask", json!({})).await;
+        for asked in 1..=3 {
+            let question = client.next("call").await;
+            let message = question["params"]["message"].as_str().expect("a message").to_owned();
+            match asked {
+                1 => assert_eq!(message, "really?"),
+                _ => assert!(message.starts_with("really?\n\n") && message.contains("yes"), "{message}"),
+            }
+            let result = json!({ "action": "accept", "content": { "yes": "perhaps" } });
+            client.send(json!({ "id": question["id"], "result": result })).await;
+        }
+        let told = client.next("call").await;
+        assert!(text(&told).starts_with("no usable answer to `sure` came: ") && text(&told).contains("yes"), "{told}");
+    }
+}
+
+#[tokio::test]
 async fn each_visit_has_a_name_of_its_own() {
     for mut client in Client::each(&fixture(), json!({ "elicitation": { "url": {} } })).await {
         client.call("call", "visit", json!({})).await;
@@ -159,6 +196,20 @@ async fn a_call_that_is_taken_back_leaves_no_question() {
         assert_eq!(told["params"]["requestId"], question["id"], "the user need not be asked any more");
         // The answer was on its way.
         client.answer(&question, true).await;
+        client.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_taken_back_is_torn_down_as_cancelled() {
+    let fixture = fixture();
+    for mut client in Client::each(&fixture, json!({})).await {
+        let params = json!({ "name": "hold", "arguments": {}, "_meta": { "progressToken": 1 } });
+        client.call_with("call", params).await;
+        assert_eq!(client.next("call").await["method"], "notifications/progress");
+        client.send(json!({ "method": "notifications/cancelled", "params": { "requestId": "call" } })).await;
+        until("what it deferred has run", || !fixture.seen.endings.lock().expect("no panic").is_empty()).await;
+        assert_eq!(std::mem::take(&mut *fixture.seen.endings.lock().expect("no panic")), [Ending::Cancelled]);
         client.still_answers().await;
     }
 }

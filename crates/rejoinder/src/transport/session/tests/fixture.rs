@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -14,7 +14,7 @@ use rejoinder_core::{
 };
 
 use crate::{
-    Completing, Confirmed, Tool,
+    Completing, Confirmed, Ending, Tool,
     prelude::*,
     server::{BuiltServer, Engine},
 };
@@ -24,6 +24,7 @@ use crate::{
 pub(super) struct Seen {
     pub(super) running: AtomicUsize,
     pub(super) dropped: AtomicUsize,
+    pub(super) endings: Mutex<Vec<Ending>>,
 }
 
 struct Running(Arc<Seen>);
@@ -58,7 +59,8 @@ pub(super) fn fixture() -> Fixture {
     let seen = Arc::new(Seen::default());
     let server = Server::new("fixture", "1.0.0")
         .instructions("Use it in tests.")
-        .tools(tools![add])
+        .provide_shared(Arc::clone(&seen))
+        .tools(tools![add, hold, ask_both])
         .tools(dynamic_tools(&seen))
         .prompts(prompts![greet])
         .resources(resources![readme, file])
@@ -137,6 +139,33 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
 #[tool]
 async fn add(a: i64, b: i64) -> i64 {
     a + b
+}
+
+/// Waits, and notes how it ends.
+#[tool]
+async fn hold(scope: Scope, ctx: Context, seen: Dep<Seen>) {
+    scope.defer(move |ending| async move {
+        tokio::task::yield_now().await;
+        seen.endings.lock().expect("no panic").push(ending);
+    });
+    ctx.progress(1.0).await;
+    std::future::pending::<()>().await;
+}
+
+#[resolver]
+fn tea() -> Ask<bool> {
+    Ask::confirm("tea?")
+}
+
+#[resolver]
+fn milk() -> Ask<bool> {
+    Ask::confirm("milk?")
+}
+
+/// Asks two questions at once.
+#[tool]
+async fn ask_both(#[resolve(tea)] tea: bool, #[resolve(milk)] milk: bool) -> String {
+    format!("{tea} {milk}")
 }
 
 async fn names(completing: Completing) -> Vec<String> {

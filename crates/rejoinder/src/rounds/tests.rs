@@ -1,0 +1,160 @@
+//! What a round makes of what it was told, and what it tells the next one.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex},
+};
+
+use futures_util::FutureExt;
+use rejoinder_core::{
+    ask::{Answer, Carrier, Fits, Parked, Question},
+    error::Halt,
+    form::{Confirmed, Elicit},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Progress, Round,
+    progress::{Given, Open},
+};
+
+fn question(message: &str) -> Question {
+    Question::Form { message: message.to_owned(), form: Confirmed::form() }
+}
+
+fn yes() -> Value {
+    json!({ "action": "accept", "content": { "yes": true } })
+}
+
+fn given(message: &str, answer: Value) -> Given {
+    Given { digest: question(message).digest(), answer: answer.into() }
+}
+
+fn open(message: &str) -> Open {
+    Open { digest: question(message).digest(), bad: 0, reworded: 0 }
+}
+
+fn by_key<T>(entries: impl IntoIterator<Item = (&'static str, T)>) -> BTreeMap<String, T> {
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// The answer under a key, or what there is instead.
+fn ask(round: &Round, key: &str, message: &str) -> Result<Value, Halt> {
+    let check = |answer: &Value| <Confirmed as Answer>::read(answer).map(|_| ());
+    let fits = Fits { unprompted: false, check: &check };
+    let answer = round.ask(key, &question(message), fits).now_or_never().expect("it is there or it is not");
+    answer.map(Arc::unwrap_or_clone)
+}
+
+/// The keys that a round asks under in the end, and what the next one will know.
+fn end(round: &Round) -> (Vec<String>, Progress) {
+    let Parked { questions, state, .. } = round.parked().expect("it asks").expect("no mistake");
+    (questions.into_iter().map(|(key, _)| key).collect(), Progress::read(&state))
+}
+
+#[test]
+fn d5_d8_what_nobody_asks_any_more_is_left_out() {
+    let before = Progress {
+        answers: by_key([("used", given("Used?", yes())), ("unused", given("Unused?", yes()))]),
+        questions: by_key([("open", open("Open?")), ("gone", open("Gone?"))]),
+        ..Progress::default()
+    };
+    let round = Round::new(
+        before,
+        by_key([("open", yes()), ("gone", yes()), ("stranger", yes())].map(|(key, answer)| (key, answer.into()))),
+    );
+    assert_eq!(ask(&round, "used", "Used?").unwrap(), yes());
+    assert_eq!(ask(&round, "open", "Open?").unwrap(), yes());
+    assert!(matches!(ask(&round, "new", "New?"), Err(Halt::Pending)));
+    let (asked, after) = end(&round);
+    assert_eq!(asked, ["new"]);
+    let answers = by_key([("used", given("Used?", yes())), ("open", given("Open?", yes()))]);
+    assert_eq!(after, Progress { answers, questions: by_key([("new", open("New?"))]), ..Progress::default() });
+}
+
+#[test]
+fn d5_a_decline_is_to_the_words_that_were_declined() {
+    let decline = json!({ "action": "decline" });
+    let before = Progress { answers: by_key([("sure", given("Sure?", decline.clone()))]), ..Progress::default() };
+    let same = Round::new(before.clone(), BTreeMap::new());
+    assert_eq!(ask(&same, "sure", "Sure?").unwrap(), decline);
+    let reworded = Round::new(before, BTreeMap::new());
+    assert!(matches!(ask(&reworded, "sure", "Really sure?"), Err(Halt::Pending)));
+    let (asked, after) = end(&reworded);
+    assert_eq!(asked, ["sure"]);
+    let questions = by_key([("sure", open("Really sure?"))]);
+    assert_eq!(after, Progress { questions, ..Progress::default() }, "the old answer is gone");
+}
+
+#[test]
+fn an_entry_that_no_longer_fits_is_asked_for_again() {
+    let other = json!({ "action": "accept", "content": { "yes": "perhaps" } });
+    let before = Progress { answers: by_key([("sure", given("Sure?", other))]), ..Progress::default() };
+    let round = Round::new(before, BTreeMap::new());
+    assert!(matches!(ask(&round, "sure", "Sure?"), Err(Halt::Pending)));
+    assert_eq!(end(&round).0, ["sure"]);
+}
+
+#[test]
+fn a_round_without_an_answer_changes_no_count() {
+    let (bad, reworded) = (2, 1);
+    let questions = by_key([("sure", Open { bad, reworded, ..open("Sure?") })]);
+    let round = Round::new(Progress { questions: questions.clone(), ..Progress::default() }, BTreeMap::new());
+    assert!(matches!(ask(&round, "sure", "Sure?"), Err(Halt::Pending)));
+    assert_eq!(end(&round).1.questions, questions);
+}
+
+#[test]
+fn steps_are_known_in_their_own_round_and_all_that_follow() {
+    let round = Round::new(Progress::default(), BTreeMap::new());
+    assert_eq!(round.recorded("charge"), None);
+    round.record("charge", json!(100));
+    assert_eq!(round.recorded("charge"), Some(json!(100)));
+    let next = Round::new(end(&round).1, BTreeMap::new());
+    assert_eq!(next.recorded("charge"), Some(json!(100)));
+}
+
+#[test]
+fn d13_an_answer_to_other_words_is_logged_without_what_it_says() {
+    let secret = json!({ "action": "accept", "content": { "yes": true, "note": "topsecret" } });
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .finish();
+    tracing::subscriber::with_default(subscriber, || {
+        let before = Progress {
+            answers: by_key([("recorded", given("Old?", secret.clone()))]),
+            questions: by_key([("late", open("Old?"))]),
+            ..Progress::default()
+        };
+        let round = Round::new(before, by_key([("late", secret.into())]));
+        assert!(matches!(ask(&round, "recorded", "New?"), Err(Halt::Pending)));
+        assert!(matches!(ask(&round, "late", "New?"), Err(Halt::Pending)));
+    });
+    let lines = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(
+        lines.contains("a recorded answer is to other words than the question has now key=\"recorded\""),
+        "{lines}"
+    );
+    assert!(lines.contains("an answer is to other words than the question has now: it is asked again key=\"late\""));
+    assert!(!lines.contains("topsecret"), "{lines}");
+}
+
+/// What is logged.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

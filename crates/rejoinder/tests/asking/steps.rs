@@ -1,0 +1,135 @@
+//! Steps: what must not happen twice happens once, in every round and both eras.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+impl Counters {
+    /// Something that takes a while, and costs.
+    async fn charge(&self) -> Result<u32, ToolError> {
+        let receipt = self.charges.fetch_add(1, Ordering::Relaxed) + 100;
+        for _ in 0..5 {
+            tokio::task::yield_now().await;
+        }
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        Ok(receipt)
+    }
+
+    /// How many charges began, and how many came to an end.
+    fn charged(&self) -> (u32, u32) {
+        (self.charges.load(Ordering::Relaxed), self.runs.load(Ordering::Relaxed))
+    }
+}
+
+/// The same step again, later in the same round.
+#[tool]
+async fn in_turn(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let one: u32 = ctx.once("charge", || counters.charge()).await?;
+    let two: u32 = ctx.once("charge", || counters.charge()).await?;
+    Ok(format!("{one} {two}"))
+}
+
+/// The same step twice, side by side.
+#[tool]
+async fn side_by_side(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let charge = || ctx.once("charge", || counters.charge());
+    let (one, two): (u32, u32) = tokio::try_join!(charge(), charge())?;
+    Ok(format!("{one} {two}"))
+}
+
+/// A question beside a step that takes a while.
+#[tool]
+async fn beside_a_question(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let (Name { name }, receipt): (_, u32) =
+        tokio::try_join!(ctx.ask("who", Ask::user("Who?")), ctx.once("charge", || counters.charge()))?;
+    Ok(format!("{name} {receipt}"))
+}
+
+/// The same, with the step in a task of its own.
+#[tool]
+async fn in_a_task(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let inner = ctx.clone();
+    let task = tokio::spawn(async move { inner.once("charge", || counters.charge()).await });
+    let (name, receipt) = tokio::join!(ctx.ask("who", Ask::user("Who?")), task);
+    let (Name { name }, receipt): (_, u32) = (name?, receipt??);
+    Ok(format!("{name} {receipt}"))
+}
+
+/// A step that asks before it does anything.
+#[tool]
+async fn that_asks(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    ctx.once("order", || async {
+        let Name { name } = ctx.ask("who", Ask::user("Who?")).await?;
+        Ok(format!("{name} {}", counters.charge().await?))
+    })
+    .await
+}
+
+/// One key for two types.
+#[tool]
+async fn retyped(ctx: Context) -> Result<u32, ToolError> {
+    ctx.once("word", || async { Ok("seven".to_owned()) }).await?;
+    ctx.once("word", || async { Ok(7) }).await
+}
+
+/// What JSON cannot hold.
+#[tool]
+async fn unwritable(ctx: Context) -> Result<(), ToolError> {
+    ctx.once("map", || async { Ok(BTreeMap::from([((1, 2), 3)])) }).await.map(|_: BTreeMap<(u8, u8), u8>| ())
+}
+
+fn steps() -> (Client, Arc<Counters>) {
+    let counters = Arc::new(Counters::default());
+    let server = Server::new("steps", "1.0.0").provide_shared(Arc::clone(&counters));
+    let server = server.tools(tools![in_turn, side_by_side, beside_a_question, in_a_task, that_asks]);
+    (Client::new(server.tools(tools![retyped, unwritable])).answer("who", ada()), counters)
+}
+
+/// The reply of a tool in each era, which must have charged once.
+async fn charged_once(tool: &str, text: &str) {
+    for era in [Era::Stateless, Era::Session] {
+        let (client, counters) = steps();
+        let reply = client.era(era).call(tool, json!({})).await.unwrap();
+        assert_eq!(reply.text(), text, "{era:?}");
+        assert_eq!(counters.charged(), (1, 1), "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_step_is_taken_once_in_a_round_too() {
+    charged_once("in_turn", "100 100").await;
+}
+
+#[tokio::test]
+async fn who_comes_to_a_step_that_is_being_taken_waits_for_it() {
+    charged_once("side_by_side", "100 100").await;
+}
+
+#[tokio::test]
+async fn a_round_does_not_end_while_a_step_is_being_taken() {
+    charged_once("beside_a_question", "Ada 100").await;
+}
+
+#[tokio::test]
+async fn nor_while_it_is_being_taken_in_a_task() {
+    charged_once("in_a_task", "Ada 100").await;
+}
+
+#[tokio::test]
+async fn a_step_that_asks_is_taken_when_the_answer_is_there() {
+    charged_once("that_asks", "Ada 100").await;
+}
+
+#[tokio::test]
+async fn a_step_that_cannot_be_recorded_or_read_is_the_authors_mistake() {
+    in_both_eras(steps().0, async |client| {
+        let reply = client.call("retyped", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        let told = "what the step `word` has recorded is not of the type that it has now: use another key";
+        assert_eq!(reply.text(), told);
+        let reply = client.call("unwritable", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), "what the step `map` gives cannot be recorded: key must be a string");
+    })
+    .await;
+}

@@ -1,0 +1,83 @@
+//! Answers that cannot be used: each is one of three tries, whatever comes between them.
+
+use serde_json::Value;
+
+use super::*;
+
+/// Two questions at once.
+#[tool]
+async fn pair(ctx: Context) -> Result<String, ToolError> {
+    let (Name { name }, Sure { sure }): (_, Sure) =
+        tokio::try_join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("sure", Ask::user("Sure?")))?;
+    Ok(format!("{name} {sure}"))
+}
+
+/// The same, by hand.
+#[tool]
+async fn pair_by_hand(rounds: Rounds) -> Reply<String> {
+    match (rounds.answer::<Name>("who"), rounds.answer::<Sure>("sure")) {
+        (Some(Outcome::Accepted(who)), Some(Outcome::Accepted(Sure { sure }))) => {
+            Reply::done(format!("{} {sure}", who.name))
+        }
+        (None, Some(_)) => Reply::ask("who", Ask::<Name>::user("Who?")),
+        _ => Reply::ask("who", Ask::<Name>::user("Who?")).and("sure", Ask::<Sure>::user("Sure?")),
+    }
+}
+
+/// The replies of a tool, round by round, to these answers.
+async fn rounds(tool: &str, answers: impl IntoIterator<Item = Value>) -> Vec<Value> {
+    let client = Client::new(Server::new("tries", "1.0.0").tools(tools![pair, pair_by_hand])).answer("who", ada());
+    let first = json!({ "name": tool, "arguments": {} });
+    let mut replies = vec![client.request("tools/call", first.clone()).await.unwrap()];
+    for answers in answers {
+        let mut next = first.clone();
+        next["requestState"] = replies.last().unwrap()["requestState"].clone();
+        next["inputResponses"] = answers;
+        replies.push(client.request("tools/call", next).await.unwrap());
+    }
+    replies
+}
+
+fn bad() -> Value {
+    json!({ "action": "accept", "content": { "name": "" } })
+}
+
+fn sure() -> Value {
+    json!({ "action": "accept", "content": { "sure": true } })
+}
+
+fn message(reply: &Value) -> &str {
+    reply["inputRequests"]["who"]["params"]["message"].as_str().unwrap_or_else(|| panic!("not asked: {reply}"))
+}
+
+fn text(reply: &Value) -> &str {
+    reply["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no result: {reply}"))
+}
+
+#[tokio::test]
+async fn each_time_the_reason_is_told_and_in_the_end_the_field_is_named() {
+    for tool in ["pair", "pair_by_hand"] {
+        let answers = [json!({ "who": bad(), "sure": sure() }), json!({ "who": bad() }), json!({ "who": bad() })];
+        let replies = rounds(tool, answers).await;
+        assert_eq!(message(&replies[0]), "Who?");
+        for reply in &replies[1..3] {
+            let reason = message(reply).strip_prefix("Who?\n\n").unwrap_or_else(|| panic!("{reply}"));
+            assert!(reason.contains("`name`"), "{reason}");
+            assert!(reply["inputRequests"].get("sure").is_none(), "what was answered is not asked again: {reply}");
+        }
+        assert_eq!(replies[3]["isError"], true);
+        let told = text(&replies[3]);
+        assert!(told.starts_with("no usable answer to `who` came: ") && told.contains("`name`"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn c34_an_answer_that_does_not_come_gives_no_new_tries() {
+    for tool in ["pair", "pair_by_hand"] {
+        let without = || json!({ "sure": sure() });
+        let answers = [json!({ "who": bad() }), without(), json!({ "who": bad() }), json!({}), json!({ "who": bad() })];
+        let replies = rounds(tool, answers).await;
+        assert!(replies[..5].iter().all(|reply| reply["inputRequests"]["who"].is_object()), "{replies:?}");
+        assert!(text(&replies[5]).starts_with("no usable answer to `who` came: "), "{tool}: {}", replies[5]);
+    }
+}
