@@ -24,12 +24,12 @@ pub use transport::{McpService, ReplyStream, ResponseBody, log_to_stderr};
 
 pub use rejoinder_core::{
     BoxFuture,
-    ask::{Ask, Outcome, Root, Roots, Sample, Sampling, Visited},
+    ask::{Answer, Ask, Outcome, Root, Roots, Sample, Sampling, Visited},
     call::{Argument, Call, Completing, Ending, Era, Facts, Level},
     error::ToolError,
     form::{
         Answered, Choice, ChoicesField, Confirmed, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors,
-        Format, NumberField, Rules, TextField,
+        Format, IntoChoice, NumberField, Rules, TextField,
     },
     inject::{Context, Dep, FromCall, Rounds, Scope},
     item::{Prompt, Resource, Tool},
