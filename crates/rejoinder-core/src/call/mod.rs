@@ -11,6 +11,7 @@ mod members;
 mod missing;
 mod outbox;
 mod param;
+mod slot;
 mod texts;
 
 use std::{
@@ -31,7 +32,7 @@ use crate::{
 };
 
 pub use argument::Argument;
-pub use argument_set::{ArgumentSet, ReadParams, Slot, read_arguments};
+pub use argument_set::{ArgumentSet, ReadParams, read_arguments};
 pub use bad_arguments::{BadArgument, BadArguments};
 pub use default::{DefaultOf, Shown, default_of, show_default};
 pub use deferred::Ending;
@@ -40,6 +41,7 @@ pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};
 pub use members::Members;
 pub use outbox::{Emitted, Outbox};
 pub use param::{Complete, Completes, Completing, Param, complete_with};
+pub use slot::Slot;
 pub use texts::Texts;
 
 /// One call, as everything that runs for it shares it.
