@@ -3,7 +3,7 @@
 pub use rejoinder_core::{
     BoxFuture,
     ask::{NotAsk, NotResult, NotResultOfAsk, Outcome, Returned, Shape, shape, told},
-    call::{Call, Param, ReadParams, complete_with, default_of, show_default},
+    call::{Call, Default, Param, ReadParams, complete_with, default_of, show_default},
     error::{Halt, ToolError},
     form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
     graph::{

@@ -34,7 +34,7 @@ use crate::{
 pub use argument::Argument;
 pub use argument_set::{ArgumentSet, ReadParams, read_arguments};
 pub use bad_arguments::{BadArgument, BadArguments};
-pub use default::{DefaultOf, Shown, default_of, show_default};
+pub use default::{Default, DefaultOf, Shown, default_of, show_default};
 pub use deferred::Ending;
 pub use dependencies::Dependencies;
 pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};

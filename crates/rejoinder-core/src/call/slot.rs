@@ -68,8 +68,8 @@ impl<T: Argument + serde::de::DeserializeOwned> Slot for T {
     }
 
     fn absent(param: &Param) -> Option<Self> {
-        match param.default {
-            Some(default) => <T as Argument>::from_value(default()),
+        match &param.default {
+            Some(default) => default.make(),
             None => <T as Argument>::absent(),
         }
     }
@@ -84,6 +84,9 @@ impl<T: Argument + serde::de::DeserializeOwned> Slot for T {
 
     fn describe(param: &Param, schema: &mut InputSchema) {
         let required = param.default.is_none() && <T as Argument>::absent().is_none();
-        schema.add(param, required, <T as Argument>::schema);
+        // Infinity, say, is `null` in JSON, and `null` is no number: what cannot be sent is not shown.
+        let shown = param.default.and_then(|default| (default.show)());
+        let default = shown.filter(|shown| <T as Argument>::from_value(shown.clone()).is_some());
+        schema.add(param, required, default, <T as Argument>::schema);
     }
 }

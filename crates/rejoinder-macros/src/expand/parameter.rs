@@ -176,7 +176,7 @@ fn last_span(tokens: &TokenStream) -> Span {
     })
 }
 
-/// `#[arg(default = ..)]` as a function to JSON.
+/// `#[arg(default = ..)]` as a function, and as another one to JSON.
 ///
 /// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
 /// that the type of `10` or `Vec::new()` can be inferred.
@@ -190,10 +190,17 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
     let at = Span::call_site().located_at(expression.span());
     let value =
         if converted { quote_spanned!(at=> __rj::default_of::<#alias>(#expression)) } else { quote!(#expression) };
+    let (make, show) = (local("make"), local("show"));
     Some(quote_spanned! {at=>
-        || {
-            let default: #alias = #value;
-            __rj::show_default(&default)
+        {
+            fn #make() -> #alias {
+                let default: #alias = #value;
+                default
+            }
+            fn #show() -> __rj::Option<__rj::Value> {
+                __rj::show_default(&#make())
+            }
+            __rj::Default { make: &(#make as fn() -> #alias), show: #show }
         }
     })
 }
