@@ -31,6 +31,7 @@ pub use rejoinder_core::{
         Answered, Choice, ChoicesField, Confirmed, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors,
         Format, IntoChoice, NumberField, Rules, TextField,
     },
+    graph::Resolver,
     inject::{Context, Dep, FromCall, Rounds, Scope},
     item::{Prompt, Resource, Tool},
     model,

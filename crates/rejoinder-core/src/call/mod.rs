@@ -33,6 +33,7 @@ use crate::{
 
 pub use argument::Argument;
 pub use argument_set::{ArgumentSet, ReadParams, read_arguments};
+pub(crate) use argument_set::{REQUIRED, path};
 pub use bad_arguments::{BadArgument, BadArguments};
 pub use default::{Default, DefaultOf, Shown, default_of, show_default};
 pub use deferred::Ending;

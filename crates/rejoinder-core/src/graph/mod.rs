@@ -10,7 +10,9 @@ mod check;
 mod double;
 mod fits;
 mod halts;
+mod instance;
 mod keys;
+mod named;
 mod needs;
 mod node;
 mod over;
@@ -26,7 +28,11 @@ pub use double::{Doubles, leads_to};
 pub use fits::{C, FitsArgument, FitsIf, FitsIn, HasArgument, Name, SameAs, check_fits};
 pub use futures_util::future::try_join;
 pub use halts::{Halts, Taking};
+pub use instance::Instance;
 pub use keys::Keys;
+pub use named::{
+    GenericOver, Mistaken, Naming, NotResolver, NotTold, NotUngiven, Sound, Taken, Told, Ungiven, Unmarked, naming,
+};
 pub use needs::needs_below;
 pub use node::{ByName, Edge, ItemNode, Node, NodeArgument, ReadByName, node_id};
 pub use over::{Needed, Wants, over, unless_over};

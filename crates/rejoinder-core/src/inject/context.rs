@@ -154,7 +154,7 @@ impl Context {
     /// If the tool was not given it.
     pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, ToolError> {
         self.0.resolved::<R>().ok_or_else(|| {
-            let name = R::node().name;
+            let name = R::instance().shown();
             ToolError::mistake(format!(
                 "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
             ))
