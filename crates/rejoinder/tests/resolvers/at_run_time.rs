@@ -100,6 +100,43 @@ async fn bad_arguments_are_told_in_the_words_of_other_tools() {
     assert!(told[0].iter().any(|line| line.starts_with("- `sizes[1]`: expected an integer")), "{told:?}");
 }
 
+/// An argument whose reading goes wrong.
+struct Mine;
+
+impl<'de> serde::Deserialize<'de> for Mine {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("stepped on")
+    }
+}
+
+impl schemars::JsonSchema for Mine {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Mine".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({})
+    }
+}
+
+#[resolver]
+fn step(mine: &Mine) -> u8 {
+    let Mine = mine;
+    0
+}
+
+#[tokio::test]
+async fn an_argument_whose_type_panics_fails_its_call_alone() {
+    let client = Client::new(Server::new("r", "1").tools([plain(json!({ "mine": {} })).resolve::<step>()]));
+    in_both_eras(client, async |client| {
+        for _ in 0..2 {
+            let error = client.call("delete", json!({ "mine": 1 })).await.unwrap_err();
+            assert_eq!(error.code(), Some(-32603), "{error}");
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_value_of_a_resolver_that_the_tool_does_not_have_is_a_mistake() {
     let client = Client::new(Server::new("r", "1").tools([plain(json!({}))]));
