@@ -1,4 +1,5 @@
-//! The attribute macros of rejoinder. Use them through the `rejoinder` crate, whose documentation shows them at work.
+//! The attribute macros of rejoinder. Use them through the `rejoinder` crate, whose documentation of each
+//! comes before what is said here and shows it at work.
 //!
 //! Each macro keeps the function as it is and writes a hidden type of the same name beside it. The way through:
 //!
@@ -24,63 +25,73 @@ mod types;
 use kind::Kind;
 use proc_macro::TokenStream;
 
-/// Makes a function a tool, and keeps it a function.
+/// # Options
 ///
-/// Each parameter is the model's argument, described by its doc comment, unless its type implements `FromCall`.
+/// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default);
+/// * `read_only`, `destructive`, `idempotent`, `open_world`, each also `= false`;
+/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
 ///
-/// Options: `name = ".."`, `title = ".."`, `description = ".."` (the function's doc comment by default),
-/// `read_only`, `destructive`, `idempotent`, `open_world` (each also `= false`),
-/// `icon(src = "..", mime_type = "..", sizes = "..")`.
+/// On a parameter:
 ///
-/// On a parameter: `#[arg(name = "..", default = .., header = "..")]`; `#[arg]` or `#[inject]` where its type could be both.
+/// * `#[arg(name = "..", default = .., header = "..")]`: the model's argument, though the server could supply it; its name
+///   and default, and the header `Mcp-Param-..` in which clients repeat it;
+/// * `#[resolve(function)]`: what that resolver makes;
+/// * `#[inject]`: what the server supplies, though the model could.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Tool, options.into(), &item.into()).into()
 }
 
-/// Makes a function a prompt, and keeps it a function.
+/// # Options
 ///
-/// Options: `name = ".."`, `title = ".."`, `description = ".."`, `icon(..)`.
+/// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default);
+/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
 ///
-/// On a parameter: `#[arg(name = "..", default = .., complete = path)]`, where `path` is an
-/// `async fn(Completing) -> Vec<String>`; `#[arg]` or `#[inject]` where its type could be both.
+/// On a parameter:
+///
+/// * `#[arg(name = "..", default = .., complete = path)]`, where `path` is an `async fn(Completing) -> Vec<String>` that
+///   proposes values while the user types;
+/// * `#[resolve(function)]`: what that resolver makes;
+/// * `#[inject]`: what the server supplies, though the client could.
 #[proc_macro_attribute]
 pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Prompt, options.into(), &item.into()).into()
 }
 
-/// Makes a function a resource, or a template of many, and keeps it a function.
+/// # Options
 ///
-/// The URI comes first: `#[resource("files://{path}")]`. Each variable of it is a parameter.
-/// Options: `name = ".."`, `title = ".."`, `description = ".."`, `mime_type = ".."`, `ttl_ms = ..`, `public`,
-/// `icon(..)`. On a parameter: as for `#[prompt]`.
+/// After the URI:
+///
+/// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default),
+///   `mime_type = ".."`;
+/// * `ttl_ms = ..` and `public`: how long a client may keep the contents, and whether for everybody;
+/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
+///
+/// On a parameter: as for `#[prompt]`.
 #[proc_macro_attribute]
 pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Resource, options.into(), &item.into()).into()
 }
 
-/// Makes a function a resolver, whose value fills parameters, and keeps it a function.
+/// # Options
 ///
-/// `#[resolve(confirm)]` on a parameter of a tool, prompt, resource or another resolver takes what `confirm` returns:
-/// `T`, `Ask<T>`, or a `Result` of either. The parameter is a `T`, a `&T`, an `Option<T>` (`None` if the user declined)
-/// or an `Outcome<T>`.
+/// * `key = ".."`, under which it asks: its name by default, numbered (`confirm#1`) where two of one item share it;
+/// * `cache = false`, to run anew for each parameter that it fills.
 ///
-/// A resolver runs at most once in a round, and at the same time as the others. Its own parameters are
+/// On a parameter:
 ///
-/// * the arguments of whatever it is used by, by name, owned or borrowed (`path: &str` for `path: String`);
-/// * what other resolvers make, with `#[resolve(..)]`;
-/// * what the call supplies, as everywhere.
+/// * nothing, for what the call supplies and for the arguments of whatever it is used by: by their names, owned or borrowed
+///   (`path: &str` for `path: String`, `&Path` for a `PathBuf`, `&[T]` for a `Vec<T>`, `&T` for a `T`);
+/// * `#[arg(name = "..")]`, `#[inject]`, `#[resolve(function)]`, as for `#[tool]`.
 ///
-/// Options: `key = ".."`, under which it asks (its name by default); `cache = false`, to run anew for each parameter.
+/// In a generic resolver, what depends on a type parameter is supplied by the call, unless it is marked `#[arg]`.
 #[proc_macro_attribute]
 pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::resolver(options.into(), &item.into()).into()
 }
 
-/// Lets the functions of an `impl` block be tools, prompts, resources and resolvers; the latter are `Self::name` there.
-///
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the
-/// type: `Arc::new(shop).tools()`.
+/// type. Its resolvers are `Self::name` within it.
 ///
 /// (It is not called `tools`, because the list `tools![..]` is: macros of both kinds share their names.)
 #[proc_macro_attribute]
@@ -88,7 +99,7 @@ pub fn group(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::impl_block(options.into(), &item.into()).into()
 }
 
-/// Makes a struct a form that the user can be asked to fill in.
+/// # Options
 ///
 /// A field is a `String`, an integer, `f32` or `f64`, a `bool`, an enum that derives `ElicitEnum` (one choice), a `Vec`
 /// of such an enum (several), or an `Option` of one of these, which may be left out. Its doc comment is its description.
@@ -103,7 +114,7 @@ pub fn elicit(item: TokenStream) -> TokenStream {
     elicit::form(item.into()).into()
 }
 
-/// Makes an enum without data a choice in a form.
+/// # Options
 ///
 /// On the enum, `#[elicit(..)]` with `rename_all = "snake_case"` (or another case that serde has) for the values in the
 /// answer, which are the variants' names by default; `legacy_names` for clients that know titles only as `enumNames`.

@@ -14,6 +14,19 @@ pub(crate) fn rejoinder() -> TokenStream {
     }
 }
 
+/// Whether there is a crate or a type of the language of that name. An import would not know which is meant.
+pub(crate) fn is_taken(ident: &Ident) -> bool {
+    const TYPES: &[&str] = &[
+        "bool", "char", "str", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
+        "f16", "f32", "f64", "f128",
+    ];
+    // `drop` is the one function that every module has.
+    const OTHERS: &[&str] = &["std", "core", "alloc", "proc_macro", "test", "drop"];
+    let name = wire(ident);
+    let is_crate = |name: &str| crate_name(name).is_ok();
+    TYPES.contains(&&*name) || OTHERS.contains(&&*name) || is_crate(&name) || is_crate(&name.replace('_', "-"))
+}
+
 /// A name of ours that no user's name can meet, not even when the function comes out of another macro.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(&format!("__rj_{name}"), Span::mixed_site())

@@ -53,6 +53,9 @@ impl Parameter {
                 let elem = &slice.elem;
                 quote!(__rj::Vec<#elem>)
             }
+            Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Path") => {
+                quote!(<#path as __rj::Lent>::Owner)
+            }
             other => other.to_token_stream(),
         })
     }

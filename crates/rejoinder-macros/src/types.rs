@@ -21,8 +21,23 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, may_borrow: bool, errors: &
             }
             check.visit_type(&reference.elem);
         }
+        Type::Reference(reference) if reference.lifetime.is_none() && is_of_a_value(&reference.elem) => {
+            let (word, owned, written) = (kind.word(), pretty(&reference.elem), pretty(reference));
+            check.errors.at(
+                reference,
+                format!(
+                    "a {word} owns its arguments: write `{owned}` instead of `{written}`, or fill it from a resolver: \
+                     `#[resolve(function)]`"
+                ),
+            );
+        }
         ty => check.visit_type(ty),
     }
+}
+
+/// Whether a reference to this is one that a resolver could fill: none makes a `str`, a slice or a `Path`.
+fn is_of_a_value(elem: &Type) -> bool {
+    owned(elem) == pretty(elem)
 }
 
 /// Checks the return type.

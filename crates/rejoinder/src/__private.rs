@@ -2,18 +2,19 @@
 
 pub use rejoinder_core::{
     BoxFuture,
-    ask::{NotAsk, NotResult, NotResultOfAsk, Outcome, Returned, Shape, shape, told},
-    call::{Call, Param, ReadParams, complete_with, default_of, show_default},
+    ask::{NotAsk, NotForm, NotResult, NotResultOfAsk, Outcome, Returned, Shape, shape, told},
+    call::{Call, Default, Param, ReadParams, complete_with, default_of, show_default},
     error::{Halt, ToolError},
     form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
     graph::{
-        C, Edge, FitsArgument, FitsIn, FunctionArguments, Halts, HasArgument, ItemCheck, ItemNode, Keys, Name, Needed,
-        Node, NodeArgument, Report, Resolver, ResolverParameter, Walk, Wants, check_cycle, check_fits, check_item,
-        is_cached, needs_below, node_id, over, try_join, unless_over,
+        C, Edge, FitsArgument, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance, ItemCheck,
+        ItemNode, Keys, Name, Naming, Needed, Node, NodeArgument, NotResolver, NotTold, NotUngiven, Report, Resolver,
+        ResolverParameter, Sound, Taken, Told, Ungiven, Unmarked, Walk, Wants, check_cycle, check_fits, check_item,
+        is_cached, naming, needs_below, node_id, over, try_join, unless_over,
     },
     inject::{
-        Injected, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, check_argument, check_injected,
-        needs, source,
+        Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, check_argument,
+        check_injected, needs, source,
     },
     item::{
         Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,

@@ -1,8 +1,128 @@
-//! A framework for MCP servers in which a tool's parameters say where they come from.
+//! A framework for MCP servers in which **a tool's parameters say where they come from**, and a parameter may come from
+//! *asking the user*.
+//!
+//! You write functions. The framework fills their parameters from the model's arguments, shared services, the call itself
+//! and other functions, and serves them to clients of every protocol version, over HTTP and stdio.
+//!
+//! ```no_run
+//! use rejoinder::prelude::*;
+//!
+//! struct Greetings(&'static str);
+//!
+//! /// Greet somebody.
+//! #[tool(read_only)]
+//! async fn greet(
+//!     /// Whom to greet
+//!     name: String,
+//!     /// How often
+//!     #[arg(default = 1)] times: u8,
+//!     greetings: Dep<Greetings>, // provided once, below; the model neither sees nor supplies it
+//! ) -> Result<String, ToolError> {
+//!     if name.is_empty() {
+//!         return Err(ToolError::new("say whom to greet, such as `Ada`"));
+//!     }
+//!     Ok(format!("{}, {name}!\n", greetings.0).repeat(times.into()))
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> rejoinder::Result<()> {
+//!     let server = Server::new("greeter", "1.0.0").provide(Greetings("Hello")).tools(tools![greet]);
+//!     server.serve_from_args().await // --stdio (the default), --http ADDR, --help
+//! }
+//! ```
+//!
+//! Besides tools there are prompts ([`macro@prompt`]) and resources ([`macro@resource`]), which take the same parameters;
+//! [`macro@group`] makes them of the methods of a type. A function that is marked stays a function: call it in a unit test.
+//!
+//! # Where a parameter comes from
+//!
+//! | you write | it comes from |
+//! |---|---|
+//! | `path: String`, any type that is `Deserialize` and `JsonSchema` | the model's arguments: in the schema, checked, described by its doc comment |
+//! | `#[arg(default = 5)] n: u32`, `n: Option<u32>` | the same, and may be left out |
+//! | `#[resolve(confirm)] confirm: Confirm`, or `&T`, `Option<T>`, `Outcome<T>` | the function `confirm`, marked [`#[resolver]`](macro@resolver) |
+//! | `database: `[`Dep`]`<Database>` | [`Server::provide`] |
+//! | `ctx: `[`Context`] | the call: progress, logs, the client, questions to it |
+//! | `scope: `[`Scope`] | the same: what to do when it ends |
+//! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | what came back with this round, for functions that make their rounds by hand |
+//! | `server: `[`ServerHandle`] | the running server: add and remove what it offers |
+//! | a type of your own | your [`FromCall`] |
+//!
+//! Where a type could be both the model's and the server's, write `#[arg]` or `#[inject]` before the parameter.
+//!
+//! # Resolvers, and questions
+//!
+//! A resolver is a function whose value fills parameters. It takes the arguments that it names, other resolvers' values and
+//! all of the above, runs at most once in a round, at the same time as the others, and may ask the user.
+//!
+//! ```
+//! use rejoinder::{prelude::*, testing::Client};
+//! use serde_json::json;
+//!
+//! /// A form. Flat by construction: a nested struct here does not compile.
+//! #[derive(Elicit)]
+//! struct Confirm {
+//!     /// Delete it and everything in it?
+//!     yes: bool,
+//! }
+//!
+//! /// `path` is the tool's own argument, by its name.
+//! #[resolver]
+//! fn confirm(path: &str) -> Ask<Confirm> {
+//!     if path.ends_with(".tmp") {
+//!         return Ask::known(Confirm { yes: true }); // nobody is asked
+//!     }
+//!     Ask::user(format!("{path} is not empty."))
+//! }
+//!
+//! /// Delete a folder.
+//! #[tool(destructive)]
+//! async fn delete_folder(path: String, #[resolve(confirm)] confirm: &Confirm) -> String {
+//!     if confirm.yes { format!("{path} is gone") } else { format!("{path} stays") }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), rejoinder::testing::Error> {
+//! let server = Server::new("files", "1.0.0").tools(tools![delete_folder]);
+//! let client = Client::new(server).answer("confirm", Confirm { yes: true });
+//! let reply = client.call("delete_folder", json!({ "path": "/home" })).await?;
+//! assert_eq!(reply.text(), "/home is gone");
+//! assert_eq!(reply.asked, [["confirm"]]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A user who declines ends the call before the function runs; `Option<Confirm>` and [`Outcome`]`<Confirm>` see it instead.
+//! The compiler checks the graph that resolvers form: a cycle, an argument that the tool does not have, a type that does not
+//! fit are errors at the parameter. [`Server::graph`] draws it.
+//!
+//! The body can ask too, with [`Context::ask`], and [`Context::once`] keeps what must not happen twice. [`Ask`] lists what
+//! there is to ask: forms, yes or no, a text, a choice, a page to visit, the client's model, its roots.
+//!
+//! The same function serves clients of both eras. Before 2026-07-28 there is a session, and the function waits. Since then a
+//! question goes out with the reply and the client retries the request with the answer: **any replica can serve that retry,
+//! and nothing is kept on the server.** What travels with the client in between is sealed ([`StateKeys`]).
+//!
+//! # What a function returns
+//!
+//! Text, numbers, [`Json`] (structured, with a schema), [`Image`], [`Audio`], content blocks and lists of them, `()`, or a
+//! `Result` of any. [`ToolError::new`] is told to the model; any other error is logged, and the client gets an id.
+//!
+//! # Testing
+//!
+//! [`testing::Client`] calls a server in process, in either era: it answers questions, shows what was asked and what ran,
+//! and puts something else in the place of a service or a resolver. [`Server::check`] is a test in one line: it lists every
+//! mistake in how the server is put together.
+//!
+//! # Serving
+//!
+//! [`Server::serve_from_args`] leaves it to the command line. [`Server::serve_http`] and [`Server::serve_stdio`] are for
+//! programs that know, and [`BuiltServer::into_service`] mounts a server in an application of your own.
 
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;
 
+mod attributes;
 mod error;
 mod macros;
 pub mod prelude;
@@ -15,6 +135,7 @@ mod transport;
 #[doc(hidden)]
 pub mod __private;
 
+pub use attributes::{Elicit, ElicitEnum, group, prompt, resolver, resource, tool};
 pub use error::{BoxError, Error, Result};
 pub use rounds::seal::{BadStateKeys, SpentInMemory, SpentStates, StateKeys};
 pub use server::{
@@ -24,20 +145,20 @@ pub use transport::{McpService, ReplyStream, ResponseBody, listen_address, log_t
 
 pub use rejoinder_core::{
     BoxFuture,
-    ask::{Ask, Outcome, Root, Roots, Sample, Sampling, Visited},
+    ask::{Answer, Ask, Outcome, Root, Roots, Sample, Sampling, Visited},
     call::{Argument, Call, Completing, Ending, Era, Facts, Level},
     error::ToolError,
     form::{
         Answered, Choice, ChoicesField, Confirmed, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors,
-        Format, NumberField, Rules, TextField,
+        Format, IntoChoice, NumberField, Rules, TextField,
     },
+    graph::Resolver,
     inject::{Context, Dep, FromCall, Rounds, Scope},
     item::{Prompt, Resource, Tool},
     model,
     reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Reply, Text},
     schema::OutputSchema,
 };
-pub use rejoinder_macros::{Elicit, ElicitEnum, group, prompt, resolver, resource, tool};
 
 /// The programs of the README compile.
 #[cfg(doctest)]

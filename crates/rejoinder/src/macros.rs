@@ -1,4 +1,20 @@
-/// The tools that functions marked `#[tool]` are: `tools![add, files::delete]`.
+/// The tools that functions marked `#[tool]` are.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// mod numbers {
+///     use rejoinder::prelude::*;
+///
+///     #[tool]
+///     pub fn add(a: i64, b: i64) -> i64 {
+///         a + b
+///     }
+/// }
+///
+/// let names: Vec<_> = tools![numbers::add].iter().map(|tool| tool.name().to_owned()).collect();
+/// assert_eq!(names, ["add"]);
+/// ```
 #[macro_export]
 macro_rules! tools {
     ($($function:ty),* $(,)?) => {
@@ -8,7 +24,18 @@ macro_rules! tools {
     };
 }
 
-/// The prompts that functions marked `#[prompt]` are: `prompts![review, drafts::letter]`.
+/// The prompts that functions marked `#[prompt]` are.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[prompt]
+/// fn review(code: String) -> String {
+///     format!("Review this:\n{code}")
+/// }
+///
+/// assert_eq!(prompts![review][0].name(), "review");
+/// ```
 #[macro_export]
 macro_rules! prompts {
     ($($function:ty),* $(,)?) => {
@@ -18,7 +45,18 @@ macro_rules! prompts {
     };
 }
 
-/// The resources that functions marked `#[resource("..")]` are: `resources![readme, files::file]`.
+/// The resources that functions marked `#[resource("..")]` are.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[resource("text://readme")]
+/// fn readme() -> &'static str {
+///     "Read me."
+/// }
+///
+/// assert_eq!(resources![readme][0].uri(), "text://readme");
+/// ```
 #[macro_export]
 macro_rules! resources {
     ($($function:ty),* $(,)?) => {

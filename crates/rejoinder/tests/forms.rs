@@ -2,7 +2,7 @@
 
 use insta::assert_json_snapshot;
 use rejoinder::{
-    Answered, Choice, Confirmed, Elicit, ElicitEnum, FormErrors,
+    Answered, Ask, Choice, Confirmed, Elicit, ElicitEnum, Field, Form, FormErrors, Outcome,
     model::{ElicitationSchema, PrimitiveSchemaDefinition},
 };
 use serde_json::{Map, Value, json};
@@ -332,6 +332,55 @@ fn a_default_that_does_not_fit_is_the_authors_mistake() {
         email: String,
     }
     let _ = Contact::form();
+}
+
+#[test]
+fn a_choice_counts_once() {
+    #[derive(Debug, PartialEq, Elicit)]
+    struct Two {
+        #[elicit(min_items = 2)]
+        status: Vec<Status>,
+    }
+    assert_eq!(
+        read(&json!({ "status": ["active", "pending"] })),
+        Ok(Two { status: vec![Status::Active, Status::Pending] })
+    );
+    let twice = "`status` must not have the same choice twice";
+    assert_eq!(refused::<Two>(&json!({ "status": ["active", "active"] })), twice);
+    assert_eq!(refused::<Two>(&json!({ "status": vec!["active"; 4] })), twice);
+}
+
+#[test]
+fn a_form_that_is_accepted_without_content_has_nothing_filled_in() {
+    #[derive(Debug, PartialEq, Elicit)]
+    struct Note {
+        text: Option<String>,
+        #[elicit(default = 3)]
+        stars: u8,
+    }
+    let accepted = Ok(Outcome::Accepted(Note { text: None, stars: 3 }));
+    assert_eq!(<Note as rejoinder::Answer>::read(&json!({ "action": "accept" })), accepted);
+    assert_eq!(<Note as rejoinder::Answer>::read(&json!({ "action": "accept", "content": null })), accepted);
+    assert!(<Note as rejoinder::Answer>::read(&json!({ "action": "accept", "content": [] })).is_err());
+    let missing = <Answered as rejoinder::Answer>::read(&json!({ "action": "accept" })).unwrap_err();
+    assert_eq!(missing.0, "`text` is missing");
+}
+
+#[test]
+fn a_field_takes_the_place_of_one_of_the_same_name() {
+    let name = Field::<String>::new("name");
+    assert_eq!(Form::new().with(&name).with(&name).to_value()["required"], json!(["name"]));
+    let optional = Form::new().with(&name).with(&Field::<Option<String>>::new("name"));
+    assert_eq!(optional.to_value().get("required"), None);
+}
+
+#[test]
+fn choices_need_no_titles() {
+    let choices = |choice: Choice| choice.form().to_value()["properties"]["choice"].clone();
+    let plain = json!({ "type": "string", "enum": ["main", "v1"] });
+    assert_eq!(choices(Choice::of(["main", "v1"])), plain);
+    assert_eq!(choices(Choice::of(&["main".to_owned(), "v1".to_owned()])), plain);
+    let _: Ask<String> = Ask::choice("Which branch?", vec!["main".to_owned()]);
 }
 
 #[test]

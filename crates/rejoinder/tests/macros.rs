@@ -127,6 +127,21 @@ async fn arguments_are_read_and_defaults_filled_in() {
     assert_eq!(call(&tools![add][0], json!({ "b": 2, "a": 1 })).await, "3");
 }
 
+#[tool]
+fn wait(#[arg(default = f64::INFINITY)] seconds: f64, #[arg(default = 3)] times: u8) -> String {
+    format!("{seconds} {times}")
+}
+
+#[tokio::test]
+async fn a_default_that_json_cannot_show_is_one_all_the_same() {
+    let wait = tools![wait].remove(0);
+    assert_eq!(call(&wait, json!({})).await, "inf 3");
+    let schema = &wait.record().input_schema;
+    assert_eq!(schema["properties"]["seconds"], json!({ "type": "number" }));
+    assert_eq!(schema["properties"]["times"]["default"], 3);
+    assert_eq!(schema.get("required"), None);
+}
+
 #[tokio::test]
 async fn everything_that_is_wrong_is_told_at_once() {
     let order = &tools![order][0];

@@ -7,12 +7,6 @@ use crate::form::Elicit;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadAnswer(pub String);
 
-impl BadAnswer {
-    pub(super) fn no_content() -> Self {
-        Self("the form came back without content".to_owned())
-    }
-}
-
 /// What an answer can be read as.
 pub trait Answer: Sized + Send + Sync + 'static {
     /// Reads it from what the client sent.
@@ -28,12 +22,19 @@ pub trait Answer: Sized + Send + Sync + 'static {
 pub struct Visited;
 
 /// Takes apart what `elicitation/create` answers; what is accepted is read by `content`.
+///
+/// An accepted form without content is one in which nothing was filled in: it need not be.
 pub(super) fn elicited<T>(
     answer: &Value,
-    content: impl FnOnce(Option<&Map<String, Value>>) -> Result<T, BadAnswer>,
+    content: impl FnOnce(&Map<String, Value>) -> Result<T, BadAnswer>,
 ) -> Result<Outcome<T>, BadAnswer> {
     match answer.get("action").and_then(Value::as_str) {
-        Some("accept") => content(answer.get("content").and_then(Value::as_object)).map(Outcome::Accepted),
+        Some("accept") => match answer.get("content") {
+            None | Some(Value::Null) => content(&Map::new()),
+            Some(Value::Object(filled)) => content(filled),
+            Some(_) => Err(BadAnswer("the content of a form is an object".to_owned())),
+        }
+        .map(Outcome::Accepted),
         Some("decline") => Ok(Outcome::Declined),
         Some("cancel") => Ok(Outcome::Cancelled),
         _ => Err(BadAnswer("the answer must accept, decline or cancel".to_owned())),
@@ -42,10 +43,7 @@ pub(super) fn elicited<T>(
 
 impl<T: Elicit> Answer for T {
     fn read(answer: &Value) -> Result<Outcome<Self>, BadAnswer> {
-        elicited(answer, |content| {
-            let content = content.ok_or_else(BadAnswer::no_content)?;
-            T::read(content).map_err(|errors| BadAnswer(errors.to_string()))
-        })
+        elicited(answer, |content| T::read(content).map_err(|errors| BadAnswer(errors.to_string())))
     }
 }
 

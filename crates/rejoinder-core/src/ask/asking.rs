@@ -25,7 +25,14 @@ pub struct Ask<T>(Inner<T>);
 #[derive(Clone)]
 enum Inner<T> {
     Known(T),
-    Question { question: Question, read: Arc<Read<T>>, otherwise: Option<T>, unprompted: bool },
+    /// What cannot be asked, by its author's mistake.
+    Mistaken(&'static str),
+    Question {
+        question: Question,
+        read: Arc<Read<T>>,
+        otherwise: Option<T>,
+        unprompted: bool,
+    },
 }
 
 type Read<T> = dyn Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync;
@@ -73,6 +80,7 @@ impl<T> Ask<T> {
     {
         Ask(match self.0 {
             Inner::Known(value) => Inner::Known(change(value)),
+            Inner::Mistaken(mistake) => Inner::Mistaken(mistake),
             Inner::Question { question, read, otherwise, unprompted } => {
                 let otherwise = otherwise.map(&change);
                 let read = Arc::new(move |answer: &Value| read(answer).map(|outcome| outcome.map(&change)));
@@ -89,6 +97,10 @@ impl<T: Answer> Ask<T> {
 }
 
 impl<T> Ask<T> {
+    pub(super) fn mistaken(mistake: &'static str) -> Self {
+        Self(Inner::Mistaken(mistake))
+    }
+
     pub(super) fn read_with(
         question: Question,
         read: impl Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync + 'static,
@@ -130,7 +142,7 @@ impl<T> Ask<T> {
     pub(crate) fn into_known(self) -> Result<T, Self> {
         match self.0 {
             Inner::Known(value) => Ok(value),
-            question @ Inner::Question { .. } => Err(Self(question)),
+            question => Err(Self(question)),
         }
     }
 
@@ -138,6 +150,7 @@ impl<T> Ask<T> {
     pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
         let (question, read, otherwise, unprompted) = match self.0 {
             Inner::Known(value) => return Ok(Outcome::Accepted(value)),
+            Inner::Mistaken(mistake) => return Err(Halt::Failed(ToolError::mistake(mistake))),
             Inner::Question { question, read, otherwise, unprompted } => (question, read, otherwise, unprompted),
         };
         let fits = |answer: &Value| read(answer).map(|_| ());
@@ -181,6 +194,7 @@ impl<T> Ask<T> {
                 let check = Arc::new(move |answer: &Value| read(answer).map(|_| ()));
                 Ok(Posed { key, question, check })
             }
+            Inner::Mistaken(mistake) => Err(ToolError::mistake(mistake)),
             Inner::Known(_) | Inner::Question { .. } => Err(ToolError::mistake(format!(
                 "`Reply::ask` takes a question under `{key}`, and no value: `Ask::known` and `or_if_unsupported` are for \
                  resolvers and `Context::ask`"
@@ -193,6 +207,7 @@ impl<T: fmt::Debug> fmt::Debug for Ask<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Inner::Known(value) => f.debug_tuple("Known").field(value).finish(),
+            Inner::Mistaken(mistake) => f.debug_tuple("Mistaken").field(mistake).finish(),
             Inner::Question { question, otherwise, .. } => {
                 f.debug_struct("Ask").field("question", question).field("otherwise", otherwise).finish_non_exhaustive()
             }

@@ -8,7 +8,7 @@ use crate::{
     error::{Halt, ToolError},
 };
 
-/// How questions travel: with the reply of a round, over a live session, or by parking a task.
+/// How questions travel: with the reply of a round, or over a live session.
 pub trait Carrier: Send + Sync {
     /// Asks under a key, and gives the answer as the client sent it.
     ///

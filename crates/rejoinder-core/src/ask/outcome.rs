@@ -1,7 +1,23 @@
 /// What became of a question.
 ///
 /// [`Context::ask`](crate::inject::Context::ask) ends the call when the user declines;
-/// [`Context::outcome`](crate::inject::Context::outcome) shows what they did.
+/// [`Context::outcome`](crate::inject::Context::outcome) shows what they did. A parameter that a resolver fills may be one,
+/// too: `#[resolve(reason)] reason: Outcome<Reason>`.
+///
+/// ```
+/// use rejoinder_core::ask::Outcome;
+///
+/// fn title(answer: Outcome<String>) -> String {
+///     match answer {
+///         Outcome::Accepted(title) => title,
+///         Outcome::Declined => "Untitled".to_owned(),
+///         Outcome::Cancelled => "Draft".to_owned(),
+///     }
+/// }
+///
+/// assert_eq!(title(Outcome::Declined), "Untitled");
+/// assert_eq!(Outcome::Accepted("Tea").map(str::len).accepted(), Some(3));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome<T> {
     /// The user answered, or the value was known without asking.

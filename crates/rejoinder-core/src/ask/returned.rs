@@ -3,7 +3,11 @@
 use std::{convert::Infallible, marker::PhantomData};
 
 use super::Ask;
-use crate::{error::ToolError, reply::Failure};
+use crate::{
+    error::ToolError,
+    form::{Elicit, Form},
+    reply::Failure,
+};
 
 /// Which of the four a return type is. A number, because constant generics take no enum.
 pub mod shape {
@@ -51,6 +55,22 @@ impl<T, E> Shape<Result<Ask<T>, E>> {
     pub const RESULT_OF_ASK: bool = true;
 }
 
+impl<T: Elicit> Shape<Ask<T>> {
+    /// The form that it asks the user to fill in.
+    pub const FORM: Option<fn() -> Form> = Some(T::form);
+}
+
+impl<T: Elicit, E> Shape<Result<Ask<T>, E>> {
+    /// The form that it asks the user to fill in.
+    pub const FORM: Option<fn() -> Form> = Some(T::form);
+}
+
+/// The other answer of `Shape::FORM`.
+pub trait NotForm {
+    /// Its type does not tell what form it is, if any.
+    const FORM: Option<fn() -> Form> = None;
+}
+
 /// The other answer of [`Shape::ASK`].
 pub trait NotAsk {
     /// It is no `Ask`.
@@ -69,6 +89,7 @@ pub trait NotResultOfAsk {
     const RESULT_OF_ASK: bool = false;
 }
 
+impl<T> NotForm for Shape<T> {}
 impl<T> NotAsk for Shape<T> {}
 impl<T> NotResult for Shape<T> {}
 impl<T> NotResultOfAsk for Shape<T> {}

@@ -1,7 +1,7 @@
 //! Questions that need no form of their own: yes or no, one text, one of a list.
 
 use super::{Ask, BadAnswer, Question, answer::elicited};
-use crate::form::{Answered, Choice, Confirmed};
+use crate::form::{Answered, Choice, Confirmed, IntoChoice};
 
 impl Ask<bool> {
     /// Asks the user to say yes or no. The form has one field, `yes`: see [`Confirmed`].
@@ -16,30 +16,31 @@ impl Ask<String> {
         Ask::user(message).map(|Answered { text }| text)
     }
 
-    /// Asks the user to choose one of a list: of values, each with the title that the user sees.
+    /// Asks the user to choose one of a list: of texts, or of pairs of a value and the title that the user sees.
     ///
     /// The form has one field, `choice`. Where the list is known when the program is written, an enum that derives
-    /// `ElicitEnum` is the better choice.
+    /// `ElicitEnum` is the better choice. An empty list is the author's mistake, and ends the call: with nothing to choose,
+    /// there is nothing to ask.
     ///
     /// ```
     /// use rejoinder_core::ask::Ask;
     ///
     /// fn branch(branches: &[String]) -> Ask<String> {
-    ///     Ask::choice("Which branch?", branches.iter().map(|name| (name, name)))
+    ///     Ask::choice("Which branch?", branches)
+    /// }
+    ///
+    /// fn size() -> Ask<String> {
+    ///     Ask::choice("Which size?", [("s", "Small"), ("l", "Large")])
     /// }
     /// ```
-    pub fn choice<V, N>(message: impl Into<String>, choices: impl IntoIterator<Item = (V, N)>) -> Self
-    where
-        V: Into<String>,
-        N: Into<String>,
-    {
+    pub fn choice(message: impl Into<String>, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
         let choice = Choice::of(choices);
+        if choice.is_empty() {
+            return Self::mistaken("`Ask::choice` needs something to choose, and the list is empty");
+        }
         let question = Question::Form { message: message.into(), form: choice.form() };
         Self::read_with(question, move |answer| {
-            elicited(answer, |content| {
-                let content = content.ok_or_else(BadAnswer::no_content)?;
-                choice.read(content).map_err(|errors| BadAnswer(errors.to_string()))
-            })
+            elicited(answer, |content| choice.read(content).map_err(|errors| BadAnswer(errors.to_string())))
         })
     }
 }

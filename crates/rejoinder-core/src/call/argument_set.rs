@@ -2,104 +2,18 @@
 
 use std::{any::Any, collections::BTreeMap, fmt, marker::PhantomData};
 
-use schemars::SchemaGenerator;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Argument, BadArguments, Param, Texts};
-use crate::{inject::Injected, schema::InputSchema};
-
-/// One place in the tuple: an argument, or the stand-in for an injected parameter.
-pub trait Slot: Sized + Send + Sync + 'static {
-    /// Whether the model supplies it.
-    const ARGUMENT: bool;
-
-    /// Reads it in the fast pass.
-    ///
-    /// # Errors
-    ///
-    /// What the deserializer says.
-    fn next<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error>;
-
-    /// What it is when nothing was sent.
-    fn absent(param: &Param) -> Option<Self>;
-
-    /// Reads it in the slow pass, which tells what is wrong.
-    ///
-    /// # Errors
-    ///
-    /// The path below the argument, and the reason.
-    fn read(json: &RawValue) -> Result<Self, (String, String)>;
-
-    /// Reads it from plain text.
-    ///
-    /// # Errors
-    ///
-    /// The reason.
-    fn from_text(text: &str) -> Result<Self, String>;
-
-    /// Adds it to the schema.
-    fn describe(param: &Param, schema: &mut InputSchema);
-}
-
-impl Slot for Injected {
-    const ARGUMENT: bool = false;
-
-    fn next<'de, A: MapAccess<'de>>(_: &mut A) -> Result<Self, A::Error> {
-        Err(A::Error::custom("not an argument"))
-    }
-
-    fn absent(_: &Param) -> Option<Self> {
-        Some(Self)
-    }
-
-    fn read(_: &RawValue) -> Result<Self, (String, String)> {
-        Ok(Self)
-    }
-
-    fn from_text(_: &str) -> Result<Self, String> {
-        Ok(Self)
-    }
-
-    fn describe(_: &Param, _: &mut InputSchema) {}
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Argument + serde::de::DeserializeOwned> Slot for T {
-    const ARGUMENT: bool = true;
-
-    fn next<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Self, A::Error> {
-        map.next_value()
-    }
-
-    fn absent(param: &Param) -> Option<Self> {
-        match param.default {
-            Some(default) => <T as Argument>::from_value(default()),
-            None => <T as Argument>::absent(),
-        }
-    }
-
-    fn read(json: &RawValue) -> Result<Self, (String, String)> {
-        <T as Argument>::read(json)
-    }
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        <T as Argument>::from_text(text)
-    }
-
-    fn describe(param: &Param, schema: &mut InputSchema) {
-        let required = param.default.is_none() && <T as Argument>::absent().is_none();
-        let add = |generator: &mut SchemaGenerator| <T as Argument>::schema(generator);
-        schema.add(param, required, add);
-    }
-}
+use super::{BadArguments, Param, Slot, Texts};
+use crate::schema::InputSchema;
 
 /// A tuple of [`Slot`]s: what the framework reads a call's arguments into.
 pub trait ArgumentSet: Sized + Send + Sync + 'static {
     /// Which of the parameters are arguments.
     fn is_argument(index: usize) -> bool;
 
-    /// The fast pass: one look at the input, no copy; `None` entries of `params` never match a key.
+    /// The fast pass: one look at the input, no copy. The names of injected parameters are no arguments' names.
     ///
     /// # Errors
     ///
@@ -192,19 +106,28 @@ impl Visitor<'_> for Key {
     }
 }
 
-/// Says which names there are, for an argument that is not one of them.
-fn unknown<S: ArgumentSet>(params: &[Param]) -> String {
-    let names: Vec<_> = (0..params.len())
-        .filter(|&index| S::is_argument(index))
-        .map(|index| format!("`{}`", params[index].name))
-        .collect();
-    match names.as_slice() {
-        [] => "there is no such argument, and none is taken".to_owned(),
-        names => format!("there is no such argument; the arguments are {}", names.join(", ")),
+/// What is wrong with an argument that was not sent.
+pub(crate) const REQUIRED: &str = "it is required and was not sent";
+
+/// Refuses the names that are no arguments', and says which there are.
+fn refuse_unknown<'a, S: ArgumentSet>(params: &[Param], sent: impl Iterator<Item = &'a str>, bad: &mut BadArguments) {
+    let known = || (0..params.len()).filter(|&index| S::is_argument(index)).map(|index| params[index].name);
+    let mut reason = None;
+    for name in sent.filter(|sent| !known().any(|known| known == *sent)) {
+        let reason = reason.get_or_insert_with(|| {
+            match known().map(|name| format!("`{name}`")).collect::<Vec<_>>().as_slice() {
+                [] => "there is no such argument, and none is taken".to_owned(),
+                names => format!("there is no such argument; the arguments are {}", names.join(", ")),
+            }
+        });
+        if !bad.push(name, &**reason) {
+            break;
+        }
     }
 }
 
-fn path(name: &str, below: &str) -> String {
+/// The argument, with the path inside it: `order.lines[2]`.
+pub(crate) fn path(name: &str, below: &str) -> String {
     match below {
         "" => name.to_owned(),
         index if index.starts_with('[') => format!("{name}{index}"),
@@ -236,14 +159,10 @@ macro_rules! argument_set {
 
             fn explain(params: &'static [Param], arguments: &BTreeMap<String, &RawValue>) -> Result<Self, BadArguments> {
                 let mut bad = BadArguments::default();
-                for name in arguments.keys() {
-                    if !(0..params.len()).any(|index| Self::is_argument(index) && params[index].name == name) {
-                        bad.push(name, unknown::<Self>(params));
-                    }
-                }
+                refuse_unknown::<Self>(params, arguments.keys().map(String::as_str), &mut bad);
                 $(let $value: Option<$slot> = match arguments.get(params[$index].name).filter(|_| $slot::ARGUMENT) {
-                    Some(json) => $slot::read(json).map_err(|(below, reason)| bad.push(path(params[$index].name, &below), reason)).ok(),
-                    None => $slot::absent(&params[$index]).or_else(|| { bad.push(params[$index].name, "it is required and was not sent"); None }),
+                    Some(json) => $slot::read(json).map_err(|(below, reason)| { bad.push(path(params[$index].name, &below), reason); }).ok(),
+                    None => $slot::absent(&params[$index]).or_else(|| { bad.push(params[$index].name, REQUIRED); None }),
                 };)*
                 match ($($value,)*) {
                     ($(Some($value),)*) if bad.0.is_empty() => Ok(($($value,)*)),
@@ -253,14 +172,10 @@ macro_rules! argument_set {
 
             fn from_texts(params: &'static [Param], texts: &Texts<'_>) -> Result<Self, BadArguments> {
                 let mut bad = BadArguments::default();
-                for name in texts.names() {
-                    if !(0..params.len()).any(|index| Self::is_argument(index) && params[index].name == name) {
-                        bad.push(name, unknown::<Self>(params));
-                    }
-                }
+                refuse_unknown::<Self>(params, texts.names(), &mut bad);
                 $(let $value: Option<$slot> = match texts.get(params[$index].name).filter(|_| $slot::ARGUMENT) {
-                    Some(text) => $slot::from_text(text).map_err(|reason| bad.push(params[$index].name, reason)).ok(),
-                    None => $slot::absent(&params[$index]).or_else(|| { bad.push(params[$index].name, "it is required and was not sent"); None }),
+                    Some(text) => $slot::from_text(text).map_err(|reason| { bad.push(params[$index].name, reason); }).ok(),
+                    None => $slot::absent(&params[$index]).or_else(|| { bad.push(params[$index].name, REQUIRED); None }),
                 };)*
                 match ($($value,)*) {
                     ($(Some($value),)*) if bad.0.is_empty() => Ok(($($value,)*)),

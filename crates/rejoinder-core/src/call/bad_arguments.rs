@@ -14,15 +14,16 @@ pub struct BadArgument {
 pub struct BadArguments(pub Vec<BadArgument>);
 
 impl BadArguments {
-    /// Adds one. After the first few the rest are only mentioned: a list of mistakes that is far longer than the
-    /// request helps nobody.
-    pub(crate) fn push(&mut self, field: impl Into<String>, message: impl Into<String>) {
+    /// Adds one, and tells whether there is room for more. After the first few the rest are only mentioned: a list of
+    /// mistakes that is far longer than the request helps nobody.
+    pub(crate) fn push(&mut self, field: impl Into<String>, message: impl Into<String>) -> bool {
         const MOST: usize = 20;
         match self.0.len() {
             ..MOST => self.0.push(BadArgument { field: shortened(field.into()), message: message.into() }),
             MOST => self.0.push(BadArgument { field: "…".into(), message: "there are more mistakes".into() }),
-            _ => {}
+            _ => return false,
         }
+        true
     }
 }
 
@@ -40,7 +41,7 @@ impl fmt::Display for BadArguments {
 
 /// Puts serde's words into ours: what was expected, then what came, in JSON's terms.
 pub(super) fn reason(error: &str) -> String {
-    let error = error.rsplit_once(" at line ").map_or(error, |(text, _)| text);
+    let error = without_place(error);
     let parts = error
         .strip_prefix("invalid type: ")
         .or_else(|| error.strip_prefix("invalid value: "))
@@ -51,6 +52,19 @@ pub(super) fn reason(error: &str) -> String {
             Some((came, expected)) => format!("expected {expected}, got {}", shortened(came.to_owned())),
             None => error.to_owned(),
         },
+    }
+}
+
+/// Without `serde_json`'s place of the mistake, ` at line 1 column 5`, which is none that the model knows. The text of a
+/// client may have words like these, and keeps them.
+fn without_place(error: &str) -> &str {
+    let is_place = |place: &str| {
+        let numbers = place.split_once(" column ");
+        numbers.is_some_and(|(line, column)| line.parse::<usize>().is_ok() && column.parse::<usize>().is_ok())
+    };
+    match error.rsplit_once(" at line ") {
+        Some((text, place)) if is_place(place) => text,
+        _ => error,
     }
 }
 
@@ -118,6 +132,13 @@ mod tests {
                 "expected an array, got the number `1.5`",
             ]
         );
+    }
+
+    #[test]
+    fn only_the_place_of_the_mistake_is_left_out() {
+        let error = serde_json::from_str::<i64>("\"stop at line 3\"").expect_err("a string").to_string();
+        assert_eq!(reason(&error), "expected an integer, got the string \"stop at line 3\"");
+        assert_eq!(reason("no such station at line 3"), "no such station at line 3");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod missing;
 mod outbox;
 mod param;
 mod parking;
+mod slot;
 mod steps;
 mod texts;
 mod turns;
@@ -31,15 +32,17 @@ use crate::{
 };
 
 pub use argument::Argument;
-pub use argument_set::{ArgumentSet, ReadParams, Slot, read_arguments};
+pub use argument_set::{ArgumentSet, ReadParams, read_arguments};
+pub(crate) use argument_set::{REQUIRED, path};
 pub use bad_arguments::{BadArgument, BadArguments};
-pub use default::{DefaultOf, Shown, default_of, show_default};
+pub use default::{Default, DefaultOf, Shown, default_of, show_default};
 pub use deferred::Ending;
 pub use dependencies::Dependencies;
 pub use facts::{ClientInfo, Era, Facts, Level, ProgressToken};
 pub use members::Members;
 pub use outbox::{Emitted, Outbox};
 pub use param::{Complete, Completes, Completing, Param, complete_with};
+pub use slot::Slot;
 pub use texts::Texts;
 pub use turns::{Turn, Turns};
 

@@ -1,8 +1,6 @@
 use std::{collections::BTreeMap, fmt};
 
-use serde_json::Value;
-
-use super::Call;
+use super::{Call, Default};
 use crate::BoxFuture;
 
 /// What the author wrote about one plain parameter.
@@ -13,7 +11,7 @@ pub struct Param {
     /// Its doc comment.
     pub description: Option<&'static str>,
     /// `#[arg(default = ..)]`.
-    pub default: Option<fn() -> Value>,
+    pub default: Option<Default>,
     /// `#[arg(header = "..")]`: the suffix of the `Mcp-Param-` header that repeats it.
     pub header: Option<&'static str>,
     /// `#[arg(complete = ..)]`.

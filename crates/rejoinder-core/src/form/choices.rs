@@ -31,6 +31,10 @@ impl<E: ElicitEnum> ElicitField for Vec<E> {
         let items = value.as_array().ok_or_else(of_these)?;
         let chosen = items.iter().map(|item| item.as_str().and_then(E::from_value));
         let chosen = chosen.collect::<Option<Self>>().ok_or_else(of_these)?;
+        let is_again = |i| items[..i].contains(&items[i]);
+        if items.len() > E::CHOICES.len() || (1..items.len()).any(is_again) {
+            return Err("must not have the same choice twice".to_owned());
+        }
         if counts(chosen.len(), rules.min_items, rules.max_items) {
             return Ok(chosen);
         }

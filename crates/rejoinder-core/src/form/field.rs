@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-use super::{ChoicesField, ElicitField, FormErrors, Format, NumberField, Rules, TextField};
+use super::{ChoicesField, ElicitField, FormErrors, Format, IntoChoice, NumberField, Rules, TextField};
 
 /// One field of a form: its name, what the user is told about it, and its rules.
 ///
@@ -119,13 +119,12 @@ impl<T> Field<T> {
         self
     }
 
-    /// The texts to choose from, each with the title that the user sees.
-    pub fn one_of<V: Into<String>, N: Into<String>>(mut self, choices: impl IntoIterator<Item = (V, N)>) -> Self
+    /// The texts to choose from, with or without titles for the user to see.
+    pub fn one_of(mut self, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self
     where
         T: TextField,
     {
-        let choices = choices.into_iter().map(|(value, title)| (value.into(), title.into()));
-        self.rules.one_of = Some(choices.collect());
+        self.rules.one_of = Some(choices.into_iter().map(IntoChoice::into_choice).collect());
         self
     }
 
@@ -173,6 +172,11 @@ impl<T> Field<T> {
     /// Whether the user has to fill it in.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && (self.absent)().is_none()
+    }
+
+    /// Whether there are no texts to choose from.
+    pub(super) fn is_one_of_none(&self) -> bool {
+        self.rules.one_of.as_ref().is_some_and(Vec::is_empty)
     }
 
     /// Its schema.

@@ -2,14 +2,14 @@
 //!
 //! The compiler recommends none of them by name: the traits' notes say what there is, in fewer lines.
 
-use std::fmt;
+use std::{cmp::Ordering, fmt};
 
 use serde_json::{Map, Value};
 
 use super::{ElicitField, NumberField, Rules, rules::within};
 
 /// A bound of a number.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Debug, Clone, Copy)]
 pub enum Number {
     /// Of an integer.
     Whole(i128),
@@ -17,7 +17,30 @@ pub enum Number {
     Real(f64),
 }
 
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.partial_cmp(other) == Some(Ordering::Equal)
+    }
+}
+
+/// By value, whichever kind of number it is.
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Whole(a), Self::Whole(b)) => Some(a.cmp(b)),
+            _ => self.as_f64().partial_cmp(&other.as_f64()),
+        }
+    }
+}
+
 impl Number {
+    fn as_f64(self) -> f64 {
+        match self {
+            Self::Whole(number) => number as f64,
+            Self::Real(number) => number,
+        }
+    }
+
     fn to_value(self) -> Value {
         match self {
             Self::Whole(number) => serde_json::Number::from_i128(number).map_or(Value::Null, Value::Number),
@@ -48,10 +71,7 @@ fn check(number: Number, rules: &Rules, least: Number, greatest: Number) -> Resu
     }
     // Nobody wants to read 18446744073709551615 unless it is the answer.
     const LONG: f64 = 1e10;
-    let is_short = |bound: Number| match bound {
-        Number::Whole(bound) => (bound as f64).abs() < LONG,
-        Number::Real(bound) => bound.abs() < LONG,
-    };
+    let is_short = |bound: Number| bound.as_f64().abs() < LONG;
     let min = Some(min).filter(|min| rules.min.is_some() || number < *min || is_short(*min));
     let max = Some(max).filter(|max| rules.max.is_some() || number > *max || is_short(*max));
     Err(format!("must be {}", within(min, max)))
@@ -168,4 +188,17 @@ reals!(f32 f64);
 /// The number as it is written: `0.1_f32` is 0.1 and not 0.10000000149.
 fn shortest(number: impl fmt::Display) -> f64 {
     number.to_string().parse().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_compare_by_value() {
+        assert!(Number::Whole(5) > Number::Real(1.0));
+        assert!(Number::Real(-0.5) < Number::Whole(0));
+        assert_eq!(Number::Whole(2), Number::Real(2.0));
+        assert!(Number::from(u64::MAX) > Number::from(u64::MAX - 1));
+    }
 }

@@ -22,8 +22,8 @@ pub struct Rules {
     pub min_items: Option<u32>,
     /// The greatest number of choices.
     pub max_items: Option<u32>,
-    /// The texts that can be chosen, each with its title, where they are known only when the question is asked.
-    pub one_of: Option<Vec<(String, String)>>,
+    /// The texts that can be chosen, each with its title if it has one, where they are known only when the question is asked.
+    pub one_of: Option<Vec<(String, Option<String>)>>,
 }
 
 /// "at least 1", "at most 3", "between 1 and 3" or "exactly 2".

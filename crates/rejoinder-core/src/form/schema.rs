@@ -53,6 +53,8 @@ impl Form {
         (kept.json, kept.digest) = Default::default();
         let fields = &mut kept.fields;
         fields.properties.insert(field.name().to_owned(), Value::Object(field.property()));
+        // One of the same name takes the place of the first.
+        fields.required.retain(|name| name != field.name());
         if field.is_required() {
             fields.required.push(field.name().to_owned());
         }

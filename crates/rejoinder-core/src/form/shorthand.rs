@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use super::{Elicit, ElicitField, Field, Form, FormErrors};
+use super::{Elicit, ElicitField, Field, Form, FormErrors, IntoChoice};
 
 /// Yes or no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +73,14 @@ impl Elicit for Answered {
 pub struct Choice(Field<String>);
 
 impl Choice {
-    /// A choice of these values, each with the title that the user sees. With none, no answer would do.
-    pub fn of<V: Into<String>, N: Into<String>>(choices: impl IntoIterator<Item = (V, N)>) -> Self {
+    /// A choice of these values, with or without titles for the user to see. With none, no answer would do.
+    pub fn of(choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
         Self(Field::new("choice").one_of(choices))
+    }
+
+    /// Whether there is nothing to choose.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_one_of_none()
     }
 
     /// What the client shows to the user.

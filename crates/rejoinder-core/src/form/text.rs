@@ -14,7 +14,7 @@ impl ElicitField for String {
 
     fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
         if let Some(choices) = &rules.one_of {
-            return describe_one(&titled(choices), false, schema);
+            return describe_one(&borrowed(choices), false, schema);
         }
         let rules = [
             ("minLength", rules.min_length.map(Value::from)),
@@ -28,7 +28,7 @@ impl ElicitField for String {
     fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
         let text = value.as_str().ok_or("must be a text")?;
         if let Some(choices) = rules.one_of.as_ref().filter(|choices| !choices.iter().any(|(value, _)| value == text)) {
-            return Err(must_be_one_of(&titled(choices)));
+            return Err(must_be_one_of(&borrowed(choices)));
         }
         if !counts(text.chars().count(), rules.min_length, rules.max_length) {
             let length = within(rules.min_length, rules.max_length);
@@ -54,6 +54,6 @@ impl ElicitField for String {
 #[diagnostic::do_not_recommend]
 impl TextField for String {}
 
-fn titled(choices: &[(String, String)]) -> Vec<(&str, Option<&str>)> {
-    choices.iter().map(|(value, title)| (value.as_str(), Some(title.as_str()))).collect()
+fn borrowed(choices: &[(String, Option<String>)]) -> Vec<(&str, Option<&str>)> {
+    choices.iter().map(|(value, title)| (value.as_str(), title.as_deref())).collect()
 }

@@ -10,11 +10,14 @@ use futures_util::future::try_join_all;
 use rmcp::model::JsonObject;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Arguments, Edge, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, check_item, unless_over};
+use super::{
+    Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, check_item,
+    unless_over,
+};
 use crate::{
     BoxFuture,
     ask::Outcome,
-    call::{BadArgument, BadArguments, Call},
+    call::{BadArguments, Call, path},
     error::Halt,
     inject::Need,
     schema::generator,
@@ -29,6 +32,9 @@ pub struct Resolvers {
 
 type Get = for<'a> fn(&'a Walk<'a>) -> BoxFuture<'a, Result<Option<Value>, Halt>>;
 
+/// A resolver, an argument that it takes by name, and how that is found.
+type Taken = (&'static Node, &'static NodeArgument<'static>, ByName);
+
 /// A resolver, and its outcome.
 type Value = (TypeId, Box<dyn Any + Send + Sync>);
 
@@ -39,11 +45,11 @@ pub struct Resolved(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
 impl Resolvers {
     /// Adds one whose value the function cannot do without.
     pub fn add<R: Resolver>(&mut self) {
-        let node = R::node();
-        self.edges.push(Edge { parameter: node.name, written: node.returns, node });
+        let node = R::instance().node;
+        self.edges.push(Edge { parameter: node.name, written: node.returns, node, instance: R::instance });
         self.get.push(|walk| {
             Box::pin(async move {
-                let settled = unless_over(walk.get::<R>().await, false, R::node().name)?;
+                let settled = unless_over(walk.get::<R>().await, false, R::instance().node.name)?;
                 let is_there = accepted(&settled).is_some();
                 Ok(is_there.then(|| (TypeId::of::<R>(), Box::new(settled) as _)))
             })
@@ -65,15 +71,15 @@ impl Resolvers {
         let properties = schema.get("properties").and_then(|properties| properties.as_object());
         let types: BTreeMap<&str, String> =
             properties.into_iter().flatten().map(|(name, of)| (&**name, ty(of))).collect();
-        let argument = |(name, written)| NodeArgument { name, written, is_argument: true, by_name: || None };
+        let argument = |(name, written)| NodeArgument { name, written, is_argument: true };
         let arguments: Vec<_> = types.iter().map(|(name, ty)| argument((*name, ty.as_str()))).collect();
         let item = ItemNode { kind: "tool", name: tool, arguments: &arguments, edges: &self.edges, by_hand };
         let check = check_item(&item);
         if check.report.failed() {
             return Some(check.report.as_str().to_owned());
         }
-        self.arguments().into_iter().find_map(|(node, argument)| {
-            let (sent, by_name) = (types.get(argument.name)?, (argument.by_name)()?);
+        self.arguments().into_iter().find_map(|(node, argument, by_name)| {
+            let sent = types.get(argument.name)?;
             let taken = ty(&(by_name.schema)(&mut generator(|settings| settings.for_deserialize())));
             let fits = *sent == taken
                 || sent == "any"
@@ -90,21 +96,17 @@ impl Resolvers {
     }
 
     /// The arguments that they take by name, and which of them does.
-    fn arguments(&self) -> Vec<(&'static Node, &'static NodeArgument<'static>)> {
-        fn add(
-            node: &'static Node,
-            seen: &mut HashSet<TypeId>,
-            found: &mut Vec<(&'static Node, &'static NodeArgument<'static>)>,
-        ) {
-            if seen.insert((node.type_id)()) {
-                found.extend(
-                    node.arguments.iter().filter(|argument| argument.is_argument).map(|argument| (node, argument)),
-                );
-                node.edges.iter().for_each(|edge| add(edge.node, seen, found));
+    fn arguments(&self) -> Vec<Taken> {
+        fn add(instance: &'static Instance, seen: &mut HashSet<TypeId>, found: &mut Vec<Taken>) {
+            if seen.insert((instance.type_id)()) {
+                let arguments = instance.node.arguments.iter().zip(instance.by_name);
+                let arguments = arguments.filter(|(argument, _)| argument.is_argument);
+                found.extend(arguments.filter_map(|(argument, by_name)| Some((instance.node, argument, by_name()?))));
+                instance.edges.iter().for_each(|edge| add((edge.instance)(), seen, found));
             }
         }
         let (mut seen, mut found) = (HashSet::new(), Vec::new());
-        self.edges.iter().for_each(|edge| add(edge.node, &mut seen, &mut found));
+        self.edges.iter().for_each(|edge| add((edge.instance)(), &mut seen, &mut found));
         found
     }
 
@@ -114,22 +116,24 @@ impl Resolvers {
     ///
     /// Everything that is wrong with them.
     pub fn read(&self, sent: &JsonObject) -> Result<Named, BadArguments> {
-        let (mut named, mut bad) = (Named::default(), Vec::new());
-        for (_, NodeArgument { name, by_name, .. }) in self.arguments() {
+        let (mut named, mut bad) = (Named::default(), BadArguments::default());
+        // Several resolvers may take one argument: what is wrong with it is told once.
+        let mut told = HashSet::new();
+        for (_, NodeArgument { name, .. }, by_name) in self.arguments() {
             let json: Option<Box<RawValue>> = sent.get(*name).and_then(|value| to_raw_value(value).ok());
-            match by_name().map(|by_name| (by_name.read)(json.as_deref())) {
-                Some(Ok(value)) => {
+            match (by_name.read)(json.as_deref()) {
+                Ok(value) => {
                     named.0.insert((*name, (*value).type_id()), value);
                 }
-                Some(Err((path, message))) => {
-                    let field = if path.is_empty() { (*name).to_owned() } else { format!("{name}.{path}") };
-                    let again = bad.iter().any(|other: &BadArgument| other.field == field);
-                    bad.extend((!again).then_some(BadArgument { field, message }));
+                Err((below, reason)) => {
+                    let field = path(name, &below);
+                    if told.insert(field.clone()) {
+                        bad.push(field, reason);
+                    }
                 }
-                None => {}
             }
         }
-        if bad.is_empty() { Ok(named) } else { Err(BadArguments(bad)) }
+        if bad.0.is_empty() { Ok(named) } else { Err(bad) }
     }
 
     /// Runs them.

@@ -1,7 +1,7 @@
 //! What is checked about the graph while the program compiles. The functions run as well at run time.
 
 use super::{
-    Edge, ItemNode, Node, NodeArgument, Report,
+    ItemNode, Node, NodeArgument, Report,
     seen::{Path, Seen},
 };
 
@@ -39,8 +39,8 @@ const fn find_cycle(start: &'static Node, node: &'static Node, path: &mut Path, 
     }
     path.push(node);
     let mut i = 0;
-    while i < node.edges.len() {
-        if find_cycle(start, node.edges[i].node, path, seen) {
+    while i < node.below.len() {
+        if find_cycle(start, node.below[i], path, seen) {
             return true;
         }
         i += 1;
@@ -76,10 +76,14 @@ impl ItemCheck {
 pub const fn check_item(item: &ItemNode<'_>) -> ItemCheck {
     let mut check = ItemCheck { report: Report::new(), edge: 0, cyclic: false };
     let mut path = Path::new();
-    if is_cyclic(item.edges, &mut path, &mut Seen::new()) {
-        check.cyclic = true;
-        push_generic_cycle(&path, &mut check.report);
-        return check;
+    let mut met = Seen::new();
+    let mut i = 0;
+    while i < item.edges.len() {
+        if is_cyclic(item.edges[i].node, &mut path, &mut met) {
+            check.cyclic = true;
+            return check;
+        }
+        i += 1;
     }
     let (mut seen, mut asking) = (Seen::new(), Seen::new());
     while check.edge < item.edges.len() {
@@ -95,35 +99,23 @@ pub const fn check_item(item: &ItemNode<'_>) -> ItemCheck {
     check
 }
 
-const fn is_cyclic(edges: &[Edge], path: &mut Path, seen: &mut Seen) -> bool {
+const fn is_cyclic(node: &'static Node, path: &mut Path, seen: &mut Seen) -> bool {
+    if path.contains(node) {
+        return true;
+    }
+    if !seen.add(node) {
+        return false;
+    }
+    path.push(node);
     let mut i = 0;
-    while i < edges.len() {
-        let node = edges[i].node;
-        if path.contains(node) {
+    while i < node.below.len() {
+        if is_cyclic(node.below[i], path, seen) {
             return true;
         }
-        if seen.add(node) {
-            path.push(node);
-            if is_cyclic(node.edges, path, seen) {
-                return true;
-            }
-            path.pop();
-        }
         i += 1;
     }
+    path.pop();
     false
-}
-
-/// A cycle that no resolver of it can tell of, because a generic one has no check of its own.
-const fn push_generic_cycle(path: &Path, report: &mut Report) {
-    let mut i = 0;
-    while i < path.length {
-        if path.get(i).is_generic {
-            report.push_all(&["generic resolver `", path.get(i).name, "` (", path.get(i).at, ") needs itself"]);
-            return;
-        }
-        i += 1;
-    }
 }
 
 const fn find_unknown(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, report: &mut Report) {
@@ -142,8 +134,8 @@ const fn find_unknown(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen,
         i += 1;
     }
     let mut i = 0;
-    while i < node.edges.len() {
-        find_unknown(item, node.edges[i].node, seen, report);
+    while i < node.below.len() {
+        find_unknown(item, node.below[i], seen, report);
         i += 1;
     }
 }
@@ -158,8 +150,8 @@ const fn find_asking(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, 
         return;
     }
     let mut i = 0;
-    while i < node.edges.len() {
-        find_asking(item, node.edges[i].node, seen, report);
+    while i < node.below.len() {
+        find_asking(item, node.below[i], seen, report);
         i += 1;
     }
 }

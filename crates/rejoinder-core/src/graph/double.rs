@@ -35,5 +35,8 @@ impl fmt::Debug for Doubles {
 
 /// Whether these edges lead to a resolver. The graph has no cycles.
 pub fn leads_to(edges: &[Edge], resolver: TypeId) -> bool {
-    edges.iter().any(|edge| (edge.node.type_id)() == resolver || leads_to(edge.node.edges, resolver))
+    edges.iter().any(|edge| {
+        let instance = (edge.instance)();
+        (instance.type_id)() == resolver || leads_to(instance.edges, resolver)
+    })
 }

@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use super::{Edge, Node};
+use super::{Edge, Instance};
 
 /// The key under which each resolver of one item asks: its name, numbered where two that ask have the same.
 ///
@@ -20,13 +20,13 @@ impl Keys {
     pub fn of(edges: &[Edge]) -> Self {
         let mut keys = Self::default();
         let (mut seen, mut taken) = (HashSet::new(), HashMap::new());
-        edges.iter().for_each(|edge| keys.add(edge.node, &mut seen, &mut taken));
+        edges.iter().for_each(|edge| keys.add((edge.instance)(), &mut seen, &mut taken));
         keys.resolvers = seen.len();
         keys
     }
 
-    fn add(&mut self, node: &Node, seen: &mut HashSet<TypeId>, taken: &mut HashMap<&'static str, usize>) {
-        let id = (node.type_id)();
+    fn add(&mut self, instance: &Instance, seen: &mut HashSet<TypeId>, taken: &mut HashMap<&'static str, usize>) {
+        let (node, id) = (instance.node, (instance.type_id)());
         if !seen.insert(id) {
             return;
         }
@@ -37,12 +37,12 @@ impl Keys {
             *count += 1;
             self.keys.insert(id, key);
         }
-        node.edges.iter().for_each(|edge| self.add(edge.node, seen, taken));
+        instance.edges.iter().for_each(|edge| self.add((edge.instance)(), seen, taken));
     }
 
     /// The key of a resolver.
-    pub fn get(&self, node: &Node) -> &str {
-        self.keys.get(&(node.type_id)()).map_or(node.name, |key| key)
+    pub fn get(&self, instance: &Instance) -> &str {
+        self.keys.get(&(instance.type_id)()).map_or(instance.node.name, |key| key)
     }
 
     /// How many resolvers the item has, those that ask nothing among them.

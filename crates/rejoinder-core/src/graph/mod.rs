@@ -9,8 +9,11 @@ mod by_type;
 mod check;
 mod double;
 mod fits;
+mod forms;
 mod halts;
+mod instance;
 mod keys;
+mod named;
 mod needs;
 mod node;
 mod over;
@@ -24,9 +27,14 @@ pub use at_run_time::{Named, Resolved, Resolvers};
 pub use check::{ItemCheck, check_cycle, check_item};
 pub use double::{Doubles, leads_to};
 pub use fits::{C, FitsArgument, FitsIf, FitsIn, HasArgument, Name, SameAs, check_fits};
+pub use forms::bad_forms;
 pub use futures_util::future::try_join;
 pub use halts::{Halts, Taking};
+pub use instance::Instance;
 pub use keys::Keys;
+pub use named::{
+    GenericOver, Mistaken, Naming, NotResolver, NotTold, NotUngiven, Sound, Taken, Told, Ungiven, Unmarked, naming,
+};
 pub use needs::needs_below;
 pub use node::{ByName, Edge, ItemNode, Node, NodeArgument, ReadByName, node_id};
 pub use over::{Needed, Wants, over, unless_over};

@@ -1,13 +1,15 @@
-use std::any::{Any, TypeId};
+use std::any::Any;
 
 use schemars::SchemaGenerator;
 use serde_json::{Value, value::RawValue};
 
-use crate::{call::Argument, inject::Need};
+use super::Instance;
+use crate::call::{Argument, REQUIRED};
 
 /// A resolver, as the graph sees it: one static value, which constant evaluation can walk.
 ///
-/// Nodes point at each other, in a cycle too if the author wrote one; that is what the checks look for.
+/// Nodes point at each other, in a cycle too if the author wrote one; that is what the checks look for. A generic resolver
+/// has one node for all its [`Instance`]s: what they need they need alike.
 #[derive(Debug)]
 pub struct Node {
     /// Tells nodes apart in constant evaluation.
@@ -23,17 +25,11 @@ pub struct Node {
     /// Its parameters that are not filled by resolvers.
     pub arguments: &'static [NodeArgument<'static>],
     /// The resolvers it needs.
-    pub edges: &'static [Edge],
+    pub below: &'static [&'static Node],
     /// What it returns, as written.
     pub returns: &'static str,
     /// Whether it may ask.
     pub asks: bool,
-    /// Whether it has type parameters. All its instances have one [`Node::id`], and the same parameters.
-    pub is_generic: bool,
-    /// Its type, under which its outcome is kept.
-    pub type_id: fn() -> TypeId,
-    /// What its own parameters need to have been provided.
-    pub needs: fn() -> Vec<(&'static str, Need)>,
 }
 
 /// A tool, prompt or resource, as the graph sees it.
@@ -60,8 +56,6 @@ pub struct NodeArgument<'a> {
     pub written: &'a str,
     /// Whether it is an argument; otherwise the call supplies it.
     pub is_argument: bool,
-    /// How an argument is found where only its name is known.
-    pub by_name: fn() -> Option<ByName>,
 }
 
 /// How an argument is found where only its name is known: in a tool that is made at run time.
@@ -81,9 +75,7 @@ impl ByName {
     pub fn of<T: Argument>() -> Self {
         let read: ReadByName = |json| match json {
             Some(json) => T::read(json).map(|value| Box::new(value) as _),
-            None => {
-                T::absent().map(|value| Box::new(value) as _).ok_or_else(|| (String::new(), "is missing".to_owned()))
-            }
+            None => T::absent().map(|value| Box::new(value) as _).ok_or_else(|| (String::new(), REQUIRED.to_owned())),
         };
         Self { read, schema: T::schema }
     }
@@ -98,6 +90,8 @@ pub struct Edge {
     pub written: &'static str,
     /// The resolver.
     pub node: &'static Node,
+    /// The resolver with its types.
+    pub instance: fn() -> &'static Instance,
 }
 
 /// A number that tells the function of that name, in that module and at that place, from all others.

@@ -1,4 +1,7 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    borrow::Cow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 /// Which resolvers ran, in order, and what could not be asked: for a test, which puts it into the request's extensions.
 #[derive(Debug, Clone, Default)]
@@ -6,7 +9,7 @@ pub struct Ran(Arc<Mutex<Noted>>);
 
 #[derive(Debug, Default)]
 struct Noted {
-    ran: Vec<&'static str>,
+    ran: Vec<Cow<'static, str>>,
     unasked: Vec<String>,
 }
 
@@ -15,7 +18,7 @@ impl Ran {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn note(&self, resolver: &'static str) {
+    pub(super) fn note(&self, resolver: Cow<'static, str>) {
         self.noted().ran.push(resolver);
     }
 
@@ -24,7 +27,7 @@ impl Ran {
     }
 
     /// The resolvers' names.
-    pub fn take(&self) -> Vec<&'static str> {
+    pub fn take(&self) -> Vec<Cow<'static, str>> {
         std::mem::take(&mut self.noted().ran)
     }
 

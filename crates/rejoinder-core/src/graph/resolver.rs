@@ -1,4 +1,4 @@
-use super::{Node, Walk};
+use super::{Instance, Walk};
 use crate::{
     BoxFuture,
     ask::{Keeps, Outcome, Value, shape},
@@ -16,8 +16,8 @@ pub trait Resolver: 'static {
     /// Whether its value is kept for the other parameters of the round.
     const CACHED: bool;
 
-    /// Its place in the graph.
-    fn node() -> &'static Node;
+    /// It, with its place in the graph.
+    fn instance() -> &'static Instance;
 
     /// Fills its own parameters, calls it, and settles what it asks.
     fn run<'a>(walk: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<Self::Output>, Halt>>;

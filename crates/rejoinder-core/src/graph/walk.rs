@@ -138,7 +138,7 @@ impl<'a> Walk<'a> {
     /// Notes that a resolver's function is called, for a test that wants to know.
     pub fn enter<R: Resolver>(&self) {
         if let Some(ran) = self.ran {
-            ran.note(R::node().name);
+            ran.note(R::instance().shown());
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
     ) -> impl Future<Output = Settling<R::Output>> + Send {
         match returned.map(Ask::into_known) {
             Ok(Ok(value)) => Either::Left(ready(Ok(Outcome::Accepted(value)))),
-            Ok(Err(question)) => Either::Right(Box::pin(question.settle(self.call, self.keys.get(R::node())))),
+            Ok(Err(question)) => Either::Right(Box::pin(question.settle(self.call, self.keys.get(R::instance())))),
             Err(error) => Either::Left(ready(Err(error.into()))),
         }
     }

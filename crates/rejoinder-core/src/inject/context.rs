@@ -110,6 +110,21 @@ impl Context {
     /// The key tells the answers of one call apart. The same question under the same key has the same answer, so give
     /// each turn of a loop a key of its own; asking something else under the same key is an error.
     ///
+    /// ```
+    /// use rejoinder_core::{ask::Ask, error::ToolError, inject::Context};
+    ///
+    /// async fn rename(old: String, ctx: Context) -> Result<String, ToolError> {
+    ///     let new = ctx.ask("name", Ask::text(format!("What is {old} called from now on?"))).await?;
+    ///     // The second question depends on the first answer, so it goes out in a round of its own.
+    ///     let sure = ctx.ask("sure", Ask::confirm(format!("Call it {new}?"))).await?;
+    ///     Ok(if sure { new } else { old })
+    /// }
+    /// # futures_util::FutureExt::now_or_never(async {
+    /// // In a unit test there is nobody to ask.
+    /// assert!(rename("tea".into(), Context::detached()).await.is_err());
+    /// # }).unwrap();
+    /// ```
+    ///
     /// # Errors
     ///
     /// If the user declines or cancels, the client cannot be asked, or gives no usable answer.
@@ -122,6 +137,23 @@ impl Context {
     }
 
     /// [`Context::ask`] that shows what the user did instead of ending the call.
+    ///
+    /// ```
+    /// use rejoinder_core::{ask::{Ask, Outcome}, error::ToolError, inject::Context};
+    ///
+    /// async fn publish(ctx: Context) -> Result<String, ToolError> {
+    ///     let note = Ask::text("A note for the readers?").or_if_unsupported("no note".to_owned());
+    ///     Ok(match ctx.outcome("note", note).await? {
+    ///         Outcome::Accepted(note) => format!("published: {note}"),
+    ///         Outcome::Declined => "published without a note".to_owned(),
+    ///         Outcome::Cancelled => "kept as a draft".to_owned(),
+    ///     })
+    /// }
+    /// # futures_util::FutureExt::now_or_never(async {
+    /// assert_eq!(publish(Context::detached()).await?, "published: no note");
+    /// # Ok::<(), ToolError>(())
+    /// # }).unwrap().unwrap();
+    /// ```
     ///
     /// # Errors
     ///
@@ -139,6 +171,22 @@ impl Context {
     /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
     /// answer to a question beside it, nor for itself. One that asks is taken, from its beginning, in the round in which
     /// the answer is there.
+    ///
+    /// ```
+    /// use rejoinder_core::{ask::Ask, error::ToolError, inject::Context};
+    /// # async fn charge(item: &str) -> Result<u32, ToolError> { Ok(item.len() as u32) }
+    ///
+    /// async fn order(item: String, ctx: Context) -> Result<String, ToolError> {
+    ///     // While the question below waits for its answer, this function runs again from the top.
+    ///     let receipt: u32 = ctx.once("charge", || charge(&item)).await?;
+    ///     let street = ctx.ask("street", Ask::text("Where to?").or_if_unsupported("the shop".to_owned())).await?;
+    ///     Ok(format!("{item} to {street}, receipt {receipt}"))
+    /// }
+    /// # futures_util::FutureExt::now_or_never(async {
+    /// assert_eq!(order("tea".into(), Context::detached()).await?, "tea to the shop, receipt 3");
+    /// # Ok::<(), ToolError>(())
+    /// # }).unwrap().unwrap();
+    /// ```
     ///
     /// # Errors
     ///
@@ -179,7 +227,7 @@ impl Context {
     /// If the tool was not given it.
     pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, ToolError> {
         self.resolved.as_ref().and_then(|resolved| resolved.get::<R>()).ok_or_else(|| {
-            let name = R::node().name;
+            let name = R::instance().shown();
             ToolError::mistake(format!(
                 "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
             ))

@@ -4,9 +4,10 @@ use std::marker::PhantomData;
 
 use super::{FromCall, Need};
 use crate::{
+    ask::{Keeps, Value},
     call::{Argument, Call},
     error::ToolError,
-    graph::ByName,
+    graph::{ByName, Walk},
 };
 
 /// Where a parameter comes from, as far as its type tells. A number, because constant generics take no enum.
@@ -97,6 +98,23 @@ pub trait Parameter<const SOURCE: u8>: Sized {
     /// When an injected parameter cannot be supplied.
     fn fill(slot: Self::Slot, call: &Call, name: &'static str) -> Result<Self, ToolError>;
 
+    /// Makes an injected parameter.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be supplied.
+    fn inject(_call: &Call, _name: &'static str) -> Result<Self, ToolError> {
+        unreachable!("only what is injected is asked for here")
+    }
+
+    /// One more of an argument that the item has.
+    fn another(_walk: &Walk<'_>, _name: &'static str) -> Self
+    where
+        Value: Keeps<Self>,
+    {
+        unreachable!("only an argument is asked for here")
+    }
+
     /// What it needs to have been provided.
     fn need() -> Option<Need>;
 
@@ -114,6 +132,10 @@ impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
         T::from_call(call, name)
     }
 
+    fn inject(call: &Call, name: &'static str) -> Result<Self, ToolError> {
+        T::from_call(call, name)
+    }
+
     fn need() -> Option<Need> {
         T::need()
     }
@@ -125,6 +147,13 @@ impl<T: Argument> Parameter<{ source::ARGUMENT }> for T {
 
     fn fill(slot: T, _: &Call, _: &'static str) -> Result<Self, ToolError> {
         Ok(slot)
+    }
+
+    fn another(walk: &Walk<'_>, name: &'static str) -> Self
+    where
+        Value: Keeps<Self>,
+    {
+        <Value as Keeps<T>>::another(walk.argument(name))
     }
 
     fn need() -> Option<Need> {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::{Value, value::RawValue};
 
-use super::{Reader, Ready, ready::unread};
+use super::{
+    Reader, Ready,
+    ready::{guarded, unread},
+};
 use crate::{
     call::{BadArguments, Members, Param, Texts},
     graph::Resolvers,
@@ -28,7 +31,10 @@ where
     fn ready(&self, arguments: Members<Value>) -> Result<Ready<CallToolResult>, BadArguments> {
         arguments.twice().map_or(Ok(()), Err)?;
         let arguments: JsonObject = arguments.0.into_iter().collect();
-        let named = self.resolvers.read(&arguments)?;
+        let named = match guarded(|| self.resolvers.read(&arguments)) {
+            Ok(read) => read?,
+            Err(panic) => return Ok(Ready::panicked(panic)),
+        };
         let (function, resolvers) = (Arc::clone(&self.function), Arc::clone(&self.resolvers));
         Ok(Ready::new(move |call| {
             Box::pin(async move {

@@ -23,7 +23,7 @@ impl<O> Ready<O> {
     }
 
     /// The author's `Deserialize` panicked. That is a failure of the call, so it goes off where the call runs.
-    fn panicked(panic: Panic) -> Self {
+    pub(super) fn panicked(panic: Panic) -> Self {
         Self::new(|_| Box::pin(async { resume_unwind(panic) }))
     }
 
@@ -111,7 +111,7 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
 type Panic = Box<dyn Any + Send>;
 
 /// Reads with the author's `Deserialize`, which may panic: that is this call's failure, not the server's.
-fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, Panic> {
+pub(super) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, Panic> {
     catch_unwind(AssertUnwindSafe(read))
 }
 

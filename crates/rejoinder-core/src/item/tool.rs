@@ -96,9 +96,7 @@ impl Tool {
     /// tool's schema has the arguments that the resolver takes by name, and that their types fit.
     ///
     /// ```
-    /// # extern crate rejoinder_core as rejoinder;
-    /// use rejoinder_core::{item::Tool, model};
-    /// # use rejoinder_core::graph::Resolver;
+    /// use rejoinder_core::{graph::Resolver, item::Tool, model};
     ///
     /// /// A tool of a plug-in, behind a resolver of ours that asks the user.
     /// fn guarded<Confirm: Resolver>(plugin: model::Tool) -> Tool {

@@ -56,7 +56,8 @@ fn clean(schema: &mut Value, optional_without_null: bool) {
 }
 
 fn is_rust_number(format: &str) -> bool {
-    matches!(format, "float" | "double") || format.trim_start_matches('u').starts_with("int")
+    let integer = format.strip_prefix('u').unwrap_or(format).strip_prefix("int");
+    matches!(format, "float" | "double") || integer.is_some_and(|bits| bits.bytes().all(|bit| bit.is_ascii_digit()))
 }
 
 fn is_null(schema: &Value) -> bool {
@@ -133,7 +134,9 @@ mod tests {
             input(json!({ "items": { "type": "integer", "format": "uint8", "maximum": 255 } })),
             json!({ "items": { "type": "integer", "maximum": 255 } }),
         );
-        assert_eq!(input(json!({ "format": "date-time" })), json!({ "format": "date-time" }));
+        for format in ["date-time", "int-or-string", "interval"] {
+            assert_eq!(input(json!({ "format": format })), json!({ "format": format }));
+        }
     }
 
     #[test]

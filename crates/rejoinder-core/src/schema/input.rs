@@ -27,7 +27,13 @@ impl InputSchema {
     }
 
     /// Adds one argument.
-    pub fn add(&mut self, param: &Param, required: bool, schema: impl FnOnce(&mut SchemaGenerator) -> Value) {
+    pub fn add(
+        &mut self,
+        param: &Param,
+        required: bool,
+        default: Option<Value>,
+        schema: impl FnOnce(&mut SchemaGenerator) -> Value,
+    ) {
         let mut schema = schema(&mut self.generator);
         if schema == Value::Bool(true) {
             schema = json!({});
@@ -39,8 +45,8 @@ impl InputSchema {
             if let Some(description) = param.description {
                 schema.insert("description".into(), description.into());
             }
-            if let Some(default) = param.default {
-                schema.insert("default".into(), default());
+            if let Some(default) = default {
+                schema.insert("default".into(), default);
             }
             if let Some(header) = param.header {
                 schema.insert("x-mcp-header".into(), header.into());
@@ -84,6 +90,7 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
+    use crate::call::Default;
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
@@ -103,12 +110,16 @@ mod tests {
         any: Value,
     }
 
+    fn red() -> Color {
+        Color::Red
+    }
+
     const PARAMS: &[Param] = &[
         Param { name: "leaf", description: Some("The leaf."), default: None, header: None, complete: None },
         Param {
             name: "color",
             description: None,
-            default: Some(|| "red".into()),
+            default: Some(Default { make: &(red as fn() -> Color), show: || Some("red".into()) }),
             header: Some("Color"),
             complete: None,
         },

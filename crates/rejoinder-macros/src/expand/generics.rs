@@ -20,6 +20,41 @@ pub(super) fn mentions(tokens: &TokenStream, generics: &Generics) -> bool {
     })
 }
 
+/// Whether something is a type that belongs to a type parameter, as `T::Id` does.
+pub(super) fn projects(tokens: &TokenStream, generics: &Generics) -> bool {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    trees.iter().enumerate().any(|(i, tree)| match tree {
+        TokenTree::Ident(ident) if ident == "as" => true,
+        TokenTree::Ident(_) => {
+            let is_path = matches!(trees.get(i + 1), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+            is_path && mentions(&tree.to_token_stream(), generics)
+        }
+        TokenTree::Group(group) => projects(&group.stream(), generics),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Something for each parameter to be, where there are none: in a static value, which cannot be generic.
+pub(super) fn stand_ins(generics: &Generics) -> TokenStream {
+    let stand_ins = generics.params.iter().map(|param| match param {
+        GenericParam::Type(param) => {
+            let ident = &param.ident;
+            quote!(#[allow(dead_code, reason = "not all of them are used")] type #ident = __rj::Ungiven;)
+        }
+        GenericParam::Const(param) => {
+            let (ident, ty) = (&param.ident, &param.ty);
+            let value = match &*ty.to_token_stream().to_string() {
+                "bool" => quote!(false),
+                "char" => quote!('?'),
+                _ => quote!(0),
+            };
+            quote!(#[allow(dead_code, reason = "not all of them are used")] const #ident: #ty = #value;)
+        }
+        GenericParam::Lifetime(_) => TokenStream::new(),
+    });
+    stand_ins.collect()
+}
+
 /// The type parameters, each of which outlives everything: a resolver's value may be kept.
 pub(super) fn bounded(generics: &Generics) -> Generics {
     let mut generics = generics.clone();
@@ -31,6 +66,11 @@ pub(super) fn bounded(generics: &Generics) -> Generics {
         generics.make_where_clause().predicates.extend(bounds);
     }
     generics
+}
+
+/// Whether there are parameters, and all of them are types.
+pub(super) fn types_only(generics: &Generics) -> bool {
+    !generics.params.is_empty() && generics.params.iter().all(|param| matches!(param, GenericParam::Type(_)))
 }
 
 /// The shape of a return type by how it is written: an alias of `Result` must be called so.
@@ -57,6 +97,17 @@ fn first_argument(segment: PathSegment) -> Option<Type> {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
     })
+}
+
+/// A type or constant parameter, where it is declared, without its bounds.
+pub(super) fn declared(param: &GenericParam) -> TokenStream {
+    match param {
+        GenericParam::Const(param) => {
+            let (ident, ty) = (&param.ident, &param.ty);
+            quote!(const #ident: #ty)
+        }
+        other => name(other),
+    }
 }
 
 /// A type or constant parameter, where it is used.

@@ -2,7 +2,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, GenericParam, Generics, Visibility};
 
-use super::generics::name;
+use super::generics::{declared, name, types_only};
 use crate::names;
 
 /// The hidden type beside a function, which has its name and its type parameters.
@@ -18,19 +18,21 @@ impl Hidden<'_> {
     pub(super) fn with(&self, said: &impl ToTokens) -> TokenStream {
         let Self { ident, vis, cfgs, generics } = self;
         let private = names::rejoinder();
-        let declared = generics.params.iter().map(|param| match param {
-            GenericParam::Const(param) => {
-                let (ident, ty) = (&param.ident, &param.ty);
-                quote!(const #ident: #ty)
+        let defaults = types_only(generics);
+        let params = generics.params.iter().map(|param| match param {
+            // So that a use without its types can be told from one with them.
+            GenericParam::Type(_) if defaults => {
+                let name = name(param);
+                quote!(#name = #private::__private::Ungiven)
             }
-            other => name(other),
+            param => declared(param),
         });
         let named = generics.params.iter().filter(|param| matches!(param, GenericParam::Type(_))).map(name);
-        let (declared, fields) = if generics.params.is_empty() {
+        let (params, fields) = if generics.params.is_empty() {
             (None, None)
         } else {
             let fields = quote!(#[allow(dead_code, reason = "it only uses the type parameters")] __of: #private::__private::std::marker::PhantomData<fn() -> (#(#named,)*)>);
-            (Some(quote!(<#(#declared),*>)), Some(fields))
+            (Some(quote!(<#(#params),*>)), Some(fields))
         };
         quote! {
             #(#cfgs)*
@@ -42,14 +44,15 @@ impl Hidden<'_> {
                 unreachable_pub,
                 reason = "it is the function's twin"
             )]
-            #vis struct #ident #declared { #fields }
+            #vis struct #ident #params { #fields }
 
             #(#cfgs)*
             #[allow(deprecated, unused_imports, reason = "the function may be deprecated; not all of it is used by all")]
             const _: () = {
                 use #private::__private as __rj;
                 use #private::__private::{
-                    Needed as _, NotArgument as _, NotAsk as _, NotByHand as _, NotInjected as _, NotResult as _, NotResultOfAsk as _,
+                    Needed as _, NotArgument as _, NotAsk as _, NotByHand as _, NotForm as _, NotInjected as _, NotResolver as _, NotResult as _,
+                    NotResultOfAsk as _, NotTold as _, NotUngiven as _,
                 };
                 #said
             };

@@ -2,7 +2,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta};
 
-use super::{resolver::Resolver, twin::Twin};
+use super::{parameter::Filled, resolver::Resolver, twin::Twin};
 use crate::{errors::Errors, kind::Kind, names, signature::Place};
 
 /// `#[group]` on an `impl` block.
@@ -38,6 +38,9 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
         }
         twins.push((kind, Twin::read(kind, &place, options, attrs, vis, sig, &mut errors)));
     }
+    let filled = twins.iter().flat_map(|(_, twin)| twin.parameters());
+    let filled = filled.chain(resolvers.iter().flat_map(Resolver::parameters));
+    filled.for_each(|filled| check_resolver(filled, &block, &resolvers, &mut errors));
     let sound = errors.is_empty();
     let hidden = twins.iter().filter(|_| can_expand).map(|(_, twin)| twin.expand(sound));
     let resolvers = resolvers.iter().filter(|_| can_expand).map(|resolver| resolver.expand(sound));
@@ -61,6 +64,17 @@ fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
         return false;
     }
     true
+}
+
+/// Refuses `#[resolve(Self::name)]` where that is a function of the block, and no resolver.
+fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[Resolver], errors: &mut Errors) {
+    let Some(path) = filled.parameter.resolver() else { return };
+    let [first, name] = &*path.segments.iter().collect::<Vec<_>>() else { return };
+    let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == name.ident));
+    if first.ident == "Self" && is_function && !resolvers.iter().any(|resolver| resolver.is_named(&name.ident)) {
+        let name = &name.ident;
+        errors.at(path, format!("`Self::{name}` is not a resolver: write `#[resolver]` before the function"));
+    }
 }
 
 /// Takes `#[tool]`, `#[prompt]`, `#[resource(..)]` or `#[resolver]` off a function.

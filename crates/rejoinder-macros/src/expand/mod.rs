@@ -1,9 +1,12 @@
 //! What the macros write.
 
+mod beside;
 mod free;
 mod generics;
+mod graph;
 mod hidden;
 mod impl_block;
+mod named;
 mod parameter;
 mod resolve;
 mod resolver;

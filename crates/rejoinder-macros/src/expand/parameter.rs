@@ -2,7 +2,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
 
-use super::{generics::mentions, resolve::twin_of_resolver};
+use super::{generics::mentions, named::Named};
 use crate::{
     names::{local, pretty},
     options::option,
@@ -26,7 +26,9 @@ pub(crate) struct Filled {
     pub(crate) local: Ident,
     /// The place of its type.
     pub(super) at: Span,
-    /// The resolver that fills it.
+    /// The resolver that fills it, as it is named.
+    pub(super) named: Option<Named>,
+    /// The type of that resolver.
     pub(super) resolver: Option<TokenStream>,
     default: Option<TokenStream>,
     complete: Option<TokenStream>,
@@ -52,9 +54,11 @@ impl Filled {
             let source = format_ident!("__RJ_SOURCE_{index}", span = Span::call_site());
             (alias.to_token_stream(), source.to_token_stream())
         };
+        let named = parameter.resolver().map(|path| Named::new(index, path, place, generics));
         Self {
             ty,
-            resolver: parameter.resolver().map(|path| twin_of_resolver(path, place)),
+            resolver: named.as_ref().map(Named::ty),
+            named,
             source,
             is_generic,
             local: local(&index.to_string()),
@@ -77,7 +81,6 @@ impl Filled {
             _ if self.is_generic => return TokenStream::new(),
             Source::Type if is_borrowed => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
             Source::Type => {
-                // From the type's first token to its last, so that all of it is underlined.
                 let end = Span::call_site().located_at(last_span(ty));
                 let open = quote_spanned!(*at=> <);
                 let close = quote_spanned!(end=> as __rj::Suspect<{ #source }>>::Type);
@@ -169,14 +172,15 @@ impl Filled {
     }
 }
 
-fn last_span(tokens: &TokenStream) -> Span {
+/// Where it ends: what goes from a type's first token to its last underlines all of it.
+pub(super) fn last_span(tokens: &TokenStream) -> Span {
     tokens.clone().into_iter().last().map_or_else(Span::call_site, |tree| match tree {
         TokenTree::Group(group) => group.span_close(),
         other => other.span(),
     })
 }
 
-/// `#[arg(default = ..)]` as a function to JSON.
+/// `#[arg(default = ..)]` as a function, and as another one to JSON.
 ///
 /// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
 /// that the type of `10` or `Vec::new()` can be inferred.
@@ -190,10 +194,17 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
     let at = Span::call_site().located_at(expression.span());
     let value =
         if converted { quote_spanned!(at=> __rj::default_of::<#alias>(#expression)) } else { quote!(#expression) };
+    let (make, show) = (local("make"), local("show"));
     Some(quote_spanned! {at=>
-        || {
-            let default: #alias = #value;
-            __rj::show_default(&default)
+        {
+            fn #make() -> #alias {
+                let default: #alias = #value;
+                default
+            }
+            fn #show() -> __rj::Option<__rj::Value> {
+                __rj::show_default(&#make())
+            }
+            __rj::Default { make: &(#make as fn() -> #alias), show: #show }
         }
     })
 }

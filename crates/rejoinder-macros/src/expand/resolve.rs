@@ -1,14 +1,14 @@
 //! `#[resolve(function)]`: the graph that it makes, and how a parameter gets its value.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Path, spanned::Spanned};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
-use super::{parameter::Filled, twin::twin_of_method};
+use super::parameter::{Filled, last_span};
 use crate::{
     kind::Kind,
     names::{local, pretty},
-    signature::Place,
+    parameter::Source,
 };
 
 impl Filled {
@@ -17,24 +17,35 @@ impl Filled {
         let (name, resolver) = (&self.parameter.name, self.resolver.as_ref()?);
         let written = pretty(&self.parameter.ty);
         let at = Span::call_site().located_at(resolver.span());
-        Some(quote_spanned!(at=> __rj::Edge { parameter: #name, written: #written, node: <#resolver>::__node() }))
+        Some(quote_spanned! {at=>
+            __rj::Edge {
+                parameter: #name,
+                written: #written,
+                node: <#resolver>::__node(),
+                instance: <#resolver as __rj::Resolver>::instance,
+            }
+        })
     }
 
     /// It in the graph, where no resolver fills it.
     pub(super) fn node_argument(&self) -> Option<TokenStream> {
         let (name, source) = (&self.parameter.name, &self.source);
         let written = pretty(&self.parameter.ty);
-        let parameter = self.as_parameter();
         self.resolver.is_none().then(|| {
             quote! {
                 __rj::NodeArgument {
                     name: #name,
                     written: #written,
                     is_argument: #source == __rj::source::ARGUMENT,
-                    by_name: #parameter::by_name,
                 }
             }
         })
+    }
+
+    /// How it is found where only its name is known, if no resolver fills it.
+    pub(super) fn by_name(&self) -> Option<TokenStream> {
+        let parameter = self.as_parameter();
+        self.resolver.is_none().then(|| quote!(#parameter::by_name))
     }
 
     /// For a resolver, whose questions belong to the call: it cannot make rounds by hand.
@@ -51,6 +62,20 @@ impl Filled {
         })
     }
 
+    /// For an item: whoever takes its rounds also makes them.
+    pub(super) fn check_rounds(&self) -> Option<TokenStream> {
+        let Self { alias, at, .. } = self;
+        let message = "`Rounds` is for functions that make their rounds by hand, and return `Reply<T>`: return one, or ask \
+                       with `Context::ask` and remove it";
+        matches!(self.parameter.source, Source::Type | Source::Injected).then(|| {
+            quote_spanned! {*at=>
+                const _: () = if __rj::Probe::<#alias>::BY_HAND && !__rj::Probe::<__RjReturned>::BY_HAND {
+                    __rj::std::panic!(#message)
+                };
+            }
+        })
+    }
+
     /// Its name, as a type.
     pub(super) fn name_type(&self) -> TokenStream {
         let chars = self.parameter.name.chars();
@@ -61,17 +86,6 @@ impl Filled {
     fn settled(&self) -> Ident {
         format_ident!("{}_settled", self.local)
     }
-}
-
-/// The hidden type of a resolver that was named there: in a group, `Self::confirm` is one of its own functions.
-pub(super) fn twin_of_resolver(path: &Path, place: &Place) -> TokenStream {
-    if let (Place::Block(ty), [first, method]) = (place, &*path.segments.iter().collect::<Vec<_>>())
-        && first.ident == "Self"
-    {
-        let (twin, generics) = (twin_of_method(ty, &method.ident), place.outside(method.arguments.to_token_stream()));
-        return quote!(#twin #generics);
-    }
-    place.outside(path.to_token_stream())
 }
 
 /// The item's place in the graph.
@@ -190,8 +204,15 @@ fn take(parameters: &[Filled], end: &TokenStream) -> TokenStream {
     let locals: Vec<&Ident> = resolved.iter().map(|parameter| &parameter.local).collect();
     let takes = resolved.iter().map(|parameter| {
         let Filled { local, ty, parameter: written, at, .. } = parameter;
-        let (name, settled) = (&written.name, parameter.settled());
-        quote_spanned!(*at=> let #local = #halts.of(&#settled).take::<#ty>(#name);)
+        let (name, settled, naming) = (&written.name, parameter.settled(), parameter.naming());
+        let end = Span::call_site().located_at(last_span(ty));
+        let (open, close) = (quote_spanned!(*at=> <), quote_spanned!(end=> as __rj::Taken<{ #naming }>>::Type));
+        quote_spanned! {*at=>
+            let #local = #halts
+                .of(&#settled)
+                .take::<#open #ty #close>(#name)
+                .map(<#ty as __rj::Taken<{ #naming }>>::from_taken);
+        }
     });
     quote! {
         let mut #halts = __rj::Halts::default();

@@ -5,19 +5,20 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Generics, LitStr, ReturnType, Signature, Visibility, spanned::Spanned};
 
 use super::{
+    beside::Beside,
     generics::{self, mentions},
     hidden::Hidden,
+    named::with_names,
     parameter::Filled,
     resolve,
-    twin::twin_of_method,
 };
 use crate::{
     errors::Errors,
     function::Function,
     kind::Kind,
-    names::{self, local},
-    options::{Options, option},
-    parameter,
+    names::local,
+    options::Options,
+    parameter::{self, Source},
     signature::{self, Place},
 };
 
@@ -41,9 +42,9 @@ pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream 
 /// All that the expansion needs to know of a resolver.
 pub(super) struct Resolver {
     /// The function's name.
-    name: Ident,
+    pub(super) name: Ident,
     /// The hidden type's name.
-    ident: Ident,
+    pub(super) ident: Ident,
     /// The path to the function.
     function: TokenStream,
     /// Whose method it is.
@@ -52,11 +53,11 @@ pub(super) struct Resolver {
     cfgs: Vec<Attribute>,
     has_self: bool,
     is_async: bool,
-    parameters: Vec<Filled>,
+    pub(super) parameters: Vec<Filled>,
     /// With the bounds that every type parameter of a resolver has.
-    generics: Generics,
-    output: TokenStream,
-    key: Option<LitStr>,
+    pub(super) generics: Generics,
+    pub(super) output: TokenStream,
+    pub(super) key: Option<LitStr>,
     cached: TokenStream,
 }
 
@@ -80,13 +81,9 @@ impl Resolver {
         let has_self = signature::check(Kind::Resolver, place, signature, errors);
         let parameters = parameter::read(Kind::Resolver, signature, errors);
         let generics = generics::bounded(&signature.generics);
-        let name = &signature.ident;
-        let (ident, vis, receiver, function) = match place {
-            Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
-            Place::Block(ty) => (twin_of_method(ty, name), Visibility::Inherited, ty.clone(), quote!(<#ty>::#name)),
-        };
+        let Beside { ident, vis, receiver, function } = Beside::new(place, &signature.ident, vis);
         Self {
-            name: name.clone(),
+            name: signature.ident.clone(),
             ident,
             function,
             receiver,
@@ -105,16 +102,24 @@ impl Resolver {
         }
     }
 
+    pub(super) fn is_named(&self, name: &Ident) -> bool {
+        self.name == *name
+    }
+
+    pub(super) fn parameters(&self) -> &[Filled] {
+        &self.parameters
+    }
+
     /// The hidden type; where there were errors, one that nothing else is known of.
     pub(super) fn expand(&self, sound: bool) -> TokenStream {
         let Self { ident, vis, cfgs, generics, .. } = self;
-        Hidden { ident, vis, cfgs, generics }.with(&sound.then(|| self.implementation()))
+        Hidden { ident, vis, cfgs, generics }.with(&if sound { self.implementation() } else { self.stub() })
     }
 
     /// What it returns: the type, and its shape.
     ///
     /// Constants cannot look at what depends on type parameters; there, the way it is written counts.
-    fn returned(&self) -> (TokenStream, TokenStream) {
+    pub(super) fn returned(&self) -> (TokenStream, TokenStream) {
         if !mentions(&self.output, &self.generics) {
             return (quote!(__RjReturned), quote!(__RJ_SHAPE));
         }
@@ -141,29 +146,24 @@ impl Resolver {
             }
         });
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
-        let (node, run, fits, cycle) = (self.node(), self.run(), self.fits(), self.check_cycle());
-        quote! {
+        let (node, instance, run) = (self.node(), self.instance(), self.run());
+        let (fits, cycle) = (self.fits(), self.check_cycle());
+        let generic_over = self.generic_over();
+        let said = quote! {
             #(#checks)*
             #(#by_hand)*
             #probes
             #cached
 
-            #[automatically_derived]
-            impl #impl_generics #ident #ty_generics #clause {
-                #[doc(hidden)]
-                #[allow(unreachable_pub, reason = "the type may be less public")]
-                pub const fn __node() -> &'static __rj::Node {
-                    #node
-                }
-            }
+            #node
 
             #[automatically_derived]
             impl #impl_generics __rj::Resolver for #ident #ty_generics #clause {
                 #value
                 const CACHED: __rj::bool = __RJ_CACHED;
 
-                fn node() -> &'static __rj::Node {
-                    Self::__node()
+                fn instance() -> &'static __rj::Instance {
+                    #instance
                 }
 
                 #run
@@ -171,37 +171,9 @@ impl Resolver {
 
             #fits
             #cycle
-        }
-    }
-
-    fn node(&self) -> TokenStream {
-        let Self { ident, parameters, generics, .. } = self;
-        let (_, ty_generics, _) = generics.split_for_impl();
-        let ((_, shape), returns, is_generic) = (self.returned(), names::pretty(&self.output), self.is_generic());
-        let (name, key) = (names::wire(&self.name), option(self.key.as_ref()));
-        let arguments = parameters.iter().filter_map(Filled::node_argument);
-        let edges = parameters.iter().filter_map(Filled::edge);
-        let needs = parameters.iter().map(Filled::need);
-        // With the span of the function's own name, the line is that of the function.
-        let at = quote_spanned!(ident.span()=> __rj::std::concat!(__rj::std::file!(), ":", __rj::std::line!()));
-        let node = quote! {
-            __rj::Node {
-                id: __rj::node_id(__rj::std::module_path!(), #name, #at),
-                name: #name,
-                key: #key,
-                module: __rj::std::module_path!(),
-                at: #at,
-                arguments: &[#(#arguments),*],
-                edges: &[#(#edges),*],
-                returns: #returns,
-                asks: __rj::shape::asks(#shape),
-                is_generic: #is_generic,
-                type_id: || __rj::std::any::TypeId::of::<#ident #ty_generics>(),
-                needs: || __rj::needs([#(#needs),*]),
-            }
+            #generic_over
         };
-        // Statics may point at each other in a cycle, which is then told in our words; but they cannot be generic.
-        if is_generic { quote!(const { &#node }) } else { quote!(static NODE: __rj::Node = #node; &NODE) }
+        with_names(parameters, said)
     }
 
     fn run(&self) -> TokenStream {
@@ -216,6 +188,14 @@ impl Resolver {
             let alias = spanned(alias, *at);
             match written.borrowed() {
                 Some(_) => quote_spanned!(*at=> let #local = #walk.argument::<#alias>(#name);),
+                // For a type that depends on type parameters this trait alone says whether it can be filled.
+                None if parameter.is_generic => {
+                    let filled = parameter.as_parameter();
+                    match written.source {
+                        Source::Argument(_) => quote!(let #local = #filled::another(#walk, #name);),
+                        _ => quote!(let #local = #filled::inject(#walk.call(), #name)?;),
+                    }
+                }
                 None => {
                     let filled =
                         quote_spanned!(*at=> <#alias as __rj::ResolverParameter<{ #source }>>::fill(#walk, #name));
@@ -250,49 +230,7 @@ impl Resolver {
         }
     }
 
-    /// What an item must have for the resolver to find its arguments.
-    fn fits(&self) -> TokenStream {
-        let Self { ident, generics, .. } = self;
-        let (_, ty_generics, clause) = generics.split_for_impl();
-        let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
-        let bounds = self.parameters.iter().map(|parameter| {
-            let Filled { alias, source, at, .. } = parameter;
-            match &parameter.resolver {
-                Some(resolver) => quote!(#resolver: __rj::FitsIn<__RjItem>),
-                None => {
-                    let name = parameter.name_type();
-                    quote_spanned!(*at=> __RjItem: __rj::FitsArgument<#name, #alias, { #source }>)
-                }
-            }
-        });
-        quote! {
-            #[automatically_derived]
-            impl<__RjItem, #(#params),*> __rj::FitsIn<__RjItem> for #ident #ty_generics
-            where #(#predicates,)* #(#bounds),* {}
-        }
-    }
-
-    /// The check for cycles, at the first parameter that could be part of one.
-    ///
-    /// One through generic resolvers is found from the item, because a generic one has no place for a check of its own.
-    fn check_cycle(&self) -> Option<TokenStream> {
-        if self.is_generic() {
-            return None;
-        }
-        let ident = &self.ident;
-        let first = self.parameters.iter().find_map(|parameter| parameter.resolver.as_ref())?;
-        let at = Span::call_site().located_at(first.span());
-        Some(quote_spanned! {at=>
-            const _: () = {
-                const REPORT: __rj::Report = __rj::check_cycle(<#ident>::__node());
-                if REPORT.failed() {
-                    __rj::std::panic!("{}", REPORT.as_str())
-                }
-            };
-        })
-    }
-
-    fn is_generic(&self) -> bool {
+    pub(super) fn is_generic(&self) -> bool {
         !self.generics.params.is_empty()
     }
 

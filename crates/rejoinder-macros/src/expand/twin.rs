@@ -1,10 +1,10 @@
 //! The hidden type beside a function, through which the framework knows and calls it.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Generics, ReturnType, Signature, Visibility};
 
-use super::{hidden::Hidden, parameter::Filled, resolve};
+use super::{beside::Beside, hidden::Hidden, named::with_names, parameter::Filled, resolve};
 use crate::{
     details,
     errors::Errors,
@@ -54,10 +54,7 @@ impl Twin {
             ReturnType::Default => quote!(()),
             ReturnType::Type(_, ty) => ty.to_token_stream(),
         };
-        let (ident, vis, receiver, function) = match place {
-            Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
-            Place::Block(ty) => (twin_of_method(ty, name), Visibility::Inherited, ty.clone(), quote!(<#ty>::#name)),
-        };
+        let Beside { ident, vis, receiver, function } = Beside::new(place, name, vis);
         let outside = |tokens| place.outside(tokens);
         Self {
             kind,
@@ -78,6 +75,10 @@ impl Twin {
             output: outside(output),
             details: outside(details),
         }
+    }
+
+    pub(super) fn parameters(&self) -> &[Filled] {
+        &self.parameters
     }
 
     /// The hidden type; where there were errors, one that only keeps the rest of the program compiling.
@@ -103,9 +104,11 @@ impl Twin {
         let run = self.run();
         // A type that is less public than the function is told at the function's name.
         let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
-        quote! {
+        let by_hand = parameters.iter().filter_map(Filled::check_rounds);
+        let said = quote! {
             #(#checks)*
             type __RjReturned = #output;
+            #(#by_hand)*
             #node
             #graph_checks
             const __RJ_REPLYING: __rj::Replying<#output, <__rj::#marker as __rj::Kind>::Output> =
@@ -133,7 +136,8 @@ impl Twin {
 
                 #run
             }
-        }
+        };
+        with_names(parameters, said)
     }
 
     fn has_resolvers(&self) -> bool {
@@ -208,17 +212,4 @@ impl Twin {
             }
         }
     }
-}
-
-/// The name of the hidden type of a method.
-pub(super) fn twin_of_method(ty: &TokenStream, method: &Ident) -> Ident {
-    format_ident!("__rj_{}_{}", identify(ty), names::wire(method), span = method.span())
-}
-
-/// The identifiers of a type, as one.
-fn identify(ty: &TokenStream) -> String {
-    let text = ty.to_string();
-    let words: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
-    words.join("_")
 }

@@ -2,6 +2,7 @@ use std::fmt;
 
 use rejoinder_core::{
     call::Dependencies,
+    graph::{Edge, bad_forms},
     inject::Need,
     item::{Prompt, Resource, Tool},
 };
@@ -54,6 +55,7 @@ impl<'a> Check<'a> {
         let of = format!("tool `{}`", tool.name());
         self.name(&of, tool.name());
         self.needs(&of, tool.needs());
+        self.forms(&of, tool.edges());
         tool.mistake().into_iter().for_each(|mistake| self.report(&of, mistake));
         if self.registry.tools.get(tool.name()).is_some() {
             self.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`");
@@ -67,6 +69,7 @@ impl<'a> Check<'a> {
         let of = format!("prompt `{}`", prompt.name());
         self.name(&of, prompt.name());
         self.needs(&of, prompt.needs());
+        self.forms(&of, prompt.node().edges);
         if self.registry.prompts.get(prompt.name()).is_some() {
             self.report(&of, "there are two of this name; give one of them another with `#[prompt(name = \"..\")]`");
         }
@@ -76,6 +79,7 @@ impl<'a> Check<'a> {
     pub(super) fn resource(&mut self, resource: Resource) {
         let of = format!("resource `{}`", resource.uri());
         self.needs(&of, resource.needs());
+        self.forms(&of, resource.node().edges);
         if !resource.uri().contains(':') {
             self.report(&of, "a URI begins with a scheme, such as `files://`");
         }
@@ -109,6 +113,10 @@ impl<'a> Check<'a> {
             };
             self.report(of, format!("parameter `{parameter}`{whose} needs a `{}`: {remedy}", need.name));
         }
+    }
+
+    fn forms(&mut self, of: &str, edges: &[Edge]) {
+        bad_forms(edges).into_iter().for_each(|mistake| self.report(of, mistake));
     }
 
     fn name(&mut self, of: &str, name: &str) {

@@ -1,6 +1,6 @@
 //! What the client answers when it is asked.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use rejoinder_core::{form::Elicit, graph::Ran};
 use serde_json::{Value, json};
@@ -113,7 +113,7 @@ impl Client {
             let mut exchange = self.open_with(method, next, ran.clone()).await?;
             let outcome = self.finish(&mut exchange, method, &mut rounds.asked).await;
             let outcome = outcome.map_err(|error| self.hinted(error, &ran))?;
-            rounds.ran.push(ran.take().into_iter().map(str::to_owned).collect());
+            rounds.ran.push(ran.take().into_iter().map(Cow::into_owned).collect());
             if outcome.result["resultType"] != "input_required" {
                 return Ok((outcome, rounds));
             }

@@ -37,6 +37,5 @@ mod subscription;
 
 pub use client::Client;
 pub use error::{Error, Result, RpcError};
-pub use rejoinder_core::graph::Resolver;
 pub use reply::{Log, Progress, Reply};
 pub use subscription::{Filter, Notification, Subscription};

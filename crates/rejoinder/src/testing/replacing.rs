@@ -85,7 +85,7 @@ impl Client {
     #[track_caller]
     pub fn replace_resolver<R: Resolver>(mut self, value: impl Fn() -> R::Output + Send + Sync + 'static) -> Self {
         let replaced = self.server.0.replace_resolver::<R>(value);
-        let name = R::node().name;
+        let name = R::instance().shown();
         let Some(replaced) = replaced else { panic!("nothing of the server uses the resolver `{name}`") };
         self.server = BuiltServer(replaced);
         self.service = McpService::new(Arc::clone(&self.server.0));

@@ -48,6 +48,22 @@ async fn greet(ctx: Context) -> Result<String, ToolError> {
     Ok(format!("Hello, {name}!"))
 }
 
+/// A list that turns out to be empty.
+#[tool]
+async fn choose(branches: Vec<String>, ctx: Context) -> Result<String, ToolError> {
+    ctx.ask("branch", Ask::choice("Which branch?", branches)).await
+}
+
+#[tokio::test]
+async fn a_choice_of_nothing_is_the_authors_mistake() {
+    let client = Client::new(Server::new("asks", "1").tools(tools![choose]))
+        .answer("branch", rejoinder::Answered { text: "main".into() });
+    for client in [client.clone(), client.era(Era::Session)] {
+        let reply = client.call("choose", json!({ "branches": [] })).await.expect("a reply");
+        assert_eq!(reply.text(), "`Ask::choice` needs something to choose, and the list is empty");
+    }
+}
+
 /// A question that depends on the answer to another, and a step between them.
 #[tool]
 async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {

@@ -28,6 +28,42 @@ fn dynamic(name: &'static str, schema: serde_json::Value) -> Tool {
     Tool::dynamic(record, |_, _| async {})
 }
 
+#[derive(Elicit, Clone)]
+struct Contact {
+    #[elicit(format = "email", default = "nobody")]
+    email: String,
+}
+
+#[resolver]
+fn contact() -> Result<Ask<Contact>, ToolError> {
+    Ok(Ask::user("Who is to know?"))
+}
+
+#[resolver]
+fn domain(#[resolve(contact)] contact: &Contact) -> String {
+    contact.email.rsplit('@').next().unwrap_or_default().to_owned()
+}
+
+#[tool]
+async fn ask_around(#[resolve(domain)] domain: String) -> String {
+    domain
+}
+
+#[prompt]
+async fn letter(#[resolve(contact)] contact: Contact) -> String {
+    contact.email
+}
+
+#[test]
+fn a_form_that_cannot_be_made_is_told_before_anybody_is_asked() {
+    let server = Server::new("letters", "1").tools(tools![ask_around]).prompts(prompts![letter]);
+    insta::assert_snapshot!(server.check().unwrap_err(), @r#"
+    the server cannot be built:
+      tool `ask_around`: resolver `contact` asks with a form that cannot be made: the default "nobody" of the field `email` must be an email address
+      prompt `letter`: resolver `contact` asks with a form that cannot be made: the default "nobody" of the field `email` must be an email address
+    "#);
+}
+
 #[test]
 fn all_mistakes_are_listed_at_once() {
     let header = |header: &str| json!({ "type": "string", "x-mcp-header": header });

@@ -75,6 +75,68 @@ async fn bad_arguments_are_all_told_before_anything_runs() {
     assert!(reply.ran.concat().is_empty());
 }
 
+#[resolver]
+fn total(sizes: &[u32], path: &str) -> u32 {
+    let _ = path;
+    sizes.iter().sum()
+}
+
+#[tokio::test]
+async fn bad_arguments_are_told_in_the_words_of_other_tools() {
+    #[tool]
+    fn sum(path: String, sizes: Vec<u32>) -> String {
+        format!("{path} {sizes:?}")
+    }
+    let sizes = json!({ "sizes": { "type": "array" }, "path": { "type": "string" } });
+    let client = Client::new(Server::new("r", "1").tools(tools![sum]).tools([plain(sizes).resolve::<total>()]));
+    let mut told = Vec::new();
+    for tool in ["delete", "sum"] {
+        let reply = client.call(tool, json!({ "sizes": [1, "two"] })).await.unwrap();
+        let mut lines: Vec<_> = reply.text().lines().map(str::to_owned).collect();
+        lines.sort();
+        told.push(lines);
+    }
+    assert_eq!(told[0], told[1]);
+    assert!(told[0].iter().any(|line| line.starts_with("- `sizes[1]`: expected an integer")), "{told:?}");
+}
+
+/// An argument whose reading goes wrong.
+struct Mine;
+
+impl<'de> serde::Deserialize<'de> for Mine {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("stepped on")
+    }
+}
+
+impl schemars::JsonSchema for Mine {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Mine".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({})
+    }
+}
+
+#[resolver]
+fn step(mine: &Mine) -> u8 {
+    let Mine = mine;
+    0
+}
+
+#[tokio::test]
+async fn an_argument_whose_type_panics_fails_its_call_alone() {
+    let client = Client::new(Server::new("r", "1").tools([plain(json!({ "mine": {} })).resolve::<step>()]));
+    in_both_eras(client, async |client| {
+        for _ in 0..2 {
+            let error = client.call("delete", json!({ "mine": 1 })).await.unwrap_err();
+            assert_eq!(error.code(), Some(-32603), "{error}");
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_value_of_a_resolver_that_the_tool_does_not_have_is_a_mistake() {
     let client = Client::new(Server::new("r", "1").tools([plain(json!({}))]));

@@ -77,6 +77,16 @@ async fn each_instance_of_a_generic_resolver_is_one_of_its_own() {
 }
 
 #[tokio::test]
+async fn an_instance_is_shown_with_its_types() {
+    let reply = Client::new(server()).call("show", json!({ "id": 1 })).await.unwrap();
+    assert_eq!(reply.ran, [["load::<User>", "load::<Order>", "word::<User>"]]);
+    let graph = server().graph();
+    assert!(graph.to_string().contains("from `word::<User>`"), "{graph}");
+    assert!(graph.to_string().contains("from `ask_for::<'a'>`, which asks as `ask_for`"), "{graph}");
+    assert!(graph.mermaid().contains("load::#lt;Order#gt;"), "{}", graph.mermaid());
+}
+
+#[tokio::test]
 async fn instances_that_ask_have_numbered_keys() {
     let text = |text: &str| rejoinder::Answered { text: text.into() };
     in_both_eras(Client::new(server()).answer("ask_for", text("1")).answer("ask_for#1", text("2")), async |client| {

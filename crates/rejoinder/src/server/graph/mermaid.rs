@@ -1,6 +1,6 @@
 use std::{any::TypeId, collections::HashMap, fmt::Write};
 
-use rejoinder_core::graph::{Edge, Keys, Node};
+use rejoinder_core::graph::{Edge, Instance, Keys};
 
 use super::{Inputs, Item, asks};
 
@@ -55,22 +55,25 @@ impl Frame<'_> {
 
     fn edges(&mut self, to: &str, edges: &[Edge]) {
         for edge in edges {
-            let is_new = !self.ids.contains_key(&Drawn::Resolver((edge.node.type_id)()));
-            let label = self.label(edge.node);
-            let id = self.id(Drawn::Resolver((edge.node.type_id)()), |id| format!("{id}{label}"));
+            let instance = (edge.instance)();
+            let ty = (instance.type_id)();
+            let is_new = !self.ids.contains_key(&Drawn::Resolver(ty));
+            let label = self.label(instance);
+            let id = self.id(Drawn::Resolver(ty), |id| format!("{id}{label}"));
             let says = escaped(&format!("{}: {}", edge.parameter, edge.written));
             let _ = writeln!(self.text, "        {id} -->|\"{says}\"| {to}");
             if is_new {
-                self.inputs(&id, &Inputs::of(edge.node.arguments));
-                self.edges(&id, edge.node.edges);
+                self.inputs(&id, &Inputs::of(instance.node.arguments));
+                self.edges(&id, instance.edges);
             }
         }
     }
 
-    fn label(&self, node: &Node) -> String {
-        match asks(node, &self.keys) {
-            Some(key) => format!("{{{{\"{}<br/>asks {}\"}}}}", escaped(node.name), escaped(key)),
-            None => format!("[\"{}\"]", escaped(node.name)),
+    fn label(&self, instance: &Instance) -> String {
+        let name = escaped(&instance.shown());
+        match asks(instance, &self.keys) {
+            Some(key) => format!("{{{{\"{}<br/>asks {}\"}}}}", name, escaped(key)),
+            None => format!("[\"{name}\"]"),
         }
     }
 

@@ -6,7 +6,7 @@ mod text;
 use std::fmt;
 
 use rejoinder_core::{
-    graph::{Edge, ItemNode, Keys, Node, NodeArgument},
+    graph::{Edge, Instance, ItemNode, Keys, NodeArgument},
     item::Tool,
 };
 
@@ -90,8 +90,8 @@ impl Inputs {
 }
 
 /// The key under which a resolver asks, if it asks.
-fn asks<'k>(node: &Node, keys: &'k Keys) -> Option<&'k str> {
-    node.asks.then(|| keys.get(node))
+fn asks<'k>(instance: &Instance, keys: &'k Keys) -> Option<&'k str> {
+    instance.node.asks.then(|| keys.get(instance))
 }
 
 impl Graph {

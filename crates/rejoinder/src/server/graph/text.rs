@@ -52,10 +52,10 @@ impl Tree {
 
     fn resolver(&mut self, indent: &str, edge: &Edge, is_last: bool) {
         let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        let node = edge.node;
-        let is_new = self.seen.insert((node.type_id)());
-        let mut from = format!("from `{}`", node.name);
-        if let Some(key) = asks(node, &self.keys) {
+        let instance = (edge.instance)();
+        let is_new = self.seen.insert((instance.type_id)());
+        let mut from = format!("from `{}`", instance.shown());
+        if let Some(key) = asks(instance, &self.keys) {
             let _ = write!(from, ", which asks as `{key}`");
         }
         if !is_new {
@@ -63,7 +63,7 @@ impl Tree {
         }
         self.lines.push((format!("{indent}{branch}{}: {}", edge.parameter, edge.written), from));
         if is_new {
-            self.branches(&format!("{indent}{below}"), &Inputs::of(node.arguments), node.edges);
+            self.branches(&format!("{indent}{below}"), &Inputs::of(instance.node.arguments), instance.edges);
         }
     }
 }

@@ -123,6 +123,56 @@ fn maybe<T: Entity + rejoinder::Argument>(#[arg] path: T) -> Ask<Option<T>> {
     Ask::known(Some(path))
 }
 
+mod named_like_others {
+    use rejoinder::prelude::*;
+
+    /// Called like a crate that the program depends on.
+    #[resolver]
+    fn serde() -> u8 {
+        3
+    }
+
+    /// Called like a type of the language.
+    #[resolver]
+    fn f16() -> u8 {
+        3
+    }
+
+    #[tool]
+    pub(crate) fn sum(#[resolve(serde)] serde: u8, #[resolve(f16)] f16: u8) -> u8 {
+        serde + f16
+    }
+}
+
+trait Keyed: Entity {
+    type Key: Entity;
+}
+
+impl Keyed for String {
+    type Key = Self;
+}
+
+#[resolver]
+fn key<T: Keyed>(#[resolve(entity::<T::Key>)] key: &T::Key) -> T::Key {
+    key.clone()
+}
+
+
+#[resolver]
+fn extension(file: &std::path::Path) -> Option<String> {
+    file.extension().map(|extension| extension.to_string_lossy().into_owned())
+}
+
+#[tool]
+async fn kept(
+    path: String,
+    file: std::path::PathBuf,
+    #[resolve(key::<String>)] key: String,
+    #[resolve(extension)] extension: Option<String>,
+) -> String {
+    format!("{path} {file:?} {key} {extension:?}")
+}
+
 /// Rounds by hand, and resolvers that ask nothing.
 #[tool]
 async fn many(
@@ -155,6 +205,17 @@ fn file(path: String, #[resolve(auth::owner)] owner: &String) -> String {
 }
 
 fn main() {
-    let _ = (tools![buy, many, sure], resources![file]);
+    /// What is declared in a function is known there.
+    #[resolver]
+    fn here() -> u8 {
+        3
+    }
+
+    #[tool]
+    fn local(#[resolve(here)] here: u8) -> u8 {
+        here
+    }
+
+    let _ = (tools![buy, kept, many, named_like_others::sum, sure, local], resources![file]);
     assert_eq!(price(&Order { item: "tea".into() }, None), 3);
 }

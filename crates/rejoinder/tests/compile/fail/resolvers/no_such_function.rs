@@ -1,5 +1,14 @@
 use rejoinder::prelude::*;
 
+mod disk {
+    use rejoinder::prelude::*;
+
+    #[resolver]
+    pub(crate) fn size() -> usize {
+        3
+    }
+}
+
 #[tool]
 fn delete(#[resolve(size)] size: usize) -> String {
     size.to_string()

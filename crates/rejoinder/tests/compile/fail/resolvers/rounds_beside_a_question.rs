@@ -6,8 +6,8 @@ fn sure() -> Ask<bool> {
 }
 
 #[tool]
-async fn delete(rounds: Rounds, #[resolve(sure)] sure: bool) -> String {
-    format!("{:?} {sure}", rounds.state::<u8>())
+async fn delete(rounds: Rounds, #[resolve(sure)] sure: bool) -> Reply<String> {
+    Reply::done(format!("{:?} {sure}", rounds.state::<u8>()))
 }
 
 fn main() {

@@ -1,0 +1,136 @@
+//! A resolver's place in the graph: what the compiler walks, and what a call does.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+
+use super::{
+    generics::{self, mentions},
+    parameter::Filled,
+    resolver::Resolver,
+};
+use crate::{names, options::option};
+
+impl Resolver {
+    /// For a resolver with a mistake in it, which is told: whoever names it need not hear of it.
+    pub(super) fn stub(&self) -> TokenStream {
+        let Self { ident, generics, .. } = self;
+        let (params, names) = (&generics.params, generics.params.iter().map(generics::name));
+        let params = params.iter().map(generics::declared);
+        quote!(impl<#(#params),*> __rj::Told for #ident<#(#names),*> {})
+    }
+
+    /// So that a use without its types can be told from one with them.
+    pub(super) fn generic_over(&self) -> Option<TokenStream> {
+        let Self { ident, generics, .. } = self;
+        let names: Vec<_> = generics.params.iter().map(generics::name).collect();
+        let first = names.first()?;
+        generics::types_only(generics)
+            .then(|| quote!(impl<#(#names),*> __rj::GenericOver for #ident<#(#names),*> { type First = #first; }))
+    }
+
+    /// Its place in the graph: a static value, so that a cycle of them can be told in our words.
+    pub(super) fn node(&self) -> TokenStream {
+        let Self { ident, parameters, generics, .. } = self;
+        let ((_, shape), returns) = (self.returned(), names::pretty(&self.output));
+        let (name, key) = (names::wire(&self.name), option(self.key.as_ref()));
+        let arguments = parameters.iter().filter_map(Filled::node_argument);
+        let below = parameters.iter().filter_map(|parameter| Some(parameter.named.as_ref()?.node(generics)));
+        // With the span of the function's own name, the line is that of the function.
+        let at = quote_spanned!(ident.span()=> __rj::std::concat!(__rj::std::file!(), ":", __rj::std::line!()));
+        let stand_ins = generics::stand_ins(generics);
+        let (params, names) =
+            (generics.params.iter().map(generics::declared), generics.params.iter().map(generics::name));
+        quote! {
+            static __RJ_NODE: __rj::Node = {
+                #stand_ins
+                __rj::Node {
+                    id: __rj::node_id(__rj::std::module_path!(), #name, #at),
+                    name: #name,
+                    key: #key,
+                    module: __rj::std::module_path!(),
+                    at: #at,
+                    arguments: &[#(#arguments),*],
+                    below: &[#(#below),*],
+                    returns: #returns,
+                    asks: __rj::shape::asks(#shape),
+                }
+            };
+
+            #[automatically_derived]
+            impl<#(#params),*> #ident<#(#names),*> {
+                #[doc(hidden)]
+                #[allow(unreachable_pub, reason = "the type may be less public")]
+                pub const fn __node() -> &'static __rj::Node {
+                    &__RJ_NODE
+                }
+            }
+        }
+    }
+
+    /// It, as a call runs it.
+    pub(super) fn instance(&self) -> TokenStream {
+        let Self { ident, parameters, generics, .. } = self;
+        let (_, ty_generics, _) = generics.split_for_impl();
+        let edges = parameters.iter().filter_map(Filled::edge);
+        let needs = parameters.iter().map(Filled::need);
+        let by_name = parameters.iter().filter_map(Filled::by_name);
+        let form = if mentions(&self.output, generics) {
+            quote!(__rj::None)
+        } else {
+            quote!(__rj::Shape::<__RjReturned>::FORM)
+        };
+        let instance = quote! {
+            __rj::Instance {
+                node: &__RJ_NODE,
+                edges: &[#(#edges),*],
+                type_id: || __rj::std::any::TypeId::of::<#ident #ty_generics>(),
+                type_name: || __rj::std::any::type_name::<#ident #ty_generics>(),
+                needs: || __rj::needs([#(#needs),*]),
+                by_name: &[#(#by_name),*],
+                form: #form,
+            }
+        };
+        if self.is_generic() {
+            quote!(const { &#instance })
+        } else {
+            quote!(static INSTANCE: __rj::Instance = #instance; &INSTANCE)
+        }
+    }
+
+    /// What an item must have for the resolver to find its arguments.
+    pub(super) fn fits(&self) -> TokenStream {
+        let Self { ident, generics, .. } = self;
+        let (_, ty_generics, clause) = generics.split_for_impl();
+        let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
+        let bounds = self.parameters.iter().map(|parameter| {
+            let Filled { alias, source, at, .. } = parameter;
+            match &parameter.resolver {
+                Some(resolver) => quote!(#resolver: __rj::FitsIn<__RjItem>),
+                None => {
+                    let name = parameter.name_type();
+                    quote_spanned!(*at=> __RjItem: __rj::FitsArgument<#name, #alias, { #source }>)
+                }
+            }
+        });
+        quote! {
+            #[automatically_derived]
+            impl<__RjItem, #(#params),*> __rj::FitsIn<__RjItem> for #ident #ty_generics
+            where #(#predicates,)* #(#bounds),* {}
+        }
+    }
+
+    /// The check for cycles, at the first parameter that could be part of one.
+    pub(super) fn check_cycle(&self) -> Option<TokenStream> {
+        let first = self.parameters.iter().find_map(|parameter| parameter.resolver.as_ref())?;
+        let at = Span::call_site().located_at(first.span());
+        Some(quote_spanned! {at=>
+            const _: () = {
+                const REPORT: __rj::Report = __rj::check_cycle(&__RJ_NODE);
+                if REPORT.failed() {
+                    __rj::std::panic!("{}", REPORT.as_str())
+                }
+            };
+        })
+    }
+}

@@ -1,0 +1,146 @@
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Generics, Path, PathArguments, spanned::Spanned};
+
+use super::{
+    beside::twin_of_method,
+    generics::{mentions, projects},
+    parameter::Filled,
+};
+use crate::{
+    names::{self, pretty},
+    signature::Place,
+};
+
+/// The path in `#[resolve(..)]`.
+///
+/// It is written out once, in a `use`: that takes a function as well as a type, and where there is no type of its name, the
+/// name means another one that stands in a block around it. So whatever the path names, the mistake is told in our words,
+/// once; and everything else that is written for the parameter speaks of an alias that is sound.
+///
+/// A `use` cannot tell a resolver from a crate of the same name, though. There the path is written as a type, and what is
+/// wrong with it is told in the compiler's words.
+pub(super) struct Named {
+    /// The path without the types of a generic resolver.
+    path: TokenStream,
+    /// Those types.
+    arguments: TokenStream,
+    /// What it is imported as.
+    local: Ident,
+    is_imported: bool,
+    /// The alias, and the constant that tells what is named. Constants cannot look at what depends on type parameters, so
+    /// a resolver that does has neither.
+    checked: Option<(Ident, Ident)>,
+    at: Span,
+}
+
+impl Named {
+    pub(super) fn new(index: usize, path: &Path, place: &Place, generics: &Generics) -> Self {
+        let at = Span::call_site().located_at(path.span());
+        let mut path = path.clone();
+        let last = path.segments.last_mut().map(|last| std::mem::replace(&mut last.arguments, PathArguments::None));
+        let arguments = place.outside(last.to_token_stream());
+        let checked = (!mentions(&arguments, generics)).then(|| {
+            (format_ident!("__RjResolver{index}", span = at), format_ident!("__RJ_NAMING_{index}", span = at))
+        });
+        let local = format_ident!("__RjNamed{index}", span = at);
+        let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
+        Self { path: hidden_type(&path, place), arguments, local, is_imported, checked, at }
+    }
+
+    /// The type that stands for it.
+    pub(super) fn ty(&self) -> TokenStream {
+        match &self.checked {
+            Some((alias, _)) => alias.to_token_stream(),
+            None => self.written(),
+        }
+    }
+
+    /// What is named, with its types.
+    fn written(&self) -> TokenStream {
+        let Self { path, arguments, local, .. } = self;
+        if self.is_imported { quote!(#local #arguments) } else { quote!(#path #arguments) }
+    }
+
+    /// The same where the function's type parameters are not: its place in the graph does not depend on them.
+    pub(super) fn node(&self, generics: &Generics) -> TokenStream {
+        let Self { path, arguments, local, checked, at, .. } = self;
+        let named = match checked {
+            Some((alias, _)) => alias.to_token_stream(),
+            None if !projects(arguments, generics) => self.written(),
+            None if self.is_imported => local.to_token_stream(),
+            None => path.clone(),
+        };
+        quote_spanned!(*at=> <#named>::__node())
+    }
+
+    /// What it means if it names a function without a type: for a block around the one with [`Named::declared`].
+    fn fallback(&self) -> Option<TokenStream> {
+        let local = &self.local;
+        self.is_imported.then(|| quote!(use __rj::Unmarked as #local;))
+    }
+
+    /// Its names, and the check of what they mean.
+    fn declared(&self) -> TokenStream {
+        let Self { path, local, checked, at, .. } = self;
+        let import = self.is_imported.then(|| quote_spanned!(*at=> use #path as #local;));
+        let checks = checked.as_ref().map(|(alias, naming)| {
+            let (path, written) = (pretty(path), self.written());
+            let other = format!("`{path}` is not a resolver: write `#[resolver]` before the function");
+            let ungiven = format!("`{path}` is generic: name its types, `#[resolve({path}::<..>)]`");
+            let named = format_ident!("{local}Type");
+            quote_spanned! {*at=>
+                type #named = #written;
+                const #naming: __rj::u8 = __rj::naming::of(
+                    __rj::Naming::<#named>::RESOLVER,
+                    __rj::Naming::<#named>::TOLD,
+                    __rj::Naming::<#named>::UNGIVEN,
+                );
+                type #alias = <#named as __rj::Sound<{ #naming }>>::Type;
+                const _: () = if #naming == __rj::naming::OTHER {
+                    __rj::std::panic!(#other)
+                } else if #naming == __rj::naming::UNGIVEN {
+                    __rj::std::panic!(#ungiven)
+                };
+            }
+        });
+        quote!(#import #checks)
+    }
+}
+
+impl Filled {
+    /// The constant that tells what its resolver's name means.
+    pub(super) fn naming(&self) -> TokenStream {
+        match self.named.as_ref().and_then(|named| named.checked.as_ref()) {
+            Some((_, naming)) => naming.to_token_stream(),
+            None => quote!(__rj::naming::SOUND),
+        }
+    }
+}
+
+/// What is said with the names of the parameters' resolvers.
+pub(super) fn with_names(parameters: &[Filled], said: TokenStream) -> TokenStream {
+    let named: Vec<&Named> = parameters.iter().filter_map(|parameter| parameter.named.as_ref()).collect();
+    if named.is_empty() {
+        return said;
+    }
+    let (fallbacks, declared) =
+        (named.iter().filter_map(|named| named.fallback()), named.iter().map(|named| named.declared()));
+    quote! {
+        #(#fallbacks)*
+        const _: () = {
+            #(#declared)*
+            #said
+        };
+    }
+}
+
+/// The hidden type of a resolver that was named there: in a group, `Self::confirm` is one of its own functions.
+fn hidden_type(path: &Path, place: &Place) -> TokenStream {
+    match (place, &*path.segments.iter().collect::<Vec<_>>()) {
+        (Place::Block(ty), [first, method]) if first.ident == "Self" => {
+            twin_of_method(ty, &method.ident).to_token_stream()
+        }
+        _ => place.outside(path.to_token_stream()),
+    }
+}

@@ -1,0 +1,251 @@
+//! What stands before functions and types. The options of each are listed where it is defined.
+
+/// Makes a function a tool, and keeps it a function.
+///
+/// Its doc comment is the tool's description. Each parameter is the model's argument, described by its own doc comment,
+/// unless its type says that the server supplies it ([`FromCall`](crate::FromCall)) or an attribute says otherwise.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// #[resolver]
+/// fn price(item: &str) -> u32 {
+///     item.len() as u32
+/// }
+///
+/// /// Buy something.
+/// #[tool(title = "Buy", open_world)]
+/// async fn buy(
+///     /// What to buy
+///     item: String,
+///     /// How many
+///     #[arg(default = 1)] count: u32,
+///     #[resolve(price)] price: u32,
+///     ctx: Context,
+/// ) -> String {
+///     ctx.info("buying").await;
+///     format!("{count} {item} for {}", count * price)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![buy]));
+/// assert_eq!(client.call("buy", json!({ "item": "tea", "count": 2 })).await?.text(), "2 tea for 6");
+/// assert_eq!(client.list_tools().await?[0].input_schema["required"], json!(["item"]));
+/// # Ok(())
+/// # }
+/// ```
+pub use rejoinder_macros::tool;
+
+/// Makes a function a prompt, and keeps it a function.
+///
+/// Arguments of prompts come as texts: a parameter is a `String`, or something that a text spells.
+///
+/// ```
+/// use rejoinder::{Completing, prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// async fn languages(completing: Completing) -> Vec<String> {
+///     let known = ["Python", "Rust"].map(String::from);
+///     known.into_iter().filter(|name| name.starts_with(&completing.value)).collect()
+/// }
+///
+/// /// Review some code.
+/// #[prompt]
+/// fn review(code: String, #[arg(complete = languages)] language: Option<String>) -> String {
+///     format!("Review this {}:\n{code}", language.as_deref().unwrap_or("code"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let client = Client::new(Server::new("reviews", "1.0.0").prompts(prompts![review]));
+/// let prompt = client.get("review", json!({ "code": "1 + 1", "language": "Rust" })).await?;
+/// assert_eq!(prompt.text(), "Review this Rust:\n1 + 1");
+/// # Ok(())
+/// # }
+/// ```
+pub use rejoinder_macros::prompt;
+
+/// Makes a function a resource, or a template of many, and keeps it a function.
+///
+/// The URI comes first. Each variable of it is a parameter of that name; one in `{?..}` may be left out.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+///
+/// /// A file.
+/// #[resource("files://{path}{?lines}", mime_type = "text/plain")]
+/// async fn file(path: String, lines: Option<usize>) -> Result<String, ToolError> {
+///     match path.as_str() {
+///         "poem" => Ok("roses\nviolets".lines().take(lines.unwrap_or(9)).collect()),
+///         _ => Err(ToolError::new("there is no such file")),
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let client = Client::new(Server::new("files", "1.0.0").resources(resources![file]));
+/// assert_eq!(client.read("files://poem?lines=1").await?.text(), "roses");
+/// # Ok(())
+/// # }
+/// ```
+pub use rejoinder_macros::resource;
+
+/// Makes a function a resolver, whose value fills parameters, and keeps it a function.
+///
+/// `#[resolve(confirm)]` on a parameter of a tool, prompt, resource or another resolver takes what `confirm` makes. The
+/// function returns a `T`, an [`Ask<T>`](crate::Ask), or a `Result` of either; the parameter is a `T`, a `&T`, an
+/// `Option<T>` (`None` if the user declined) or an [`Outcome<T>`](crate::Outcome).
+///
+/// It runs at most once in a round, failures included, and at the same time as the others.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// struct Users(&'static [&'static str]);
+///
+/// /// By name: `user` is the tool's argument. A service is injected, as everywhere.
+/// #[resolver]
+/// fn number(user: &str, users: Dep<Users>) -> Result<usize, ToolError> {
+///     let number = users.0.iter().position(|name| *name == user);
+///     number.ok_or_else(|| ToolError::new(format!("there is no {user}")))
+/// }
+///
+/// /// Takes what another one makes, and asks.
+/// #[resolver(key = "sure")]
+/// fn confirm(#[resolve(number)] number: usize) -> Ask<bool> {
+///     if number > 0 { Ask::known(true) } else { Ask::confirm("Remove the first of all?") }
+/// }
+///
+/// #[tool]
+/// async fn remove(user: String, #[resolve(confirm)] sure: bool, #[resolve(number)] number: &usize) -> String {
+///     if sure { format!("{user}, number {number}, is gone") } else { "nobody was removed".to_owned() }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let client = Client::new(Server::new("users", "1.0.0").provide(Users(&["ada", "bob"])).tools(tools![remove]));
+/// assert_eq!(client.call("remove", json!({ "user": "bob" })).await?.text(), "bob, number 1, is gone");
+/// assert_eq!(client.call("remove", json!({ "user": "eve" })).await?.text(), "there is no eve");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// One may be generic: `#[resolve(load::<User>)]`.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[resolver]
+/// fn parsed<T: std::str::FromStr + Clone + Send + Sync>(text: &str) -> Option<T> {
+///     text.parse().ok()
+/// }
+///
+/// #[tool]
+/// fn kind(text: String, #[resolve(parsed::<u8>)] byte: Option<u8>, #[resolve(parsed::<f64>)] real: Option<f64>) -> String {
+///     format!("{text} {byte:?} {real:?}")
+/// }
+/// # assert!(Server::new("s", "1").tools(tools![kind]).check().is_ok());
+/// ```
+pub use rejoinder_macros::resolver;
+
+/// Lets the methods of a type be tools, prompts, resources and resolvers.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use rejoinder::{prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// struct Shop {
+///     prices: Vec<(&'static str, u32)>,
+/// }
+///
+/// #[group]
+/// impl Shop {
+///     #[resolver]
+///     fn price(&self, item: &str) -> Result<u32, ToolError> {
+///         let price = self.prices.iter().find(|(name, _)| *name == item);
+///         price.map(|(_, price)| *price).ok_or_else(|| ToolError::new(format!("we have no {item}")))
+///     }
+///
+///     /// Buy something.
+///     #[tool]
+///     async fn buy(&self, item: String, #[resolve(Self::price)] price: u32) -> String {
+///         format!("{item} for {price}")
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let shop = Arc::new(Shop { prices: vec![("tea", 3)] });
+/// let client = Client::new(Server::new("shop", "1.0.0").tools(shop.tools()));
+/// assert_eq!(client.call("buy", json!({ "item": "tea" })).await?.text(), "tea for 3");
+/// # Ok(())
+/// # }
+/// ```
+pub use rejoinder_macros::group;
+
+/// Makes a struct a form that the user can be asked to fill in.
+///
+/// ```
+/// use rejoinder::prelude::*;
+/// use serde_json::json;
+///
+/// #[derive(ElicitEnum, Debug, PartialEq)]
+/// #[elicit(rename_all = "lowercase")]
+/// enum Size {
+///     Small,
+///     #[elicit(title = "Large (one litre)")]
+///     Large,
+/// }
+///
+/// #[derive(Elicit, Debug, PartialEq)]
+/// struct Order {
+///     /// Where to send the bill
+///     #[elicit(format = "email")]
+///     email: String,
+///     #[elicit(title = "Cups", min = 1, max = 9, default = 1)]
+///     count: u8,
+///     size: Size,
+///     note: Option<String>,
+/// }
+///
+/// # use rejoinder::Elicit as _;
+/// let answer = json!({ "email": "ada@example.com", "size": "large" });
+/// let order = Order::read(answer.as_object().unwrap())?;
+/// assert_eq!(order, Order { email: "ada@example.com".into(), count: 1, size: Size::Large, note: None });
+///
+/// let answer = json!({ "email": "ada", "count": 12, "size": "large" });
+/// assert_eq!(
+///     Order::read(answer.as_object().unwrap()).unwrap_err().to_string(),
+///     "`email` must be an email address; `count` must be between 1 and 9",
+/// );
+/// # Ok::<(), rejoinder::FormErrors>(())
+/// ```
+pub use rejoinder_macros::Elicit;
+
+/// Makes an enum without data a choice in a form: one of it, or several as a `Vec`.
+///
+/// ```
+/// use rejoinder::{ElicitEnum, prelude::*};
+///
+/// #[derive(ElicitEnum, Debug, PartialEq)]
+/// #[elicit(rename_all = "kebab-case")]
+/// enum Topping {
+///     Cheese,
+///     #[elicit(title = "Olives, black")]
+///     BlackOlives,
+/// }
+///
+/// #[derive(Elicit)]
+/// struct Pizza {
+///     #[elicit(max_items = 3)]
+///     toppings: Vec<Topping>,
+/// }
+///
+/// assert_eq!(Topping::from_value("black-olives"), Some(Topping::BlackOlives));
+/// ```
+pub use rejoinder_macros::ElicitEnum;
