@@ -129,6 +129,18 @@ async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<
     })
 }
 
+/// The same words once for each of two files.
+#[tool]
+async fn purge(rounds: Rounds) -> Reply<String> {
+    let done = rounds.state::<u32>();
+    let said = rounds.answer::<rejoinder::Confirmed>("sure").and_then(Outcome::accepted);
+    match (done, said) {
+        (None, _) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(0),
+        (Some(0), Some(_)) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(1),
+        (Some(files), said) => Reply::done(format!("{files} gone, then {said:?}")),
+    }
+}
+
 /// Two questions under one key: one asked in the function, one by hand.
 #[tool]
 async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
@@ -139,7 +151,7 @@ async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, unprompted, twice, nothing_kept, later, mixed, clash])
+        .tools(tools![order, crunch, mistaken, unprompted, twice, nothing_kept, later, mixed, purge, clash])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -277,6 +289,20 @@ async fn prompts_and_resources_make_rounds_too() {
         assert_eq!(client.read("tally://votes").await.unwrap().text(), "votes");
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
+    let client = Client::new(server()).answer("sure", rejoinder::Confirmed { yes: true });
+    let mut params = json!({ "name": "purge" });
+    let asked = client.request("tools/call", params.clone()).await.unwrap();
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({ "sure": { "action": "accept", "content": { "yes": true } } });
+    let again = client.request("tools/call", params.clone()).await.unwrap();
+    params["requestState"] = again["requestState"].clone();
+    params["inputResponses"] = json!({});
+    let silent = client.request("tools/call", params).await.unwrap();
+    assert_eq!(silent["content"][0]["text"], "1 gone, then None");
 }
 
 #[tokio::test]

@@ -138,9 +138,8 @@ impl Now {
         if self.seen.get(&key).is_some_and(|other| *other != digest) {
             return Err(two_questions(&key));
         }
-        if self.progress.answers.get(&key).is_some_and(|given| given.digest != digest) {
-            self.progress.answers.remove(&key);
-        }
+        // What is asked again is open again, in whatever words: an earlier consent is not this one.
+        self.progress.answers.remove(&key);
         let missed = before.filter(|before| !answered && before.digest == digest);
         let mut open = Open { digest, bad: missed.map_or(0, |before| before.bad), reworded: 0 };
         let shown = match self.unfit.remove(&key) {

@@ -115,8 +115,9 @@ impl Server {
 
     /// Accepts requests from pages of this origin, such as `https://app.example.com`, and lets browsers know (CORS).
     ///
-    /// Pages on a loopback address and requests without an origin (not from a browser) are always accepted. No page
-    /// brings its user's cookies along.
+    /// Requests of pages on a loopback address and requests without an origin (not from a browser) are always accepted,
+    /// but a browser lets a page of another port send them only if its origin is named here: `http://localhost:6274`, say.
+    /// No page brings its user's cookies along.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.options.allowed_origins.push(origin.into());
         self

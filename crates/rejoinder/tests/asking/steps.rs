@@ -1,6 +1,6 @@
 //! Steps: what must not happen twice happens once, in every round and both eras.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::*;
 
@@ -113,6 +113,16 @@ async fn a_round_does_not_end_while_a_step_is_being_taken() {
 #[tokio::test]
 async fn nor_while_it_is_being_taken_in_a_task() {
     charged_once("in_a_task", "Ada 100").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whichever_thread_the_task_runs_on() {
+    for _ in 0..300 {
+        let (client, counters) = steps();
+        let reply = tokio::time::timeout(Duration::from_secs(20), client.call("in_a_task", json!({}))).await;
+        assert_eq!(reply.expect("a reply").unwrap().text(), "Ada 100");
+        assert_eq!(counters.charged(), (1, 1));
+    }
 }
 
 #[tokio::test]

@@ -122,6 +122,15 @@ async fn it_goes_out_from_a_task_too() {
     asked_once("spawned").await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn whichever_thread_the_task_runs_on() {
+    let (client, _) = client();
+    for _ in 0..300 {
+        let reply = tokio::time::timeout(Duration::from_secs(20), client.call("spawned", json!({}))).await;
+        assert_eq!(reply.expect("a reply").unwrap().text(), "Ada");
+    }
+}
+
 #[tokio::test]
 async fn a_task_that_asked_ends_with_its_round() {
     let (client, waiting) = client();

@@ -5,9 +5,10 @@
 
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
 
-use super::ResponseBody;
+use super::{ResponseBody, guard::is_origin_named};
+use crate::server::Options;
 
-/// The origin of a page that sends a request. Pages that may not have been turned away before.
+/// The origin of a page that was named as welcome.
 pub(super) struct Page(HeaderValue);
 
 /// For how long a browser need not ask again, in seconds: two hours is the longest that any of them heeds.
@@ -15,8 +16,12 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
 impl Page {
     /// The page, if the request comes from one.
-    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
-        headers.get(header::ORIGIN).cloned().map(Self)
+    ///
+    /// A page of this machine is not turned away, but what it could be is anybody's guess: unless it was named, the
+    /// browser is left to its own rules.
+    pub(super) fn of(headers: &HeaderMap, options: &Options) -> Option<Self> {
+        let origin = headers.get(header::ORIGIN)?;
+        is_origin_named(origin.to_str().ok()?, options).then(|| Self(origin.clone()))
     }
 
     /// The answer to a browser that asks what the page may send; `None` if it does not ask that.

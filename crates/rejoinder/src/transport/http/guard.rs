@@ -46,8 +46,13 @@ fn is_port(port: &str) -> bool {
     port.strip_prefix(':').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// Whether it was named as one whose pages are welcome.
+pub(super) fn is_origin_named(origin: &str, options: &Options) -> bool {
+    options.allowed_origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
+}
+
 fn is_origin_allowed(origin: &str, options: &Options) -> bool {
-    if options.allowed_origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin)) {
+    if is_origin_named(origin, options) {
         return true;
     }
     let host = origin.split_once("://").and_then(|(_, authority)| host_name(authority));

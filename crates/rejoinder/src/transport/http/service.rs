@@ -66,7 +66,7 @@ impl McpService {
         if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options) {
             return refusal(&Refused::new(StatusCode::FORBIDDEN, reason));
         }
-        let page = Page::of(&parts.headers);
+        let page = Page::of(&parts.headers, &endpoint.engine.options);
         let preflight = page.as_ref().and_then(|_| Page::preflight(&parts, endpoint.methods()));
         let mut response = match preflight {
             Some(preflight) => preflight,
