@@ -38,7 +38,7 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
                     2,
                     "questions",
                     json!({}),
-                    json!({ "who": form("Who?\n\nthe form came back without content", &name) }),
+                    json!({ "who": form("Who?\n\n`name` is missing", &name) }),
                 ),
                 at(
                     SESSION,
@@ -48,8 +48,8 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
                     json!([form("Who?", &name)]),
                     json!([
                         form("Who?", &name),
-                        form("Who?\n\nthe form came back without content", &name),
-                        form("Who?\n\nthe form came back without content", &name),
+                        form("Who?\n\n`name` is missing", &name),
+                        form("Who?\n\n`name` is missing", &name),
                     ]),
                 ),
                 at(

@@ -49,6 +49,7 @@ impl Call {
     /// Says that the function, which waited for another round, runs again.
     pub fn unpark(&self) {
         self.0.parked.store(false, Ordering::SeqCst);
+        self.0.steps.reopen();
         self.reopen();
     }
 
@@ -56,5 +57,10 @@ impl Call {
     /// being taken. Whoever takes from the outbox is woken when this becomes so.
     pub fn is_parked(&self) -> bool {
         self.0.parked.load(Ordering::SeqCst) && !self.0.steps.are_in_flight()
+    }
+
+    /// Ends the round if it can end: from then on no step is taken in it.
+    pub fn end_parked(&self) -> bool {
+        self.0.parked.load(Ordering::SeqCst) && self.0.steps.close()
     }
 }

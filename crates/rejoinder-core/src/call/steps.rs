@@ -22,13 +22,26 @@ pub(super) fn note_question() {
 /// The steps of a call.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
+    /// How many are in flight; [`CLOSED`] once the round takes no more.
     in_flight: AtomicUsize,
     turns: Turns,
 }
 
+/// One number says both, so that no step begins between the look at the last one and the end of the round.
+const CLOSED: usize = usize::MAX;
+
 impl Steps {
     pub(super) fn are_in_flight(&self) -> bool {
-        self.in_flight.load(Ordering::SeqCst) > 0
+        !matches!(self.in_flight.load(Ordering::SeqCst), 0 | CLOSED)
+    }
+
+    /// Takes no more of them, unless one is in flight.
+    pub(super) fn close(&self) -> bool {
+        self.in_flight.compare_exchange(0, CLOSED, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    pub(super) fn reopen(&self) {
+        let _ = self.in_flight.compare_exchange(CLOSED, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 }
 
@@ -38,10 +51,12 @@ impl Call {
         self.0.steps.turns.take(step).await
     }
 
-    /// Begins a step: until it is dropped, with its result recorded, the round goes on.
-    pub(crate) fn begin_step(&self) -> Step<'_> {
-        self.0.steps.in_flight.fetch_add(1, Ordering::SeqCst);
-        Step { call: self, is_in_flight: true }
+    /// Begins a step: until it is dropped, with its result recorded, the round goes on. `None` if it has ended in a
+    /// question: nothing would keep the next round from taking the step again.
+    pub(crate) fn begin_step(&self) -> Option<Step<'_>> {
+        let one_more = |in_flight| (in_flight != CLOSED).then(|| in_flight + 1);
+        let begun = self.0.steps.in_flight.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more);
+        begun.ok().map(|_| Step { call: self, is_in_flight: true })
     }
 }
 

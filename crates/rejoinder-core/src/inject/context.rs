@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{FromCall, Progress};
 use crate::{
     ask::{Ask, Outcome},
-    call::{Call, ClientInfo, Emitted, Ending, Era, Level},
+    call::{Call, ClientInfo, Emitted, Era, Level},
     error::ToolError,
     graph::{Resolved, Resolver},
 };
@@ -205,11 +205,7 @@ impl Context {
                 ))
             });
         }
-        let mut taking = self.call.begin_step();
-        if self.call.ending() == Some(Ending::Pending) {
-            // Nothing would keep the next round from taking it again.
-            return Err(ToolError::round_is_over());
-        }
+        let mut taking = self.call.begin_step().ok_or_else(ToolError::round_is_over)?;
         let result = taking.take(step()).await?;
         if let Some(carrier) = carrier {
             let result = serde_json::to_value(&result).map_err(|error| {

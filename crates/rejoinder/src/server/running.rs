@@ -93,7 +93,7 @@ impl<O: 'static> Running<O> {
         while let Some(future) = &mut self.future {
             let ending = match catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))) {
                 // What it asked goes out with the reply, and it runs again in the next round.
-                Ok(Poll::Pending) if self.call.is_parked() => Ending::Pending,
+                Ok(Poll::Pending) if self.call.end_parked() => Ending::Pending,
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(Ok(output))) => {
                     self.done = Some(Ok(Ok(output)));
