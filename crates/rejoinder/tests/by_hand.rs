@@ -141,6 +141,12 @@ async fn purge(rounds: Rounds) -> Reply<String> {
     }
 }
 
+/// Never looks at what comes back.
+#[tool]
+async fn forever() -> Reply<String> {
+    Reply::ask("who", Ask::<Name>::user("Who?"))
+}
+
 /// Two questions under one key: one asked in the function, one by hand.
 #[tool]
 async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
@@ -151,7 +157,7 @@ async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, unprompted, twice, nothing_kept, later, mixed, purge, clash])
+        .tools(tools![order, crunch, mistaken, unprompted, twice, nothing_kept, later, mixed, purge, forever, clash])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -303,6 +309,15 @@ async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
     params["inputResponses"] = json!({});
     let silent = client.request("tools/call", params).await.unwrap();
     assert_eq!(silent["content"][0]["text"], "1 gone, then None");
+}
+
+#[tokio::test]
+async fn a_test_of_a_function_that_asks_for_ever_ends() {
+    in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
+        let error = client.call("forever", json!({})).await.unwrap_err().to_string();
+        assert!(error.contains("there is no result after "), "{error}");
+    })
+    .await;
 }
 
 #[tokio::test]

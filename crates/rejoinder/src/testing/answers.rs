@@ -24,8 +24,10 @@ pub(super) struct Rounds {
     pub(super) ran: Vec<Vec<String>>,
 }
 
-/// A server that asks more often than this asks for ever.
+/// A server that asks in more rounds than this asks for ever.
 const MOST_QUESTIONS: usize = 16;
+/// On a session questions come one by one, several of them where there would be one round.
+const MOST_ON_A_SESSION: usize = 16 * MOST_QUESTIONS;
 /// And one that takes more rounds without a question never comes to an end.
 const MOST_ROUNDS: usize = 10_000;
 
@@ -139,6 +141,10 @@ impl Client {
         loop {
             match exchange.turn(&mut notifications).await? {
                 Turn::Over(result) => return Ok(Outcome { result, notifications }),
+                Turn::Asked(question) if asked.len() == MOST_ON_A_SESSION => {
+                    let reason = format!("there is no result after {} questions", asked.len());
+                    return Err(Error::unexpected(method, reason, &question));
+                }
                 Turn::Asked(question) => {
                     let key = question["params"]["_meta"]["rejoinder/key"].as_str().unwrap_or_default().to_owned();
                     let result = self.answer_to(method, &key, &question)?;

@@ -87,11 +87,15 @@ impl Client {
     /// ```
     /// use rejoinder::{prelude::*, testing::{Client, Filter, Notification}};
     ///
+    /// /// Buy what is left.
+    /// #[tool]
+    /// fn buy() {}
+    ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
-    /// let client = Client::new(Server::new("shop", "1.0.0").tools([]));
+    /// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![buy]));
     /// let mut subscription = client.listen(Filter::default().tools()).await?;
-    /// client.server().handle().remove_tool("sold_out");
+    /// client.server().handle().remove_tool("buy");
     /// assert_eq!(subscription.next().await, Some(Notification::ToolsChanged));
     /// # Ok(())
     /// # }
