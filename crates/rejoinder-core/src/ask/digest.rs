@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn it_is_read_as_it_was_written() {
         let digest = Question::Roots.digest();
-        let written = serde_json::to_value(digest).unwrap();
+        let written = serde_json::to_value(digest).expect("a text");
         assert_eq!(written.as_str().map(str::len), Some(LENGTH));
-        assert_eq!(serde_json::from_value::<Digest>(written).unwrap(), digest);
+        assert_eq!(serde_json::from_value::<Digest>(written).expect("what was written"), digest);
         for other in [json!(""), json!("AAAA"), json!("A".repeat(23)), json!("A".repeat(400)), json!("*"), json!(1)] {
             serde_json::from_value::<Digest>(other).unwrap_err();
         }

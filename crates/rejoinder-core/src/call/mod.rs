@@ -229,10 +229,10 @@ mod tests {
 
     #[test]
     fn where_nobody_can_be_asked_the_client_is_told_so() {
-        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).unwrap();
+        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
         let call = Call::new(Facts { capabilities, ..Facts::default() }, Arc::default());
-        let ctx = Context::from_call(&call, "ctx").unwrap();
-        let error = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().unwrap().unwrap_err();
+        let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
+        let error = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
         assert!(matches!(error.kind(), ToolErrorKind::Told(text) if text.starts_with("there is nobody to ask")));
     }
 }
