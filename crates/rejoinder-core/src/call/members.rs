@@ -10,10 +10,12 @@ use super::BadArguments;
 /// ```
 /// use rejoinder_core::call::Members;
 ///
-/// let once: Members<u8> = serde_json::from_str(r#"{"b":1,"a":2}"#).unwrap();
+/// let once: Members<u8> = serde_json::from_str(r#"{"b":1,"a":2}"#)?;
 /// assert!(once.twice().is_none());
-/// let twice: Members<u8> = serde_json::from_str(r#"{"a":1,"\u0061":2}"#).unwrap();
-/// assert_eq!(twice.twice().unwrap().to_string(), "Invalid argument `a`: it was sent twice.");
+/// let twice: Members<u8> = serde_json::from_str(r#"{"a":1,"\u0061":2}"#)?;
+/// let told = twice.twice().map(|bad| bad.to_string());
+/// assert_eq!(told.as_deref(), Some("Invalid argument `a`: it was sent twice."));
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Members<V>(pub Vec<(String, V)>);

@@ -11,15 +11,15 @@ use super::{ChoicesField, ElicitField, FormErrors, Format, IntoChoice, NumberFie
 ///
 /// ```
 /// use rejoinder_core::form::{Field, FormErrors};
-/// use serde_json::json;
+/// use serde_json::{Map, json};
 ///
 /// let count = Field::<u8>::new("count").description("How many?").min(1).max(3);
-/// let answer = json!({ "count": "2" });
+/// let answer = Map::from_iter([("count".to_owned(), json!("2"))]);
 /// let mut errors = FormErrors::default();
-/// assert_eq!(count.read(answer.as_object().unwrap(), &mut errors), Some(2));
+/// assert_eq!(count.read(&answer, &mut errors), Some(2));
 ///
-/// let answer = json!({ "count": 4 });
-/// assert_eq!(count.read(answer.as_object().unwrap(), &mut errors), None);
+/// let answer = Map::from_iter([("count".to_owned(), json!(4))]);
+/// assert_eq!(count.read(&answer, &mut errors), None);
 /// assert_eq!(errors.to_string(), "`count` must be between 1 and 3");
 /// ```
 // The functions of `ElicitField` are kept here as pointers, so that only making one needs the bound: in a derived form a type
