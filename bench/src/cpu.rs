@@ -1,42 +1,55 @@
-//! Processor time of another process, from `/proc`.
+//! Processor time of another process.
 
-use anyhow::{Context, Result};
-
-/// The kernel reports times to user space in hundredths of a second on every Linux of today (`USER_HZ`).
-const TICK_US: f64 = 10_000.0;
+use anyhow::Result;
 
 /// User and system time of this process so far, in microseconds, all its threads together.
 ///
+/// From the process's own clock, which counts nanoseconds: `/proc/PID/stat` has hundredths of a second only, which is too
+/// coarse for a run of a third of one.
+///
 /// # Errors
 ///
-/// When there is no such process, or no `/proc`.
+/// When there is no such process.
+#[cfg(target_os = "linux")]
 pub fn used_us(pid: u32) -> Result<f64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .with_context(|| format!("no processor time of process {pid}"))?;
-    ticks(&stat).map(|ticks| ticks * TICK_US).with_context(|| format!("/proc/{pid}/stat is not as expected"))
+    use anyhow::Context;
+    use nix::sys::time::TimeValLike;
+    use nix::time::{clock_getcpuclockid, clock_gettime};
+    use nix::unistd::Pid;
+
+    let clock =
+        clock_getcpuclockid(Pid::from_raw(pid.try_into()?)).with_context(|| format!("there is no process {pid}"))?;
+    let used = clock_gettime(clock).with_context(|| format!("process {pid} is gone"))?;
+    #[expect(clippy::cast_precision_loss, reason = "2^52 nanoseconds are fifty days")]
+    Ok(used.num_nanoseconds() as f64 / 1000.0)
 }
 
-/// Fields 14 and 15 of the line. The name in field 2 may hold blanks, so counting starts behind its last bracket.
-fn ticks(stat: &str) -> Option<f64> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace().skip(11);
-    let user: f64 = fields.next()?.parse().ok()?;
-    let system: f64 = fields.next()?.parse().ok()?;
-    Some(user + system)
+/// Elsewhere one process cannot look at another's clock.
+///
+/// # Errors
+///
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub fn used_us(_: u32) -> Result<f64> {
+    anyhow::bail!("processor time is measured on Linux only")
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 
     #[test]
-    fn reads_user_and_system_behind_an_awkward_name() {
-        let stat = "7 (a ) b) S 1 7 7 0 -1 4194560 100 0 0 0 30 12 0 0 20 0 2 0 5";
-        assert_eq!(ticks(stat), Some(42.0));
+    fn a_process_that_works_uses_processor_time() {
+        let pid = std::process::id();
+        let before = used_us(pid).unwrap();
+        let work = (0..100_000_u64).fold(0, |sum, one| sum ^ std::hint::black_box(one));
+        assert!(used_us(pid).unwrap() > before, "{work}");
     }
 
     #[test]
-    fn refuses_a_short_line() {
-        assert_eq!(ticks("7 (a) S 1"), None);
+    fn a_process_that_is_not_there_is_named() {
+        // The kernel numbers no process above 2^22.
+        let nobody = (1 << 22) + 1;
+        assert_eq!(used_us(nobody).unwrap_err().to_string(), "there is no process 4194305");
     }
 }

@@ -13,6 +13,8 @@ pub enum Ask {
     List,
     /// `tools/call` of `remove`, which asks back: see [`crate::two_rounds`].
     TwoRounds,
+    /// The first round of that call, and no more.
+    FirstRound,
 }
 
 /// What stands before the id in a `tools/call` of `add`.
@@ -39,13 +41,14 @@ impl Ask {
     ///
     /// # Errors
     ///
-    /// When the word is none of `call`, `list` and `rounds`.
+    /// When the word is none of `call`, `list`, `rounds` and `question`.
     pub fn parse(word: &str) -> Result<Self> {
         match word {
             "call" => Ok(Self::Call),
             "list" => Ok(Self::List),
             "rounds" => Ok(Self::TwoRounds),
-            other => bail!("`{other}` is no request this bench knows; say `call`, `list` or `rounds`"),
+            "question" => Ok(Self::FirstRound),
+            other => bail!("`{other}` is no request this bench knows; say `call`, `list`, `rounds` or `question`"),
         }
     }
 
@@ -54,7 +57,7 @@ impl Ask {
         match self {
             Self::Call => format!("{CALL_BEFORE_ID}1{CALL_AFTER_ID}"),
             Self::List => LIST.to_owned(),
-            Self::TwoRounds => two_rounds::question(),
+            Self::TwoRounds | Self::FirstRound => two_rounds::question(),
         }
     }
 
@@ -68,7 +71,7 @@ impl Ask {
         let headers = match self {
             Self::Call => "Mcp-Method: tools/call\r\nMcp-Name: add\r\n",
             Self::List => "Mcp-Method: tools/list\r\n",
-            Self::TwoRounds => "Mcp-Method: tools/call\r\nMcp-Name: remove\r\n",
+            Self::TwoRounds | Self::FirstRound => "Mcp-Method: tools/call\r\nMcp-Name: remove\r\n",
         };
         format!(
             "POST /mcp HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n\

@@ -1,7 +1,7 @@
 //! The load generator.
 //!
 //! ```text
-//! bench-load once  --http 127.0.0.1:PORT --ask call|list|rounds
+//! bench-load once  --http 127.0.0.1:PORT --ask call|list|rounds|question
 //! bench-load http  --http 127.0.0.1:PORT --ask call|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID] [--awake]
 //! bench-load stdio --depth K --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
 //! ```

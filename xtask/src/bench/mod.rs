@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: our server beside its peers, in one run on one machine.
 //!
 //! Every round puts each load on all servers that get it, one right after the other and each started afresh; every
-//! other round goes backwards, so that a slow spell of the machine hits nobody in particular. The server has one core and the loader the other. What is compared is the
-//! processor time for each request, paired within a round: it depends least on what else the machine does.
+//! other round goes backwards, so that a slow spell of the machine hits nobody in particular. The server has one core and
+//! the loader the other. What is compared is the processor time for each request, paired within a round: it depends least
+//! on what else the machine does.
 
 mod inside;
 mod measure;
@@ -53,8 +54,9 @@ struct Effort {
 }
 
 impl Effort {
-    /// About five minutes: many short rounds, since the median of many pairs outlives more disturbances.
-    const FULL: Self = Self { rounds: 9, seconds: 1.0, warmup: 0.3, turns: 1000 };
+    /// About seven minutes: many short rounds, since the two of a pair then meet the same machine, and the median of many
+    /// pairs outlives more disturbances.
+    const FULL: Self = Self { rounds: 25, seconds: 0.35, warmup: 0.1, turns: 1000 };
 
     /// Half a minute.
     const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1, turns: 100 };
@@ -84,8 +86,7 @@ impl Binaries {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
     let bench = measure::Bench::new(Binaries::build(options)?, effort);
-    let list = prepare::prepare(&bench)?;
-    let subjects = plan::subjects(&list);
+    let subjects = plan::subjects(&prepare::prepare(&bench)?);
     let mut samples = samples::Samples::default();
     for round in 0..effort.rounds {
         for load in plan::LOADS {

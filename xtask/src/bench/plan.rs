@@ -1,7 +1,7 @@
 //! What is measured: which servers, and what each is asked.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Our own server.
 pub(super) const REJOINDER: &str = "bench-rejoinder";
@@ -99,26 +99,43 @@ pub(super) mod name {
 }
 
 const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
-const CALLS_AND_LIST: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64), Load::List(16)];
+const EVERYTHING: &[Load] = &[
+    Load::Call(1),
+    Load::Call(16),
+    Load::Call(64),
+    Load::List(16),
+    Load::Rounds(16),
+    Load::Rounds(64),
+    Load::RoundsAwake(16),
+];
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
 const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64), Load::RoundsAwake(16)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64)];
 
-/// Every server, ours between those it is compared with. `list` is the file of bytes the floor answers lists with.
-pub(super) fn subjects(list: &Path) -> Vec<Subject> {
+/// The files of bytes that the floor sends as they are.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// Our `tools/list`.
+    pub(super) list: PathBuf,
+    /// Our reply to the first round of a call.
+    pub(super) question: PathBuf,
+}
+
+/// Every server, ours between those it is compared with.
+pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
     let subject = |name, program, arguments: &[&str], loads| Subject {
         name,
         program,
         arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
         loads,
     };
-    let list = list.to_string_lossy();
+    let (list, question) = (kept.list.to_string_lossy(), kept.question.to_string_lossy());
     let many = MANY.to_string();
     vec![
         subject(name::RMCP, RMCP, &[], CALLS),
         subject(name::RMCP_ARC, RMCP, &["--arc"], CALLS),
         subject(name::REJOINDER, REJOINDER, &["--tools", "1"], CALLS),
-        subject(name::FLOOR, FLOOR, &["--list", &list], CALLS_AND_LIST),
+        subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], EVERYTHING),
         subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], MANY_TOOLS),
         subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], MANY_TOOLS),
         subject(name::RMCP_ROUNDS, RMCP_ROUNDS, &[], ROUNDS),

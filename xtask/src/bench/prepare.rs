@@ -1,20 +1,18 @@
 //! Makes sure that like is compared with like, before anything is measured.
 
-use std::path::PathBuf;
-
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use super::measure::Bench;
-use super::plan::{self, MANY, Subject, name};
+use super::plan::{self, Kept, MANY, Subject, name};
 use crate::tools;
 
-/// Checks what the servers answer, and returns the file that holds our `tools/list`, for the floor to send.
-pub(super) fn prepare(bench: &Bench) -> Result<PathBuf> {
+/// Checks what the servers answer, and keeps what the floor is to send.
+pub(super) fn prepare(bench: &Bench) -> Result<Kept> {
     let folder = tools::folder("bench");
     tools::make(&folder)?;
-    let list = folder.join("list.json");
-    let subjects = plan::subjects(&list);
+    let kept = Kept { list: folder.join("list.json"), question: folder.join("question.json") };
+    let subjects = plan::subjects(&kept);
     let answer = |wanted: &str, ask: &str| -> Result<Vec<u8>> {
         let subject: Vec<&Subject> = subjects.iter().filter(|one| one.name == wanted).collect();
         ensure!(subject.len() == 1, "the plan has no {wanted}");
@@ -26,9 +24,10 @@ pub(super) fn prepare(bench: &Bench) -> Result<PathBuf> {
         let tools = tools_in(&bytes);
         ensure!(tools == MANY, "{many} lists {tools} tools, {MANY} were due");
         if many == name::REJOINDER_MANY {
-            std::fs::write(&list, bytes)?;
+            std::fs::write(&kept.list, bytes)?;
         }
     }
+    std::fs::write(&kept.question, answer(name::REJOINDER_ROUNDS, "question")?)?;
     let ours = answer(name::REJOINDER, "call")?;
     let floor = answer(name::FLOOR, "call")?;
     ensure!(
@@ -45,7 +44,7 @@ pub(super) fn prepare(bench: &Bench) -> Result<PathBuf> {
             String::from_utf8_lossy(&bytes)
         );
     }
-    for peer in [name::REJOINDER_ROUNDS, name::RMCP_ROUNDS] {
+    for peer in [name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, name::FLOOR] {
         let bytes = answer(peer, "rounds")?;
         ensure!(
             text_in(&bytes).as_deref() == Some("removed photos/2019"),
@@ -53,7 +52,7 @@ pub(super) fn prepare(bench: &Bench) -> Result<PathBuf> {
             String::from_utf8_lossy(&bytes)
         );
     }
-    Ok(list)
+    Ok(kept)
 }
 
 /// How many tools a reply to `tools/list` has.

@@ -46,6 +46,8 @@ fn ratios(samples: &Samples) -> Result<String> {
          has to be woken for every request, which then costs each of them far more processor time than at 16 (compare \
          the tables below); what is added is not the work that the ratio is about, so it is shown there and not judged. \
          On stdio the target with one in flight is to be no slower than the faster peer.\n\n\
+         In a call of two rounds the bare handler makes no question and opens no state, it only receives and sends: what it \
+         reaches is the most that anything behind the same HTTP server could.\n\n\
          | | against | load | CPU ratio | worst to best round | rate ratio | target | |\n|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for one in COMPARISONS {

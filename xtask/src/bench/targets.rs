@@ -57,6 +57,9 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     many(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(16), TIMES_BY_HAND),
     many(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(64), TIMES_BY_HAND),
     many(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::RoundsAwake(16), None),
+    many(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(16), None),
+    many(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(64), None),
+    many(name::FLOOR, name::RMCP_ROUNDS, Load::RoundsAwake(16), None),
     stdio(1, name::RMCP_STDIO, None),
     stdio(64, name::RMCP_STDIO, TIMES_DOCUMENTED),
     stdio(1, name::RMCP_PIPES, LEVEL),
@@ -95,7 +98,7 @@ mod tests {
 
     #[test]
     fn everything_compared_is_measured() {
-        let subjects = plan::subjects(std::path::Path::new("list"));
+        let subjects = plan::subjects(&plan::Kept { list: "list".into(), question: "question".into() });
         for one in COMPARISONS {
             for wanted in [one.subject, one.peer] {
                 let found = subjects.iter().find(|subject| subject.name == wanted);

@@ -3,20 +3,25 @@
 //! Parse the body once into borrowed structs, look at the same headers, write the bytes. No dispatch, no context, no
 //! limits, no errors worth reading. What a framework costs is its distance from here.
 
+mod rounds;
+
+use std::fmt::Display;
 use std::io::Write;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The answer to `add`, up to the id. These three are to be what `bench-rejoinder` sends, byte for byte:
+pub use rounds::{Round, round};
+
+/// The answer to a call, up to the id. These three are to be what `bench-rejoinder` sends, byte for byte:
 /// `cargo xtask bench` compares the two and stops when they differ.
 const BEFORE_ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 
-/// Between the id and the sum.
-const BEFORE_SUM: &[u8] = br#","result":{"resultType":"complete","content":[{"type":"text","text":""#;
+/// Between the id and what the tool says.
+const BEFORE_TEXT: &[u8] = br#","result":{"resultType":"complete","content":[{"type":"text","text":""#;
 
-/// Behind the sum.
-const AFTER_SUM: &[u8] =
+/// Behind it.
+const AFTER_TEXT: &[u8] =
     br#""}],"isError":false,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1.0.0"}}}}"#;
 
 /// The protocol revision every request of the bench names.
@@ -80,12 +85,17 @@ pub fn call(body: &[u8]) -> Option<Vec<u8>> {
     if request.jsonrpc != "2.0" || request.method != "tools/call" || call.name != "add" || !call.meta.is_fine() {
         return None;
     }
-    let mut out = Vec::with_capacity(160);
+    reply(request.id, call.arguments.a + call.arguments.b)
+}
+
+/// A reply with this text, which has nothing in it that JSON would escape.
+fn reply(id: &RawValue, text: impl Display) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(256);
     out.extend_from_slice(BEFORE_ID);
-    out.extend_from_slice(request.id.get().as_bytes());
-    out.extend_from_slice(BEFORE_SUM);
-    write!(out, "{}", call.arguments.a + call.arguments.b).ok()?;
-    out.extend_from_slice(AFTER_SUM);
+    out.extend_from_slice(id.get().as_bytes());
+    out.extend_from_slice(BEFORE_TEXT);
+    write!(out, "{text}").ok()?;
+    out.extend_from_slice(AFTER_TEXT);
     Some(out)
 }
 
