@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use rejoinder::{Call, FromCall, Tool, prelude::*};
-use rejoinder_core::call::{Dependencies, Facts, Texts};
+use rejoinder_core::call::{Dependencies, Facts, Texts, Unknown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::to_raw_value};
@@ -91,7 +91,7 @@ async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
             assert_eq!(length, json.get().len(), "all of it is read");
             ready
         }
-        None => match tool.reader().explain(&json) {
+        None => match tool.reader().explain(&json, Unknown::Refused) {
             Ok(ready) => ready,
             Err(bad) => return Value::String(bad.to_string()),
         },
@@ -221,7 +221,7 @@ async fn a_group_shares_its_receiver() {
     assert_eq!(shop.sold.load(Ordering::Relaxed), 3);
 
     let item = &shop.resources()[0];
-    let ready = item.reader().read_texts(&Texts::from_iter([("id", "7")])).expect("a number");
+    let ready = item.reader().read_texts(&Texts::from_iter([("id", "7")]), Unknown::Refused).expect("a number");
     let body = ready.run(Call::detached()).await.expect("an item");
     let contents = body.into_contents("shop://items/7", item.details().mime_type);
     assert_eq!(json!(contents), json!([{ "uri": "shop://items/7", "mimeType": "text/plain", "text": "item 7 of 3" }]));
@@ -234,10 +234,17 @@ async fn prompts_and_resources_read_texts() {
     insta::assert_json_snapshot!(pitch.record());
     assert_eq!(pitch.choices("size"), Some(["small".to_owned(), "large".to_owned()].as_slice()));
     let texts = Texts::from_iter([("item", "42"), ("times", "3"), ("size", "large")]);
-    let reply = pitch.reader().read_texts(&texts).expect("texts").run(Call::detached()).await.expect("a pitch");
+    let reply = pitch
+        .reader()
+        .read_texts(&texts, Unknown::Refused)
+        .expect("texts")
+        .run(Call::detached())
+        .await
+        .expect("a pitch");
     assert_eq!(json!(reply.messages[0].content)["text"], "42 3 Some(Large)");
 
-    let bad = pitch.reader().read_texts(&Texts::from_iter([("times", "many")])).expect_err("not a number");
+    let bad =
+        pitch.reader().read_texts(&Texts::from_iter([("times", "many")]), Unknown::Refused).expect_err("not a number");
     assert_eq!(
         bad.to_string(),
         "Invalid arguments:\n- `item`: it is required and was not sent\n\

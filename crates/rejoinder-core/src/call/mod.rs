@@ -16,6 +16,7 @@ mod slot;
 mod steps;
 mod texts;
 mod turns;
+mod unknown;
 
 use std::{
     any::Any,
@@ -45,6 +46,7 @@ pub use param::{Complete, Completes, Completing, Param, complete_with};
 pub use slot::Slot;
 pub use texts::Texts;
 pub use turns::{Turn, Turns};
+pub use unknown::Unknown;
 
 /// One call, as everything that runs for it shares it.
 ///

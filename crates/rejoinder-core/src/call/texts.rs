@@ -12,6 +12,11 @@ impl<'a> Texts<'a> {
     pub fn names(&self) -> impl Iterator<Item = &'a str> {
         self.0.iter().map(|(name, _)| *name)
     }
+
+    /// Those whose name is wanted.
+    pub(crate) fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
+        self.0.iter().copied().filter(|(name, _)| wanted(name)).collect()
+    }
 }
 
 impl<'a> FromIterator<(&'a str, &'a str)> for Texts<'a> {

@@ -1,6 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::{Form, FormErrors};
+use crate::ask::Ask;
 
 /// A form that the user can be asked to fill in. Derive it:
 ///
@@ -45,4 +46,16 @@ pub trait Elicit: Sized + Send + Sync + 'static {
 
     /// The answer that would be read as this value.
     fn write(&self) -> Map<String, Value>;
+
+    /// Asks the user to fill it in: [`Ask::user`], for where the type is not clear from what takes the answer.
+    ///
+    /// ```
+    /// use rejoinder_core::form::{Confirmed, Elicit};
+    ///
+    /// let asks = Confirmed::question("Delete everything?");
+    /// assert!(format!("{asks:?}").contains("Delete everything?"));
+    /// ```
+    fn question(message: impl Into<String>) -> Ask<Self> {
+        Ask::user(message)
+    }
 }

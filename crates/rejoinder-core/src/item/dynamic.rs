@@ -10,7 +10,7 @@ use super::{
     ready::{guarded, unread},
 };
 use crate::{
-    call::{BadArguments, Members, Param, Texts},
+    call::{BadArguments, Members, Param, Texts, Unknown},
     graph::Resolvers,
     inject::Context,
     reply::IntoReply,
@@ -59,11 +59,12 @@ where
         Some((self.ready(arguments).ok()?, stream.byte_offset()))
     }
 
-    fn explain(&self, json: &RawValue) -> Result<Ready<CallToolResult>, BadArguments> {
+    // A closure takes whatever comes: to it no argument is unknown.
+    fn explain(&self, json: &RawValue, _: Unknown) -> Result<Ready<CallToolResult>, BadArguments> {
         self.ready(serde_json::from_str(json.get()).map_err(|error| unread(&error))?)
     }
 
-    fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<CallToolResult>, BadArguments> {
+    fn read_texts(&self, texts: &Texts<'_>, _: Unknown) -> Result<Ready<CallToolResult>, BadArguments> {
         let arguments = texts.names().filter_map(|name| Some((name.to_owned(), texts.get(name)?.into())));
         self.ready(Members(arguments.collect()))
     }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::{Function, Kind};
 use crate::{
     BoxFuture,
-    call::{ArgumentSet, BadArguments, Call, Members, Param, ReadParams, Texts, read_arguments},
+    call::{ArgumentSet, BadArguments, Call, Members, Param, ReadParams, Texts, Unknown, read_arguments},
     error::ToolError,
 };
 
@@ -50,14 +50,14 @@ pub trait Reader<O>: Send + Sync {
     /// # Errors
     ///
     /// Everything that is wrong.
-    fn explain(&self, json: &RawValue) -> Result<Ready<O>, BadArguments>;
+    fn explain(&self, json: &RawValue, unknown: Unknown) -> Result<Ready<O>, BadArguments>;
 
     /// Reads arguments that came as plain texts.
     ///
     /// # Errors
     ///
     /// Everything that is wrong.
-    fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<O>, BadArguments>;
+    fn read_texts(&self, texts: &Texts<'_>, unknown: Unknown) -> Result<Ready<O>, BadArguments>;
 
     /// What the author wrote about the parameters.
     fn params(&self) -> &'static [Param];
@@ -79,8 +79,9 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
         Some((self.ready(arguments), length))
     }
 
-    fn explain(&self, json: &RawValue) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        let members: Members<&RawValue> = serde_json::from_str(json.get()).map_err(|error| unread(&error))?;
+    fn explain(&self, json: &RawValue, unknown: Unknown) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
+        let mut members: Members<&RawValue> = serde_json::from_str(json.get()).map_err(|error| unread(&error))?;
+        members.0.retain(|(name, _)| takes::<F>(name, unknown));
         let twice = members.twice();
         let read = match guarded(|| F::Set::explain(F::PARAMS, &members.0.into_iter().collect())) {
             Ok(read) => read,
@@ -96,8 +97,13 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
         }
     }
 
-    fn read_texts(&self, texts: &Texts<'_>) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        match guarded(|| F::Set::from_texts(F::PARAMS, texts)) {
+    fn read_texts(
+        &self,
+        texts: &Texts<'_>,
+        unknown: Unknown,
+    ) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
+        let texts = texts.only(|name| takes::<F>(name, unknown));
+        match guarded(|| F::Set::from_texts(F::PARAMS, &texts)) {
             Ok(read) => read.map(|arguments| self.ready(arguments)),
             Err(panic) => Ok(Ready::panicked(panic)),
         }
@@ -106,6 +112,12 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
     fn params(&self) -> &'static [Param] {
         <F as ReadParams>::PARAMS
     }
+}
+
+/// Whether an argument of that name is looked at.
+fn takes<F: Function>(name: &str, unknown: Unknown) -> bool {
+    let mut params = F::PARAMS.iter().enumerate();
+    unknown == Unknown::Refused || params.any(|(index, param)| param.name == name && F::Set::is_argument(index))
 }
 
 type Panic = Box<dyn Any + Send>;

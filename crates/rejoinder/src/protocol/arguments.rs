@@ -34,7 +34,7 @@ pub(super) fn explain_tool(engine: &Engine, entry: &ToolEntry, raw: &str) -> Res
     if !json.get().starts_with('{') {
         return Err(RpcError::invalid_params("`params.arguments` must be an object"));
     }
-    match entry.tool.reader().explain(json) {
+    match entry.tool.reader().explain(json, engine.options.unknown_arguments) {
         Ok(ready) => Ok(ToolArguments::Good(ready)),
         Err(bad) if engine.options.strict_arguments => Err(bad_arguments(&bad)),
         Err(bad) => Ok(ToolArguments::Bad(CallToolResult::error(vec![ContentBlock::text(bad.to_string())]))),
@@ -42,12 +42,13 @@ pub(super) fn explain_tool(engine: &Engine, entry: &ToolEntry, raw: &str) -> Res
 }
 
 /// Reads a prompt's arguments, a whole JSON value.
-pub(crate) fn read_prompt(entry: &PromptEntry, raw: &str) -> Result<Ready<GetPromptResult>, RpcError> {
+pub(crate) fn read_prompt(engine: &Engine, entry: &PromptEntry, raw: &str) -> Result<Ready<GetPromptResult>, RpcError> {
     let texts: Members<Cow<'_, str>> = serde_json::from_str(raw)
         .map_err(|_| RpcError::invalid_params("`params.arguments` must be an object of strings"))?;
     texts.twice().map_or(Ok(()), |twice| Err(bad_arguments(&twice)))?;
     let texts: Texts<'_> = texts.0.iter().map(|(name, text)| (&**name, &**text)).collect();
-    entry.prompt.reader().read_texts(&texts).map_err(|bad| bad_arguments(&bad))
+    let read = entry.prompt.reader().read_texts(&texts, engine.options.unknown_arguments);
+    read.map_err(|bad| bad_arguments(&bad))
 }
 
 pub(super) fn bad_arguments(bad: &BadArguments) -> RpcError {

@@ -190,7 +190,7 @@ impl Request<'_> {
         begun: Begun,
     ) -> Result<Answer, RpcError> {
         let entry = self.engine.prompt(name).ok_or_else(|| RpcError::unknown_prompt(self.engine, name))?;
-        let ready = read_prompt(&entry, arguments.unwrap_or("{}"))?;
+        let ready = read_prompt(self.engine, &entry, arguments.unwrap_or("{}"))?;
         let id = facts.request_id.clone();
         let running = Running::start(ready, self.engine.asking_call(facts, begun.carriage));
         Ok(Answer::Stream(Stream::prompt(Arc::clone(self.engine), id, running, bound).after(begun.spend)))

@@ -19,7 +19,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
     server.dependencies.insert(Arc::clone(&cell));
     let capabilities = capabilities(&server);
     let info_json = serde_json::value::to_raw_value(&server.info).expect("plain strings serialise");
-    let mut check = Check::new(&server.dependencies);
+    let mut check = Check::new(&server.dependencies, &server.options);
     server.tools.into_iter().flatten().for_each(|tool| check.tool(tool));
     server.prompts.into_iter().flatten().for_each(|prompt| check.prompt(prompt));
     server.resources.into_iter().flatten().for_each(|resource| check.resource(resource));

@@ -83,6 +83,43 @@ impl Server {
         self
     }
 
+    /// Offers tools under a name of their own, which goes before theirs: `buy` of `shop` becomes `shop_buy`.
+    ///
+    /// For parts that are written apart, or the same part twice. Not every client takes a `.` or `/` in a tool's name, so
+    /// it is a `_` that joins the two.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// mod shop {
+    ///     use rejoinder::prelude::*;
+    ///
+    ///     #[tool]
+    ///     async fn buy(item: String) -> String {
+    ///         format!("one {item}")
+    ///     }
+    ///
+    ///     pub fn tools() -> Vec<rejoinder::Tool> {
+    ///         tools![buy]
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let client = Client::new(Server::new("town", "1.0.0").nest("shop", shop::tools()));
+    /// assert_eq!(client.call("shop_buy", json!({ "item": "tea" })).await?.text(), "one tea");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn nest(self, name: &str, tools: impl IntoIterator<Item = Tool>) -> Self {
+        let nested = tools.into_iter().map(|tool| {
+            let whole = format!("{name}_{}", tool.name());
+            tool.renamed(whole)
+        });
+        self.tools(nested)
+    }
+
     /// Offers prompts. With an empty list it declares that there may be some later.
     pub fn prompts(mut self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
         self.prompts.get_or_insert_default().extend(prompts);

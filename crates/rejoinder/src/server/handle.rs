@@ -167,7 +167,7 @@ impl ServerHandle {
         if !offered(&engine) {
             return Err(NotOffered(kind).into());
         }
-        let mut check = Check::new(&engine.dependencies);
+        let mut check = Check::new(&engine.dependencies, &engine.options);
         add(&mut check);
         let added = check.finish()?;
         engine.change(change, |registry| registry.extend(&added));

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use rejoinder_core::call::Unknown;
+
 use super::{CacheHints, Limits, Server, state::Principal};
 use crate::rounds::seal::StateOptions;
 
@@ -18,6 +20,7 @@ pub(crate) struct Options {
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) any_host: bool,
     pub(crate) strict_arguments: bool,
+    pub(crate) unknown_arguments: Unknown,
     pub(crate) state: StateOptions,
     pub(crate) principal: Principal,
     pub(crate) limits: Limits,
@@ -38,6 +41,7 @@ impl Default for Options {
             allowed_origins: Vec::new(),
             any_host: false,
             strict_arguments: false,
+            unknown_arguments: Unknown::Refused,
             state: StateOptions::default(),
             principal: Principal::default(),
             limits: Limits::default(),
@@ -126,6 +130,33 @@ impl Server {
     /// Answers bad argument values with the JSON-RPC error -32602 instead of a result that the model reads.
     pub fn argument_errors_as_protocol_errors(mut self) -> Self {
         self.options.strict_arguments = true;
+        self
+    }
+
+    /// Ignores arguments that a tool or prompt does not have, instead of refusing them by name.
+    ///
+    /// For clients and models that send more than the schema has, which then no longer says `additionalProperties: false`.
+    /// A misspelt name of an optional argument goes unnoticed with it. Injected parameters cannot be supplied either way.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let server = Server::new("calculator", "1.0.0").tools(tools![add]).ignore_unknown_arguments();
+    /// let sum = Client::new(server).call("add", json!({ "a": 1, "b": 2, "why": "for fun" })).await?;
+    /// assert_eq!(sum.text(), "3");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ignore_unknown_arguments(mut self) -> Self {
+        self.options.unknown_arguments = Unknown::Ignored;
         self
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use rejoinder_core::{
-    call::Texts,
+    call::{Texts, Unknown},
     graph::Edge,
     item::{Prompt, Ready, Resource, Tool},
     model,
@@ -225,14 +225,14 @@ impl Registry {
             return None;
         }
         if let Some(entry) = self.resources.get(uri).filter(|entry| !entry.is_template()) {
-            let ready = entry.resource.reader().read_texts(&Texts::default()).ok()?;
+            let ready = entry.resource.reader().read_texts(&Texts::default(), Unknown::Refused).ok()?;
             return Some((Arc::clone(entry), ready));
         }
         self.resources.iter().find_map(|(_, entry)| {
             let values = entry.matches(uri)?;
             let texts: Texts<'_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
             // A value that does not fit its parameter's type is a URI that this template does not have.
-            Some((Arc::clone(entry), entry.resource.reader().read_texts(&texts).ok()?))
+            Some((Arc::clone(entry), entry.resource.reader().read_texts(&texts, Unknown::Refused).ok()?))
         })
     }
 }

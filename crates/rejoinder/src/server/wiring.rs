@@ -1,13 +1,13 @@
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use rejoinder_core::{
-    call::Dependencies,
+    call::{Dependencies, Unknown},
     graph::{Edge, bad_forms},
     inject::Need,
     item::{Prompt, Resource, Tool},
 };
 
-use super::registry::Registry;
+use super::{Options, registry::Registry};
 
 /// One mistake in how a server is put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,17 +41,19 @@ impl std::error::Error for WiringErrors {}
 /// Puts items on shelves and collects the mistakes in them.
 pub(super) struct Check<'a> {
     dependencies: &'a Dependencies,
+    unknown_arguments: Unknown,
     pub(super) registry: Registry,
     found: Vec<WiringError>,
 }
 
 impl<'a> Check<'a> {
     /// Nothing is on the shelves yet.
-    pub(super) fn new(dependencies: &'a Dependencies) -> Self {
-        Self { dependencies, registry: Registry::default(), found: Vec::new() }
+    pub(super) fn new(dependencies: &'a Dependencies, options: &Options) -> Self {
+        let unknown_arguments = options.unknown_arguments;
+        Self { dependencies, unknown_arguments, registry: Registry::default(), found: Vec::new() }
     }
 
-    pub(super) fn tool(&mut self, tool: Tool) {
+    pub(super) fn tool(&mut self, mut tool: Tool) {
         let of = format!("tool `{}`", tool.name());
         self.name(&of, tool.name());
         self.needs(&of, tool.needs());
@@ -59,6 +61,9 @@ impl<'a> Check<'a> {
         tool.mistake().into_iter().for_each(|mistake| self.report(&of, mistake));
         if self.registry.tools.get(tool.name()).is_some() {
             self.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`");
+        }
+        if self.unknown_arguments == Unknown::Ignored {
+            open_schema(&mut tool);
         }
         let mut mistakes = Vec::new();
         self.registry.add_tool(tool, &mut mistakes);
@@ -124,5 +129,14 @@ impl<'a> Check<'a> {
         if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
             self.report(of, "a name has 1 to 128 letters, digits, `_`, `-` or `.`");
         }
+    }
+}
+
+/// Takes back that a tool's schema refuses what it does not name, if that is what it says.
+fn open_schema(tool: &mut Tool) {
+    const FIELD: &str = "additionalProperties";
+    let schema = &mut tool.record_mut().input_schema;
+    if schema.get(FIELD) == Some(&false.into()) {
+        Arc::make_mut(schema).remove(FIELD);
     }
 }

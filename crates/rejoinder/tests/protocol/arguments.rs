@@ -117,6 +117,43 @@ async fn strict_argument_errors_are_protocol_errors_with_the_same_words() {
     "#);
 }
 
+#[prompt]
+async fn pitch(product: String) -> String {
+    format!("Buy {product}!")
+}
+
+#[tokio::test]
+async fn unknown_arguments_can_be_ignored_in_both_eras() {
+    for era in [Era::Stateless, Era::Session] {
+        let server = server().prompts(prompts![pitch]).ignore_unknown_arguments();
+        let client = Client::new(server).era(era);
+        let extra = json!({ "customer": "Ann", "lines": [], "gift": true, "colour": "red", "_ctx": {} });
+        assert_eq!(client.call("order", extra).await.unwrap().text(), "Ann:  any 1 true");
+        let pitch = client.get("pitch", json!({ "product": "tea", "colour": "red" })).await.unwrap();
+        assert_eq!(pitch.text(), "Buy tea!");
+
+        let bad =
+            client.call("order", json!({ "customer": 7, "lines": [], "gift": true, "colour": "red" })).await.unwrap();
+        assert_eq!(bad.text(), "Invalid argument `customer`: expected a string, got the integer `7`.");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_says_whether_unknown_arguments_are_refused() {
+    for (server, refused) in [(server(), Some(false)), (server().ignore_unknown_arguments(), None)] {
+        let tools = Client::new(server).list_tools().await.unwrap();
+        for tool in &tools {
+            assert_eq!(
+                tool.input_schema.get("additionalProperties").and_then(Value::as_bool),
+                refused,
+                "{}",
+                tool.name
+            );
+        }
+        assert!(!tools.is_empty());
+    }
+}
+
 /// A call whose arguments are exactly this text.
 async fn call_with(tool: &str, arguments: &str) -> Value {
     let request = post("tools/call", json!({ "name": tool, "arguments": "HERE" }));

@@ -160,8 +160,8 @@ impl ServerHandler for SessionHandler {
         let (engine, name) = (&self.engine, &request.name);
         let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown_prompt(engine, name)))?;
         let arguments = raw(request.arguments);
-        let ready = read_prompt(&entry, &arguments).map_err(wire)?;
-        let again = || read_prompt(&entry, &arguments).ok();
+        let ready = read_prompt(engine, &entry, &arguments).map_err(wire)?;
+        let again = || read_prompt(engine, &entry, &arguments).ok();
         let outcome = drive(engine, &self.session, &context, ready, again).await?;
         flatten(name, outcome).map(Into::into).map_err(wire)
     }
