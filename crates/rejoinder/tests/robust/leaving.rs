@@ -2,7 +2,12 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
+use rejoinder::prelude::*;
 use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpSocket,
+};
 
 use crate::{
     client::{Post, call, observed, within},
@@ -132,5 +137,45 @@ async fn a_client_may_leave_at_any_byte() {
         let mut connection = host.connect().await;
         connection.send(&bytes[..cut]).await;
     }
+    host.still_answers().await;
+}
+
+/// A text of so many letters.
+#[tool]
+fn large(letters: usize) -> String {
+    "x".repeat(letters)
+}
+
+/// The reply is made at once, and takes longer to read than a connection may be silent.
+#[tokio::test]
+async fn a_large_reply_that_is_read_slowly_arrives_whole() {
+    const LETTERS: usize = 24 * 1024 * 1024;
+    let silence = Duration::from_secs(1);
+    let host = Host::start_with(|server| server.header_timeout(silence).tools(tools![large])).await;
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.set_recv_buffer_size(64 * 1024).expect("a small buffer, so that the server has to wait");
+    let mut stream = within(socket.connect(host.address)).await.expect("it listens");
+    let post = Post::of(&call("large", json!({ "letters": LETTERS })));
+    stream.write_all(&post.bytes()).await.expect("it reads");
+
+    let (mut letters, mut piece, mut breath) = (0, vec![0; 64 * 1024], 0);
+    while letters < LETTERS {
+        let read = within(stream.read(&mut piece)).await.expect("the connection is open");
+        assert!(read > 0, "the reply ended after {letters} letters");
+        letters += piece[..read].iter().filter(|byte| **byte == b'x').count();
+        breath += read;
+        if breath >= 1024 * 1024 {
+            breath = 0;
+            tokio::time::sleep(silence / 10).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_takes_nothing_of_its_reply_is_left() {
+    let host = Host::start_with(|server| server.header_timeout(Duration::from_millis(200))).await;
+    let mut connection = host.connect().await;
+    connection.send(Post::of(&observed(call("flood", json!({})), 7)).bytes()).await;
+    Events::happened(&host.events.dropped, 1).await;
     host.still_answers().await;
 }

@@ -10,13 +10,13 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http_body::{Body, Frame as BodyFrame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::connections::Answering;
+use super::activity::Answering;
 use crate::protocol::{Frame, ReplyBody, Stream};
 
 /// The body of a response: one message, or a stream of them.
 pub struct ResponseBody {
     kind: Kind,
-    /// Dropped with the body, once that has been sent.
+    /// Dropped with the body, once all of it has been taken.
     _answering: Option<Answering>,
 }
 
@@ -61,8 +61,8 @@ impl ResponseBody {
         Kind::Other(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))).into()
     }
 
-    /// The same body; until it has been sent, its request is being answered.
-    pub(super) fn until_sent(mut self, answering: Answering) -> Self {
+    /// The same body; until all of it has been taken, its request is being answered.
+    pub(super) fn until_made(mut self, answering: Answering) -> Self {
         self._answering = Some(answering);
         self
     }

@@ -1,25 +1,20 @@
-//! The connections that are open, and how long each has been without a request.
+//! The connections that are open, and how long nothing has happened on each.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{collections::HashMap, time::Duration};
 
 use tokio::{
     task::{AbortHandle, Id, JoinSet},
     time::sleep,
 };
 
+use super::activity::Activity;
+
 /// How often connections are looked at while one may go without a request.
 ///
 /// One clock for all of them: setting one anew for each request costs more than many tools do.
 const LOOKS: u32 = 8;
 
-/// The connections that are open. One that sends no request for too long is closed.
+/// The connections that are open. One that sends no request for too long, or takes nothing of its reply, is closed.
 #[derive(Debug)]
 pub(super) struct Connections {
     tasks: JoinSet<()>,
@@ -29,34 +24,12 @@ pub(super) struct Connections {
 
 #[derive(Debug)]
 struct Watched {
-    requests: Requests,
+    activity: Activity,
     handle: AbortHandle,
     /// What there was when it was last looked at.
     seen: Option<u64>,
     /// How many looks in a row have found nothing new.
     silent: u32,
-}
-
-/// The requests of one connection, which come one after the other: a number that rises when one begins and when it
-/// ends, so it is odd in between.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Requests(Arc<AtomicU64>);
-
-/// A request that is being answered, until its reply has been handed over.
-#[derive(Debug)]
-pub(super) struct Answering(Requests);
-
-impl Requests {
-    pub(super) fn begin(&self) -> Answering {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Answering(self.clone())
-    }
-}
-
-impl Drop for Answering {
-    fn drop(&mut self) {
-        self.0.0.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 impl Connections {
@@ -67,10 +40,10 @@ impl Connections {
     }
 
     /// Lets a connection go on by itself.
-    pub(super) fn add<F: Future<Output = ()> + Send + 'static>(&mut self, connection: impl FnOnce(Requests) -> F) {
-        let requests = Requests::default();
-        let handle = self.tasks.spawn(connection(requests.clone()));
-        self.watched.insert(handle.id(), Watched { requests, handle, seen: None, silent: 0 });
+    pub(super) fn add<F: Future<Output = ()> + Send + 'static>(&mut self, connection: impl FnOnce(Activity) -> F) {
+        let activity = Activity::default();
+        let handle = self.tasks.spawn(connection(activity.clone()));
+        self.watched.insert(handle.id(), Watched { activity, handle, seen: None, silent: 0 });
     }
 
     /// How many there are.
@@ -96,14 +69,14 @@ impl Connections {
         sleep(self.pause)
     }
 
-    /// Closes those that have waited for a request too long.
+    /// Closes those whose client has been silent too long.
     pub(super) fn close_silent(&mut self) {
         for watched in self.watched.values_mut() {
-            let requests = watched.requests.0.load(Ordering::Relaxed);
-            let waiting = requests.is_multiple_of(2) && watched.seen.replace(requests) == Some(requests);
-            watched.silent = if waiting { watched.silent + 1 } else { 0 };
+            let now = watched.activity.count();
+            let unchanged = watched.seen.replace(now) == Some(now);
+            watched.silent = if unchanged && watched.activity.waits() { watched.silent + 1 } else { 0 };
             if watched.silent >= LOOKS {
-                tracing::debug!("a connection sent no request in time");
+                tracing::debug!("a connection sent no request, or took nothing of its reply, in time");
                 watched.handle.abort();
             }
         }
@@ -127,6 +100,16 @@ mod tests {
         }
     }
 
+    /// A connection that lasts for ever, and what happens on it.
+    fn open(connections: &mut Connections) -> Activity {
+        let mut activity = None;
+        connections.add(|its| {
+            activity = Some(its);
+            pending()
+        });
+        activity.expect("it was added")
+    }
+
     #[tokio::test]
     async fn a_connection_is_closed_when_it_waits_for_a_request_too_long() {
         let mut connections = Connections::new(Duration::from_secs(1));
@@ -142,19 +125,38 @@ mod tests {
     #[tokio::test]
     async fn one_that_is_being_answered_or_keeps_asking_stays() {
         let mut connections = Connections::new(Duration::from_secs(1));
-        let mut requests = Vec::new();
-        for _ in 0..2 {
-            connections.add(|its| {
-                requests.push(its);
-                pending()
-            });
-        }
-        let answering = requests[0].begin();
-        look(&mut connections, 3 * LOOKS, || drop(requests[1].begin())).await;
+        let [answered, asking] = [open(&mut connections), open(&mut connections)];
+        let answering = answered.begin();
+        look(&mut connections, 3 * LOOKS, || drop(asking.begin())).await;
         assert!(connections.tasks.try_join_next().is_none());
         drop(answering);
-        look(&mut connections, LOOKS + 1, || drop(requests[1].begin())).await;
+        look(&mut connections, LOOKS + 1, || drop(asking.begin())).await;
         assert!(connections.ended().await);
         assert_eq!(connections.watched.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn one_that_takes_its_reply_bit_by_bit_stays_until_it_stops() {
+        let mut connections = Connections::new(Duration::from_secs(1));
+        // The reply is made, and waits in a buffer: nobody makes anything for this connection any more.
+        let reading = open(&mut connections);
+        drop(reading.begin());
+        look(&mut connections, 3 * LOOKS, || reading.wrote()).await;
+        assert!(connections.tasks.try_join_next().is_none());
+        look(&mut connections, LOOKS + 1, || {}).await;
+        assert!(connections.ended().await);
+    }
+
+    #[tokio::test]
+    async fn one_that_takes_nothing_of_a_reply_is_closed_although_there_is_more_to_come() {
+        let mut connections = Connections::new(Duration::from_secs(1));
+        let stuck = open(&mut connections);
+        let _answering = stuck.begin();
+        look(&mut connections, LOOKS, || stuck.blocked()).await;
+        stuck.wrote();
+        look(&mut connections, LOOKS, || stuck.blocked()).await;
+        assert!(connections.tasks.try_join_next().is_none());
+        look(&mut connections, 1, || {}).await;
+        assert!(connections.ended().await);
     }
 }

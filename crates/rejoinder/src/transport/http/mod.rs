@@ -1,5 +1,6 @@
 //! Streamable HTTP: one endpoint, one POST for each request.
 
+mod activity;
 mod body;
 mod connections;
 mod cors;

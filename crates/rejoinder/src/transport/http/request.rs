@@ -1,11 +1,11 @@
 //! What a request must be before anybody looks into it.
 
-use std::{future::poll_fn, task::Poll, time::Duration};
+use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
 use ::http::{HeaderMap, StatusCode, header};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body::Body;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 
 use crate::protocol::RpcError;
 
@@ -62,25 +62,95 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refused> {
 }
 
 /// Reads the body, if it is not too long and does not take too long.
-pub(super) async fn read_body<B>(body: B, limit: usize, timeout: Duration) -> Result<Bytes, Refused>
-where
-    B: Body<Data = Bytes>,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+pub(super) async fn read_body(
+    body: impl Body<Data = Bytes>,
+    limit: usize,
+    timeout: Duration,
+) -> Result<Bytes, Refused> {
     let too_long = || Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is longer than {limit} bytes"));
     if body.size_hint().lower() > limit as u64 {
         return Err(too_long());
     }
-    let mut read = std::pin::pin!(Limited::new(body, limit).collect());
+    let mut read = pin!(collect(body, limit));
     // Most bodies have come with their heads: only one that has not needs a clock.
     let read = match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
         Poll::Ready(read) => Ok(read),
         Poll::Pending => tokio::time::timeout(timeout, read).await,
     };
     match read {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_long()),
-        Ok(Err(_)) => Err(Refused::new(StatusCode::BAD_REQUEST, "the body ended before it was complete")),
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(Cut::TooLong)) => Err(too_long()),
+        Ok(Err(Cut::Short)) => Err(Refused::new(StatusCode::BAD_REQUEST, "the body ended before it was complete")),
         Err(_) => Err(Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
+    }
+}
+
+/// Why a body was not read to its end.
+enum Cut {
+    TooLong,
+    Short,
+}
+
+/// The whole body. One that comes in one piece is not copied; one in many takes no more memory than its bytes, however
+/// small the pieces are.
+async fn collect(body: impl Body<Data = Bytes>, limit: usize) -> Result<Bytes, Cut> {
+    let mut body = pin!(body);
+    let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+    while let Some(frame) = body.frame().await {
+        let Ok(piece) = frame.map_err(|_| Cut::Short)?.into_data() else { continue };
+        if piece.len() > limit - first.len().max(all.len()) {
+            return Err(Cut::TooLong);
+        }
+        if first.is_empty() && all.is_empty() {
+            first = piece;
+            continue;
+        }
+        if all.is_empty() {
+            all.extend_from_slice(&std::mem::take(&mut first));
+        }
+        all.extend_from_slice(&piece);
+    }
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::VecDeque, convert::Infallible};
+
+    use futures_util::stream;
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+
+    use super::*;
+
+    fn pieces(pieces: &[&'static str]) -> impl Body<Data = Bytes, Error = Infallible> {
+        let frames: VecDeque<_> =
+            pieces.iter().map(|piece| Ok(Frame::data(Bytes::from_static(piece.as_bytes())))).collect();
+        StreamBody::new(stream::iter(frames))
+    }
+
+    async fn read(body: &[&'static str], limit: usize) -> Result<Bytes, StatusCode> {
+        read_body(pieces(body), limit, Duration::from_secs(10)).await.map_err(|refused| refused.status)
+    }
+
+    #[tokio::test]
+    async fn a_body_is_the_same_however_it_is_cut() {
+        for body in [&["hello"][..], &["hel", "lo"], &["", "h", "", "e", "l", "l", "o", ""]] {
+            assert_eq!(read(body, 5).await.expect("five bytes"), "hello");
+        }
+        assert!(read(&[], 5).await.expect("no bytes").is_empty());
+    }
+
+    #[tokio::test]
+    async fn one_byte_too_many_is_too_many_wherever_it_comes() {
+        for body in [&["hello!"][..], &["hello", "!"], &["h", "e", "l", "l", "o", "!"]] {
+            assert_eq!(read(body, 5).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_in_one_piece_is_not_copied() {
+        let piece = "hello";
+        assert_eq!(read(&[piece], 5).await.expect("five bytes").as_ptr(), piece.as_ptr());
     }
 }

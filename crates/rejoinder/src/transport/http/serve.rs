@@ -10,7 +10,8 @@ use tokio::{
 
 use super::{
     McpService, ResponseBody,
-    connections::{Connections, Requests},
+    activity::{Activity, Watched},
+    connections::Connections,
 };
 use crate::{
     server::BuiltServer,
@@ -31,7 +32,7 @@ pub(in crate::transport) async fn serve(
     loop {
         tokio::select! {
             stream = accept(&listener), if connections.len() < most => {
-                connections.add(|requests| connection(stream, service.clone(), requests, shutdown.clone()));
+                connections.add(|activity| connection(stream, service.clone(), activity, shutdown.clone()));
             }
             true = connections.ended() => {}
             () = &mut pause => {
@@ -79,14 +80,15 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 }
 
 /// Serves one connection to its end.
-async fn connection(stream: TcpStream, service: McpService, requests: Requests, shutdown: Shutdown) {
+async fn connection(stream: TcpStream, service: McpService, activity: Activity, shutdown: Shutdown) {
     // A reply is written whole: waiting to fill a packet would only delay it.
     let _ = stream.set_nodelay(true);
+    let stream = TokioIo::new(Watched::new(stream, activity.clone()));
     let answer = service_fn(move |request| {
-        let (service, answering) = (service.clone(), requests.begin());
-        async move { Ok::<_, Infallible>(at_mcp(service, request).await.map(|body| body.until_sent(answering))) }
+        let (service, answering) = (service.clone(), activity.begin());
+        async move { Ok::<_, Infallible>(at_mcp(service, request).await.map(|body| body.until_made(answering))) }
     });
-    let mut connection = pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
+    let mut connection = pin!(http1::Builder::new().serve_connection(stream, answer));
     let ended = tokio::select! {
         ended = &mut connection => ended,
         () = shutdown.wait() => {
