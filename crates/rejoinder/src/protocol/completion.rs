@@ -26,7 +26,7 @@ pub(super) fn complete(engine: &Arc<Engine>, params: &str, facts: Facts) -> Resu
         let reference = params.reference.into();
         match engine.complete(&reference, &argument.name, argument.value, known, call).await {
             Ok(Some(completion)) => result_reply(&id, &completed(&completion), &engine.info_json),
-            Ok(None) => error_reply(Some(&id), &RpcError::nothing_to_complete()),
+            Ok(None) => error_reply(Some(&id), &RpcError::nothing_to_complete(&reference, &argument.name)),
             Err(panicked) => error_reply(Some(&id), &RpcError::panicked("completion", panicked)),
         }
     };

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::version::supported;
-use crate::server::{BadCursor, Engine};
+use crate::server::{BadCursor, Engine, Reference};
 
 /// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,8 +81,14 @@ impl RpcError {
         Self::unknown("resource", uri, None).with_data(json!({ "uri": uri }))
     }
 
-    pub(crate) fn nothing_to_complete() -> Self {
-        Self::invalid_params("there is no such prompt, template or argument")
+    /// The same whether it is the item or its argument that is not there.
+    pub(crate) fn nothing_to_complete(of: &Reference, argument: &str) -> Self {
+        let (item, name, part) = match of {
+            Reference::Prompt(name) => ("prompt", name, "argument"),
+            Reference::Resource(uri) => ("resource template", uri, "variable"),
+        };
+        let (name, argument) = (shortened(name), shortened(argument));
+        Self::invalid_params(format!("there is no {item} `{name}` with the {part} `{argument}`"))
     }
 
     /// As many calls are running as may.

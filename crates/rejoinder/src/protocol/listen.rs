@@ -123,8 +123,8 @@ fn describe(filter: &Filter) -> Value {
             described[key] = true.into();
         }
     }
-    if !filter.updated.is_empty() {
-        described["resourceSubscriptions"] = json!(filter.updated);
+    if !filter.updated().is_empty() {
+        described["resourceSubscriptions"] = json!(filter.updated());
     }
     described
 }

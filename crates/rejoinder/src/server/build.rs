@@ -23,6 +23,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
     server.tools.into_iter().flatten().for_each(|tool| check.tool(tool));
     server.prompts.into_iter().flatten().for_each(|prompt| check.prompt(prompt));
     server.resources.into_iter().flatten().for_each(|resource| check.resource(resource));
+    server.options.mistakes().iter().for_each(|(of, mistake)| check.report(&format!("`{of}`"), mistake));
     let seal = Seal::new(&server.info.name, &server.options.state);
     let seal = seal.map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("state", mistake))).ok();
     let mut registry = check.finish()?;
@@ -36,6 +37,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
         options: server.options,
         hub: Hub::default(),
         calls: Calls::default(),
+        teardown: Calls::default(),
         seal: Arc::new(seal.expect("what is wrong with it was reported")),
         registry: ArcSwap::from_pointee(registry),
         dependencies: Arc::new(server.dependencies),

@@ -5,7 +5,7 @@ use std::sync::{
 
 use tokio::sync::Notify;
 
-/// How many calls are running, for whoever waits until there are none.
+/// How many calls, or what they have deferred, are running: for whoever waits until there are none.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Calls(Arc<State>);
 

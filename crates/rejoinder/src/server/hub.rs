@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use super::registry::LONGEST_URI;
+use super::Filter;
 
 /// Something that changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,49 +15,6 @@ pub(crate) enum Change {
     Prompts,
     Resources,
     Updated(String),
-}
-
-/// What a subscriber wants to hear.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Filter {
-    pub(crate) tools: bool,
-    pub(crate) prompts: bool,
-    pub(crate) resources: bool,
-    pub(crate) updated: BTreeSet<String>,
-}
-
-/// A subscriber wants to hear of too many resources, or of one that cannot be: it would fill the memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum TooMuch {
-    #[error("more than {MOST_RESOURCES} resources cannot be subscribed to at once")]
-    Resources,
-    #[error("a URI of more than {LONGEST_URI} bytes is no resource's")]
-    Uri,
-}
-
-const MOST_RESOURCES: usize = 10_000;
-
-impl Filter {
-    /// Wants to hear of updates of this resource too.
-    pub(crate) fn add_resource(&mut self, uri: String) -> Result<(), TooMuch> {
-        if uri.len() > LONGEST_URI {
-            return Err(TooMuch::Uri);
-        }
-        if self.updated.len() >= MOST_RESOURCES && !self.updated.contains(&uri) {
-            return Err(TooMuch::Resources);
-        }
-        self.updated.insert(uri);
-        Ok(())
-    }
-
-    fn wants(&self, change: &Change) -> bool {
-        match change {
-            Change::Tools => self.tools,
-            Change::Prompts => self.prompts,
-            Change::Resources => self.resources,
-            Change::Updated(uri) => self.updated.contains(uri),
-        }
-    }
 }
 
 /// All open subscriptions. A change that a slow subscriber has not yet been told of is told once.

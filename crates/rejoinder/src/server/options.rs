@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{net::Ipv6Addr, time::Duration};
 
 use rejoinder_core::call::Unknown;
 
@@ -49,6 +49,39 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// What can never be of use, each with the method that set it.
+    pub(super) fn mistakes(&self) -> Vec<(&'static str, String)> {
+        let hosts = self.allowed_hosts.iter().filter(|host| !is_host(host)).map(|host| {
+            let mistake =
+                format!("`{host}` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`");
+            ("allow_host", mistake)
+        });
+        let origins = self.allowed_origins.iter().filter(|origin| !is_origin(origin)).map(|origin| {
+            let mistake =
+                format!("`{origin}` is no origin: it has a scheme and a host and no path, as in `https://app.example`");
+            ("allow_origin", mistake)
+        });
+        let timeout = self.limits.session_idle.is_zero().then(|| {
+            (
+                "session_timeout",
+                "a session that may not be idle at all ends before it is used: give it some time".to_owned(),
+            )
+        });
+        hosts.chain(origins).chain(timeout).collect()
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    host.parse::<Ipv6Addr>().is_ok() || !host.is_empty() && !host.contains([':', '/', '[', ']', '@', ' '])
+}
+
+/// Browsers send `null` for pages that have none; `*` means them all.
+fn is_origin(origin: &str) -> bool {
+    let has_host = |(scheme, host): (&str, &str)| !scheme.is_empty() && !host.is_empty() && !host.contains('/');
+    matches!(origin, "*" | "null") || origin.split_once("://").is_some_and(has_host)
+}
+
 /// How the server talks, and with whom.
 impl Server {
     /// How many items a page of a list has; 1,000 unless set.
@@ -88,9 +121,10 @@ impl Server {
         self
     }
 
-    /// How long a connection may take to send the head of its next request; 60 seconds unless set.
+    /// How long a connection may take to send the head of its next request, or to read more of a reply; 60 seconds unless
+    /// set.
     ///
-    /// A connection that sends none is closed: otherwise enough of them would keep everybody else out. It counts for
+    /// A connection that does neither is closed: otherwise enough of them would keep everybody else out. It counts for
     /// the HTTP that the server serves itself, not for a [mounted](crate::McpService) one.
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
         self.options.header_timeout = timeout;
@@ -105,7 +139,7 @@ impl Server {
 
     /// Accepts requests for this host name too; `localhost` and the loopback addresses always are.
     ///
-    /// A page in a browser can make a name of its own point at your machine: the check is what stops it.
+    /// A page in a browser can make a name of its own point at your machine: the check is what stops it. Ports do not count.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.options.allowed_hosts.push(host.into());
         self
@@ -121,7 +155,7 @@ impl Server {
     ///
     /// Requests of pages on a loopback address and requests without an origin (not from a browser) are always accepted,
     /// but a browser lets a page of another port send them only if its origin is named here: `http://localhost:6274`, say.
-    /// No page brings its user's cookies along.
+    /// No page brings its user's cookies along. `*` stands for every origin.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.options.allowed_origins.push(origin.into());
         self

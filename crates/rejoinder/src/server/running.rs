@@ -148,7 +148,7 @@ impl<O> Drop for Running<O> {
             return tracing::error!("what a call deferred cannot run: it was dropped outside a tokio runtime");
         };
         // A server that stops waits for it.
-        let counted = self.call.dependency::<Cell>().and_then(|cell| Some(cell.engine()?.calls.begin()));
+        let counted = self.call.dependency::<Cell>().and_then(|cell| Some(cell.engine()?.teardown.begin()));
         runtime.spawn(async move {
             teardown.await;
             drop(counted);

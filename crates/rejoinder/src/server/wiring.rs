@@ -89,7 +89,7 @@ impl<'a> Check<'a> {
             self.report(&of, "a URI begins with a scheme, such as `files://`");
         }
         if self.registry.resources.get(resource.uri()).is_some() {
-            self.report(&of, "there are two at this URI");
+            self.report(&of, "there are two at this URI; give one of them another");
         }
         let mut mistakes = Vec::new();
         self.registry.add_resource(resource, &mut mistakes);

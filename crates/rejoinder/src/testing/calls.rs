@@ -108,11 +108,12 @@ impl Client {
     /// Sends any request, and gives its result as it came.
     ///
     /// The client adds the `_meta` and headers of its era; an entry of `params._meta` wins over the client's own, and
-    /// `null` takes it out.
+    /// `null` takes it out. Questions are not answered: a round that ends in one is returned as it is, and in a session
+    /// it is an error.
     ///
     /// # Errors
     ///
-    /// If the server refuses.
+    /// If the server refuses, or asks something in a session.
     ///
     /// ```
     /// # use rejoinder::{prelude::*, testing::Client};

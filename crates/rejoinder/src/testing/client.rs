@@ -92,7 +92,8 @@ impl Client {
 
     /// Talks as clients of that era do; [`Era::Stateless`] unless set.
     ///
-    /// In [`Era::Session`] the first request opens a session, which lasts as long as the client and its clones.
+    /// In [`Era::Session`] the first request opens a session, which the client and its clones share. Nobody ends it but the
+    /// server, when nothing has happened in it [for too long](crate::Server::session_timeout).
     ///
     /// ```
     /// use rejoinder::{Era, prelude::*, testing::Client};

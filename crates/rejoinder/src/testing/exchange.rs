@@ -76,11 +76,13 @@ impl Exchange {
     /// Reads on until the reply has come.
     pub(super) async fn finish(&mut self) -> Result<Outcome> {
         let mut notifications = Vec::new();
-        loop {
-            match self.turn(&mut notifications).await? {
-                Turn::Asked(question) => notifications.push(question),
-                Turn::Over(result) => return Ok(Outcome { result, notifications }),
-            }
+        match self.turn(&mut notifications).await? {
+            Turn::Over(result) => Ok(Outcome { result, notifications }),
+            Turn::Asked(question) => Err(Error::Unexpected {
+                method: self.method.clone(),
+                reason: "it asks, and only `call`, `get` and `read` answer".to_owned(),
+                message: question.to_string(),
+            }),
         }
     }
 

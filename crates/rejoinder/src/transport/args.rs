@@ -86,7 +86,7 @@ impl Server {
         let server = self.build()?;
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|error| {
-            let message = format!("cannot listen on {address}: {error}; another `--http ADDR` may be free");
+            let message = format!("cannot listen on {address}: {error}; another address or port may be free");
             std::io::Error::new(error.kind(), message)
         });
         server.serve_http(listener?).await

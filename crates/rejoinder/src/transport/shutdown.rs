@@ -33,7 +33,12 @@ impl Shutdown {
 
 /// Lets what cancelled calls have deferred run to its end, for as long as the calls themselves had.
 pub(crate) async fn finish_teardown(engine: &Engine) {
-    if timeout(engine.options.grace, engine.calls.idle()).await.is_err() {
+    let finishing = async {
+        // Those of sessions take a moment to see that they are cancelled.
+        engine.calls.idle().await;
+        engine.teardown.idle().await;
+    };
+    if timeout(engine.options.grace, finishing).await.is_err() {
         tracing::warn!("what cancelled calls have deferred was cut short");
     }
 }

@@ -141,3 +141,16 @@ async fn a_task_that_asked_ends_with_its_round() {
     }
     assert_eq!(waiting.0.load(Ordering::Relaxed), 0);
 }
+
+#[tokio::test]
+async fn a_plain_request_of_the_test_client_answers_nothing() {
+    let client = Client::new(Server::new("asking", "1").tools(tools![ignored])).decline("who");
+    let params = json!({ "name": "ignored" });
+    let round = client.request("tools/call", params.clone()).await.unwrap();
+    assert_eq!(round["resultType"], "input_required");
+    let error = client.era(Era::Session).request("tools/call", params).await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("tools/call: it asks, and only `call`, `get` and `read` answer: "),
+        "{error}"
+    );
+}

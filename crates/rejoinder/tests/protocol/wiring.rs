@@ -100,7 +100,7 @@ fn all_mistakes_are_listed_at_once() {
       prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
       prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
       prompt `draft`: there are two of this name; give one of them another with `#[prompt(name = "..")]`
-      resource `row://{id}{?page}`: there are two at this URI
+      resource `row://{id}{?page}`: there are two at this URI; give one of them another
       resource `no-scheme`: a URI begins with a scheme, such as `files://`
       resource `no-scheme`: its function takes `id`, which is no variable of the URI
       resource `no-scheme`: its function takes `page`, which is no variable of the URI
@@ -109,6 +109,38 @@ fn all_mistakes_are_listed_at_once() {
       resource `query://{?id,page}`: `id` may be absent from the URI, so its parameter must be an `Option` or have a default
       resource `more://{id}/{what}{?page}`: the URI's variable `what` is no parameter of its function
     "#);
+}
+
+#[test]
+fn settings_that_can_never_be_of_use_are_mistakes() {
+    let mut server = Server::new("mistaken", "1").session_timeout(std::time::Duration::ZERO);
+    for host in ["mcp.example:8443", "[::1]", "https://mcp.example", "mcp.example/mcp", ""] {
+        server = server.allow_host(host);
+    }
+    for origin in ["app.example", "https://app.example/", "https://", "://app.example"] {
+        server = server.allow_origin(origin);
+    }
+    insta::assert_snapshot!(server.check().unwrap_err(), @"
+    the server cannot be built:
+      `allow_host`: `mcp.example:8443` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
+      `allow_host`: `[::1]` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
+      `allow_host`: `https://mcp.example` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
+      `allow_host`: `mcp.example/mcp` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
+      `allow_host`: `` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
+      `allow_origin`: `app.example` is no origin: it has a scheme and a host and no path, as in `https://app.example`
+      `allow_origin`: `https://app.example/` is no origin: it has a scheme and a host and no path, as in `https://app.example`
+      `allow_origin`: `https://` is no origin: it has a scheme and a host and no path, as in `https://app.example`
+      `allow_origin`: `://app.example` is no origin: it has a scheme and a host and no path, as in `https://app.example`
+      `session_timeout`: a session that may not be idle at all ends before it is used: give it some time
+    ");
+    let mut server = Server::new("right", "1");
+    for host in ["mcp.example", "192.0.2.1", "2001:db8::1", "localhost"] {
+        server = server.allow_host(host);
+    }
+    for origin in ["https://app.example", "http://localhost:6274", "http://[::1]:80", "app://-", "*", "null"] {
+        server = server.allow_origin(origin);
+    }
+    assert!(server.check().is_ok());
 }
 
 #[test]

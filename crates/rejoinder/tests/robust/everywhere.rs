@@ -51,6 +51,22 @@ async fn what_is_no_message_is_refused_and_the_next_one_answered() {
     }
 }
 
+/// JSON by its grammar that no type of ours can hold: whoever sent it must not wait for ever.
+#[tokio::test]
+async fn arguments_that_nothing_can_hold_are_answered() {
+    let host = Host::start().await;
+    let deep = format!(r#"{{"a":{}1{},"b":2}}"#, "[".repeat(200), "]".repeat(200));
+    for mut way in Way::all(&host).await {
+        for arguments in [r#"{"a":"\ud83d","b":2}"#, r#"{"a":1e999,"b":2}"#, r#"{"\udc00":1,"a":1,"b":2}"#, &deep] {
+            let (_, answer) = way.raw(add(&way).replace(ADD, arguments)).await;
+            let refused = answer["error"].is_object() || answer["result"]["isError"] == true;
+            assert!(refused, "{arguments} over {}: {answer}", way.name());
+            assert_eq!(answer["id"], 1, "{arguments} over {}: {answer}", way.name());
+            way.still_answers().await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn fields_of_the_wrong_type_are_refused() {
     let host = Host::start().await;

@@ -51,7 +51,7 @@ impl Changes {
 
     /// No longer tells of updates of this resource.
     pub(super) fn unsubscribe(&self, uri: &str) {
-        self.subscription.refilter(|filter| filter.updated.remove(uri));
+        self.subscription.refilter(|filter| filter.remove_resource(uri));
     }
 }
 

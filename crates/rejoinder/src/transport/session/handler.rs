@@ -221,8 +221,10 @@ impl ServerHandler for SessionHandler {
         let reference = match request.r#ref {
             WireReference::Prompt(prompt) => Reference::Prompt(prompt.name),
             WireReference::Resource(resource) => Reference::Resource(resource.uri),
-            _ => return Err(wire(RpcError::nothing_to_complete())),
+            _ => return Err(wire(RpcError::invalid_params("`params.ref` is a `ref/prompt` or a `ref/resource`"))),
         };
+        let most = self.engine.options.limits.calls;
+        let _running = self.engine.calls.begin_below(most).ok_or_else(|| wire(RpcError::busy(most)))?;
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
         let call = self.engine.call(facts(&self.session, &context));
         let _end = call.end_on_drop();
@@ -231,7 +233,7 @@ impl ServerHandler for SessionHandler {
         let proposed = unless_cancelled(&self.session, &context, proposing).await?;
         let completion = proposed
             .map_err(|panicked| wire(RpcError::panicked("completion", panicked)))?
-            .ok_or_else(|| wire(RpcError::nothing_to_complete()))?;
+            .ok_or_else(|| wire(RpcError::nothing_to_complete(&reference, &argument.name)))?;
         let mut info = CompletionInfo::default();
         info.total = u32::try_from(completion.total).ok();
         info.has_more = Some(completion.has_more());

@@ -1,4 +1,4 @@
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{collections::HashSet, future::pending, sync::Arc, time::Duration};
 
 use rmcp::{
     RoleServer,
@@ -33,7 +33,7 @@ pub(crate) async fn serve_pipe(
     let handler = SessionHandler::new(engine, ending.clone());
     match serve_server(
         handler,
-        Opening { transport, open: false, in_flight: HashSet::new(), grace, last: None, ending },
+        Opening { transport, open: false, in_flight: HashSet::new(), grace, ended: None, ending },
     )
     .await
     {
@@ -52,8 +52,8 @@ struct Opening<T> {
     open: bool,
     in_flight: HashSet<RequestId>,
     grace: Duration,
-    /// When requests in flight have had their time, once no more come.
-    last: Option<Instant>,
+    /// When the client's input ended: since then the grace period runs.
+    ended: Option<Instant>,
     /// Ends the calls of the session.
     ending: CancellationToken,
 }
@@ -119,7 +119,11 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
                 // From its end on, rmcp carries no more notifications, and a call that wants to send one would wait in
                 // vain: so the end is told later. Whenever something was sent, this is asked again.
                 if !self.in_flight.is_empty() {
-                    sleep_until(*self.last.get_or_insert_with(|| Instant::now() + self.grace)).await;
+                    let ended = *self.ended.get_or_insert_with(Instant::now);
+                    match ended.checked_add(self.grace) {
+                        Some(last) => sleep_until(last).await,
+                        None => pending().await,
+                    }
                     self.ending.cancel();
                 }
                 return None;

@@ -21,17 +21,21 @@ use crate::{
         Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
     },
     server::Engine,
-    transport::shutdown::Shutdown,
+    transport::{session::readable, shutdown::Shutdown},
 };
 
 /// Serves one client until it closes its end or the server is told to stop; then requests in flight may finish.
 pub(crate) async fn serve(
     engine: &Arc<Engine>,
-    input: impl AsyncRead + Unpin,
-    output: impl AsyncWrite + Unpin,
+    mut input: impl AsyncRead + Unpin,
+    mut output: impl AsyncWrite + Unpin,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    match converse(engine, input, output, shutdown).await {
+    let (sender, mut receiver) = mpsc::channel(64);
+    let mut connection = Connection { engine, in_flight: InFlight::new(sender), session: None, out: BytesMut::new() };
+    let ended = connection.converse(&mut input, &mut output, &mut receiver, &shutdown).await;
+    connection.in_flight.stop().await;
+    match ended {
         // The client reads no more: it has left.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         ended => ended,
@@ -41,50 +45,6 @@ pub(crate) async fn serve(
 /// What waits to be written before it is, while requests that have arrived wait to be answered: one write serves many
 /// of them, and the client can work on the first replies while the server works on the next.
 const ENOUGH: usize = 2 * 1024;
-
-async fn converse(
-    engine: &Arc<Engine>,
-    mut input: impl AsyncRead + Unpin,
-    mut output: impl AsyncWrite + Unpin,
-    shutdown: Shutdown,
-) -> io::Result<()> {
-    let (sender, mut receiver) = mpsc::channel(64);
-    let mut connection = Connection { engine, in_flight: InFlight::new(sender), session: None, out: BytesMut::new() };
-    let mut lines = Lines::new(engine.options.body_limit);
-    loop {
-        let mut stopped = false;
-        let busy = connection.session.as_ref().and_then(Session::room);
-        tokio::select! {
-            read = input.read_buf(lines.space()), if busy.is_none() => {
-                let ended = read? == 0;
-                while let Some(line) = lines.next() {
-                    connection.line(line);
-                    if connection.out.len() >= ENOUGH && !stopped {
-                        stopped = !connection.flush_unless(&shutdown, &mut output).await?;
-                    }
-                }
-                if ended {
-                    lines.last().into_iter().for_each(|line| connection.line(line));
-                    connection.in_flight.end_subscriptions();
-                    break;
-                }
-            }
-            Some(message) = receiver.recv() => {
-                connection.take(message);
-                while let Ok(message) = receiver.try_recv() {
-                    connection.take(message);
-                }
-            }
-            // A session that has caught up need not have anything to say.
-            () = async { busy.expect("looked at before").await }, if busy.is_some() => {}
-            () = shutdown.wait() => break engine.hub.close(),
-        }
-        if stopped || !connection.flush_unless(&shutdown, &mut output).await? {
-            break engine.hub.close();
-        }
-    }
-    timeout(engine.options.grace, connection.finish(receiver, output)).await.unwrap_or(Ok(()))
-}
 
 struct Connection<'a> {
     engine: &'a Arc<Engine>,
@@ -96,6 +56,50 @@ struct Connection<'a> {
 }
 
 impl Connection<'_> {
+    /// Until the client closes its end or the server is told to stop, and what is in flight has had its time.
+    async fn converse(
+        &mut self,
+        input: &mut (impl AsyncRead + Unpin),
+        output: &mut (impl AsyncWrite + Unpin),
+        receiver: &mut mpsc::Receiver<Output>,
+        shutdown: &Shutdown,
+    ) -> io::Result<()> {
+        let mut lines = Lines::new(self.engine.options.body_limit);
+        loop {
+            let mut stopped = false;
+            let busy = self.session.as_ref().and_then(Session::room);
+            tokio::select! {
+                read = input.read_buf(lines.space()), if busy.is_none() => {
+                    let ended = read? == 0;
+                    while let Some(line) = lines.next() {
+                        self.line(line);
+                        if self.out.len() >= ENOUGH && !stopped {
+                            stopped = !self.flush_unless(shutdown, output).await?;
+                        }
+                    }
+                    if ended {
+                        lines.last().into_iter().for_each(|line| self.line(line));
+                        self.in_flight.end_subscriptions();
+                        break;
+                    }
+                }
+                Some(message) = receiver.recv() => {
+                    self.take(message);
+                    while let Ok(message) = receiver.try_recv() {
+                        self.take(message);
+                    }
+                }
+                // A session that has caught up need not have anything to say.
+                () = async { busy.expect("looked at before").await }, if busy.is_some() => {}
+                () = shutdown.wait() => break self.engine.hub.close(),
+            }
+            if stopped || !self.flush_unless(shutdown, output).await? {
+                break self.engine.hub.close();
+            }
+        }
+        timeout(self.engine.options.grace, self.finish(receiver, output)).await.unwrap_or(Ok(()))
+    }
+
     fn line(&mut self, line: Line) {
         match line {
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
@@ -120,6 +124,12 @@ impl Connection<'_> {
         if is_of_session(&envelope, || None) && self.engine.options.sessions {
             if let Err(error) = check_for_session(&envelope) {
                 return self.reply(error_reply(envelope.id, &error));
+            }
+            if let Err(error) = readable(line) {
+                return match envelope.id {
+                    Some(id) => self.reply(error_reply(Some(id), &error)),
+                    None => tracing::debug!(error = %error.message, "a notification is passed over"),
+                };
             }
             let begin = || Session::begin(self.engine, self.in_flight.sender());
             return self.session.get_or_insert_with(begin).send(line.clone());
@@ -193,18 +203,18 @@ impl Connection<'_> {
 
     /// Writes what the requests in flight, and the session if there is one, still say, until they are done.
     async fn finish(
-        mut self,
-        mut receiver: mpsc::Receiver<Output>,
-        mut output: impl AsyncWrite + Unpin,
+        &mut self,
+        receiver: &mut mpsc::Receiver<Output>,
+        output: &mut (impl AsyncWrite + Unpin),
     ) -> io::Result<()> {
         let session = self.session.take().map(Session::close);
         let mut in_session = session.is_some();
-        self.flush(&mut output).await?;
+        self.flush(output).await?;
         while in_session || !self.in_flight.is_empty() {
             let Some(message) = receiver.recv().await else { break };
             in_session &= !matches!(message, Output::SessionOver);
             self.take(message);
-            self.flush(&mut output).await?;
+            self.flush(output).await?;
         }
         Ok(())
     }

@@ -3,7 +3,10 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
-use tokio::{sync::mpsc, task::JoinHandle};
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinSet},
+};
 
 use crate::protocol::{Frame, Stream};
 
@@ -25,19 +28,20 @@ pub(super) type Serial = u64;
 /// The requests that are being worked on, each in a task of its own.
 pub(super) struct InFlight {
     tasks: HashMap<Key, Task>,
+    running: JoinSet<()>,
     next: Serial,
     sender: mpsc::Sender<Output>,
 }
 
 struct Task {
-    handle: JoinHandle<()>,
+    handle: AbortHandle,
     serial: Serial,
     subscription: bool,
 }
 
 impl InFlight {
     pub(super) fn new(sender: mpsc::Sender<Output>) -> Self {
-        Self { tasks: HashMap::new(), next: 0, sender }
+        Self { tasks: HashMap::new(), running: JoinSet::new(), next: 0, sender }
     }
 
     pub(super) fn sender(&self) -> mpsc::Sender<Output> {
@@ -63,7 +67,9 @@ impl InFlight {
         let (sender, name, serial) = (self.sender.clone(), key.clone(), self.next);
         self.next += 1;
         let subscription = stream.is_subscription();
-        let handle = tokio::spawn(async move {
+        // Those that are over need not be kept.
+        while self.running.try_join_next().is_some() {}
+        let handle = self.running.spawn(async move {
             // A closed channel means that the connection is gone, and with it whoever wanted to know.
             loop {
                 match stream.frame().await {
@@ -118,10 +124,10 @@ impl InFlight {
     pub(super) fn is_empty(&self) -> bool {
         self.tasks.is_empty()
     }
-}
 
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.tasks.values().for_each(|task| task.handle.abort());
+    /// Ends them all, and waits until they are gone: what they have deferred has begun by then.
+    pub(super) async fn stop(&mut self) {
+        self.tasks.clear();
+        self.running.shutdown().await;
     }
 }

@@ -13,6 +13,7 @@ use std::{io, panic::resume_unwind, sync::Arc};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     task::JoinSet,
+    time::timeout,
 };
 
 use super::shutdown::{Shutdown, finish_teardown};
@@ -64,6 +65,9 @@ impl BuiltServer {
     /// # }
     /// ```
     pub async fn serve_io(self, input: impl AsyncRead + Unpin, output: impl AsyncWrite + Unpin) -> Result<(), Error> {
-        Ok(connection::serve(&self.0, input, output, Shutdown::default()).await?)
+        let ended = connection::serve(&self.0, input, output, Shutdown::default()).await;
+        // Not for calls: those that still run are those of other clients.
+        let _ = timeout(self.0.options.grace, self.0.teardown.idle()).await;
+        Ok(ended?)
     }
 }

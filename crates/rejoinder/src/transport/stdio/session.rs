@@ -5,14 +5,17 @@ use std::sync::{
     atomic::{AtomicIsize, Ordering},
 };
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, duplex, split},
     sync::{Notify, mpsc},
     task::AbortHandle,
 };
 
-use super::in_flight::Output;
+use super::{
+    in_flight::Output,
+    lines::{Line, Lines},
+};
 use crate::{server::Engine, transport::session::serve_pipe};
 
 /// The way into the session: its messages pass through a pipe in memory, its own come back as [`Output`].
@@ -70,12 +73,10 @@ impl Session {
             let _ = to_session.shutdown().await;
         });
         tokio::spawn(async move {
-            let mut buffer = BytesMut::new();
-            while from_session.read_buf(&mut buffer).await.is_ok_and(|read| read > 0) {
-                while let Some(end) = buffer.iter().position(|&byte| byte == b'\n') {
-                    let mut line = buffer.split_to(end + 1);
-                    line.truncate(end);
-                    if output.send(Output::Message(line.freeze())).await.is_err() {
+            let mut said = Lines::new(usize::MAX);
+            while from_session.read_buf(said.space()).await.is_ok_and(|read| read > 0) {
+                while let Some(Line::Whole(line)) = said.next() {
+                    if output.send(Output::Message(line)).await.is_err() {
                         return;
                     }
                 }

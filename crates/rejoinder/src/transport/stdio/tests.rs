@@ -1,10 +1,16 @@
 //! What the tour's tools do not do, on a pipe in memory.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use rejoinder::prelude::*;
+use rejoinder::{Ending, prelude::*};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split},
+    sync::Notify,
+};
 
 use super::connection;
 use crate::transport::shutdown::Shutdown;
@@ -87,4 +93,72 @@ async fn nobody_answers_a_response() {
     client.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "what?" } })).await;
     client.call(7, "ping").await;
     assert_eq!(client.message().await["id"], 7);
+}
+
+#[derive(Default)]
+struct Seen {
+    begun: Notify,
+    ending: Mutex<Option<Ending>>,
+}
+
+/// Never returns, and has something to clean up.
+#[tool]
+async fn wait(scope: Scope, seen: Dep<Seen>) {
+    let told = seen.clone();
+    scope.defer(move |ending| async move {
+        tokio::task::yield_now().await;
+        *told.ending.lock().expect("nobody panics") = Some(ending);
+    });
+    seen.begun.notify_one();
+    std::future::pending::<()>().await;
+}
+
+/// A client that leaves while the call is running, and what it has deferred has run when serving is over.
+#[tokio::test]
+async fn what_cancelled_calls_deferred_is_done_before_the_pipe_is_done() {
+    let seen = Arc::new(Seen::default());
+    let server = Server::new("pipe", "1.0.0").provide_shared(Arc::clone(&seen)).tools(tools![wait]);
+    let server = server.grace_period(Duration::from_millis(20)).build().expect("wired right");
+    let (ours, theirs) = duplex(16 * 1024);
+    let (reader, writer) = split(theirs);
+    let serving = tokio::spawn(server.serve_io(reader, writer));
+    let (output, input) = split(ours);
+    let mut client = Client { input, output: BufReader::new(output).lines() };
+    client.call(1, "wait").await;
+    seen.begun.notified().await;
+    client.input.shutdown().await.expect("it is open");
+    serving.await.expect("it does not panic").expect("it ends well");
+    assert_eq!(*seen.ending.lock().expect("nobody panics"), Some(Ending::Cancelled));
+}
+
+/// Returns when it is told to.
+#[tool]
+async fn held(held: Dep<Held>) -> &'static str {
+    held.begun.notify_one();
+    held.release.notified().await;
+    "done"
+}
+
+#[derive(Default)]
+struct Held {
+    begun: Notify,
+    release: Notify,
+}
+
+#[tokio::test]
+async fn a_session_without_end_to_its_grace_period_finishes_what_is_in_flight() {
+    let held = Arc::new(Held::default());
+    let server = Server::new("pipe", "1.0.0").provide_shared(Arc::clone(&held)).tools(tools![held]);
+    let mut client = Client::connect(server.grace_period(Duration::MAX));
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "patient", "version": "1" } });
+    client.send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })).await;
+    client.reply().await;
+    client.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    client.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "held" } })).await;
+    held.begun.notified().await;
+    client.input.shutdown().await.expect("it is open");
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    held.release.notify_one();
+    assert_eq!(client.reply().await["result"]["content"][0]["text"], "done");
 }

@@ -121,7 +121,7 @@ async fn an_argument_is_completed() {
         (vec!["ada".into(), "adam".into()], Some(2), Some(false))
     );
     let lost = client.peer.complete_prompt_argument("part", "name", "", None).await;
-    assert_eq!(rpc(lost).expect_err("no such prompt").message, "there is no such prompt, template or argument");
+    assert_eq!(rpc(lost).expect_err("no such prompt").message, "there is no prompt `part` with the argument `name`");
 }
 
 #[tokio::test]
