@@ -108,7 +108,7 @@ impl Context {
     /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
     ///
     /// The key tells the answers of one call apart. The same question under the same key has the same answer, so give
-    /// each turn of a loop a key of its own; asking something else under the same key is an error.
+    /// each turn of a loop a key of its own; asking something else under the same key ends the call with an error.
     ///
     /// ```
     /// use rejoinder_core::{ask::Ask, error::ToolError, inject::Context};
