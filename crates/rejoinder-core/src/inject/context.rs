@@ -169,8 +169,9 @@ impl Context {
     ///
     /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
     /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
-    /// answer to a question beside it, nor for itself. One that asks is taken, from its beginning, in the round in which
-    /// the answer is there.
+    /// answer to a question beside it, nor for itself: one that comes to its own key is an error, and one that waits for a
+    /// task which does waits for ever. One that asks is taken, from its beginning, in the round in which the answer is
+    /// there.
     ///
     /// ```
     /// use rejoinder_core::{ask::Ask, error::ToolError, inject::Context};
@@ -190,13 +191,13 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The step's own, which is not recorded.
+    /// The step's own, which is not recorded; and if the step comes to itself.
     pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, ToolError>
     where
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, ToolError>>,
     {
-        let _turn = self.call.turn(key).await;
+        let _turn = self.call.turn(key).await?;
         let carrier = self.call.carrier();
         if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
             return serde_json::from_value(recorded).map_err(|_| {
@@ -205,7 +206,7 @@ impl Context {
                 ))
             });
         }
-        let mut taking = self.call.begin_step().ok_or_else(ToolError::round_is_over)?;
+        let mut taking = self.call.begin_step(key).ok_or_else(ToolError::round_is_over)?;
         let result = taking.take(step()).await?;
         if let Some(carrier) = carrier {
             let result = serde_json::to_value(&result).map_err(|error| {
