@@ -33,7 +33,6 @@ async fn main() -> rejoinder::Result<()> {
             tools::rm,
             tools::ship,
             tools::fill,
-            tools::fill_bad,
             tools::complete,
             tools::complete_tools,
             tools::complete_keep,

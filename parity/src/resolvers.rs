@@ -3,7 +3,7 @@
 use std::io;
 
 use rejoinder::{Roots, Sample, Sampling, prelude::*};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     forms::{Form, User, Yes},
@@ -66,13 +66,6 @@ pub fn form(script: Dep<Script>) -> Ask<Form> {
     Ask::user(script.asks("form"))
 }
 
-/// Fails where the Python one does. It asks for a form within a form there, which does not compile here.
-#[resolver]
-pub fn bad(script: Dep<Script>) -> Result<Ask<User>, io::Error> {
-    script.ran("bad");
-    Err(io::Error::other("a form within a form"))
-}
-
 #[resolver]
 pub fn sample(script: Dep<Script>) -> Ask<Sample> {
     Ask::sample(Sampling::new(script.asks("sample")).max_tokens(5))
@@ -84,13 +77,6 @@ pub fn sample_tools(script: Dep<Script>) -> Ask<Sample> {
     Ask::sample(Sampling::new(script.asks("sample_tools")).max_tokens(5).with("tools", calc))
 }
 
-/// The one block of a sample. A list of blocks, which [`Sample`] takes too, is not what was hoped for.
-#[resolver]
-pub fn block(#[resolve(sample)] s: &Sample) -> Result<Value, ToolError> {
-    let one = Some(&s.content).filter(|content| content.is_object()).cloned();
-    one.ok_or_else(|| ToolError::new("`sample` came back with a list of blocks"))
-}
-
 #[resolver]
 pub fn roots(script: Dep<Script>) -> Ask<Roots> {
     script.ran("roots");
@@ -98,7 +84,7 @@ pub fn roots(script: Dep<Script>) -> Ask<Roots> {
 }
 
 #[resolver]
-pub fn after_sample(#[resolve(block)] _s: &Value, script: Dep<Script>) -> Ask<Yes> {
+pub fn after_sample(#[resolve(sample)] _s: &Sample, script: Dep<Script>) -> Ask<Yes> {
     Ask::user(script.asks("after_sample"))
 }
 

@@ -1,15 +1,13 @@
 //! Each shows one behaviour; the names of tools and parameters are those of the Python server.
 
-use std::io;
-
 use rejoinder::{Roots, Sample, prelude::*};
 use serde_json::Value;
 
 use crate::{
     forms::{Form, User, Yes},
     resolvers::{
-        a, after_sample, anon, b, bad, block, boom, boom_mcp, boom_tool, combine, deploy, form, maybe, one, price,
-        roots, sample_tools, sure, sure_as, taxed, third, volatile, who,
+        a, after_sample, anon, b, boom, boom_mcp, boom_tool, combine, deploy, form, maybe, one, price, roots, sample,
+        sample_tools, sure, sure_as, taxed, third, volatile, who,
     },
     said::{Said, action, yes_no},
     script::Script,
@@ -90,20 +88,9 @@ pub fn fill(#[resolve(form)] f: Form, script: Dep<Script>) -> Json<Form> {
 }
 
 #[tool]
-pub fn fill_bad(#[resolve(bad)] _f: &User, script: Dep<Script>) -> Said {
+pub fn complete(#[resolve(sample)] s: &Sample, script: Dep<Script>) -> Said {
     script.ran("body");
-    Said("x".to_owned())
-}
-
-#[tool]
-pub fn complete(#[resolve(block)] s: &Value, script: Dep<Script>) -> Result<Said, io::Error> {
-    script.ran("body");
-    Ok(Said(text(s)?.to_owned()))
-}
-
-/// What a block says; that it says nothing is a mistake of the tool's, as it is in Python.
-fn text(block: &Value) -> Result<&str, io::Error> {
-    block["text"].as_str().ok_or_else(|| io::Error::other("no text"))
+    Said(s.text())
 }
 
 /// Says which class the Python SDK would hold the answer in.
@@ -125,13 +112,9 @@ pub fn complete_tools(#[resolve(sample_tools)] s: &Sample, script: Dep<Script>) 
 }
 
 #[tool]
-pub fn complete_keep(
-    #[resolve(after_sample)] y: &Yes,
-    #[resolve(block)] s: &Value,
-    script: Dep<Script>,
-) -> Result<Said, io::Error> {
+pub fn complete_keep(#[resolve(after_sample)] y: &Yes, #[resolve(sample)] s: &Sample, script: Dep<Script>) -> Said {
     script.ran("body");
-    Ok(Said(format!("{}/{}", text(s)?, yes_no(y.ok))))
+    Said(format!("{}/{}", s.text(), yes_no(y.ok)))
 }
 
 #[tool]
@@ -143,12 +126,12 @@ pub fn ls(#[resolve(roots)] r: &Roots, script: Dep<Script>) -> Said {
 #[tool]
 pub fn mixed(
     #[resolve(who)] u: &User,
-    #[resolve(block)] s: &Value,
+    #[resolve(sample)] s: &Sample,
     #[resolve(roots)] r: &Roots,
     script: Dep<Script>,
-) -> Result<Said, io::Error> {
+) -> Said {
     script.ran("body");
-    Ok(Said(format!("{}/{}/{}", u.name, text(s)?, r.roots.len())))
+    Said(format!("{}/{}/{}", u.name, s.text(), r.roots.len()))
 }
 
 #[tool]
@@ -184,8 +167,11 @@ pub fn anonymous(#[resolve(who)] u: Outcome<User>, #[resolve(anon)] y: &Yes, scr
     Said(format!("{}/{}", action(&u), yes_no(y.ok)))
 }
 
-/// Fails where the Python one does. It returns a state of its own making there, for which there is no type here.
+/// Makes a round by hand beside a resolver that asks nothing, as the Python one would like to.
 #[tool]
-pub fn sneaky(#[resolve(one)] _p: u32) -> Result<(), io::Error> {
-    Err(io::Error::other("a state of its own making"))
+pub fn sneaky(#[resolve(one)] p: u32, rounds: Rounds) -> Reply<Said> {
+    match rounds.state::<String>() {
+        None => Reply::resume("x".to_owned()),
+        Some(state) => Reply::done(Said(format!("{state}/{p}"))),
+    }
 }

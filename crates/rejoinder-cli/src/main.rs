@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 /// Start the tour: a small MCP server that shows what rejoinder offers.
 #[derive(Debug, Parser)]
-#[command(name = "rejoinder", version, args_conflicts_with_subcommands = true)]
+#[command(name = "rejoinder", version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 struct Flags {
     #[command(subcommand)]
     command: Option<Command>,
@@ -22,6 +22,10 @@ struct Flags {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8000", value_parser = rejoinder::listen_address)]
     http: SocketAddr,
 }
+
+const AFTER_HELP: &str = "\
+The variable REJOINDER_STATE_KEYS has the keys that processes share, so that a call which begins in one of them can go on in \
+another: base64, separated by commas. `openssl rand -base64 32` makes one.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -42,12 +46,13 @@ async fn main() -> rejoinder::Result<()> {
         return Ok(());
     }
     rejoinder::log_to_stderr();
+    let server = tour::server().state_keys_from_env()?;
     if flags.stdio {
-        return tour::server().serve_stdio().await;
+        return server.serve_stdio().await;
     }
     let listener = TcpListener::bind(flags.http).await?;
     welcome(listener.local_addr()?);
-    tour::server().build()?.serve_http(listener).await
+    server.build()?.serve_http(listener).await
 }
 
 /// What a newcomer reads first.

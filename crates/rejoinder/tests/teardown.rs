@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod logged;
+
 use std::{
     sync::{Arc, Mutex},
     time::Duration,
@@ -9,6 +11,8 @@ use std::{
 
 use rejoinder::{Ending, Era, prelude::*, testing::Client};
 use serde_json::json;
+
+use logged::Logged;
 
 /// What happened, in order.
 #[derive(Default)]
@@ -196,29 +200,11 @@ async fn what_fails_or_panics_in_it_hides_neither_the_result_nor_the_others() {
 
 #[tokio::test]
 async fn what_fails_or_panics_in_it_is_in_the_log() {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let (logged, _guard) = Logged::here();
     assert_eq!(setup().0.call("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
-    let lines = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let lines = logged.text();
     assert!(lines.contains("what a call deferred has failed error=the disk is full ending=Succeeded"), "{lines}");
     assert!(lines.contains("what a call deferred has panicked ending=Succeeded"), "{lines}");
-}
-
-/// What is logged.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 #[tokio::test]

@@ -114,6 +114,35 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
                 json!({ "code": -32602, "data": null }),
             )],
         ),
+        purpose(
+            "The protocol lets a sample be one block or a list of them, so a list is an answer, and its text is read. \
+             Python takes one only where the question offers tools, and else for an answer of the wrong kind.",
+            [
+                at(STATELESS, "sample-array", 2, "isError", json!(true), json!(false)),
+                at(STATELESS, "sample-array", 2, "ran", json!(["sample"]), json!(["body", "sample"])),
+                at(STATELESS, "sample-array", 2, "text", Value::Null, json!("hey")),
+                at(STATELESS, "sample-array", 2, "structuredContent", Value::Null, json!({ "result": "hey" })),
+            ],
+        ),
+        purpose(
+            "A form within a form does not compile, so no tool asks for one, and `fill_bad` is the name of nothing. \
+             Python finds out when the tool is called.",
+            [
+                at(SESSION, "bad-schema", 1, "error", Value::Null, json!({ "code": -32602, "data": null })),
+                at(SESSION, "bad-schema", 1, "isError", json!(true), Value::Null),
+                at(SESSION, "bad-schema", 1, "ran", json!(["bad"]), json!([])),
+            ],
+        ),
+        purpose(
+            "A tool may make its rounds by hand beside resolvers that ask nothing: it goes on with what it handed on, over a \
+             session in the same call. Beside one that asks it does not compile. Python fails beside any, when the tool is \
+             called.",
+            [
+                at(SESSION, "body-input-required", 1, "isError", json!(true), json!(false)),
+                at(SESSION, "body-input-required", 1, "text", Value::Null, json!("x/1")),
+                at(SESSION, "body-input-required", 1, "structuredContent", Value::Null, json!({ "result": "x/1" })),
+            ],
+        ),
     ]
 }
 

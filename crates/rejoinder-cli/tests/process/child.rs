@@ -17,7 +17,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rejoinder"));
-    command.env_remove("RUST_LOG");
+    command.env_remove("RUST_LOG").env_remove("REJOINDER_STATE_KEYS");
     command
 }
 
@@ -87,15 +87,28 @@ pub(crate) struct Piped {
 
 impl Piped {
     pub(crate) fn start() -> Self {
-        let mut piped = Self::start_unread();
-        let output = piped.process.0.stdout.take().expect("a pipe");
-        piped.output = Some(lines(output));
-        piped
+        Self::start_unread().read()
+    }
+
+    /// With these keys in its environment.
+    pub(crate) fn start_with_keys(keys: &str) -> Self {
+        let mut command = binary();
+        command.env("REJOINDER_STATE_KEYS", keys);
+        Self::spawn(command).read()
+    }
+
+    fn read(mut self) -> Self {
+        let output = self.process.0.stdout.take().expect("a pipe");
+        self.output = Some(lines(output));
+        self
     }
 
     /// Its output is read by nobody.
     pub(crate) fn start_unread() -> Self {
-        let mut command = binary();
+        Self::spawn(binary())
+    }
+
+    fn spawn(mut command: Command) -> Self {
         command.arg("--stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().expect("the binary starts"));
         let input = process.0.stdin.take();

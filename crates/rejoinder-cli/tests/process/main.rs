@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod child;
+mod keys;
 mod pipe;
 mod pipe_ends;
 mod sessions;

@@ -86,7 +86,15 @@ fn the_welcome_names_what_there_is_and_nothing_else() {
 #[test]
 fn the_help_names_every_flag() {
     let help = run(&["--help"]);
-    for flag in ["--stdio", "--http <ADDR>", "graph", "[default: 127.0.0.1:8000]", "--help", "--version"] {
+    for flag in [
+        "--stdio",
+        "--http <ADDR>",
+        "graph",
+        "[default: 127.0.0.1:8000]",
+        "--help",
+        "--version",
+        "REJOINDER_STATE_KEYS",
+    ] {
         assert!(help.contains(flag), "{flag} in {help}");
     }
     assert!(run(&["graph", "--help"]).contains("--mermaid"));

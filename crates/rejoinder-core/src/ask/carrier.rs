@@ -16,7 +16,8 @@ pub trait Carrier: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Halt::Pending`] when the answer comes in another round, and whatever else ends the call.
+    /// [`Halt::Pending`] when the answer comes in another round, or never because the question is the author's mistake,
+    /// and whatever else ends the call.
     fn ask<'a>(
         &'a self,
         key: &'a str,
@@ -51,8 +52,8 @@ pub trait Carrier: Send + Sync {
 
     /// What this round asks in the end, where questions go out with its reply.
     ///
-    /// An error where the questions cannot be asked together: the author's mistake, which the function may not have seen
-    /// because it waits for an answer.
+    /// An error ends the call: the author's mistake, such as two questions under one key. The function does not get to
+    /// see it, because it could go on as if nothing had happened.
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
         None
     }

@@ -18,9 +18,10 @@ use crate::{BoxFuture, error::ToolError};
 /// async fn close(transaction: Vec<&'static str>, ending: Ending) -> &'static str {
 ///     if ending.is_success() { "committed" } else { "rolled back" }
 /// }
-/// # futures_util::FutureExt::now_or_never(async {
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
 /// assert_eq!(close(vec!["insert"], Ending::Pending).await, "rolled back");
-/// # }).unwrap();
+/// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -1,17 +1,23 @@
 //! Steps that are being taken: while there are any, their round does not end.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     future::poll_fn,
     pin::pin,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use super::{Call, Turn, Turns};
+use crate::error::ToolError;
 
 thread_local! {
     /// Whether a question was left open since somebody last looked: a step that comes to one waits for the next round.
     static LEFT_OPEN: Cell<bool> = const { Cell::new(false) };
+    /// The steps whose functions are on the stack, each with the call that it belongs to.
+    static TAKING: RefCell<Vec<(usize, Arc<str>)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Notes that a question is left open, for the step that asks it.
@@ -47,16 +53,48 @@ impl Steps {
 
 impl Call {
     /// Waits until nobody else takes the step of that key.
-    pub(crate) async fn turn(&self, step: &str) -> Turn {
-        self.0.steps.turns.take(step).await
+    ///
+    /// # Errors
+    ///
+    /// If that is the step which comes here: it would wait for itself. One that comes here through a task that it has
+    /// spawned is not seen.
+    pub(crate) async fn turn(&self, step: &str) -> Result<Turn, ToolError> {
+        let within_itself =
+            TAKING.with_borrow(|taking| taking.iter().any(|(call, key)| *call == self.address() && **key == *step));
+        if within_itself {
+            let told = format!("the step `{step}` comes to itself, and would wait for its own end: use another key");
+            return Err(ToolError::mistake(told));
+        }
+        Ok(self.0.steps.turns.take(step).await)
     }
 
     /// Begins a step: until it is dropped, with its result recorded, the round goes on. `None` if it has ended in a
     /// question: nothing would keep the next round from taking the step again.
-    pub(crate) fn begin_step(&self) -> Option<Step<'_>> {
+    pub(crate) fn begin_step(&self, key: &str) -> Option<Step<'_>> {
         let one_more = |in_flight| (in_flight != CLOSED).then(|| in_flight + 1);
         let begun = self.0.steps.in_flight.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more);
-        begun.ok().map(|_| Step { call: self, is_in_flight: true })
+        begun.ok().map(|_| Step { call: self, key: key.into(), is_in_flight: true })
+    }
+
+    /// What tells it from every other call, while it lasts.
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+}
+
+/// A step whose function is on the stack, until this is dropped.
+struct OnTheStack;
+
+impl OnTheStack {
+    fn new(call: &Call, key: &Arc<str>) -> Self {
+        TAKING.with_borrow_mut(|taking| taking.push((call.address(), Arc::clone(key))));
+        Self
+    }
+}
+
+impl Drop for OnTheStack {
+    fn drop(&mut self) {
+        TAKING.with_borrow_mut(|taking| taking.pop());
     }
 }
 
@@ -64,6 +102,7 @@ impl Call {
 #[derive(Debug)]
 pub(crate) struct Step<'a> {
     call: &'a Call,
+    key: Arc<str>,
     is_in_flight: bool,
 }
 
@@ -73,7 +112,10 @@ impl Step<'_> {
         let mut step = pin!(step);
         poll_fn(|cx| {
             let outer = LEFT_OPEN.replace(false);
-            let polled = step.as_mut().poll(cx);
+            let polled = {
+                let _on_the_stack = OnTheStack::new(self.call, &self.key);
+                step.as_mut().poll(cx)
+            };
             if LEFT_OPEN.get() {
                 self.leave();
             } else {

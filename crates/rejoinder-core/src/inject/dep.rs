@@ -14,11 +14,12 @@ use crate::{call::Call, error::ToolError};
 ///     files.root.clone()
 /// }
 ///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
 /// // In a unit test the function is called as it is.
 /// let files = Dep::new(Files { root: "data".into() });
-/// # futures_util::FutureExt::now_or_never(async move {
 /// assert_eq!(list(files).await, "data");
-/// # }).unwrap();
+/// # }
 /// ```
 pub struct Dep<T: ?Sized>(Arc<T>);
 

@@ -3,6 +3,7 @@
 //! A parameter without an attribute is *injected* if its type implements [`FromCall`] and the model's
 //! argument otherwise. The trait decides, not the type's name, so aliases and your own extractors work.
 
+mod asking;
 mod check;
 mod context;
 mod dep;

@@ -24,10 +24,11 @@ use crate::{
 ///     }
 /// }
 ///
-/// # futures_util::FutureExt::now_or_never(async {
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
 /// // In a unit test it is the first round.
 /// assert!(!restart(Rounds::detached()).await.is_done());
-/// # }).unwrap();
+/// # }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Rounds(Call);

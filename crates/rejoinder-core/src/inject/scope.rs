@@ -29,13 +29,14 @@ use crate::{
 ///     transaction
 /// }
 ///
-/// # futures_util::FutureExt::now_or_never(async {
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
 /// // In a unit test the test ends it.
 /// let scope = Scope::detached();
 /// let transaction = transaction(scope.clone());
 /// scope.end(Ending::Pending).await;
 /// assert_eq!(*transaction.0.lock().unwrap(), ["rolled back"]);
-/// # }).unwrap();
+/// # }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scope(Call);

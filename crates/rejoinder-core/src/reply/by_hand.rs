@@ -23,10 +23,11 @@ use crate::{
 ///     let sum = sum + (from..end).sum::<u64>();
 ///     if end == to { Reply::done(sum) } else { Reply::resume((end, sum)) }
 /// }
-/// # futures_util::FutureExt::now_or_never(async {
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
 /// assert!(sum(10, Rounds::detached()).await.is_done());
 /// assert!(!sum(10_000, Rounds::detached()).await.is_done());
-/// # }).unwrap();
+/// # }
 /// ```
 #[must_use = "a reply does nothing until it is returned"]
 #[derive(Debug)]

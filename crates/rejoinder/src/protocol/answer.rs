@@ -14,9 +14,10 @@ use serde_json::json;
 
 use super::{
     RpcError,
+    failure::failure,
     listen::Listen,
     round::Bound,
-    write::{Reply, error_reply, failure, notification, result_reply, result_reply_with_meta, tool_reply},
+    write::{Reply, error_reply, notification, result_reply, result_reply_with_meta, tool_reply},
 };
 use crate::server::{CacheHints, Engine, Event, Panicked, Running};
 

@@ -112,13 +112,19 @@ impl State<'_> {
     }
 }
 
+/// The longest id, in bytes of JSON: every reply repeats it, and what stays open keeps it.
+const LONGEST_ID: usize = 1024;
+
 /// An id is a string or an integer, and comes back as it was sent.
 fn id(raw: &str) -> Result<&str, RpcError> {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
-    if raw.starts_with('"') || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())) {
-        return Ok(raw);
+    if !raw.starts_with('"') && (digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit())) {
+        return Err(bad_id());
     }
-    Err(bad_id())
+    if raw.len() > LONGEST_ID {
+        return Err(RpcError::invalid_request(format!("`id` is longer than {LONGEST_ID} bytes")));
+    }
+    Ok(raw)
 }
 
 fn bad_id() -> RpcError {

@@ -19,9 +19,10 @@ use serde_json::json;
 use super::{
     RpcError,
     facts::keep,
+    failure::incident,
     input_response::input_responses,
     params::{Field, Params},
-    write::{Reply, error_reply, incident, question_reply},
+    write::{Reply, error_reply, question_reply},
 };
 use crate::{
     rounds::{

@@ -5,14 +5,13 @@ use http::StatusCode;
 use rejoinder_core::{
     ask::Question,
     call::{Emitted, Facts},
-    error::{ToolError, ToolErrorKind},
     model::{CallToolResult, ContentBlock, ResultType},
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::RpcError;
-use crate::server::{Panicked, SERVER_INFO};
+use super::{RpcError, failure::incident};
+use crate::server::SERVER_INFO;
 
 /// The final message of a request.
 #[derive(Debug)]
@@ -166,39 +165,6 @@ pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> Reply {
     out.extend_from_slice(fields.to_string().as_bytes());
     out.push(b'}');
     Reply { status: error.status(), body: ReplyBody::Whole(out.into()) }
-}
-
-/// What a client gets to see of a failed function: what it was told, or an id that finds the rest in the log.
-pub(crate) fn failure(of: &str, error: Result<ToolError, Panicked>) -> Result<CallToolResult, RpcError> {
-    match error.map(ToolError::into_kind) {
-        Ok(ToolErrorKind::Told(text)) => Ok(CallToolResult::error(vec![ContentBlock::text(text)])),
-        Ok(ToolErrorKind::Protocol { code, message, data }) => Err(RpcError { code, message, data }),
-        Ok(ToolErrorKind::Hidden(error)) => {
-            let id = incident();
-            tracing::error!(of, id, error = &*error as &dyn std::error::Error, "failed");
-            let text =
-                format!("It failed for a reason that is not shown here. The server's log has it under the id {id}.");
-            Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
-        }
-        Ok(_) => Err(RpcError::panicked(of, Panicked)),
-        Err(panicked) => Err(RpcError::panicked(of, panicked)),
-    }
-}
-
-impl RpcError {
-    /// What a client gets to see of a function that panicked.
-    pub(crate) fn panicked(of: &str, _: Panicked) -> Self {
-        let id = incident();
-        tracing::error!(of, id, "panicked");
-        Self::internal(&id)
-    }
-}
-
-/// An id that nobody else has, to find one failure in the log.
-pub(super) fn incident() -> String {
-    use std::hash::{BuildHasher, Hasher, RandomState};
-    // Each `RandomState` has other keys: enough for an id that guards nothing.
-    format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// What a call tells its client, as the method and params of a notification.

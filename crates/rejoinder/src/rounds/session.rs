@@ -10,7 +10,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::try_join_all;
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Digest, Fits, NextRound, Question},
+    ask::{BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question},
     call::Turns,
     error::{Halt, ToolError},
 };
@@ -44,6 +44,8 @@ struct SoFar {
     kept: Option<Value>,
     /// How often in a row the call was to go on later without having got any further.
     resumed: u32,
+    /// What ends the call, whatever the function would do with an error.
+    mistake: Option<ToolError>,
 }
 
 /// How long a call waits that is to go on later and has not got any further: longer each time, because a client here
@@ -87,9 +89,15 @@ impl Live {
     }
 
     /// The answer that is there, else it is asked.
-    async fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, ToolError> {
+    async fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
         let digest = question.digest();
-        self.so_far().see(key, digest)?;
+        {
+            let mut so_far = self.so_far();
+            if let Err(mistake) = so_far.see(key, digest) {
+                so_far.mistake.get_or_insert(mistake);
+                return Err(Halt::Pending);
+            }
+        }
         let _turn = self.asking.take(key).await;
         let given = self.so_far().answers.get(key).filter(|given| given.digest == digest).cloned();
         if let Some(Given { answer, .. }) = given.filter(|given| (fits.check)(&given.answer).is_ok()) {
@@ -175,7 +183,7 @@ impl Carrier for Live {
         question: &'a Question,
         fits: Fits<'a>,
     ) -> BoxFuture<'a, Result<Arc<Value>, Halt>> {
-        Box::pin(async move { Ok(self.answer(key, question, fits).await?) })
+        Box::pin(self.answer(key, question, fits))
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -222,5 +230,9 @@ impl Carrier for Live {
             }
             Ok(())
         })
+    }
+
+    fn parked(&self) -> Option<Result<Parked, ToolError>> {
+        self.so_far().mistake.take().map(Err)
     }
 }

@@ -157,10 +157,10 @@ impl Now {
         Ok(())
     }
 
-    /// Ends the call with the author's mistake, although the function may wait for an answer.
+    /// Ends the call with the author's mistake, whatever the function would do with an error.
     fn mistake(&mut self, mistake: ToolError) -> Halt {
-        self.mistake = Some(mistake.clone());
-        Halt::Failed(mistake)
+        self.mistake.get_or_insert(mistake);
+        Halt::Pending
     }
 }
 

@@ -1,10 +1,6 @@
 //! What a round makes of what it was told, and what it tells the next one.
 
-use std::{
-    collections::BTreeMap,
-    io,
-    sync::{Arc, Mutex},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures_util::FutureExt;
 use rejoinder_core::{
@@ -17,6 +13,7 @@ use serde_json::{Value, json};
 use super::{
     Progress, Round,
     progress::{Given, Open},
+    seal::Log,
 };
 
 fn question(message: &str) -> Question {
@@ -118,14 +115,7 @@ fn steps_are_known_in_their_own_round_and_all_that_follow() {
 #[test]
 fn d13_an_answer_to_other_words_is_logged_without_what_it_says() {
     let secret = json!({ "action": "accept", "content": { "yes": true, "note": "topsecret" } });
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    tracing::subscriber::with_default(subscriber, || {
+    let lines = Log::of(|| {
         let before = Progress {
             answers: by_key([("recorded", given("Old?", secret.clone()))]),
             questions: by_key([("late", open("Old?"))]),
@@ -135,26 +125,10 @@ fn d13_an_answer_to_other_words_is_logged_without_what_it_says() {
         assert!(matches!(ask(&round, "recorded", "New?"), Err(Halt::Pending)));
         assert!(matches!(ask(&round, "late", "New?"), Err(Halt::Pending)));
     });
-    let lines = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     assert!(
         lines.contains("a recorded answer is to other words than the question has now key=\"recorded\""),
         "{lines}"
     );
     assert!(lines.contains("an answer is to other words than the question has now: it is asked again key=\"late\""));
     assert!(!lines.contains("topsecret"), "{lines}");
-}
-
-/// What is logged.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -109,7 +109,7 @@ impl Server {
         self
     }
 
-    /// The largest request body or line, in bytes; 4 MiB unless set.
+    /// The largest request body or line, in bytes; 4 MiB unless set. The `id` in it takes at most 1,024 of them.
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.options.body_limit = bytes;
         self

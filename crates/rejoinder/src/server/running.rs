@@ -20,6 +20,8 @@ pub(crate) struct Running<O> {
     /// Gone when it is over, so that all it held is gone before what it deferred runs.
     future: Option<BoxFuture<'static, Result<O, ToolError>>>,
     done: Option<Result<Result<O, ToolError>, Panicked>>,
+    /// What it asks, if it waits for answers that come in another round.
+    parked: Option<Parked>,
     /// What it deferred, while it runs.
     teardown: Option<BoxFuture<'static, ()>>,
     call: Call,
@@ -53,7 +55,7 @@ impl<O> Running<O> {
 impl<O: 'static> Running<O> {
     pub(crate) fn start(ready: Ready<O>, call: Call) -> Self {
         let end = call.end_on_drop();
-        Self { future: Some(ready.run(call.clone())), done: None, teardown: None, call, _end: end }
+        Self { future: Some(ready.run(call.clone())), done: None, parked: None, teardown: None, call, _end: end }
     }
 
     /// Runs the function once more, in the same call, after [`Event::Again`].
@@ -82,18 +84,23 @@ impl<O: 'static> Running<O> {
         if let Some(outcome) = self.done.take() {
             return Poll::Ready(Event::Done(outcome));
         }
-        Poll::Ready(match self.call.carrier().and_then(Carrier::parked) {
-            Some(Ok(parked)) => Event::Parked(parked),
-            Some(Err(mistake)) => Event::Done(Ok(Err(mistake))),
-            None => Event::Again,
-        })
+        Poll::Ready(self.parked.take().map_or(Event::Again, Event::Parked))
     }
 
     fn poll_function(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while let Some(future) = &mut self.future {
             let ending = match catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))) {
-                // What it asked goes out with the reply, and it runs again in the next round.
-                Ok(Poll::Pending) if self.call.end_parked() => Ending::Pending,
+                Ok(Poll::Pending) if self.call.end_parked() => match self.call.carrier().and_then(Carrier::parked) {
+                    Some(Err(mistake)) => {
+                        self.done = Some(Ok(Err(mistake)));
+                        Ending::Failed
+                    }
+                    // What it asked goes out with the reply, and it runs again in the next round, or right here.
+                    parked => {
+                        self.parked = parked.and_then(Result::ok);
+                        Ending::Pending
+                    }
+                },
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(Ok(output))) => {
                     self.done = Some(Ok(Ok(output)));

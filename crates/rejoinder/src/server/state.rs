@@ -31,8 +31,25 @@ impl Server {
         self
     }
 
-    /// Takes the keys from the environment, if it has any and none were set.
-    pub(crate) fn state_keys_from_env(self) -> Result<Self, BadStateKeys> {
+    /// Takes the keys from `REJOINDER_STATE_KEYS`, if there is such a variable and no keys were set: for a program that runs
+    /// by itself on one machine, and as one of several on others.
+    ///
+    /// [`Server::serve_from_args`] does so too. [`StateKeys::from_env`] is for a program that is not to run without them.
+    ///
+    /// # Errors
+    ///
+    /// What the variable holds are not keys.
+    ///
+    /// ```
+    /// use rejoinder::Server;
+    ///
+    /// # fn main() -> rejoinder::Result<()> {
+    /// let server = Server::new("shop", "1.0.0").state_keys_from_env()?;
+    /// # assert!(server.check().is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn state_keys_from_env(self) -> Result<Self, BadStateKeys> {
         if self.options.state.keys.is_some() {
             return Ok(self);
         }

@@ -1,19 +1,16 @@
 //! What the client answers when it is asked.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::VecDeque};
 
 use rejoinder_core::{form::Elicit, graph::Ran};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{
-    Client, Error, Result,
+    Answer, Client, Error, Result,
+    answer::Script,
     exchange::{Exchange, Outcome, Turn},
 };
 use crate::protocol::RpcError;
-
-/// Answers, by the key of the question.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Answers(HashMap<String, Value>);
 
 /// What happened on the way to a reply, round by round.
 #[derive(Debug, Default)]
@@ -58,25 +55,64 @@ impl Client {
     /// ```
     #[must_use]
     pub fn answer(self, key: &str, form: impl Elicit) -> Self {
-        self.answer_with(key, json!({ "action": "accept", "content": form.write() }))
+        self.scripted(key, Script::Always(Answer::accept(form)))
     }
 
     /// Declines whenever it is asked under that key.
     #[must_use]
     pub fn decline(self, key: &str) -> Self {
-        self.answer_with(key, json!({ "action": "decline" }))
+        self.scripted(key, Script::Always(Answer::decline()))
     }
 
     /// Goes away without an answer whenever it is asked under that key.
     #[must_use]
     pub fn cancel(self, key: &str) -> Self {
-        self.answer_with(key, json!({ "action": "cancel" }))
+        self.scripted(key, Script::Always(Answer::cancel()))
     }
 
     /// Answers with this, as it stands: for samples, roots, and answers that no client should give.
     #[must_use]
-    pub fn answer_with(mut self, key: &str, answer: Value) -> Self {
-        self.answers.0.insert(key.to_owned(), answer);
+    pub fn answer_with(self, key: &str, answer: Value) -> Self {
+        self.scripted(key, Script::Always(Answer::with(answer)))
+    }
+
+    /// Gives these answers under that key, each once and in turn, in one call or in several.
+    ///
+    /// When it is asked once more than there are answers, the call is an error. A clone goes on from where it was made,
+    /// by itself.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, prelude::*, testing::{Answer, Client}};
+    /// use serde_json::json;
+    ///
+    /// #[derive(Elicit)]
+    /// struct Age { #[elicit(max = 150)] years: u16 }
+    ///
+    /// #[tool]
+    /// async fn age(ctx: Context) -> Result<u16, ToolError> {
+    ///     let Age { years } = ctx.ask("age", Ask::user("How old are you?")).await?;
+    ///     Ok(years)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let client = Client::new(Server::new("census", "1.0.0").tools(tools![age]))
+    ///     .answers("age", [360, 36].map(|years| Answer::accept(Age { years })));
+    /// let reply = client.call("age", json!({})).await?;
+    /// assert_eq!(reply.text(), "36");
+    /// assert_eq!(reply.asked, [["age"], ["age"]], "an answer that does not fit is asked for again");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn answers(self, key: &str, answers: impl IntoIterator<Item = Answer>) -> Self {
+        let answers: VecDeque<_> = answers.into_iter().collect();
+        let all = answers.len();
+        self.scripted(key, Script::InTurn(answers, all))
+    }
+
+    fn scripted(mut self, key: &str, script: Script) -> Self {
+        self.answers.insert(key, script);
         let sampling = json!({ "tools": {}, "context": {} });
         let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": sampling, "roots": {} });
         if self.capabilities == Default::default()
@@ -87,17 +123,17 @@ impl Client {
         self.anew()
     }
 
-    fn answer_to(&self, method: &str, key: &str, question: &Value) -> Result<Value> {
-        self.answers.0.get(key).cloned().ok_or_else(|| {
-            Error::unexpected(method, format!("it asks `{key}`, and the test has no answer to that"), question)
-        })
+    /// What is to be answered now; nothing to what is left for later.
+    fn answer_to(&self, method: &str, key: &str, question: &Value) -> Result<Option<Value>> {
+        let answer = self.answers.next(key).map_err(|reason| Error::unexpected(method, reason, question))?;
+        Ok(answer.into_value())
     }
 
     /// A client without answers declares that it cannot be asked, so what it lacks is an answer.
     fn hinted(&self, mut error: Error, ran: &Ran) -> Error {
         if let Error::Rpc(rpc) = &mut error
             && rpc.code == RpcError::MISSING_CAPABILITY
-            && self.answers.0.is_empty()
+            && self.answers.is_empty()
             && self.capabilities == Default::default()
         {
             rpc.unanswered = ran.unasked().into_iter().next();
@@ -124,10 +160,12 @@ impl Client {
                 asking += 1;
                 rounds.asked.push(questions.keys().cloned().collect());
             }
-            let answers =
-                questions.iter().map(|(key, question)| Ok((key.clone(), self.answer_to(method, key, question)?)));
+            let mut answers = Map::new();
+            for (key, question) in &questions {
+                answers.extend(self.answer_to(method, key, question)?.map(|answer| (key.clone(), answer)));
+            }
             next = params.clone();
-            next["inputResponses"] = Value::Object(answers.collect::<Result<_>>()?);
+            next["inputResponses"] = Value::Object(answers);
             next["requestState"] = outcome.result["requestState"].clone();
         }
         let rounds = rounds.ran.len();
@@ -147,7 +185,10 @@ impl Client {
                 }
                 Turn::Asked(question) => {
                     let key = question["params"]["_meta"]["rejoinder/key"].as_str().unwrap_or_default().to_owned();
-                    let result = self.answer_to(method, &key, &question)?;
+                    let Some(result) = self.answer_to(method, &key, &question)? else {
+                        let reason = format!("it asks `{key}` over a session, where no question can be left for later");
+                        return Err(Error::unexpected(method, reason, &question));
+                    };
                     asked.push(vec![key]);
                     self.respond(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await?;
                 }

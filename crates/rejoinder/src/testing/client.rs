@@ -16,7 +16,7 @@ use rejoinder_core::{
 };
 use serde_json::Value;
 
-use super::{Result, answers::Answers, exchange::Exchange, session::Session};
+use super::{Result, answer::Answers, exchange::Exchange, session::Session};
 use crate::{server::BuiltServer, transport::McpService};
 
 /// A client that drives a server in process.

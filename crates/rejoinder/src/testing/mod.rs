@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod answer;
 mod answers;
 mod calls;
 mod client;
@@ -35,6 +36,7 @@ mod session;
 mod stateless;
 mod subscription;
 
+pub use answer::Answer;
 pub use client::Client;
 pub use error::{Error, Result, RpcError};
 pub use reply::{Log, Progress, Reply};

@@ -1,6 +1,10 @@
 //! One key, one question: in a round, whichever way it is asked.
 
+use std::sync::Mutex;
+
 use super::*;
+
+const TOLD: &str = "two questions are asked under the key `who`: give one another key";
 
 /// Another question under the same key, after the first was answered.
 #[tool]
@@ -18,6 +22,52 @@ async fn clash_beside(ctx: Context) -> Result<String, ToolError> {
     Ok(format!("{name} {sure}"))
 }
 
+/// The same, where nobody looks at the errors.
+#[tool]
+async fn clash_beside_unseen(ctx: Context) {
+    let _: (Result<Name, _>, Result<Sure, _>) =
+        tokio::join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("who", Ask::user("Sure?")));
+}
+
+/// One after the other, where nobody looks at the errors.
+#[tool]
+async fn clash_in_turn_unseen(ctx: Context) {
+    ctx.ask::<Name>("who", Ask::user("Who?")).await.ok();
+    ctx.ask::<Sure>("who", Ask::user("Sure?")).await.ok();
+}
+
+/// In a task of its own, where nobody looks at the errors.
+#[tool]
+async fn clash_in_a_task_unseen(ctx: Context) -> Result<(), ToolError> {
+    let inner = ctx.clone();
+    let task = tokio::spawn(async move { inner.ask::<Sure>("who", Ask::user("Sure?")).await.ok() });
+    ctx.ask::<Name>("who", Ask::user("Who?")).await.ok();
+    task.await?;
+    Ok(())
+}
+
+/// A step beside the two questions, which is taken to its end.
+#[tool]
+async fn clash_beside_a_step(ctx: Context, counters: Dep<Counters>) {
+    let step = || async {
+        tokio::task::yield_now().await;
+        Ok(counters.charges.fetch_add(1, Ordering::Relaxed))
+    };
+    let _: (Result<Name, _>, Result<Sure, _>, Result<u32, _>) =
+        tokio::join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("who", Ask::user("Sure?")), ctx.once("charge", step),);
+}
+
+/// Tells how its call ended.
+#[tool]
+async fn clash_with_an_end(ctx: Context, scope: Scope, seen: Dep<Endings>) {
+    scope.defer(|ending| async move { seen.0.lock().unwrap().push(ending) });
+    ctx.ask::<Name>("who", Ask::user("Who?")).await.ok();
+    ctx.ask::<Sure>("who", Ask::user("Sure?")).await.ok();
+}
+
+#[derive(Default)]
+struct Endings(Mutex<Vec<Ending>>);
+
 /// The same question again.
 #[tool]
 async fn again(ctx: Context) -> Result<String, ToolError> {
@@ -33,10 +83,45 @@ async fn two_questions_under_one_key_are_the_authors_mistake() {
         for tool in ["clash_beside", "clash_in_turn"] {
             let reply = client.call(tool, json!({})).await.unwrap();
             assert!(reply.is_error(), "{tool}");
-            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key", "{tool}");
+            assert_eq!(reply.text(), TOLD, "{tool}");
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn that_cannot_be_swallowed() {
+    let server = Server::new("keys", "1.0.0");
+    let server = server.tools(tools![clash_beside_unseen, clash_in_turn_unseen, clash_in_a_task_unseen]);
+    in_both_eras(Client::new(server).answer("who", ada()), async |client| {
+        for tool in ["clash_beside_unseen", "clash_in_turn_unseen", "clash_in_a_task_unseen"] {
+            let reply = client.call(tool, json!({})).await.unwrap();
+            assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true), "{tool}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_step_that_is_being_taken_comes_to_its_end_before_that_is_told() {
+    for era in [Era::Stateless, Era::Session] {
+        let counters = Arc::new(Counters::default());
+        let server = Server::new("keys", "1.0.0").provide_shared(Arc::clone(&counters));
+        let client = Client::new(server.tools(tools![clash_beside_a_step])).era(era).answer("who", ada());
+        assert_eq!(client.call("clash_beside_a_step", json!({})).await.unwrap().text(), TOLD, "{era:?}");
+        assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_call_deferred_is_told_that_it_failed() {
+    for (era, endings) in [(Era::Stateless, "[Pending, Failed]"), (Era::Session, "[Failed]")] {
+        let seen = Arc::new(Endings::default());
+        let server = Server::new("keys", "1.0.0").provide_shared(Arc::clone(&seen));
+        let client = Client::new(server.tools(tools![clash_with_an_end])).era(era).answer("who", ada());
+        assert_eq!(client.call("clash_with_an_end", json!({})).await.unwrap().text(), TOLD, "{era:?}");
+        assert_eq!(format!("{:?}", seen.0.lock().unwrap()), endings, "{era:?}");
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod crowd;
 mod keys;
 mod methods;
 mod rounds;
+mod scripts;
 mod states;
 mod steps;
 mod tries;

@@ -1,6 +1,6 @@
 //! Steps: what must not happen twice happens once, in every round and both eras.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::OnceLock, time::Duration};
 
 use super::*;
 
@@ -65,6 +65,32 @@ async fn that_asks(ctx: Context, counters: Dep<Counters>) -> Result<String, Tool
     .await
 }
 
+/// A step within itself, by way of another.
+#[tool]
+async fn within_itself(ctx: Context, counters: Dep<Counters>) -> Result<u32, ToolError> {
+    let charge = || ctx.once("charge", || counters.charge());
+    ctx.once("charge", || async {
+        // By then it has waited for something, and may be on another thread.
+        tokio::task::yield_now().await;
+        ctx.once("order", charge).await
+    })
+    .await
+}
+
+/// The same key again beside a step, after one, and in a step of a call within the call.
+#[tool]
+async fn beside_itself(deeper: u8, ctx: Context, client: Dep<OnceLock<Client>>) -> Result<String, ToolError> {
+    let step = || async {
+        tokio::task::yield_now().await;
+        let Some(deeper) = deeper.checked_sub(1) else { return Ok("the bottom".to_owned()) };
+        let client = client.get().expect("the client of the test");
+        Ok(client.call("beside_itself", json!({ "deeper": deeper })).await?.text())
+    };
+    let (one, two): (String, String) = tokio::try_join!(ctx.once("dive", step), ctx.once("dive", step))?;
+    assert_eq!(one, two);
+    ctx.once("dive", step).await
+}
+
 /// One key for two types.
 #[tool]
 async fn retyped(ctx: Context) -> Result<u32, ToolError> {
@@ -82,7 +108,7 @@ fn steps() -> (Client, Arc<Counters>) {
     let counters = Arc::new(Counters::default());
     let server = Server::new("steps", "1.0.0").provide_shared(Arc::clone(&counters));
     let server = server.tools(tools![in_turn, side_by_side, beside_a_question, in_a_task, that_asks]);
-    (Client::new(server.tools(tools![retyped, unwritable])).answer("who", ada()), counters)
+    (Client::new(server.tools(tools![within_itself, retyped, unwritable])).answer("who", ada()), counters)
 }
 
 /// The reply of a tool in each era, which must have charged once.
@@ -128,6 +154,30 @@ async fn whichever_thread_the_task_runs_on() {
 #[tokio::test]
 async fn a_step_that_asks_is_taken_when_the_answer_is_there() {
     charged_once("that_asks", "Ada 100").await;
+}
+
+#[tokio::test]
+async fn a_step_that_comes_to_itself_is_the_authors_mistake() {
+    in_both_eras(steps().0, async |client| {
+        let reply = tokio::time::timeout(Duration::from_secs(20), client.call("within_itself", json!({}))).await;
+        let reply = reply.expect("a reply").unwrap();
+        assert!(reply.is_error());
+        let told = "the step `charge` comes to itself, and would wait for its own end: use another key";
+        assert_eq!(reply.text(), told);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_beside_it_or_in_another_call_is_not() {
+    let itself = Arc::new(OnceLock::new());
+    let server = Server::new("steps", "1.0.0").provide_shared(Arc::clone(&itself)).tools(tools![beside_itself]);
+    in_both_eras(Client::new(server), async |client| {
+        itself.get_or_init(|| client.clone());
+        let reply = client.call("beside_itself", json!({ "deeper": 3 })).await.unwrap();
+        assert_eq!(reply.text(), "the bottom");
+    })
+    .await;
 }
 
 #[tokio::test]

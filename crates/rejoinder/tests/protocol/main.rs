@@ -11,6 +11,8 @@
 #![expect(unreachable_pub, reason = "nothing is reachable from outside a test")]
 
 mod fixture;
+#[path = "../logged/mod.rs"]
+mod logged;
 mod wire;
 
 mod caching;

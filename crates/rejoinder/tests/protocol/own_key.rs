@@ -1,39 +1,18 @@
 //! What a server says of a key that no other process has.
 
-use std::sync::{Arc, Mutex};
-
 use rejoinder::{BuiltServer, StateKeys, prelude::*, testing::Client};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::{
+    logged::Logged,
     questions::{asking, can_be_asked, pack},
     wire::post,
 };
 
-/// What this thread logs for as long as the guard lives.
-fn logged() -> (Arc<Mutex<Vec<u8>>>, tracing::subscriber::DefaultGuard) {
-    #[derive(Clone)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-    impl std::io::Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let writer = Lines(Arc::clone(&lines));
-    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-    (lines, tracing::subscriber::set_default(subscriber))
-}
-
 /// The levels at which the key was spoken of.
-fn spoken(lines: &Mutex<Vec<u8>>) -> Vec<String> {
-    let lines = String::from_utf8(lines.lock().unwrap().clone()).unwrap();
+fn spoken(logged: &Logged) -> Vec<String> {
+    let lines = logged.text();
     let of_the_key = lines.lines().filter(|line| line.contains("a key of this process alone"));
     of_the_key.map(|line| line.split_whitespace().nth(1).unwrap().to_owned()).collect()
 }
@@ -45,36 +24,36 @@ async fn asks(server: &BuiltServer) {
 
 #[tokio::test]
 async fn a_mounted_server_warns_of_it_when_it_asks_and_not_before() {
-    let (lines, _guard) = logged();
+    let (logged, _guard) = Logged::here();
     let server = asking();
     post("tools/list", json!({})).send(&server).await;
-    assert_eq!(spoken(&lines), [] as [&str; 0]);
+    assert_eq!(spoken(&logged), [] as [&str; 0]);
     for _ in 0..3 {
         asks(&server).await;
-        assert_eq!(spoken(&lines), ["WARN"], "once is enough");
+        assert_eq!(spoken(&logged), ["WARN"], "once is enough");
     }
     let keys = StateKeys::new([[1; 32]]).unwrap();
     asks(&Server::new("asking", "1.0.0").tools(tools![pack]).state_keys(keys).build().unwrap()).await;
-    assert_eq!(spoken(&lines), ["WARN"], "keys that were given are not spoken of");
+    assert_eq!(spoken(&logged), ["WARN"], "keys that were given are not spoken of");
 }
 
 #[tokio::test]
 async fn a_server_that_only_this_machine_reaches_mentions_it() {
-    let (lines, _guard) = logged();
+    let (logged, _guard) = Logged::here();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let serving = tokio::spawn(asking().serve_http(listener));
-    while spoken(&lines).is_empty() {
+    while spoken(&logged).is_empty() {
         tokio::task::yield_now().await;
     }
     serving.abort();
-    assert_eq!(spoken(&lines), ["INFO"]);
+    assert_eq!(spoken(&logged), ["INFO"]);
 }
 
 #[tokio::test]
 async fn a_test_is_not_told() {
-    let (lines, _guard) = logged();
+    let (logged, _guard) = Logged::here();
     let client = Client::new(asking()).answer_with("what", Value::Null);
     let asked = client.request("tools/call", json!({ "name": "pack" })).await.unwrap();
     assert_eq!(asked["resultType"], "input_required");
-    assert_eq!(spoken(&lines), [] as [&str; 0]);
+    assert_eq!(spoken(&logged), [] as [&str; 0]);
 }

@@ -99,10 +99,31 @@ async fn fields_of_the_wrong_type_are_refused() {
     }
 }
 
+/// Text that takes so many bytes of JSON.
+fn text(bytes: usize) -> String {
+    format!("\"{}\"", "x".repeat(bytes - 2))
+}
+
+#[tokio::test]
+async fn ids_that_are_too_long_are_refused_and_not_sent_back() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        let good = add(&way);
+        for id in [text(1025), text(4_000_000), "9".repeat(1025), format!("\"{}\"", "\\u0041".repeat(1024))] {
+            let (status, answer) = way.raw(good.replacen("\"id\":1", &format!("\"id\":{id}"), 1)).await;
+            let refused = json!({ "jsonrpc": "2.0", "id": null,
+                "error": { "code": -32600, "message": "`id` is longer than 1024 bytes" } });
+            assert_eq!(answer, refused, "over {}", way.name());
+            assert!(status.is_none_or(|status| status == 400), "over {}: {status:?}", way.name());
+        }
+        way.still_answers().await;
+    }
+}
+
 #[tokio::test]
 async fn ids_come_back_as_they_were_sent_or_are_refused() {
     let host = Host::start().await;
-    let long = format!("\"{}\"", "x".repeat(100_000));
+    let long = text(1024);
     for mut way in Way::all(&host).await {
         let good = add(&way);
         let with_id = |id: &str| good.replacen("\"id\":1", &format!("\"id\":{id}"), 1);

@@ -2,6 +2,7 @@
 //! what it is bound to.
 
 mod bound;
+mod canonical;
 mod corpus;
 mod form;
 mod keyring;

@@ -1,0 +1,136 @@
+//! What a function asks its client, and the steps that it takes once.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Context;
+use crate::{
+    ask::{Ask, Outcome},
+    error::ToolError,
+};
+
+impl Context {
+    /// Asks the client, and gives the answer; `?` ends the call if the user declines or cancels.
+    ///
+    /// Clients of 2026-07-28 and later get the question with the reply, and answer it with a retry of the request,
+    /// which any replica can serve. So an ask without an answer **never returns**: the function is dropped where it
+    /// waits and runs again from the top in the next round, with what was answered. Whatever must not happen twice
+    /// belongs into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
+    /// On a session the function simply waits.
+    ///
+    /// The round ends where the function next waits for something, whatever that is: in a `tokio::select!`, or within a
+    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready there and then. A task that
+    /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
+    ///
+    /// The key tells the answers of one call apart. The same question under the same key has the same answer, so give
+    /// each turn of a loop a key of its own; asking something else under the same key ends the call with an error.
+    ///
+    /// ```
+    /// use rejoinder_core::{ask::Ask, error::ToolError, inject::Context};
+    ///
+    /// async fn rename(old: String, ctx: Context) -> Result<String, ToolError> {
+    ///     let new = ctx.ask("name", Ask::text(format!("What is {old} called from now on?"))).await?;
+    ///     // The second question depends on the first answer, so it goes out in a round of its own.
+    ///     let sure = ctx.ask("sure", Ask::confirm(format!("Call it {new}?"))).await?;
+    ///     Ok(if sure { new } else { old })
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// // In a unit test there is nobody to ask.
+    /// assert!(rename("tea".into(), Context::detached()).await.is_err());
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the user declines or cancels, the client cannot be asked, or gives no usable answer.
+    pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, ToolError> {
+        match self.outcome(key, question).await? {
+            Outcome::Accepted(value) => Ok(value),
+            Outcome::Declined => Err(ToolError::declined(format_args!("to answer `{key}`"))),
+            Outcome::Cancelled => Err(ToolError::left(format_args!("`{key}`"))),
+        }
+    }
+
+    /// [`Context::ask`] that shows what the user did instead of ending the call.
+    ///
+    /// ```
+    /// use rejoinder_core::{ask::{Ask, Outcome}, error::ToolError, inject::Context};
+    ///
+    /// async fn publish(ctx: Context) -> Result<String, ToolError> {
+    ///     let note = Ask::text("A note for the readers?").or_if_unsupported("no note".to_owned());
+    ///     Ok(match ctx.outcome("note", note).await? {
+    ///         Outcome::Accepted(note) => format!("published: {note}"),
+    ///         Outcome::Declined => "published without a note".to_owned(),
+    ///         Outcome::Cancelled => "kept as a draft".to_owned(),
+    ///     })
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// assert_eq!(publish(Context::detached()).await?, "published: no note");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the client cannot be asked, or gives no usable answer.
+    pub async fn outcome<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, ToolError> {
+        match question.settle(&self.call, key).await {
+            Ok(outcome) => Ok(outcome),
+            Err(halt) => self.call.halt(halt).await,
+        }
+    }
+
+    /// Takes a step that must not be taken twice, and records its result for the rest of the call.
+    ///
+    /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
+    /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
+    /// answer to a question beside it, nor for itself: one that comes to its own key is an error, and one that waits for a
+    /// task which does waits for ever. One that asks is taken, from its beginning, in the round in which the answer is
+    /// there.
+    ///
+    /// ```
+    /// use rejoinder_core::{ask::Ask, error::ToolError, inject::Context};
+    /// # async fn charge(item: &str) -> Result<u32, ToolError> { Ok(item.len() as u32) }
+    ///
+    /// async fn order(item: String, ctx: Context) -> Result<String, ToolError> {
+    ///     // While the question below waits for its answer, this function runs again from the top.
+    ///     let receipt: u32 = ctx.once("charge", || charge(&item)).await?;
+    ///     let street = ctx.ask("street", Ask::text("Where to?").or_if_unsupported("the shop".to_owned())).await?;
+    ///     Ok(format!("{item} to {street}, receipt {receipt}"))
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// assert_eq!(order("tea".into(), Context::detached()).await?, "tea to the shop, receipt 3");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The step's own, which is not recorded; and if the step comes to itself.
+    pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, ToolError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, ToolError>>,
+    {
+        let _turn = self.call.turn(key).await?;
+        let carrier = self.call.carrier();
+        if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
+            return serde_json::from_value(recorded).map_err(|_| {
+                ToolError::mistake(format!(
+                    "what the step `{key}` has recorded is not of the type that it has now: use another key"
+                ))
+            });
+        }
+        let mut taking = self.call.begin_step(key).ok_or_else(ToolError::round_is_over)?;
+        let result = taking.take(step()).await?;
+        if let Some(carrier) = carrier {
+            let result = serde_json::to_value(&result).map_err(|error| {
+                ToolError::mistake(format!("what the step `{key}` gives cannot be recorded: {error}"))
+            })?;
+            carrier.record(key, result);
+        }
+        Ok(result)
+    }
+}
