@@ -8,6 +8,7 @@
 //! * `elicit` does both for the forms' derive macros, which keep their types as they are;
 //! * `errors` collects every mistake on the way, so that all are reported at once.
 
+mod dependencies;
 mod details;
 mod docs;
 mod elicit;

@@ -2,6 +2,8 @@ use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
+use crate::dependencies;
+
 /// The path to `rejoinder`, under whatever name the user depends on it.
 pub(crate) fn rejoinder() -> TokenStream {
     match crate_name("rejoinder") {
@@ -24,7 +26,9 @@ pub(crate) fn is_taken(ident: &Ident) -> bool {
     const OTHERS: &[&str] = &["std", "core", "alloc", "proc_macro", "test", "drop"];
     let name = wire(ident);
     let is_crate = |name: &str| crate_name(name).is_ok();
-    TYPES.contains(&&*name) || OTHERS.contains(&&*name) || is_crate(&name) || is_crate(&name.replace('_', "-"))
+    let is_other = TYPES.contains(&&*name) || OTHERS.contains(&&*name);
+    // The program itself counts, too: its tests and binaries know its library by that name.
+    is_other || dependencies::is_named(&name) || is_crate(&name) || is_crate(&name.replace('_', "-"))
 }
 
 /// A name of ours that no user's name can meet, not even when the function comes out of another macro.

@@ -105,8 +105,7 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Para
         errors.at(attr, "a parameter that is only sometimes there is not supported: write two functions");
     }
     let source = source(kind, &ours, errors);
-    let may_borrow = kind == Kind::Resolver || matches!(source, Source::Resolved(_));
-    types::check_parameter(kind, &typed.ty, may_borrow, errors);
+    types::check_parameter(kind, &typed.ty, matches!(source, Source::Resolved(_)), errors);
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         Pat::Wild(pat) => {

@@ -10,17 +10,12 @@ use crate::{errors::Errors, kind::Kind, names::pretty};
 
 /// Checks the type of a parameter.
 ///
-/// A resolver may borrow an argument, and whatever takes a resolver's value may borrow that.
-pub(crate) fn check_parameter(kind: Kind, ty: &Type, may_borrow: bool, errors: &mut Errors) {
-    let mut check = Check { kind, returned: false, errors };
+/// A resolver may borrow an argument, and whatever takes a resolver's value may borrow that, in an `Option` too.
+pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: &mut Errors) {
+    let mut check = Check { kind, returned: false, may_borrow: is_resolved, errors };
     match ty {
         // Where the lifetime has a name, that is what is wrong.
-        Type::Reference(reference) if may_borrow => {
-            if let Some(mutability) = &reference.mutability {
-                check.errors.at(mutability, "others may have it too: remove `mut`, or take the value itself");
-            }
-            check.visit_type(&reference.elem);
-        }
+        Type::Reference(reference) if is_resolved || kind == Kind::Resolver => check.visit_borrowed(reference),
         Type::Reference(reference) if reference.lifetime.is_none() && is_of_a_value(&reference.elem) => {
             let (word, owned, written) = (kind.word(), pretty(&reference.elem), pretty(reference));
             check.errors.at(
@@ -43,20 +38,33 @@ fn is_of_a_value(elem: &Type) -> bool {
 /// Checks the return type.
 pub(crate) fn check_returned(kind: Kind, output: &ReturnType, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = output {
-        Check { kind, returned: true, errors }.visit_type(ty);
+        Check { kind, returned: true, may_borrow: false, errors }.visit_type(ty);
     }
 }
 
 struct Check<'a> {
     kind: Kind,
     returned: bool,
+    may_borrow: bool,
     errors: &'a mut Errors,
+}
+
+impl Check<'_> {
+    fn visit_borrowed(&mut self, reference: &TypeReference) {
+        if let Some(mutability) = &reference.mutability {
+            self.errors.at(mutability, "others may have it too: remove `mut`, or take the value itself");
+        }
+        self.visit_type(&reference.elem);
+    }
 }
 
 impl<'ast> Visit<'ast> for Check<'_> {
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
         if reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static") {
             return visit::visit_type(self, &reference.elem);
+        }
+        if self.may_borrow && reference.lifetime.is_none() {
+            return self.visit_borrowed(reference);
         }
         let (owned, word) = (owned(&reference.elem), self.kind.word());
         let verb = if self.returned { "returns an owned value" } else { "owns its parameters" };

@@ -2,25 +2,29 @@
 
 pub use rejoinder_core::{
     BoxFuture,
-    ask::{NotAsk, NotForm, NotResult, NotResultOfAsk, Outcome, Returned, Shape, shape, told},
-    call::{Call, Default, Param, ReadParams, complete_with, default_of, show_default},
+    ask::{
+        FromOutcome, Keeps, NotAsk, NotForm, NotResult, NotResultOfAsk, Outcome, Returned, Shape, Value as KeptValue,
+        shape,
+    },
+    call::{Argument, Call, Default, Param, ReadParams, complete_with, default_of, show_default},
     error::{Halt, ToolError},
     form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
     graph::{
-        C, Edge, FitsArgument, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance, ItemCheck,
-        ItemNode, Keys, Name, Naming, Needed, Node, NodeArgument, NotResolver, NotTold, NotUngiven, Report, Resolver,
-        ResolverParameter, Sound, Taken, Told, Ungiven, Unmarked, Walk, Wants, check_cycle, check_fits, check_item,
-        is_cached, naming, needs_below, node_id, over, try_join, unless_over,
+        Awaited, C, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance, ItemCheck,
+        ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared, NotTold,
+        NotUngiven, Offers, Report, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told, Ungiven,
+        Unmarked, Walk, Wants, asks_again, check_cycle, check_item, is_cached, naming, needs_below, node_id, over,
+        try_join, unless_over,
     },
     inject::{
-        Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, check_argument,
-        check_injected, needs, source,
+        Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, needs,
+        refuse, source,
     },
     item::{
         Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,
         ResourceDetails, ResourceFunction, ResourceKind, Tool, ToolDetails, ToolFunction, ToolKind,
     },
-    reply::{Replying, prompt_reply, resource_reply, tool_reply},
+    reply::{Failure, Replying, prompt_reply, resource_reply, tool_reply},
 };
 pub use serde_json::{Map, Value};
 pub use std::{

@@ -95,10 +95,12 @@ pub use rejoinder_macros::resource;
 /// Makes a function a resolver, whose value fills parameters, and keeps it a function.
 ///
 /// `#[resolve(confirm)]` on a parameter of a tool, prompt, resource or another resolver takes what `confirm` makes. The
-/// function returns a `T`, an [`Ask<T>`](crate::Ask), or a `Result` of either; the parameter is a `T`, a `&T`, an
-/// `Option<T>` (`None` if the user declined) or an [`Outcome<T>`](crate::Outcome).
+/// function returns a `T`, an [`Ask<T>`](crate::Ask), or a `Result` of either. The parameter is a `&T` (`&str` for a
+/// `String`, `&[U]` for a `Vec<U>`, `&Path` for a `PathBuf`) or, where it is `Clone`, a `T`; or an `Option` (`None` if the
+/// user declined) or [`Outcome`](crate::Outcome) of `T` or `&T`.
 ///
-/// It runs at most once in a round, failures included, and at the same time as the others.
+/// It runs at most once in a round, failures included, and at the same time as the others. Its value is shared by
+/// everything that takes it, so `T` is `Send`, `Sync` and `'static`.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -133,13 +135,14 @@ pub use rejoinder_macros::resource;
 /// # }
 /// ```
 ///
-/// One may be generic: `#[resolve(load::<User>)]`.
+/// One may be generic: `#[resolve(load::<User>)]`. It is a resolver for those types alone with which its value is `Send`
+/// and `Sync`.
 ///
 /// ```
 /// use rejoinder::prelude::*;
 ///
 /// #[resolver]
-/// fn parsed<T: std::str::FromStr + Clone + Send + Sync>(text: &str) -> Option<T> {
+/// fn parsed<T: std::str::FromStr>(text: &str) -> Option<T> {
 ///     text.parse().ok()
 /// }
 ///

@@ -40,7 +40,7 @@
 //! |---|---|
 //! | `path: String`, any type that is `Deserialize` and `JsonSchema` | the model's arguments: in the schema, checked, described by its doc comment |
 //! | `#[arg(default = 5)] n: u32`, `n: Option<u32>` | the same, and may be left out |
-//! | `#[resolve(confirm)] confirm: Confirm`, or `&T`, `Option<T>`, `Outcome<T>` | the function `confirm`, marked [`#[resolver]`](macro@resolver) |
+//! | `#[resolve(confirm)] confirm: &Confirm`, or `T`, or an `Option` or `Outcome` of either | the function `confirm`, marked [`#[resolver]`](macro@resolver) |
 //! | `database: `[`Dep`]`<Database>` | [`Server::provide`] |
 //! | `ctx: `[`Context`] | the call: progress, logs, the client, questions to it |
 //! | `scope: `[`Scope`] | the same: what to do when it ends |

@@ -184,6 +184,20 @@ async fn a_state_of_its_own_is_handed_from_round_to_round() {
     .await;
 }
 
+/// Waits for what happens elsewhere, and looks at nothing that comes back.
+#[tool]
+async fn printed(counters: Dep<Counters>) -> Reply<&'static str> {
+    if counters.runs.fetch_add(1, Ordering::Relaxed) < 2 { Reply::resume(()) } else { Reply::done("fetch it") }
+}
+
+#[tokio::test]
+async fn who_has_the_client_come_again_need_not_take_rounds() {
+    for era in [Era::Stateless, Era::Session] {
+        let server = Server::new("printer", "1").provide(Counters::default()).tools(tools![printed]);
+        assert_eq!(Client::new(server).era(era).call("printed", json!({})).await.unwrap().text(), "fetch it");
+    }
+}
+
 #[tokio::test]
 async fn a_state_may_be_nothing_at_all() {
     in_both_eras(Client::new(server()), async |client| {

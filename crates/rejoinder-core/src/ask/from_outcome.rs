@@ -1,19 +1,31 @@
+use std::path::{Path, PathBuf};
+
 use super::Outcome;
 use crate::error::Halt;
 
 /// What a parameter can make of a resolver's outcome: the value, a look at it, or the outcome itself.
+///
+/// That the value can be had more than once is not asked for here but of [`FromOutcome::Owned`], so that what fits but
+/// is not `Clone` is told apart from what does not fit.
 #[diagnostic::on_unimplemented(
     message = "the resolver makes a `{T}`, the parameter is a `{Self}`",
     label = "wrong type for this resolver",
-    note = "take `T`, `&T`, `Option<T>` (`None` if declined) or `Outcome<T>`"
+    note = "take `T` or `&T` (`&str` for a `String`), or an `Option` (`None` if declined) or `Outcome` of either"
 )]
 pub trait FromOutcome<'a, T: 'a>: Sized {
+    /// What it needs one more of; `()` if it only looks.
+    type Owned;
+
     /// Makes the parameter of that name.
     ///
     /// # Errors
     ///
     /// [`Halt::Declined`] where the parameter cannot do without the value.
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt>;
+    fn from_outcome(
+        outcome: &'a Outcome<T>,
+        another: fn(&Self::Owned) -> Self::Owned,
+        parameter: &'static str,
+    ) -> Result<Self, Halt>;
 }
 
 /// A value that is kept for all its takers.
@@ -40,39 +52,85 @@ impl<T: Clone> Keeps<T> for Value {
     }
 }
 
-impl<'a, T: 'a> FromOutcome<'a, T> for T
-where
-    Value: Keeps<T>,
-{
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt> {
-        <&T>::from_outcome(outcome, parameter).map(Value::another)
+/// The value, for a parameter that cannot do without it.
+fn needed<'a, T>(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<&'a T, Halt> {
+    match outcome {
+        Outcome::Accepted(value) => Ok(value),
+        Outcome::Declined => Err(Halt::Declined { parameter, cancelled: false }),
+        Outcome::Cancelled => Err(Halt::Declined { parameter, cancelled: true }),
     }
 }
 
+#[diagnostic::do_not_recommend]
+impl<'a, T: 'a> FromOutcome<'a, T> for T {
+    type Owned = T;
+
+    fn from_outcome(outcome: &'a Outcome<T>, another: fn(&T) -> T, parameter: &'static str) -> Result<Self, Halt> {
+        needed(outcome, parameter).map(another)
+    }
+}
+
+#[diagnostic::do_not_recommend]
 impl<'a, T: 'a> FromOutcome<'a, T> for &'a T {
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt> {
-        match outcome {
-            Outcome::Accepted(value) => Ok(value),
-            Outcome::Declined => Err(Halt::Declined { parameter, cancelled: false }),
-            Outcome::Cancelled => Err(Halt::Declined { parameter, cancelled: true }),
+    type Owned = ();
+
+    fn from_outcome(outcome: &'a Outcome<T>, _: fn(&()), parameter: &'static str) -> Result<Self, Halt> {
+        needed(outcome, parameter)
+    }
+}
+
+macro_rules! lent {
+    ($($lent:ty, of $owner:ty $(, for $of:ident)?;)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl<'a $(, $of: 'a)?> FromOutcome<'a, $owner> for &'a $lent {
+            type Owned = ();
+
+            fn from_outcome(outcome: &'a Outcome<$owner>, _: fn(&()), parameter: &'static str) -> Result<Self, Halt> {
+                needed(outcome, parameter).map(|owner| &**owner)
+            }
         }
+    )* };
+}
+
+// As with arguments that resolvers take by name.
+lent! {
+    str, of String;
+    [T], of Vec<T>, for T;
+    Path, of PathBuf;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: 'a> FromOutcome<'a, T> for Option<T> {
+    type Owned = T;
+
+    fn from_outcome(outcome: &'a Outcome<T>, another: fn(&T) -> T, _: &'static str) -> Result<Self, Halt> {
+        Ok(outcome.as_ref().map(another).accepted())
     }
 }
 
-impl<'a, T: 'a> FromOutcome<'a, T> for Option<T>
-where
-    Value: Keeps<T>,
-{
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.as_ref().map(Value::another).accepted())
+#[diagnostic::do_not_recommend]
+impl<'a, T: 'a> FromOutcome<'a, T> for Option<&'a T> {
+    type Owned = ();
+
+    fn from_outcome(outcome: &'a Outcome<T>, _: fn(&()), _: &'static str) -> Result<Self, Halt> {
+        Ok(outcome.as_ref().accepted())
     }
 }
 
-impl<'a, T: 'a> FromOutcome<'a, T> for Outcome<T>
-where
-    Value: Keeps<T>,
-{
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.as_ref().map(Value::another))
+#[diagnostic::do_not_recommend]
+impl<'a, T: 'a> FromOutcome<'a, T> for Outcome<T> {
+    type Owned = T;
+
+    fn from_outcome(outcome: &'a Outcome<T>, another: fn(&T) -> T, _: &'static str) -> Result<Self, Halt> {
+        Ok(outcome.as_ref().map(another))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: 'a> FromOutcome<'a, T> for Outcome<&'a T> {
+    type Owned = ();
+
+    fn from_outcome(outcome: &'a Outcome<T>, _: fn(&()), _: &'static str) -> Result<Self, Halt> {
+        Ok(outcome.as_ref())
     }
 }

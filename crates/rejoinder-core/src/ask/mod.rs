@@ -20,5 +20,5 @@ pub use from_outcome::{FromOutcome, Keeps, Value};
 pub use next_round::{NextRound, Posed};
 pub use outcome::Outcome;
 pub use question::Question;
-pub use returned::{NotAsk, NotForm, NotResult, NotResultOfAsk, Returned, Shape, shape, told};
+pub use returned::{NotAsk, NotForm, NotResult, NotResultOfAsk, Returned, Shape, shape};
 pub use wire::{Root, Roots, Sample, Sampling};

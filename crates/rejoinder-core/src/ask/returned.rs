@@ -3,11 +3,7 @@
 use std::{convert::Infallible, marker::PhantomData};
 
 use super::Ask;
-use crate::{
-    error::ToolError,
-    form::{Elicit, Form},
-    reply::Failure,
-};
+use crate::form::{Elicit, Form};
 
 /// Which of the four a return type is. A number, because constant generics take no enum.
 pub mod shape {
@@ -99,7 +95,7 @@ pub trait Returned<const SHAPE: u8> {
     /// What its consumers get.
     type Value;
 
-    /// What it fails with. That it can be told is checked where it is, once.
+    /// What it fails with. That it is a [`Failure`](crate::reply::Failure) is checked where it becomes one, once.
     type Error;
 
     /// The value, or the question for it.
@@ -144,13 +140,4 @@ impl<T, E> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
     fn into_ask(self) -> Result<Ask<T>, E> {
         self
     }
-}
-
-/// What a resolver returned, with an error that a call can end with.
-///
-/// # Errors
-///
-/// The resolver's own.
-pub fn told<T, E: Failure>(returned: Result<Ask<T>, E>) -> Result<Ask<T>, ToolError> {
-    returned.map_err(Failure::into_tool_error)
 }

@@ -9,7 +9,8 @@ use super::{bad_arguments::reason, missing::Missing};
     message = "`{Self}` cannot be a tool argument",
     label = "the model cannot supply this type",
     note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema`",
-    note = "what the server supplies is a `Dep<T>`, a `Context`, or a type that implements `FromCall`"
+    note = "what the server supplies is a `Dep<T>`, a `Context`, or a type that implements `FromCall`",
+    note = "what a resolver makes is taken with `#[resolve(function)]` before the parameter"
 )]
 pub trait Argument: Sized + Send + Sync + 'static {
     /// Its JSON Schema.

@@ -1,7 +1,7 @@
 //! What is checked about the graph while the program compiles. The functions run as well at run time.
 
 use super::{
-    ItemNode, Node, NodeArgument, Report,
+    ItemNode, Node, NodeArgument, Report, naming,
     seen::{Path, Seen},
 };
 
@@ -65,9 +65,10 @@ impl ItemCheck {
         self.report.failed() && self.edge == edge
     }
 
-    /// Whether the graph can be walked to look at types. A cycle is told where it is, not at the item.
-    pub const fn is_sound(&self) -> bool {
-        !self.cyclic && !self.report.failed()
+    /// Whether the graph can be walked to look at types, as the [`naming`] of a resolver that is looked at. A cycle is
+    /// told where it is, not at the item.
+    pub const fn naming(&self) -> u8 {
+        if self.cyclic || self.report.failed() { naming::TOLD } else { naming::SOUND }
     }
 }
 

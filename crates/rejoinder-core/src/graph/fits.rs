@@ -30,29 +30,38 @@ pub trait SameAs<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> SameAs<T> for T {}
 
-/// An item in which the parameter of that name, type and [`source`] finds its argument.
-pub trait FitsArgument<N, T, const SOURCE: u8> {}
-
-impl<A, N, T> FitsArgument<N, T, { source::ARGUMENT }> for A
-where
-    A: HasArgument<N>,
-    A::Type: SameAs<T>,
-{
+/// What an item has for the parameter of that name and [`source`].
+///
+/// It is looked up and not asked for, so that the compiler speaks of the types alone, and not of how they were found.
+pub trait Offers<N, const SOURCE: u8> {
+    /// The type of its argument, if the parameter, a `T`, is one.
+    type Type<T>;
 }
 
-impl<A, N, T> FitsArgument<N, T, { source::INJECTED }> for A {}
-impl<A, N, T> FitsArgument<N, T, { source::EITHER }> for A {}
-impl<A, N, T> FitsArgument<N, T, { source::NOTHING }> for A {}
+impl<A: HasArgument<N>, N> Offers<N, { source::ARGUMENT }> for A {
+    type Type<T> = A::Type;
+}
+
+impl<A, N> Offers<N, { source::INJECTED }> for A {
+    type Type<T> = T;
+}
+
+impl<A, N> Offers<N, { source::EITHER }> for A {
+    type Type<T> = T;
+}
+
+impl<A, N> Offers<N, { source::NOTHING }> for A {
+    type Type<T> = T;
+}
 
 /// A resolver which, with all that it needs, finds its arguments in the item `A`.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a resolver", label = "no `#[resolver]` on this function")]
 pub trait FitsIn<A> {}
 
-/// [`FitsIn`], asked for only where the graph is sound.
-pub trait FitsIf<A, const SOUND: bool> {}
+/// [`FitsIn`], as it is asked for: of a trait with one implementation for all, the compiler does not list who has it.
+pub trait Fits<A> {
+    /// Cannot be said of a resolver that takes an argument of `A` as another type.
+    const FITS: () = ();
+}
 
-impl<R, A> FitsIf<A, false> for R {}
-impl<R: FitsIn<A>, A> FitsIf<A, true> for R {}
-
-/// Fails for a resolver that takes an argument of `A` as another type.
-pub const fn check_fits<R: FitsIf<A, SOUND>, A, const SOUND: bool>() {}
+impl<R: FitsIn<A>, A> Fits<A> for R {}

@@ -1,6 +1,6 @@
 use super::Settled;
 use crate::{
-    ask::FromOutcome,
+    ask::Outcome,
     call::Call,
     error::{Halt, ToolError},
 };
@@ -13,10 +13,16 @@ use crate::{
 pub struct Halts(Option<Halt>);
 
 impl Halts {
-    /// Looks at a resolver's outcome. What a parameter takes of it is said after that, so that the compiler knows both
-    /// types and compares them.
-    pub fn of<'h, 'a, T>(&'h mut self, settled: &'a Settled<T>) -> Taking<'h, 'a, T> {
-        Taking { halts: self, settled }
+    /// What a parameter takes of a resolver's outcome; `None` if that stopped it.
+    ///
+    /// `from` is its [`FromOutcome`](crate::ask::FromOutcome). It is named where the parameter is, and there alone the
+    /// parameter's type meets the resolver's, so that a mistake is told once, and without a word of this function.
+    pub fn take<'a, T, P>(
+        &mut self,
+        settled: &'a Settled<T>,
+        from: impl FnOnce(&'a Outcome<T>) -> Result<P, Halt>,
+    ) -> Option<P> {
+        settled.outcome().map_err(Halt::clone).and_then(from).map_err(|halt| self.add(halt)).ok()
     }
 
     fn add(&mut self, halt: Halt) {
@@ -44,23 +50,5 @@ impl Halts {
             Some(halt) => call.halt(halt).await,
             None => Ok(()),
         }
-    }
-}
-
-/// A resolver's outcome on its way into a parameter.
-#[derive(Debug)]
-pub struct Taking<'h, 'a, T> {
-    halts: &'h mut Halts,
-    settled: &'a Settled<T>,
-}
-
-impl<'a, T> Taking<'_, 'a, T> {
-    /// Fills the parameter of that name; `None` if the resolver stopped.
-    ///
-    /// The one place where the parameter's type meets the resolver's, so that a mistake is told once.
-    pub fn take<P: FromOutcome<'a, T>>(self, parameter: &'static str) -> Option<P> {
-        let Self { halts, settled } = self;
-        let outcome = settled.outcome().map_err(Halt::clone);
-        outcome.and_then(|outcome| P::from_outcome(outcome, parameter)).map_err(|halt| halts.add(halt)).ok()
     }
 }

@@ -21,24 +21,27 @@ mod ran;
 mod report;
 mod resolver;
 mod seen;
+mod shared;
 mod walk;
 
 pub use at_run_time::{Named, Resolved, Resolvers};
 pub use check::{ItemCheck, check_cycle, check_item};
 pub use double::{Doubles, leads_to};
-pub use fits::{C, FitsArgument, FitsIf, FitsIn, HasArgument, Name, SameAs, check_fits};
+pub use fits::{C, Fits, FitsIn, HasArgument, Name, Offers, SameAs};
 pub use forms::bad_forms;
 pub use futures_util::future::try_join;
-pub use halts::{Halts, Taking};
+pub use halts::Halts;
 pub use instance::Instance;
 pub use keys::Keys;
 pub use named::{
-    GenericOver, Mistaken, Naming, NotResolver, NotTold, NotUngiven, Sound, Taken, Told, Ungiven, Unmarked, naming,
+    GenericOver, Mistaken, Naming, NotGeneric, NotResolver, NotTold, NotUngiven, Sound, Taken, Told, Ungiven, Unmarked,
+    naming,
 };
 pub use needs::needs_below;
 pub use node::{ByName, Edge, ItemNode, Node, NodeArgument, ReadByName, node_id};
 pub use over::{Needed, Wants, over, unless_over};
 pub use ran::Ran;
 pub use report::Report;
-pub use resolver::{Resolver, ResolverParameter, is_cached};
+pub use resolver::{Resolver, ResolverParameter, asks_again, is_cached};
+pub use shared::{Awaited, Made, NotShared, Shared, Sharing};
 pub use walk::{Arguments, FunctionArguments, Settled, Walk};

@@ -14,21 +14,24 @@ pub mod naming {
     pub const TOLD: u8 = 1;
     /// A generic resolver, without its types.
     pub const UNGIVEN: u8 = 2;
+    /// A generic resolver, with types for which it is none.
+    pub const UNMET: u8 = 3;
     /// Something else.
-    pub const OTHER: u8 = 3;
+    pub const OTHER: u8 = 4;
 
     /// What is named, by what [`Naming`](super::Naming) says of it.
-    pub const fn of(resolver: bool, told: bool, ungiven: bool) -> u8 {
-        match (resolver, told, ungiven) {
-            (_, true, _) => TOLD,
-            (_, _, true) => UNGIVEN,
+    pub const fn of(resolver: bool, told: bool, generic: bool, ungiven: bool) -> u8 {
+        match (resolver, told, generic, ungiven) {
+            (_, true, ..) => TOLD,
+            (.., true) => UNGIVEN,
             (true, ..) => SOUND,
+            (_, _, true, _) => UNMET,
             _ => OTHER,
         }
     }
 }
 
-/// Tells what `T` is: `Naming::<T>::RESOLVER`, `TOLD` and `UNGIVEN`. Works on concrete types only.
+/// Tells what `T` is: `Naming::<T>::RESOLVER`, `TOLD`, `GENERIC` and `UNGIVEN`. Works on concrete types only.
 #[derive(Debug)]
 pub struct Naming<T>(PhantomData<T>);
 
@@ -38,8 +41,13 @@ impl<T: Resolver> Naming<T> {
 }
 
 impl<T: Told> Naming<T> {
-    /// There is a mistake in it.
-    pub const TOLD: bool = true;
+    /// Whether there is a mistake in it.
+    pub const TOLD: bool = T::TOLD;
+}
+
+impl<T: GenericOver> Naming<T> {
+    /// It has type or constant parameters.
+    pub const GENERIC: bool = true;
 }
 
 impl<T: GenericOver<First = Ungiven>> Naming<T> {
@@ -59,6 +67,12 @@ pub trait NotTold {
     const TOLD: bool = false;
 }
 
+/// The other answer of [`Naming::GENERIC`].
+pub trait NotGeneric {
+    /// It has no parameters.
+    const GENERIC: bool = false;
+}
+
 /// The other answer of [`Naming::UNGIVEN`].
 pub trait NotUngiven {
     /// It has its types, or needs none.
@@ -67,14 +81,18 @@ pub trait NotUngiven {
 
 impl<T> NotResolver for Naming<T> {}
 impl<T> NotTold for Naming<T> {}
+impl<T> NotGeneric for Naming<T> {}
 impl<T> NotUngiven for Naming<T> {}
 
-/// A resolver with a mistake in it that the compiler has been given.
-pub trait Told {}
+/// A resolver that may have a mistake in it.
+pub trait Told {
+    /// Whether it has one, which the compiler has been given.
+    const TOLD: bool;
+}
 
 /// A generic resolver.
 pub trait GenericOver {
-    /// Its first type.
+    /// Its first type, if it is generic over types alone.
     type First;
 }
 
@@ -131,7 +149,7 @@ macro_rules! mistaken {
     )* };
 }
 
-mistaken!(TOLD UNGIVEN OTHER);
+mistaken!(TOLD UNGIVEN UNMET OTHER);
 
 /// Stands for what is no resolver, in a program that does not compile.
 #[derive(Debug)]

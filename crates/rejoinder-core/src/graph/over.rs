@@ -30,7 +30,21 @@ impl<T> Wants<Option<T>, T> {
     }
 }
 
+impl<T> Wants<Option<&T>, T> {
+    /// It can do without the value.
+    pub fn is_optional(&self) -> bool {
+        true
+    }
+}
+
 impl<T> Wants<Outcome<T>, T> {
+    /// It can do without the value.
+    pub fn is_optional(&self) -> bool {
+        true
+    }
+}
+
+impl<T> Wants<Outcome<&T>, T> {
     /// It can do without the value.
     pub fn is_optional(&self) -> bool {
         true

@@ -1,7 +1,7 @@
 use super::{Instance, Walk};
 use crate::{
     BoxFuture,
-    ask::{Keeps, Outcome, Value, shape},
+    ask::{Outcome, shape},
     call::Argument,
     error::{Halt, ToolError},
     inject::{FromCall, source},
@@ -26,18 +26,13 @@ pub trait Resolver: 'static {
 /// Whether a resolver's value is kept, by what `#[resolver(cache = ..)]` says and what its function returns.
 ///
 /// A question is put once, so its answer is always kept.
-///
-/// # Panics
-///
-/// Where both cannot be: while the program compiles.
 pub const fn is_cached(said: Option<bool>, returned: u8) -> bool {
-    match said {
-        Some(false) if shape::asks(returned) => {
-            panic!("a resolver that asks does so once in a round: remove `cache = false`")
-        }
-        Some(false) => false,
-        Some(true) | None => true,
-    }
+    !matches!(said, Some(false)) || shape::asks(returned)
+}
+
+/// Whether a resolver is said to ask more than once in a round, which it cannot.
+pub const fn asks_again(said: Option<bool>, returned: u8) -> bool {
+    matches!(said, Some(false)) && shape::asks(returned)
 }
 
 /// How a resolver's own parameter is filled where no resolver fills it, given its [`source`].
@@ -49,34 +44,41 @@ pub const fn is_cached(said: Option<bool>, returned: u8) -> bool {
     note = "take `Dep<T>` or another type that is `FromCall`; for an argument write `#[arg]` before it, and bound its type by `Argument`"
 )]
 pub trait ResolverParameter<const SOURCE: u8>: Sized {
+    /// What it needs one more of; `()` if that is nothing.
+    type Owned;
+
     /// Makes the parameter of that name.
     ///
     /// # Errors
     ///
     /// When an injected parameter cannot be supplied.
-    fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError>;
+    fn fill(walk: &Walk<'_>, another: fn(&Self::Owned) -> Self::Owned, name: &'static str) -> Result<Self, ToolError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: FromCall> ResolverParameter<{ source::INJECTED }> for T {
-    fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError> {
+    type Owned = ();
+
+    fn fill(walk: &Walk<'_>, _: fn(&()), name: &'static str) -> Result<Self, ToolError> {
         T::from_call(walk.call(), name)
     }
 }
 
-impl<T: Argument> ResolverParameter<{ source::ARGUMENT }> for T
-where
-    Value: Keeps<T>,
-{
-    fn fill(walk: &Walk<'_>, name: &'static str) -> Result<Self, ToolError> {
-        Ok(Value::another(walk.argument::<T>(name)))
+#[diagnostic::do_not_recommend]
+impl<T: Argument> ResolverParameter<{ source::ARGUMENT }> for T {
+    type Owned = T;
+
+    fn fill(walk: &Walk<'_>, another: fn(&T) -> T, name: &'static str) -> Result<Self, ToolError> {
+        Ok(another(walk.argument(name)))
     }
 }
 
 macro_rules! mistaken {
     ($($source:ident)*) => { $(
         impl<T> ResolverParameter<{ source::$source }> for T {
-            fn fill(_: &Walk<'_>, _: &'static str) -> Result<Self, ToolError> {
+            type Owned = ();
+
+            fn fill(_: &Walk<'_>, _: fn(&()), _: &'static str) -> Result<Self, ToolError> {
                 unreachable!("a function with a mistaken parameter does not compile")
             }
         }

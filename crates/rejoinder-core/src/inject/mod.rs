@@ -14,7 +14,7 @@ mod progress;
 mod rounds;
 mod scope;
 
-pub use check::{Injectable, Suspect, check_argument, check_injected};
+pub use check::{Injectable, Suspect, refuse};
 pub use context::Context;
 pub use dep::Dep;
 pub use from_call::{FromCall, Need};

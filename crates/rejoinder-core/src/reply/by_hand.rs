@@ -29,6 +29,26 @@ use crate::{
 /// assert!(!sum(10_000, Rounds::detached()).await.is_done());
 /// # }
 /// ```
+///
+/// One that only waits for what happens elsewhere needs no `Rounds`: it has the client come again, and keeps no connection
+/// open meanwhile. What it asks it could not read, though.
+///
+/// ```
+/// use rejoinder_core::{inject::Dep, reply::Reply};
+///
+/// struct Printer {
+///     printed: Vec<u64>,
+/// }
+///
+/// async fn printed(job: u64, printer: Dep<Printer>) -> Reply<&'static str> {
+///     if printer.printed.contains(&job) { Reply::done("fetch it") } else { Reply::resume(()) }
+/// }
+/// # futures_util::FutureExt::now_or_never(async {
+/// let printer = || Dep::new(Printer { printed: vec![7] });
+/// assert!(printed(7, printer()).await.is_done());
+/// assert!(!printed(8, printer()).await.is_done());
+/// # }).unwrap();
+/// ```
 #[must_use = "a reply does nothing until it is returned"]
 #[derive(Debug)]
 pub struct Reply<T>(Inner<T>);

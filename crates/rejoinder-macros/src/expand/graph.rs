@@ -1,13 +1,13 @@
 //! A resolver's place in the graph: what the compiler walks, and what a call does.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 
 use super::{
     generics::{self, mentions},
     parameter::Filled,
     resolver::Resolver,
+    spans::{Extent, respanned},
 };
 use crate::{names, options::option};
 
@@ -17,16 +17,17 @@ impl Resolver {
         let Self { ident, generics, .. } = self;
         let (params, names) = (&generics.params, generics.params.iter().map(generics::name));
         let params = params.iter().map(generics::declared);
-        quote!(impl<#(#params),*> __rj::Told for #ident<#(#names),*> {})
+        quote!(impl<#(#params),*> __rj::Told for #ident<#(#names),*> { const TOLD: __rj::bool = true; })
     }
 
-    /// So that a use without its types can be told from one with them.
+    /// So that a use without its types, or with others than it can have, can be told from what is no resolver.
     pub(super) fn generic_over(&self) -> Option<TokenStream> {
         let Self { ident, generics, .. } = self;
+        let params = generics.params.iter().map(generics::declared);
         let names: Vec<_> = generics.params.iter().map(generics::name).collect();
-        let first = names.first()?;
-        generics::types_only(generics)
-            .then(|| quote!(impl<#(#names),*> __rj::GenericOver for #ident<#(#names),*> { type First = #first; }))
+        let first = if generics::types_only(generics) { names.first()?.clone() } else { quote!(()) };
+        self.is_generic()
+            .then(|| quote!(impl<#(#params),*> __rj::GenericOver for #ident<#(#names),*> { type First = #first; }))
     }
 
     /// Its place in the graph: a static value, so that a cycle of them can be told in our words.
@@ -104,31 +105,40 @@ impl Resolver {
         let (_, ty_generics, clause) = generics.split_for_impl();
         let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
         let bounds = self.parameters.iter().map(|parameter| {
-            let Filled { alias, source, at, .. } = parameter;
+            let Filled { alias, source, .. } = parameter;
             match &parameter.resolver {
                 Some(resolver) => quote!(#resolver: __rj::FitsIn<__RjItem>),
                 None => {
+                    // Where an item's argument is of another type, the compiler shows this one, too.
+                    let Extent { start, end } = parameter.extent();
+                    let same = respanned(quote!(__rj::SameAs), start);
+                    let same = quote_spanned!(end=> #same<#alias>);
                     let name = parameter.name_type();
-                    quote_spanned!(*at=> __RjItem: __rj::FitsArgument<#name, #alias, { #source }>)
+                    quote!(__RjItem: __rj::Offers<#name, { #source }, Type<#alias>: #same>)
                 }
             }
         });
+        let fits = quote_spanned!(ident.span()=> __rj::FitsIn<__RjItem>);
         quote! {
             #[automatically_derived]
-            impl<__RjItem, #(#params),*> __rj::FitsIn<__RjItem> for #ident #ty_generics
+            impl<__RjItem, #(#params),*> #fits for #ident #ty_generics
             where #(#predicates,)* #(#bounds),* {}
         }
     }
 
     /// The check for cycles, at the first parameter that could be part of one.
     pub(super) fn check_cycle(&self) -> Option<TokenStream> {
-        let first = self.parameters.iter().find_map(|parameter| parameter.resolver.as_ref())?;
-        let at = Span::call_site().located_at(first.span());
-        Some(quote_spanned! {at=>
+        let refuse = self
+            .parameters
+            .iter()
+            .find_map(|parameter| parameter.named.as_ref())?
+            .extent
+            .refuse(&quote!(REPORT.as_str()));
+        Some(quote! {
             const _: () = {
                 const REPORT: __rj::Report = __rj::check_cycle(&__RJ_NODE);
                 if REPORT.failed() {
-                    __rj::std::panic!("{}", REPORT.as_str())
+                    #refuse
                 }
             };
         })

@@ -10,6 +10,8 @@ mod named;
 mod parameter;
 mod resolve;
 mod resolver;
+mod returned;
+mod spans;
 mod twin;
 
 #[cfg(test)]

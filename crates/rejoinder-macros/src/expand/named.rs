@@ -1,11 +1,12 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Generics, Path, PathArguments, spanned::Spanned};
+use syn::{Generics, Path, PathArguments};
 
 use super::{
     beside::twin_of_method,
     generics::{mentions, projects},
     parameter::Filled,
+    spans::Extent,
 };
 use crate::{
     names::{self, pretty},
@@ -32,11 +33,14 @@ pub(super) struct Named {
     /// a resolver that does has neither.
     checked: Option<(Ident, Ident)>,
     at: Span,
+    /// Where it is written.
+    pub(super) extent: Extent,
 }
 
 impl Named {
     pub(super) fn new(index: usize, path: &Path, place: &Place, generics: &Generics) -> Self {
-        let at = Span::call_site().located_at(path.span());
+        let extent = Extent::of(path);
+        let at = Span::call_site().located_at(extent.start);
         let mut path = path.clone();
         let last = path.segments.last_mut().map(|last| std::mem::replace(&mut last.arguments, PathArguments::None));
         let arguments = place.outside(last.to_token_stream());
@@ -45,7 +49,7 @@ impl Named {
         });
         let local = format_ident!("__RjNamed{index}", span = at);
         let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
-        Self { path: hidden_type(&path, place), arguments, local, is_imported, checked, at }
+        Self { path: hidden_type(&path, place), arguments, local, is_imported, checked, at, extent }
     }
 
     /// The type that stands for it.
@@ -54,6 +58,11 @@ impl Named {
             Some((alias, _)) => alias.to_token_stream(),
             None => self.written(),
         }
+    }
+
+    /// The constant that tells what it means, if constants can look at it.
+    pub(super) fn naming(&self) -> Option<&Ident> {
+        self.checked.as_ref().map(|(_, naming)| naming)
     }
 
     /// What is named, with its types.
@@ -83,24 +92,35 @@ impl Named {
     /// Its names, and the check of what they mean.
     fn declared(&self) -> TokenStream {
         let Self { path, local, checked, at, .. } = self;
-        let import = self.is_imported.then(|| quote_spanned!(*at=> use #path as #local;));
+        let import = self.is_imported.then(|| {
+            // As if it were written there: what does not exist is told without a word of the macro.
+            let local = Ident::new(&local.to_string(), self.extent.end);
+            quote_spanned!(*at=> use #path as #local;)
+        });
         let checks = checked.as_ref().map(|(alias, naming)| {
             let (path, written) = (pretty(path), self.written());
             let other = format!("`{path}` is not a resolver: write `#[resolver]` before the function");
             let ungiven = format!("`{path}` is generic: name its types, `#[resolve({path}::<..>)]`");
+            let unmet = format!(
+                "`{path}` is no resolver for these types: they must meet its bounds, and its value must be `Send` and `Sync`"
+            );
+            let [other, ungiven, unmet] = [other, ungiven, unmet].map(|why| self.extent.refuse(&why));
             let named = format_ident!("{local}Type");
             quote_spanned! {*at=>
                 type #named = #written;
                 const #naming: __rj::u8 = __rj::naming::of(
                     __rj::Naming::<#named>::RESOLVER,
                     __rj::Naming::<#named>::TOLD,
+                    __rj::Naming::<#named>::GENERIC,
                     __rj::Naming::<#named>::UNGIVEN,
                 );
                 type #alias = <#named as __rj::Sound<{ #naming }>>::Type;
                 const _: () = if #naming == __rj::naming::OTHER {
-                    __rj::std::panic!(#other)
+                    #other
                 } else if #naming == __rj::naming::UNGIVEN {
-                    __rj::std::panic!(#ungiven)
+                    #ungiven
+                } else if #naming == __rj::naming::UNMET {
+                    #unmet
                 };
             }
         });
@@ -111,8 +131,8 @@ impl Named {
 impl Filled {
     /// The constant that tells what its resolver's name means.
     pub(super) fn naming(&self) -> TokenStream {
-        match self.named.as_ref().and_then(|named| named.checked.as_ref()) {
-            Some((_, naming)) => naming.to_token_stream(),
+        match self.named.as_ref().and_then(Named::naming) {
+            Some(naming) => naming.to_token_stream(),
             None => quote!(__rj::naming::SOUND),
         }
     }

@@ -1,8 +1,8 @@
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
 
-use super::{generics::mentions, named::Named};
+use super::{generics::mentions, named::Named, spans::Extent};
 use crate::{
     names::{local, pretty},
     options::option,
@@ -72,22 +72,20 @@ impl Filled {
 
     /// Everything about its type, with the one check that fails when it is mistaken.
     pub(crate) fn check(&self) -> TokenStream {
-        let Self { ty, alias, source, at, .. } = self;
+        let Self { ty, alias, source, .. } = self;
         let Parameter { ident, source: said, .. } = &self.parameter;
         let is_borrowed = self.is_borrowed();
         let (function, check) = match said {
             // Its type is checked where it takes the value.
             Source::Resolved(_) => return TokenStream::new(),
             _ if self.is_generic => return TokenStream::new(),
-            Source::Type if is_borrowed => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
+            Source::Type if is_borrowed => ("argument", quote!(<#ty as __rj::Argument>::absent)),
             Source::Type => {
-                let end = Span::call_site().located_at(last_span(ty));
-                let open = quote_spanned!(*at=> <);
-                let close = quote_spanned!(end=> as __rj::Suspect<{ #source }>>::Type);
-                ("of_type", quote_spanned!(*at=> __rj::check_argument::<#open #ty #close>()))
+                let suspect = self.extent().member(ty, &quote!(__rj::Suspect<{ #source }>), "Type");
+                ("of_type", quote!(<#suspect as __rj::Argument>::absent))
             }
-            Source::Argument(_) => ("argument", quote_spanned!(*at=> __rj::check_argument::<#ty>())),
-            Source::Injected => ("injected", quote_spanned!(*at=> __rj::check_injected::<#ty>())),
+            Source::Argument(_) => ("argument", quote!(<#ty as __rj::Argument>::absent)),
+            Source::Injected => ("injected", quote!(<#ty as __rj::Injectable>::INJECTED)),
         };
         let function = Ident::new(function, Span::call_site());
         let either = (matches!(said, Source::Type) && !is_borrowed).then(|| {
@@ -95,9 +93,10 @@ impl Filled {
                 "`{ident}: {}` can come from the model or from the server: write `#[arg]` or `#[inject]` before it",
                 pretty(ty)
             );
-            quote_spanned! {*at=>
+            let refuse = self.extent().refuse(&message);
+            quote! {
                 const _: () = if #source == __rj::source::EITHER {
-                    __rj::std::panic!(#message)
+                    #refuse
                 };
             }
         });
@@ -105,9 +104,16 @@ impl Filled {
             type #alias = #ty;
             const #source: __rj::u8 =
                 __rj::source::#function(__rj::Probe::<#alias>::INJECTED, __rj::Probe::<#alias>::ARGUMENT);
-            const _: () = #check;
+            const _: () = {
+                let _ = #check;
+            };
             #either
         }
+    }
+
+    /// Where its type is written.
+    pub(super) fn extent(&self) -> Extent {
+        Extent::of(&self.parameter.ty)
     }
 
     /// Whether it borrows the argument of its name.
@@ -118,6 +124,11 @@ impl Filled {
     pub(super) fn as_parameter(&self) -> TokenStream {
         let Self { alias, source, .. } = self;
         quote!(<#alias as __rj::Parameter<{ #source }>>)
+    }
+
+    /// How it gets a value of its own of what others may take, too.
+    pub(super) fn another(&self) -> TokenStream {
+        self.extent().member(&quote!(__rj::KeptValue), &quote!(__rj::Keeps<_>), "another")
     }
 
     /// What the argument tuple holds for it.
@@ -170,14 +181,6 @@ impl Filled {
             }
         }
     }
-}
-
-/// Where it ends: what goes from a type's first token to its last underlines all of it.
-pub(super) fn last_span(tokens: &TokenStream) -> Span {
-    tokens.clone().into_iter().last().map_or_else(Span::call_site, |tree| match tree {
-        TokenTree::Group(group) => group.span_close(),
-        other => other.span(),
-    })
 }
 
 /// `#[arg(default = ..)]` as a function, and as another one to JSON.

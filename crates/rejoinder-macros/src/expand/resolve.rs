@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::parameter::{Filled, last_span};
+use super::parameter::Filled;
 use crate::{
     kind::Kind,
     names::{local, pretty},
@@ -50,13 +50,14 @@ impl Filled {
 
     /// For a resolver, whose questions belong to the call: it cannot make rounds by hand.
     pub(super) fn check_by_hand(&self) -> Option<TokenStream> {
-        let Self { alias, at, .. } = self;
+        let alias = &self.alias;
         let message =
             "a resolver makes no rounds by hand: return `Ask<T>`, and take what others ask with `#[resolve(..)]`";
         (self.resolver.is_none() && !self.is_generic).then(|| {
-            quote_spanned! {*at=>
+            let refuse = self.extent().refuse(&message);
+            quote! {
                 const _: () = if __rj::Probe::<#alias>::BY_HAND {
-                    __rj::std::panic!(#message)
+                    #refuse
                 };
             }
         })
@@ -64,13 +65,14 @@ impl Filled {
 
     /// For an item: whoever takes its rounds also makes them.
     pub(super) fn check_rounds(&self) -> Option<TokenStream> {
-        let Self { alias, at, .. } = self;
+        let alias = &self.alias;
         let message = "`Rounds` is for functions that make their rounds by hand, and return `Reply<T>`: return one, or ask \
                        with `Context::ask` and remove it";
         matches!(self.parameter.source, Source::Type | Source::Injected).then(|| {
-            quote_spanned! {*at=>
+            let refuse = self.extent().refuse(&message);
+            quote! {
                 const _: () = if __rj::Probe::<#alias>::BY_HAND && !__rj::Probe::<__RjReturned>::BY_HAND {
-                    __rj::std::panic!(#message)
+                    #refuse
                 };
             }
         })
@@ -111,14 +113,16 @@ pub(super) fn checks(ident: &Ident, parameters: &[Filled]) -> TokenStream {
         let (name, alias) = (parameter.name_type(), &parameter.alias);
         quote!(impl __rj::HasArgument<#name> for #ident { type Type = #alias; })
     });
-    let resolvers = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref());
-    let checks = resolvers.enumerate().map(|(index, resolver)| {
-        let at = Span::call_site().located_at(resolver.span());
-        quote_spanned! {at=>
+    let resolved =
+        parameters.iter().filter_map(|parameter| Some((parameter.named.as_ref()?, parameter.resolver.as_ref()?)));
+    let checks = resolved.enumerate().map(|(index, (named, resolver))| {
+        let refuse = named.extent.refuse(&quote!(__RJ_CHECK.report.as_str()));
+        let sound = named.extent.member(resolver, &quote!(__rj::Sound<{ __RJ_CHECK.naming() }>), "Type");
+        quote! {
             const _: () = if __RJ_CHECK.failed(#index) {
-                __rj::std::panic!("{}", __RJ_CHECK.report.as_str())
+                #refuse
             };
-            const _: () = __rj::check_fits::<#resolver, #ident, { __RJ_CHECK.is_sound() }>();
+            const _: () = <#sound as __rj::Fits<#ident>>::FITS;
         }
     });
     quote! {
@@ -205,14 +209,20 @@ fn take(parameters: &[Filled], end: &TokenStream) -> TokenStream {
     let takes = resolved.iter().map(|parameter| {
         let Filled { local, ty, parameter: written, at, .. } = parameter;
         let (name, settled, naming) = (&written.name, parameter.settled(), parameter.naming());
-        let end = Span::call_site().located_at(last_span(ty));
-        let (open, close) = (quote_spanned!(*at=> <), quote_spanned!(end=> as __rj::Taken<{ #naming }>>::Type));
+        let resolver = parameter.resolver.as_ref();
+        let (extent, another, outcome) = (parameter.extent(), parameter.another(), self::local("outcome"));
+        let taken = extent.member(ty, &quote!(__rj::Taken<{ #naming }>), "Type");
+        let from_outcome = quote!(__rj::FromOutcome<'_, <#resolver as __rj::Resolver>::Output>);
+        let from_outcome = extent.member(&taken, &from_outcome, "from_outcome");
         quote_spanned! {*at=>
-            let #local = #halts
-                .of(&#settled)
-                .take::<#open #ty #close>(#name)
-                .map(<#ty as __rj::Taken<{ #naming }>>::from_taken);
+            let #local = #halts.take(&#settled, |#outcome| #from_outcome(#outcome, #another, #name));
         }
+    });
+    // Only here, where nothing is waited for any more: a mistaken parameter may be what no future can hold.
+    let from_taken = resolved.iter().map(|parameter| {
+        let Filled { local, ty, at, .. } = parameter;
+        let naming = parameter.naming();
+        quote_spanned!(*at=> let #local = <#ty as __rj::Taken<{ #naming }>>::from_taken(#local);)
     });
     quote! {
         let mut #halts = __rj::Halts::default();
@@ -221,5 +231,16 @@ fn take(parameters: &[Filled], end: &TokenStream) -> TokenStream {
         let (#(__rj::Some(#locals),)*) = (#(#locals,)*) else {
             __rj::std::unreachable!("what stopped a resolver ended the call")
         };
+        #(#from_taken)*
     }
+}
+
+/// Waits for a function that takes these.
+pub(super) fn awaited(parameters: &[Filled], call: &TokenStream, at: Span) -> TokenStream {
+    let namings = parameters.iter().filter_map(|parameter| parameter.named.as_ref()?.naming());
+    let sound: Vec<_> = namings.map(|naming| quote!(#naming == __rj::naming::SOUND)).collect();
+    if sound.is_empty() {
+        return quote_spanned!(at=> #call.await);
+    }
+    quote_spanned!(at=> <_ as __rj::Awaited<{ #(#sound)&&* }>>::awaited(#call).await)
 }

@@ -2,15 +2,16 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Generics, LitStr, ReturnType, Signature, Visibility, spanned::Spanned};
+use syn::{Attribute, Generics, LitStr, ReturnType, Signature, Visibility};
 
 use super::{
     beside::Beside,
-    generics::{self, mentions},
+    generics,
     hidden::Hidden,
     named::with_names,
     parameter::Filled,
     resolve,
+    spans::{Extent, respanned},
 };
 use crate::{
     errors::Errors,
@@ -116,35 +117,15 @@ impl Resolver {
         Hidden { ident, vis, cfgs, generics }.with(&if sound { self.implementation() } else { self.stub() })
     }
 
-    /// What it returns: the type, and its shape.
-    ///
-    /// Constants cannot look at what depends on type parameters; there, the way it is written counts.
-    pub(super) fn returned(&self) -> (TokenStream, TokenStream) {
-        if !mentions(&self.output, &self.generics) {
-            return (quote!(__RjReturned), quote!(__RJ_SHAPE));
-        }
-        let shape = generics::shape_as_written(&self.output);
-        (self.output.clone(), shape)
-    }
-
     fn implementation(&self) -> TokenStream {
-        let Self { ident, parameters, generics, output, cached, .. } = self;
+        let Self { ident, parameters, output, cached, .. } = self;
         let checks = parameters.iter().map(Filled::check);
         let by_hand = parameters.iter().filter_map(Filled::check_by_hand);
-        let at = Span::call_site().located_at(output.span());
         let (returned, shape) = self.returned();
-        let value = quote_spanned!(at=> type Output = <#returned as __rj::Returned<{ #shape }>>::Value;);
-        let cached = quote_spanned!(at=> const __RJ_CACHED: __rj::bool = __rj::is_cached(#cached, #shape););
-        let probes = (!mentions(output, generics)).then(|| {
-            quote! {
-                type __RjReturned = #output;
-                const __RJ_SHAPE: __rj::u8 = __rj::shape::of(
-                    __rj::Shape::<__RjReturned>::ASK,
-                    __rj::Shape::<__RjReturned>::RESULT,
-                    __rj::Shape::<__RjReturned>::RESULT_OF_ASK,
-                );
-            }
-        });
+        let asks_again =
+            Extent::of(output).refuse(&"a resolver that asks does so once in a round: remove `cache = false`");
+        let shared = self.shared();
+        let (probes, generics) = (self.probes(), self.generics_of_shared());
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let (node, instance, run) = (self.node(), self.instance(), self.run());
         let (fits, cycle) = (self.fits(), self.check_cycle());
@@ -153,13 +134,16 @@ impl Resolver {
             #(#checks)*
             #(#by_hand)*
             #probes
-            #cached
+            const __RJ_CACHED: __rj::bool = __rj::is_cached(#cached, #shape);
+            const _: () = if __rj::asks_again(#cached, #shape) {
+                #asks_again
+            };
 
             #node
 
             #[automatically_derived]
             impl #impl_generics __rj::Resolver for #ident #ty_generics #clause {
-                #value
+                type Output = <<#returned as __rj::Returned<{ #shape }>>::Value as __rj::Made<{ #shared }>>::Type;
                 const CACHED: __rj::bool = __RJ_CACHED;
 
                 fn instance() -> &'static __rj::Instance {
@@ -178,14 +162,14 @@ impl Resolver {
 
     fn run(&self) -> TokenStream {
         let Self { name, function, receiver, parameters, is_async, .. } = self;
-        let (returned, shape) = self.returned();
+        let ((returned, shape), shared) = (self.returned(), self.shared());
         let turbofish = self.turbofish();
         let walk = local("walk");
         let resolves = resolve::for_resolver(parameters, &walk);
         let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
             let Filled { local, alias, source, parameter: written, at, .. } = parameter;
             let name = &written.name;
-            let alias = spanned(alias, *at);
+            let alias = respanned(alias.clone(), *at);
             match written.borrowed() {
                 Some(_) => quote_spanned!(*at=> let #local = #walk.argument::<#alias>(#name);),
                 // For a type that depends on type parameters this trait alone says whether it can be filled.
@@ -197,28 +181,28 @@ impl Resolver {
                     }
                 }
                 None => {
-                    let filled =
-                        quote_spanned!(*at=> <#alias as __rj::ResolverParameter<{ #source }>>::fill(#walk, #name));
-                    quote!(let #local = #filled?;)
+                    let another = parameter.another();
+                    let filled = quote_spanned!(*at=> <#alias as __rj::ResolverParameter<{ #source }>>::fill);
+                    quote!(let #local = #filled(#walk, #another, #name)?;)
                 }
             }
         });
         let locals = parameters.iter().map(|parameter| &parameter.local);
-        let wait = is_async.then(|| quote!(.await));
+        let call = quote!(#function #turbofish);
         // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
         let span = Span::call_site().located_at(name.span());
         let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
-        let at = Span::call_site().located_at(self.output.span());
-        let told = quote_spanned! {at=>
-            __rj::told(<#returned as __rj::Returned<{ #shape }>>::into_ask(returned))
-        };
+        let told = self.told();
+        let call = quote_spanned!(span=> #call(#self_argument #(#locals),*));
+        let call = if *is_async { resolve::awaited(parameters, &call, span) } else { call };
         let body = quote_spanned! {span=>
             __rj::Box::pin(async move {
                 #resolves
                 #(#fills)*
                 #walk.enter::<Self>();
-                let returned: #returned = #function #turbofish (#self_argument #(#locals),*) #wait;
-                #walk.settle::<Self>(#told).await
+                let returned: #returned = #call;
+                let returned = <#returned as __rj::Returned<{ #shape }>>::into_ask(returned);
+                #walk.settle::<Self>(<_ as __rj::Made<{ #shared }>>::made(returned #told)).await
             })
         };
         quote! {
@@ -239,12 +223,4 @@ impl Resolver {
         let names = self.generics.params.iter().map(generics::name);
         self.is_generic().then(|| quote!(::<#(#names),*>))
     }
-}
-
-fn spanned(tokens: &TokenStream, at: Span) -> TokenStream {
-    let set = |mut tree: TokenTree| {
-        tree.set_span(at);
-        tree
-    };
-    tokens.clone().into_iter().map(set).collect()
 }

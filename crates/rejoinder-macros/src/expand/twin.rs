@@ -153,7 +153,6 @@ impl Twin {
         let receiver_pattern = if *has_self || self.has_resolvers() { quote!(#the_receiver) } else { quote!(_) };
         let call_pattern = if slots.is_empty() { quote!(_) } else { quote!(#the_call) };
         let self_argument = has_self.then(|| quote!(&#the_receiver,));
-        let wait = is_async.then(|| quote!(.await));
         // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
         let (set_pattern, resolves) = if self.has_resolvers() {
             let arguments = local("arguments");
@@ -161,11 +160,13 @@ impl Twin {
         } else {
             (quote!((#(#slots,)*)), TokenStream::new())
         };
+        let called = quote_spanned!(self.span=> #function(#self_argument #(#slots),*));
+        let called = if *is_async { resolve::awaited(parameters, &called, self.span) } else { called };
         let body = quote_spanned! { self.span=>
             __rj::Box::pin(async move {
                 #resolves
                 #(#fills)*
-                (__RJ_REPLYING.reply)(#function(#self_argument #(#slots),*) #wait)
+                (__RJ_REPLYING.reply)(#called)
             })
         };
         quote! {

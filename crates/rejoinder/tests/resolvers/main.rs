@@ -8,6 +8,7 @@
 
 mod asking;
 mod at_run_time;
+mod borrowing;
 mod doubles;
 mod failing;
 mod generic;

@@ -68,6 +68,56 @@ fn text() -> &'static str {
     "text"
 }
 
+/// What changes can be shared behind a lock.
+#[resolver]
+async fn shared() -> std::sync::Mutex<usize> {
+    std::sync::Mutex::default()
+}
+
+/// It need not say `Send` and `Sync`: it is a resolver for what is.
+#[resolver]
+fn loaded<T: Default>() -> Result<Vec<T>, ToolError> {
+    Ok(vec![T::default()])
+}
+
+#[tool]
+async fn borrow(
+    #[resolve(shared)] shared: &std::sync::Mutex<usize>,
+    #[resolve(loaded::<std::sync::atomic::AtomicU8>)] loaded: &[std::sync::atomic::AtomicU8],
+    #[resolve(big)] big: Option<&Big>,
+    #[resolve(big)] seen: Outcome<&Big>,
+    #[resolve(spoken)] spoken: &str,
+) -> String {
+    format!("{shared:?} {loaded:?} {big:?} {seen:?} {spoken}")
+}
+
+#[resolver]
+fn spoken(#[resolve(text)] text: &str) -> String {
+    text.to_owned()
+}
+
+macro_rules! doubled {
+    ($name:ident, $of:ident, $type:ty) => {
+        #[resolver]
+        fn $name(#[resolve($of)] of: $type, factor: &$type) -> $type {
+            of * factor
+        }
+    };
+}
+
+doubled!(twice, thrice, u32);
+doubled!(thrice, whole, u32);
+
+#[resolver]
+fn whole() -> u32 {
+    1
+}
+
+#[tool]
+fn all(factor: u32, #[resolve(twice)] twice: u32) -> u32 {
+    factor * twice
+}
+
 #[resolver(cache = false)]
 #[cfg(any(unix, windows, not(unix)))]
 #[deprecated]
@@ -216,6 +266,6 @@ fn main() {
         here
     }
 
-    let _ = (tools![buy, kept, many, named_like_others::sum, sure, local], resources![file]);
+    let _ = (tools![all, borrow, buy, kept, many, named_like_others::sum, sure, local], resources![file]);
     assert_eq!(price(&Order { item: "tea".into() }, None), 3);
 }

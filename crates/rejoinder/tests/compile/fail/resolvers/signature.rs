@@ -24,6 +24,11 @@ fn mutable(path: &mut String) -> usize {
 }
 
 #[resolver]
+fn changing(#[resolve(pair)] pair: Option<&mut u8>) -> usize {
+    pair.map_or(0, |pair| usize::from(*pair))
+}
+
+#[resolver]
 fn borrowing(path: &str) -> &str {
     path
 }

@@ -1,13 +1,26 @@
+use std::{cell::Cell, rc::Rc};
+
 use rejoinder::prelude::*;
 
 #[resolver]
-fn size() -> std::cell::Cell<usize> {
-    std::cell::Cell::new(3)
+fn size() -> Cell<usize> {
+    Cell::new(3)
+}
+
+#[resolver]
+async fn name() -> Result<Ask<Rc<str>>, ToolError> {
+    Ok(Ask::known("Ada".into()))
+}
+
+// What takes them is not told of it again, whether it could hold them or not.
+#[resolver]
+async fn length(#[resolve(name)] name: &Rc<str>) -> usize {
+    name.len()
 }
 
 #[tool]
-fn delete(#[resolve(size)] size: &std::cell::Cell<usize>) -> String {
-    size.get().to_string()
+async fn delete(#[resolve(size)] size: &Cell<usize>, #[resolve(length)] length: usize) -> String {
+    format!("{} {length}", size.get())
 }
 
 fn main() {

@@ -1,0 +1,27 @@
+use std::rc::Rc;
+
+use rejoinder::prelude::*;
+
+#[resolver]
+fn load<T: Default>() -> Vec<T> {
+    vec![T::default()]
+}
+
+#[resolver]
+fn filled<T: Copy + Default + Send + Sync, const N: usize>() -> [T; N] {
+    [T::default(); N]
+}
+
+#[tool]
+async fn count(#[resolve(load::<Rc<u8>>)] all: &[Rc<u8>]) -> usize {
+    all.len()
+}
+
+#[tool]
+async fn first(#[resolve(filled::<String, 3>)] all: &[String; 3]) -> String {
+    all[0].clone()
+}
+
+fn main() {
+    let _ = tools![count, first];
+}

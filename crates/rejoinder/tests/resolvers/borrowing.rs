@@ -1,0 +1,82 @@
+//! A value is made for all that take it; who only looks at it needs none of its own.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+/// Not `Clone`.
+#[resolver]
+fn sure() -> Ask<Confirm> {
+    Ask::user("Sure?")
+}
+
+#[tool]
+async fn seen(#[resolve(sure)] sure: Option<&Confirm>, #[resolve(sure)] again: Outcome<&Confirm>) -> String {
+    format!("{sure:?} {again:?}")
+}
+
+#[tokio::test]
+async fn an_answer_is_seen_if_there_is_one() {
+    let client = Client::new(Server::new("r", "1").tools(tools![seen]));
+    in_both_eras(client.clone().answer("sure", Confirm { yes: true }), async |client| {
+        let reply = client.call("seen", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "Some(Confirm { yes: true }) Accepted(Confirm { yes: true })");
+    })
+    .await;
+    in_both_eras(client.clone().decline("sure"), async |client| {
+        assert_eq!(client.call("seen", json!({})).await.unwrap().text(), "None Declined");
+    })
+    .await;
+    in_both_eras(client.cancel("sure"), async |client| {
+        assert_eq!(client.call("seen", json!({})).await.unwrap().text(), "None Cancelled");
+    })
+    .await;
+}
+
+#[resolver]
+fn text() -> String {
+    "text".to_owned()
+}
+
+#[resolver]
+fn words(#[resolve(text)] text: &str) -> Vec<String> {
+    vec![text.to_owned()]
+}
+
+#[resolver]
+fn file(#[resolve(words)] words: &[String]) -> PathBuf {
+    words.iter().collect()
+}
+
+#[tool]
+fn lent(#[resolve(text)] text: &str, #[resolve(words)] words: &[String], #[resolve(file)] file: &Path) -> String {
+    format!("{text} {words:?} {}", file.display())
+}
+
+#[tokio::test]
+async fn texts_lists_and_paths_are_lent_as_such() {
+    in_both_eras(Client::new(Server::new("r", "1").tools(tools![lent])), async |client| {
+        assert_eq!(client.call("lent", json!({})).await.unwrap().text(), r#"text ["text"] text"#);
+    })
+    .await;
+}
+
+#[resolver]
+fn asked() -> Ask<String> {
+    Ask::text("Which?")
+}
+
+#[tool]
+fn needed(#[resolve(asked)] asked: &str) -> String {
+    asked.to_owned()
+}
+
+#[tokio::test]
+async fn declining_ends_the_call_of_who_needs_what_is_lent() {
+    in_both_eras(Client::new(Server::new("r", "1").tools(tools![needed])).decline("asked"), async |client| {
+        let reply = client.call("needed", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), "the user declined what `asked` needs, so the call ended there");
+    })
+    .await;
+}
