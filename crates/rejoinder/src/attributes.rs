@@ -71,8 +71,8 @@ pub use rejoinder_macros::prompt;
 ///
 /// The URI comes first. Each variable of it is a parameter of that name:
 ///
-/// * `{x}` is one segment, when it is decoded too: a URI that hides `/`, `\\` or `..` in it is not this resource's;
-/// * `{x*}` is several such segments, with the slashes between them, and `{/x*}` with the one before them;
+/// * `{x}` is one segment, when it is decoded too: a URI that hides `/`, `\` or `..` in it is not this resource's;
+/// * `{x*}` is several such segments, with the slashes between them;
 /// * `{+x}` is anything. It may hold `..` or begin with `/`: check it before it becomes the path of a file;
 /// * `{?x,y}` are values of the query, which may be left out, and `{&x,y}` are more of them where a query has begun, as in
 ///   `db://rows?kind=a{&page}`. They too are anything.

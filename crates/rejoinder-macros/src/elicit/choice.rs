@@ -84,6 +84,7 @@ fn implementation(ident: &Ident, variants: &[Chosen], legacy: &TokenStream) -> T
     let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
     let values: Vec<_> = variants.iter().map(|variant| &variant.value).collect();
     let titles = variants.iter().map(|variant| &variant.title);
+    let value = names::local("value");
     quote! {
         #[automatically_derived]
         impl __rj::ElicitEnum for #ident {
@@ -91,8 +92,8 @@ fn implementation(ident: &Ident, variants: &[Chosen], legacy: &TokenStream) -> T
                 &[#((#values, #titles)),*];
             const LEGACY_NAMES: __rj::bool = #legacy;
 
-            fn from_value(value: &__rj::str) -> __rj::Option<Self> {
-                match value {
+            fn from_value(#value: &__rj::str) -> __rj::Option<Self> {
+                match #value {
                     #(#values => __rj::Some(Self::#idents),)*
                     _ => __rj::None,
                 }

@@ -80,7 +80,7 @@ impl Resolver {
         }
         let has_self = signature::check(Kind::Resolver, place, signature, errors);
         let parameters = parameter::read(Kind::Resolver, signature, errors);
-        let generics = generics::bounded(&signature.generics);
+        let generics = generics::bounded(&signature.generics, place);
         let Beside { ident, vis, receiver, function } = Beside::new(place, &signature.ident, vis);
         Self {
             name: signature.ident.clone(),
@@ -180,7 +180,7 @@ impl Resolver {
         let Self { name, function, receiver, parameters, is_async, .. } = self;
         let (returned, shape) = self.returned();
         let turbofish = self.turbofish();
-        let walk = local("walk");
+        let (walk, value) = (local("walk"), local("value"));
         let resolves = resolve::for_resolver(parameters, &walk);
         let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
             let Filled { local, alias, source, parameter: written, at, .. } = parameter;
@@ -210,14 +210,14 @@ impl Resolver {
         let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
         let at = Span::call_site().located_at(self.output.span());
         let told = quote_spanned! {at=>
-            __rj::told(<#returned as __rj::Returned<{ #shape }>>::into_ask(returned))
+            __rj::told(<#returned as __rj::Returned<{ #shape }>>::into_ask(#value))
         };
         let body = quote_spanned! {span=>
             __rj::Box::pin(async move {
                 #resolves
                 #(#fills)*
                 #walk.enter::<Self>();
-                let returned: #returned = #function #turbofish (#self_argument #(#locals),*) #wait;
+                let #value: #returned = #function #turbofish (#self_argument #(#locals),*) #wait;
                 #walk.settle::<Self>(#told).await
             })
         };
