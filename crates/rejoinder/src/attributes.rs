@@ -159,6 +159,8 @@ pub use rejoinder_macros::resolver;
 
 /// Lets the methods of a type be tools, prompts, resources and resolvers.
 ///
+/// A type may have several such blocks, if each names its methods: `#[group(tools = more_tools)]`.
+///
 /// ```
 /// use std::sync::Arc;
 ///
