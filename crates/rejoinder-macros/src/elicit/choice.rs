@@ -35,6 +35,7 @@ pub(crate) fn choice(item: TokenStream) -> TokenStream {
     let errors = errors.into_tokens();
     quote! {
         #errors
+        #[allow(deprecated, reason = "the choice, or one of its variants, may be")]
         const _: () = {
             use #private::__private as __rj;
             #implementation

@@ -122,6 +122,7 @@ fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, twins: &[&Twin]) -
     });
     quote! {
         #[automatically_derived]
+        #[allow(deprecated, reason = "the type may be")]
         impl #ty {
             #[doc = #doc]
             #[must_use]
