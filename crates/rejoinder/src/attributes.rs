@@ -36,6 +36,28 @@
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # The function's name
+///
+/// Beside the function stands a hidden type of its name, which `tools![buy]` speaks of. So no other type and no module of
+/// that name can be in the same module, and where a crate has that name, `time::..` means the type: write `::time::..`, or
+/// call the function otherwise and the tool as you like. That holds for prompts, resources and resolvers too.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// mod search {
+///     pub fn find(word: &str) -> String {
+///         word.to_uppercase()
+///     }
+/// }
+///
+/// #[tool(name = "search")]
+/// fn search_words(word: String) -> String {
+///     search::find(&word)
+/// }
+/// # assert_eq!(tools![search_words][0].name(), "search");
+/// ```
 pub use rejoinder_macros::tool;
 
 /// Makes a function a prompt, and keeps it a function.
@@ -105,6 +127,9 @@ pub use rejoinder_macros::resource;
 /// `Option<T>` (`None` if the user declined) or an [`Outcome<T>`](crate::Outcome).
 ///
 /// It runs at most once in a round, failures included, and at the same time as the others.
+///
+/// A hidden type of its name stands beside it, as beside a [tool](macro@tool#the-functions-name): where a module or a crate
+/// has the name that you want, call the function otherwise, and keep the name that clients see with `key = ".."`.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
