@@ -117,7 +117,7 @@ fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
 
 /// Each variable must be a parameter, and each parameter that is surely an argument must be a variable.
 fn check_variables(uri: &LitStr, parameters: &[Parameter], errors: &mut Errors) {
-    let variables = template::variables(uri, errors);
+    let Some(variables) = template::variables(uri, errors) else { return };
     for variable in &variables {
         let fits = |parameter: &Parameter| parameter.name == *variable && parameter.resolver().is_none();
         if !parameters.iter().any(fits) {

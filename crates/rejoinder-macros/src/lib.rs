@@ -94,6 +94,11 @@ pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the
 /// type. Its resolvers are `Self::name` within it.
 ///
+/// # Options
+///
+/// `tools = more_tools`, `prompts = ..`, `resources = ..`: other names for these methods. A second block of the same type
+/// needs them, because a type has one method of a name.
+///
 /// (It is not called `tools`, because the list `tools![..]` is: macros of both kinds share their names.)
 #[proc_macro_attribute]
 pub fn group(options: TokenStream, item: TokenStream) -> TokenStream {

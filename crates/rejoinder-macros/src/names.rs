@@ -1,6 +1,7 @@
 use proc_macro_crate::{FoundCrate, crate_name};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::{PathArguments, Type};
 
 use crate::dependencies;
 
@@ -69,13 +70,20 @@ pub(crate) fn pretty(tokens: impl ToTokens) -> String {
 
 /// The same tokens with `Self` spelled out, to stand outside the `impl` block.
 pub(crate) fn without_self(tokens: TokenStream, self_type: &TokenStream) -> TokenStream {
-    let replace = |tree| match tree {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let replace = |(index, tree): (usize, &TokenTree)| match tree.clone() {
         TokenTree::Ident(ident) if ident == "Self" => {
             let at = |mut tree: TokenTree| {
                 tree.set_span(ident.span());
                 tree
             };
-            self_type.clone().into_iter().map(at).collect()
+            let goes_on = match trees.get(index + 1) {
+                Some(TokenTree::Punct(punct)) => punct.as_char() == ':' && punct.spacing() == Spacing::Joint,
+                Some(TokenTree::Group(group)) => group.delimiter() != Delimiter::Bracket,
+                _ => false,
+            };
+            let self_type = if goes_on { in_expressions(self_type) } else { self_type.clone() };
+            self_type.into_iter().map(at).collect()
         }
         TokenTree::Group(group) => {
             let mut new = proc_macro2::Group::new(group.delimiter(), without_self(group.stream(), self_type));
@@ -84,7 +92,18 @@ pub(crate) fn without_self(tokens: TokenStream, self_type: &TokenStream) -> Toke
         }
         other => other.into(),
     };
-    tokens.into_iter().flat_map(replace).collect()
+    trees.iter().enumerate().flat_map(replace).collect()
+}
+
+/// A type as an expression begins with it: `Shop::<u32>`.
+fn in_expressions(ty: &TokenStream) -> TokenStream {
+    let Ok(Type::Path(mut path)) = syn::parse2(ty.clone()) else { return quote!(<#ty>) };
+    for segment in &mut path.path.segments {
+        if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            arguments.colon2_token = Some(Default::default());
+        }
+    }
+    path.to_token_stream()
 }
 
 /// The one of `known` that was probably meant.
@@ -119,6 +138,18 @@ mod tests {
         assert_eq!(similar("titel", &known), Some("title"));
         assert_eq!(similar("readonly", &known), Some("read_only"));
         assert_eq!(similar("desc", &known), None);
+    }
+
+    #[test]
+    fn self_is_spelled_out_as_its_place_asks_for() {
+        let outside = |tokens| pretty(without_self(tokens, &quote!(Shop<Vec<u32>>)));
+        assert_eq!(outside(quote!(Option<Self>)), "Option<Shop<Vec<u32>>>");
+        assert_eq!(outside(quote!(T: Into<Self>)), "T : Into<Shop<Vec<u32>>>");
+        assert_eq!(outside(quote!(Self: Into<T>)), "Shop<Vec<u32>> : Into<T>");
+        assert_eq!(outside(quote!([Self::MOST])), "[Shop::<Vec<u32>>::MOST]");
+        assert_eq!(outside(quote!(Self(1))), "Shop::<Vec<u32>> (1)");
+        assert_eq!(pretty(without_self(quote!(Self::MOST), &quote!(shop::Shop))), "shop::Shop::MOST");
+        assert_eq!(pretty(without_self(quote!(Self::MOST), &quote!(dyn Shop))), "<dyn Shop>::MOST");
     }
 
     #[test]

@@ -72,6 +72,17 @@ impl Options {
         Some((written?, self.expression(name, example, errors)?))
     }
 
+    /// `name = <identifier>`.
+    pub(crate) fn ident(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<Ident> {
+        match self.expression(name, example, errors)? {
+            Expr::Path(path) if path.path.get_ident().is_some() => path.path.get_ident().cloned(),
+            other => {
+                errors.at(other, format!("`{name}` is a name of your own: `{name} = {example}`"));
+                None
+            }
+        }
+    }
+
     /// `name = ".."`, where the text must be known now.
     pub(crate) fn literal(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
         match self.expression(name, "\"..\"", errors)? {

@@ -36,6 +36,28 @@
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # The function's name
+///
+/// Beside the function stands a hidden type of its name, which `tools![buy]` speaks of. So no other type and no module of
+/// that name can be in the same module, and where a crate has that name, `time::..` means the type: write `::time::..`, or
+/// call the function otherwise and the tool as you like. That holds for prompts, resources and resolvers too.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// mod search {
+///     pub fn find(word: &str) -> String {
+///         word.to_uppercase()
+///     }
+/// }
+///
+/// #[tool(name = "search")]
+/// fn search_words(word: String) -> String {
+///     search::find(&word)
+/// }
+/// # assert_eq!(tools![search_words][0].name(), "search");
+/// ```
 pub use rejoinder_macros::tool;
 
 /// Makes a function a prompt, and keeps it a function.
@@ -69,7 +91,13 @@ pub use rejoinder_macros::prompt;
 
 /// Makes a function a resource, or a template of many, and keeps it a function.
 ///
-/// The URI comes first. Each variable of it is a parameter of that name; one in `{?..}` may be left out.
+/// The URI comes first. Each variable of it is a parameter of that name:
+///
+/// * `{x}` is one segment, when it is decoded too: a URI that hides `/`, `\` or `..` in it is not this resource's;
+/// * `{x*}` is several such segments, with the slashes between them;
+/// * `{+x}` is anything. It may hold `..` or begin with `/`: check it before it becomes the path of a file;
+/// * `{?x,y}` are values of the query, which may be left out, and `{&x,y}` are more of them where a query has begun, as in
+///   `db://rows?kind=a{&page}`. They too are anything.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -101,6 +129,9 @@ pub use rejoinder_macros::resource;
 ///
 /// It runs at most once in a round, failures included, and at the same time as the others. Its value is shared by
 /// everything that takes it, so `T` is `Send`, `Sync` and `'static`.
+///
+/// A hidden type of its name stands beside it, as beside a [tool](macro@tool#the-functions-name): where a module or a crate
+/// has the name that you want, call the function otherwise, and keep the name that clients see with `key = ".."`.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -155,6 +186,8 @@ pub use rejoinder_macros::resource;
 pub use rejoinder_macros::resolver;
 
 /// Lets the methods of a type be tools, prompts, resources and resolvers.
+///
+/// A type may have several such blocks, if each names its methods: `#[group(tools = more_tools)]`.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -35,6 +35,7 @@ pub(crate) fn choice(item: TokenStream) -> TokenStream {
     let errors = errors.into_tokens();
     quote! {
         #errors
+        #[allow(deprecated, reason = "the choice, or one of its variants, may be")]
         const _: () = {
             use #private::__private as __rj;
             #implementation
@@ -84,6 +85,7 @@ fn implementation(ident: &Ident, variants: &[Chosen], legacy: &TokenStream) -> T
     let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
     let values: Vec<_> = variants.iter().map(|variant| &variant.value).collect();
     let titles = variants.iter().map(|variant| &variant.title);
+    let value = names::local("value");
     quote! {
         #[automatically_derived]
         impl __rj::ElicitEnum for #ident {
@@ -91,8 +93,8 @@ fn implementation(ident: &Ident, variants: &[Chosen], legacy: &TokenStream) -> T
                 &[#((#values, #titles)),*];
             const LEGACY_NAMES: __rj::bool = #legacy;
 
-            fn from_value(value: &__rj::str) -> __rj::Option<Self> {
-                match value {
+            fn from_value(#value: &__rj::str) -> __rj::Option<Self> {
+                match #value {
                     #(#values => __rj::Some(Self::#idents),)*
                     _ => __rj::None,
                 }

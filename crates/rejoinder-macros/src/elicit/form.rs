@@ -26,6 +26,7 @@ pub(crate) fn form(item: TokenStream) -> TokenStream {
     let errors = errors.into_tokens();
     quote! {
         #errors
+        #[allow(deprecated, reason = "the form, or one of its fields, may be")]
         const _: () = {
             use #private::__private as __rj;
             #implementation

@@ -2,7 +2,12 @@
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{GenericArgument, GenericParam, Generics, PathArguments, PathSegment, Type, WherePredicate, parse_quote};
+use syn::{
+    GenericArgument, GenericParam, Generics, PathArguments, PathSegment, Type, WherePredicate, parse::Parse,
+    parse_quote,
+};
+
+use crate::signature::Place;
 
 /// Whether something depends on type or constant parameters.
 pub(super) fn mentions(tokens: &TokenStream, generics: &Generics) -> bool {
@@ -56,16 +61,25 @@ pub(super) fn stand_ins(generics: &Generics) -> TokenStream {
 }
 
 /// The type parameters, each of which outlives everything: a resolver's value may be kept.
-pub(super) fn bounded(generics: &Generics) -> Generics {
+pub(super) fn bounded(generics: &Generics, place: &Place) -> Generics {
     let mut generics = generics.clone();
     // A named lifetime is a mistake, which has been told.
-    generics.params = generics.params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_))).collect();
+    let params = generics.params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));
+    generics.params = params.map(|param| outside(param, place)).collect();
+    if let Some(clause) = &mut generics.where_clause {
+        clause.predicates = clause.predicates.iter().map(|bound| outside(bound.clone(), place)).collect();
+    }
     let types: Vec<Ident> = generics.type_params().map(|param| param.ident.clone()).collect();
     if !types.is_empty() {
         let bounds = types.iter().map(|ty| -> WherePredicate { parse_quote!(#ty: 'static) });
         generics.make_where_clause().predicates.extend(bounds);
     }
     generics
+}
+
+/// The same with `Self` spelled out. What cannot be read again is left to the compiler's words.
+fn outside<T: Parse + ToTokens>(bound: T, place: &Place) -> T {
+    syn::parse2(place.outside(bound.to_token_stream())).unwrap_or(bound)
 }
 
 /// Whether there are parameters, and all of them are types.

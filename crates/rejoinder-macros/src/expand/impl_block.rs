@@ -1,16 +1,17 @@
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta};
 
 use super::{parameter::Filled, resolver::Resolver, twin::Twin};
-use crate::{errors::Errors, kind::Kind, names, signature::Place};
+use crate::{errors::Errors, kind::Kind, names, options::Options, signature::Place};
 
 /// `#[group]` on an `impl` block.
 pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    if !options.is_empty() {
-        errors.at(options, "`#[group]` takes no options");
-    }
+    let mut options = Options::parse("`#[group]`", &["tools", "prompts", "resources"], options, &mut errors);
+    let given = Kind::ITEMS
+        .map(|kind| options.ident(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors));
+    options.finish(&mut errors);
     let first: Option<TokenTree> = item.clone().into_iter().next();
     let mut block: ItemImpl = match syn::parse2(item.clone()) {
         Ok(block) => block,
@@ -41,13 +42,18 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     let filled = twins.iter().flat_map(|(_, twin)| twin.parameters());
     let filled = filled.chain(resolvers.iter().flat_map(Resolver::parameters));
     filled.for_each(|filled| check_resolver(filled, &block, &resolvers, &mut errors));
+    for (kind, given) in Kind::ITEMS.iter().zip(&given) {
+        if let Some(name) = given.as_ref().filter(|_| !twins.iter().any(|(other, _)| other == kind)) {
+            errors.at(name, format!("this block has no {}: remove the option", kind.method()));
+        }
+    }
     let sound = errors.is_empty();
     let hidden = twins.iter().filter(|_| can_expand).map(|(_, twin)| twin.expand(sound));
     let resolvers = resolvers.iter().filter(|_| can_expand).map(|resolver| resolver.expand(sound));
-    let methods = Kind::ITEMS.map(|kind| {
+    let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
         let twins: Vec<_> =
             twins.iter().filter(|(other, _)| *other == kind && can_expand).map(|(_, twin)| twin).collect();
-        if twins.is_empty() { TokenStream::new() } else { method(kind, &ty, &twins) }
+        if twins.is_empty() { TokenStream::new() } else { method(kind, given, &ty, &twins) }
     });
     let errors = errors.into_tokens();
     quote!(#block #(#resolvers)* #(#hidden)* #(#methods)* #errors)
@@ -91,7 +97,7 @@ fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind,
             continue;
         };
         if found.is_some() {
-            errors.at(&attr, "a function is one of tool, prompt and resource: remove one of the attributes");
+            errors.at(&attr, "a function is one of tool, prompt, resource and resolver: remove one of the attributes");
             continue;
         }
         let options = match attr.meta {
@@ -107,15 +113,16 @@ fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind,
     found
 }
 
-/// `tools()`, `prompts()` or `resources()`.
-fn method(kind: Kind, ty: &TokenStream, twins: &[&Twin]) -> TokenStream {
-    let (item, method, private) = (kind.item(), kind.method(), names::rejoinder());
+/// `tools()`, `prompts()` or `resources()`, or what the author called it.
+fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, twins: &[&Twin]) -> TokenStream {
+    let (item, method, private) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::rejoinder());
     let doc = format!(" Every {} of this block, on this value.", kind.word());
     let each = twins.iter().map(|Twin { ident, cfgs, .. }| {
         quote!(#(#cfgs)* #private::__private::#item::of::<#ident>(#private::__private::Arc::clone(self)))
     });
     quote! {
         #[automatically_derived]
+        #[allow(deprecated, reason = "the type may be")]
         impl #ty {
             #[doc = #doc]
             #[must_use]

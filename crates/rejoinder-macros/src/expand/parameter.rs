@@ -197,12 +197,12 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
     let at = Span::call_site().located_at(expression.span());
     let value =
         if converted { quote_spanned!(at=> __rj::default_of::<#alias>(#expression)) } else { quote!(#expression) };
-    let (make, show) = (local("make"), local("show"));
+    let (make, show, made) = (local("make"), local("show"), local("made"));
     Some(quote_spanned! {at=>
         {
             fn #make() -> #alias {
-                let default: #alias = #value;
-                default
+                let #made: #alias = #value;
+                #made
             }
             fn #show() -> __rj::Option<__rj::Value> {
                 __rj::show_default(&#make())
@@ -216,5 +216,6 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
 fn complete(argument: &Argument) -> Option<TokenStream> {
     let function = argument.complete.as_ref()?;
     let at = Span::call_site().located_at(function.span());
-    Some(quote_spanned!(at=> |completing| __rj::complete_with(#function, completing)))
+    let completing = local("completing");
+    Some(quote_spanned!(at=> |#completing| __rj::complete_with(#function, #completing)))
 }

@@ -140,6 +140,7 @@ pub(super) fn needs_below(own: &TokenStream) -> TokenStream {
 /// Fills the parameters of an item that resolvers fill, then takes its arguments apart.
 pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Ident, call: &Ident) -> TokenStream {
     let (walk, joined) = (local("walk"), local("joined"));
+    let [keys, by_name, settled, halt] = ["keys", "by_name", "settled", "halt"].map(local);
     let (pattern, join) = join(parameters, &walk);
     let take = take(parameters, &quote!(.end(&#call).await?));
     let slots = parameters.iter().map(|parameter| match parameter.resolver {
@@ -151,16 +152,16 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Iden
     });
     quote! {
         let #joined = {
-            static KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
-            let keys = KEYS.get_or_init(|| __rj::Keys::of(__RJ_ITEM.edges));
-            let by_name = __rj::FunctionArguments { params: <Self as __rj::ReadParams>::PARAMS, values: &#arguments };
-            let #walk = __rj::Walk::new(&#call, &by_name, &*#receiver, keys);
+            static __RJ_KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
+            let #keys = __RJ_KEYS.get_or_init(|| __rj::Keys::of(__RJ_ITEM.edges));
+            let #by_name = __rj::FunctionArguments { params: <Self as __rj::ReadParams>::PARAMS, values: &#arguments };
+            let #walk = __rj::Walk::new(&#call, &#by_name, &*#receiver, #keys);
             let #joined = #join;
             #joined
         };
         let #pattern = match #joined {
-            __rj::Ok(settled) => settled,
-            __rj::Err(halt) => return __rj::over(&#call, halt).await,
+            __rj::Ok(#settled) => #settled,
+            __rj::Err(#halt) => return __rj::over(&#call, #halt).await,
         };
         #take
         let (#(#slots,)*) = #arguments;
@@ -179,16 +180,17 @@ pub(super) fn for_resolver(parameters: &[Filled], walk: &Ident) -> TokenStream {
 
 /// The future of all resolvers at once, and the pattern of what comes out of it unless one of them ends the call.
 fn join(parameters: &[Filled], walk: &Ident) -> (TokenStream, TokenStream) {
+    let (outcome, is_optional) = (local("outcome"), local("is_optional"));
     let each = parameters.iter().filter_map(|parameter| {
         let Filled { ty, at, .. } = parameter;
         let (settled, name, resolver) = (parameter.settled(), &parameter.parameter.name, parameter.resolver.as_ref()?);
         let get = quote_spanned!(Span::call_site().located_at(resolver.span())=> #walk.get::<#resolver>());
-        let wants = quote_spanned!(*at=> __rj::Wants::<#ty, _>::of(&settled));
+        let wants = quote_spanned!(*at=> __rj::Wants::<#ty, _>::of(&#outcome));
         let future = quote! {
             async {
-                let settled = #get.await;
-                let is_optional = #wants.is_optional();
-                __rj::unless_over(settled, is_optional, #name)
+                let #outcome = #get.await;
+                let #is_optional = #wants.is_optional();
+                __rj::unless_over(#outcome, #is_optional, #name)
             }
         };
         Some((quote!(#settled), future))

@@ -81,7 +81,7 @@ impl Resolver {
         }
         let has_self = signature::check(Kind::Resolver, place, signature, errors);
         let parameters = parameter::read(Kind::Resolver, signature, errors);
-        let generics = generics::bounded(&signature.generics);
+        let generics = generics::bounded(&signature.generics, place);
         let Beside { ident, vis, receiver, function } = Beside::new(place, &signature.ident, vis);
         Self {
             name: signature.ident.clone(),
@@ -164,7 +164,7 @@ impl Resolver {
         let Self { name, function, receiver, parameters, is_async, .. } = self;
         let ((returned, shape), shared) = (self.returned(), self.shared());
         let turbofish = self.turbofish();
-        let walk = local("walk");
+        let (walk, value) = (local("walk"), local("value"));
         let resolves = resolve::for_resolver(parameters, &walk);
         let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
             let Filled { local, alias, source, parameter: written, at, .. } = parameter;
@@ -200,9 +200,9 @@ impl Resolver {
                 #resolves
                 #(#fills)*
                 #walk.enter::<Self>();
-                let returned: #returned = #call;
-                let returned = <#returned as __rj::Returned<{ #shape }>>::into_ask(returned);
-                #walk.settle::<Self>(<_ as __rj::Made<{ #shared }>>::made(returned #told)).await
+                let #value: #returned = #call;
+                let #value = <#returned as __rj::Returned<{ #shape }>>::into_ask(#value);
+                #walk.settle::<Self>(<_ as __rj::Made<{ #shared }>>::made(#value #told)).await
             })
         };
         quote! {

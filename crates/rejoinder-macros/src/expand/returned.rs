@@ -9,6 +9,7 @@ use super::{
     resolver::Resolver,
     spans::Extent,
 };
+use crate::names::local;
 
 impl Resolver {
     /// What it returns: the type, and its shape.
@@ -71,6 +72,7 @@ impl Resolver {
     pub(super) fn told(&self) -> TokenStream {
         let (returned, shape) = self.returned();
         let error = Extent::of(&self.output).member(&returned, &quote!(__rj::Returned<{ #shape }>), "Error");
-        quote!(.map_err(|error| <#error as __rj::Failure>::into_tool_error(error)))
+        let failed = local("failed");
+        quote!(.map_err(|#failed| <#error as __rj::Failure>::into_tool_error(#failed)))
     }
 }

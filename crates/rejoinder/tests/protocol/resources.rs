@@ -33,6 +33,16 @@ async fn file(path: String) -> Result<String, ToolError> {
     if path.contains("..") { Err(ToolError::new("stay below the project folder")) } else { Ok(path) }
 }
 
+#[resource("page://{name}")]
+async fn page(name: String) -> String {
+    name
+}
+
+#[resource("rows://all?kind=a{&page}")]
+async fn rows(page: Option<u32>) -> String {
+    format!("{page:?}")
+}
+
 /// The one user who has a page of their own.
 #[resource("user://1/posts")]
 async fn first() -> &'static str {
@@ -40,7 +50,8 @@ async fn first() -> &'static str {
 }
 
 fn client() -> Client {
-    Client::new(Server::new("resources", "1").resources(resources![plain, logo, raw, numbers, posts, file, first]))
+    let resources = resources![plain, logo, raw, numbers, posts, file, page, rows, first];
+    Client::new(Server::new("resources", "1").resources(resources))
 }
 
 #[tokio::test]
@@ -64,6 +75,18 @@ async fn a_template_reads_its_variables_into_the_parameters() {
     assert_eq!(client.read("user://7/posts").await.unwrap().text(), "10 posts of 7");
     assert_eq!(client.read("user://7/posts?limit=3").await.unwrap().text(), "3 posts of 7");
     assert_eq!(client.read("file:///a%20b").await.unwrap().text(), "a b");
+    assert_eq!(client.read("rows://all?kind=a").await.unwrap().text(), "None");
+    assert_eq!(client.read("rows://all?kind=a&page=2").await.unwrap().text(), "Some(2)");
+}
+
+#[tokio::test]
+async fn a_variable_of_one_segment_does_not_leave_it() {
+    assert_eq!(client().read("page://a%20b").await.unwrap().text(), "a b");
+    for uri in ["page://..%2F..%2Fetc%2Fpasswd", "page://..%5Cetc", "page://%2E%2E", "page://..", "page://%2Fetc"] {
+        assert_eq!(client().read(uri).await.unwrap_err().code(), Some(-32602), "{uri}");
+    }
+    let anything = client().read("file:///..%2Fetc").await.unwrap_err();
+    assert!(anything.to_string().contains("stay below the project folder"), "{anything}");
 }
 
 #[tokio::test]

@@ -104,8 +104,8 @@ fn all_mistakes_are_listed_at_once() {
       resource `no-scheme`: a URI begins with a scheme, such as `files://`
       resource `no-scheme`: its function takes `id`, which is no variable of the URI
       resource `no-scheme`: its function takes `page`, which is no variable of the URI
-      resource `broken://{id`: a `{` has no `}` after it
-      resource `other://{id}{?id}`: the variable `id` appears twice
+      resource `broken://{id`: a `{` has no `}` after it: add one, or write `%7B` for the sign itself
+      resource `other://{id}{?id}`: the variable `id` is there twice: give one of them another name
       resource `query://{?id,page}`: `id` may be absent from the URI, so its parameter must be an `Option` or have a default
       resource `more://{id}/{what}{?page}`: the URI's variable `what` is no parameter of its function
     "#);
@@ -188,7 +188,7 @@ async fn what_is_added_later_is_checked_as_well_and_added_whole_or_not_at_all() 
     let broken = || resources![row].remove(0).at("broken://{id");
     insta::assert_snapshot!(handle.add_resources([resources![row].remove(0), broken()]).unwrap_err(), @r"
     nothing was added:
-      resource `broken://{id`: a `{` has no `}` after it
+      resource `broken://{id`: a `{` has no `}` after it: add one, or write `%7B` for the sign itself
     ");
     assert_eq!(client.list_tools().await.unwrap().len(), 1);
     assert!(client.list_prompts().await.unwrap().is_empty());

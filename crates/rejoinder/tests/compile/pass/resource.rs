@@ -18,6 +18,16 @@ async fn note(
     format!("{folder} {note} {page} {size:?} {}", ctx.request_id())
 }
 
+#[resource("notes://search?kind={kind}{&page}{&size}")]
+fn search(kind: String, page: Option<u32>, size: Option<u32>) -> String {
+    format!("{kind} {page:?} {size:?}")
+}
+
+#[resource("files://{root}{/path*}{.format}")]
+fn file(root: String, path: String, format: String) -> String {
+    root + &path + &format
+}
+
 fn main() {
-    let _ = resources![notes, note];
+    assert!(Server::new("notes", "1").resources(resources![notes, note, search, file]).check().is_ok());
 }

@@ -1,0 +1,11 @@
+use rejoinder::prelude::*;
+
+struct Shop;
+
+#[group(tools = "more", prompt = more_prompts, resources = more_resources)]
+impl Shop {
+    #[tool]
+    fn buy(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use rejoinder::prelude::*;
+
+struct Shop;
+
+#[group]
+impl Shop {
+    #[tool]
+    #[resolver]
+    fn price(&self) -> u32 {
+        1
+    }
+}
+
+fn main() {}
