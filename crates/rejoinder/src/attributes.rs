@@ -265,6 +265,8 @@ pub use rejoinder_macros::Elicit;
 
 /// Makes an enum without data a choice in a form: one of it, or several as a `Vec`.
 ///
+/// What the user reads of a variant is its doc comment, or its `title` where that is for programmers.
+///
 /// ```
 /// use rejoinder::{ElicitEnum, prelude::*};
 ///
@@ -272,9 +274,17 @@ pub use rejoinder_macros::Elicit;
 /// #[elicit(rename_all = "kebab-case")]
 /// enum Topping {
 ///     Cheese,
-///     #[elicit(title = "Olives, black")]
+///     /// Olives, black
 ///     BlackOlives,
+///     /// Made by `oven::peel`.
+///     #[elicit(title = "Tomatoes, peeled")]
+///     Tomatoes,
 /// }
+///
+/// assert_eq!(
+///     Topping::CHOICES,
+///     [("cheese", None), ("black-olives", Some("Olives, black")), ("tomatoes", Some("Tomatoes, peeled"))],
+/// );
 ///
 /// #[derive(Elicit)]
 /// struct Pizza {

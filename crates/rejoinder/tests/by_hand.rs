@@ -366,8 +366,27 @@ async fn the_authors_mistakes_are_told() {
         );
         for tool in ["twice", "clash"] {
             let reply = client.call(tool, json!({})).await.unwrap();
-            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key", "{tool}");
+            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own", "{tool}");
         }
     })
     .await;
+}
+
+/// One of a list that no type knows.
+#[tool]
+async fn branch(rounds: Rounds) -> Reply<String> {
+    match rounds.answer::<Name>("branch") {
+        Some(_) => Reply::done("chosen".to_owned()),
+        None => Reply::ask("branch", Ask::choice("Which?", ["main", "next"])),
+    }
+}
+
+#[tokio::test]
+async fn by_hand_nothing_is_asked_whose_answer_could_not_be_checked() {
+    for era in [Era::Stateless, Era::Session] {
+        let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
+        let reply = client.call("branch", json!({})).await.unwrap();
+        let told = "`Reply::ask` takes a form that a type has, and that under `branch` was put together at run time";
+        assert!(reply.is_error() && reply.text().starts_with(told), "{}", reply.text());
+    }
 }

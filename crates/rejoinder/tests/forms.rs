@@ -262,6 +262,9 @@ fn the_type_has_bounds_too() {
     assert_eq!(refused::<Numbers>(&numbers(json!(0), json!(256))), "`byte` must be between 0 and 255");
     assert_eq!(refused::<Numbers>(&numbers(json!(0), json!(-1))), "`byte` must be between 0 and 255");
     assert_eq!(refused::<Numbers>(&numbers(json!(1e30), json!(1))), "`whole` must be at most 9223372036854775807");
+    let rounded = "`whole` is too large to be written with a point or an exponent";
+    assert_eq!(refused::<Numbers>(&numbers(json!("9007199254740993.0"), json!(1))), rounded);
+    assert_eq!(refused::<Numbers>(&numbers(json!(1e18), json!(1))), rounded);
     let largest = i64::MAX.to_string();
     assert_eq!(read::<Numbers>(&numbers(largest.into(), json!(1))).map(|read| read.whole), Ok(i64::MAX));
 }

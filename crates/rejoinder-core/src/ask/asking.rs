@@ -1,12 +1,12 @@
 use std::{fmt, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Visited};
+use super::{Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Visited, answer::elicited};
 use crate::{
     call::Call,
     error::{Halt, ToolError},
-    form::Elicit,
+    form::{Elicit, Form, FormErrors},
 };
 
 /// A question to the client, or a value that makes asking needless.
@@ -32,6 +32,8 @@ enum Inner<T> {
         read: Arc<Read<T>>,
         otherwise: Option<T>,
         unprompted: bool,
+        /// Whether a type says how to read the answer. What was put together at run time is known to this value alone.
+        is_typed: bool,
     },
 }
 
@@ -64,7 +66,8 @@ impl<T> Ask<T> {
 
     /// Changes the value, whichever way it is found. What is asked stays the same.
     ///
-    /// `.map(Some)` is for a question that need not come up, beside `Ask::known(None)`.
+    /// `.map(Some)` is for a question that need not come up, beside `Ask::known(None)`. The function may run more than once
+    /// for one answer, so it must have no effects.
     ///
     /// ```
     /// use rejoinder_core::ask::Ask;
@@ -81,10 +84,10 @@ impl<T> Ask<T> {
         Ask(match self.0 {
             Inner::Known(value) => Inner::Known(change(value)),
             Inner::Mistaken(mistake) => Inner::Mistaken(mistake),
-            Inner::Question { question, read, otherwise, unprompted } => {
+            Inner::Question { question, read, otherwise, unprompted, is_typed } => {
                 let otherwise = otherwise.map(&change);
                 let read = Arc::new(move |answer: &Value| read(answer).map(|outcome| outcome.map(&change)));
-                Inner::Question { question, read, otherwise, unprompted }
+                Inner::Question { question, read, otherwise, unprompted, is_typed }
             }
         })
     }
@@ -92,7 +95,8 @@ impl<T> Ask<T> {
 
 impl<T: Answer> Ask<T> {
     pub(crate) fn question(question: Question) -> Self {
-        Self::read_with(question, T::read)
+        let read = Arc::new(T::read);
+        Self(Inner::Question { question, read, otherwise: None, unprompted: false, is_typed: true })
     }
 }
 
@@ -105,7 +109,40 @@ impl<T> Ask<T> {
         question: Question,
         read: impl Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync + 'static,
     ) -> Self {
-        Self(Inner::Question { question, read: Arc::new(read), otherwise: None, unprompted: false })
+        let read = Arc::new(read);
+        Self(Inner::Question { question, read, otherwise: None, unprompted: false, is_typed: false })
+    }
+
+    /// Asks the user to fill in a form that is put together at run time, and reads the answer with this.
+    ///
+    /// What is wrong with the answer is told to the user, who is asked again. Where the fields are known when the program is
+    /// written, a struct that derives `Elicit` and [`Ask::user`] are the better choice. Fields belong in the same order in
+    /// every round: another order is another question.
+    ///
+    /// ```
+    /// use rejoinder_core::{ask::Ask, form::{Field, Form, FormErrors}};
+    ///
+    /// /// One number for each of the columns that a table happens to have.
+    /// fn row(columns: Vec<String>) -> Ask<Vec<f64>> {
+    ///     let fields: Vec<Field<f64>> = columns.into_iter().map(Field::new).collect();
+    ///     let form = fields.iter().fold(Form::new(), |form, field| form.with(field));
+    ///     Ask::form("The next row?", form, move |content| {
+    ///         let mut errors = FormErrors::default();
+    ///         let row = fields.iter().map(|field| field.read(content, &mut errors)).collect::<Option<_>>();
+    ///         row.ok_or(errors)
+    ///     })
+    /// }
+    /// # assert!(format!("{:?}", row(vec!["width".into()])).contains("width"));
+    /// ```
+    pub fn form(
+        message: impl Into<String>,
+        form: Form,
+        read: impl Fn(&Map<String, Value>) -> Result<T, FormErrors> + Send + Sync + 'static,
+    ) -> Self {
+        let question = Question::Form { message: message.into(), form };
+        Self::read_with(question, move |answer| {
+            elicited(answer, |content| read(content).map_err(|errors| BadAnswer(errors.to_string())))
+        })
     }
 }
 
@@ -151,7 +188,7 @@ impl<T> Ask<T> {
         let (question, read, otherwise, unprompted) = match self.0 {
             Inner::Known(value) => return Ok(Outcome::Accepted(value)),
             Inner::Mistaken(mistake) => return Err(Halt::Failed(ToolError::mistake(mistake))),
-            Inner::Question { question, read, otherwise, unprompted } => (question, read, otherwise, unprompted),
+            Inner::Question { question, read, otherwise, unprompted, .. } => (question, read, otherwise, unprompted),
         };
         let fits = |answer: &Value| read(answer).map(|_| ());
         let fits = Fits { unprompted, check: &fits };
@@ -180,7 +217,8 @@ impl<T> Ask<T> {
     /// # Errors
     ///
     /// If it brings a value along: nothing would carry it to the next round. If it wants an answer that came before it:
-    /// such a function looks at answers before it asks.
+    /// such a function looks at answers before it asks. If no type says how to read the answer: the next round would take
+    /// anything for one.
     pub(crate) fn pose(self, key: String) -> Result<Posed, ToolError>
     where
         T: 'static,
@@ -189,6 +227,10 @@ impl<T> Ask<T> {
             Inner::Question { unprompted: true, .. } => Err(ToolError::mistake(format!(
                 "`Reply::ask` takes no answer to `{key}` before it has asked: `unprompted` is for resolvers and \
                  `Context::ask`"
+            ))),
+            Inner::Question { is_typed: false, .. } => Err(ToolError::mistake(format!(
+                "`Reply::ask` takes a form that a type has, and that under `{key}` was put together at run time: nothing would \
+                 check its answer in the next round; ask it with `Context::ask`, or derive `Elicit`"
             ))),
             Inner::Question { question, read, otherwise: None, .. } => {
                 let check = Arc::new(move |answer: &Value| read(answer).map(|_| ()));

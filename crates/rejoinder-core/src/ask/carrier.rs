@@ -50,6 +50,10 @@ pub trait Carrier: Send + Sync {
     /// Whatever ends the call.
     fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>>;
 
+    /// Says that a function stops in the middle, to wait for an answer: what it did not come to is not what it no longer
+    /// asks.
+    fn cut_short(&self) {}
+
     /// What this round asks in the end, where questions go out with its reply.
     ///
     /// An error ends the call: the author's mistake, such as two questions under one key. The function does not get to

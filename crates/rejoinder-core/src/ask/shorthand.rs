@@ -1,6 +1,6 @@
 //! Questions that need no form of their own: yes or no, one text, one of a list.
 
-use super::{Ask, BadAnswer, Question, answer::elicited};
+use super::Ask;
 use crate::form::{Answered, Choice, Confirmed, IntoChoice};
 
 impl Ask<bool> {
@@ -18,7 +18,8 @@ impl Ask<String> {
 
     /// Asks the user to choose one of a list: of texts, or of pairs of a value and the title that the user sees.
     ///
-    /// The form has one field, `choice`. Where the list is known when the program is written, an enum that derives
+    /// The form has one field, `choice`. The list must be in the same order in every round, which that of a `HashSet` is not:
+    /// another order is another question. Where the list is known when the program is written, an enum that derives
     /// `ElicitEnum` is the better choice. An empty list is the author's mistake, and ends the call: with nothing to choose,
     /// there is nothing to ask.
     ///
@@ -38,9 +39,6 @@ impl Ask<String> {
         if choice.is_empty() {
             return Self::mistaken("`Ask::choice` needs something to choose, and the list is empty");
         }
-        let question = Question::Form { message: message.into(), form: choice.form() };
-        Self::read_with(question, move |answer| {
-            elicited(answer, |content| choice.read(content).map_err(|errors| BadAnswer(errors.to_string())))
-        })
+        Self::form(message, choice.form(), move |content| choice.read(content))
     }
 }

@@ -10,19 +10,20 @@ use crate::graph::Doubles;
 /// The services that were provided when the server was built, by type.
 #[derive(Default, Clone)]
 pub struct Dependencies {
+    /// By type, an `Arc` of each: `dyn Trait` is no `Any`, an `Arc` of it is.
     services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     doubles: Option<Doubles>,
 }
 
 impl Dependencies {
     /// Provides `value`, in place of an earlier one of the same type.
-    pub fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        self.services.insert(TypeId::of::<T>(), value);
+    pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
+        self.services.insert(TypeId::of::<T>(), Arc::new(value));
     }
 
     /// The provided `T`.
-    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.services.get(&TypeId::of::<T>())?.clone().downcast().ok()
+    pub fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.services.get(&TypeId::of::<T>())?.downcast_ref().cloned()
     }
 
     /// Whether something of that type was provided.

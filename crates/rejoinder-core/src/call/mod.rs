@@ -126,7 +126,7 @@ impl Call {
     }
 
     /// A provided service.
-    pub fn dependency<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+    pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.dependencies.get::<T>()
     }
 

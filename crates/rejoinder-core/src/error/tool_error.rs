@@ -87,7 +87,7 @@ impl ToolError {
     }
 
     pub(crate) fn nobody_to_ask() -> Self {
-        Self::new("there is nobody to ask: this call has no client behind it")
+        Self::new("there is nobody to ask: this call has no client behind it; in a test, `testing::Client` is one")
     }
 
     pub(crate) fn round_is_over() -> Self {
@@ -112,10 +112,19 @@ impl ToolError {
     }
 
     /// The author's mistake: the client can do nothing about it but tell them, and the log has it too.
-    pub(crate) fn mistake(sentence: impl Into<Cow<'static, str>>) -> Self {
+    #[doc(hidden)]
+    pub fn mistake(sentence: impl Into<Cow<'static, str>>) -> Self {
         let sentence = sentence.into();
         tracing::error!("{sentence}");
         Self::new(sentence)
+    }
+
+    /// Two questions under one key, where one answer cannot be both.
+    #[doc(hidden)]
+    pub fn two_questions(key: &str) -> Self {
+        Self::mistake(format!(
+            "two questions are asked under the key `{key}`: give one of them another, and each turn of a loop its own"
+        ))
     }
 
     pub(crate) fn next_round(next: NextRound) -> Self {

@@ -58,9 +58,14 @@ impl fmt::Display for Number {
     }
 }
 
-fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-    let rules = [("minimum", rules.min), ("maximum", rules.max)];
-    schema.extend(rules.into_iter().filter_map(|(key, bound)| Some((key.into(), bound?.to_value()))));
+fn describe(min: Option<Number>, max: Option<Number>, schema: &mut Map<String, Value>) {
+    let bounds = [("minimum", min), ("maximum", max)];
+    schema.extend(bounds.into_iter().filter_map(|(key, bound)| Some((key.into(), bound?.to_value()))));
+}
+
+/// Whether a bound of a type is worth telling: a user may come to it, and every client can read it.
+fn is_near(bound: Number) -> bool {
+    bound.as_f64().abs() <= f64::from(u32::MAX)
 }
 
 /// Checks a number against the field's bounds, and against those of its type, which are told only where they matter.
@@ -77,13 +82,17 @@ fn check(number: Number, rules: &Rules, least: Number, greatest: Number) -> Resu
     Err(format!("must be {}", within(min, max)))
 }
 
-fn whole(value: &Value) -> Option<i128> {
-    let rounded = |number: f64| (number.fract() == 0.0).then_some(number as i128);
+/// A whole number, and whether it is surely the one that was written.
+fn whole(value: &Value) -> Option<(i128, bool)> {
+    // From here on, a floating-point number stands for several whole ones.
+    const SEVERAL: f64 = 9_007_199_254_740_992.0;
+    let exactly = |number| (number, true);
+    let rounded = |number: f64| (number.fract() == 0.0).then_some((number as i128, number.abs() < SEVERAL));
     match value {
-        Value::Number(number) => number.as_i128().or_else(|| rounded(number.as_f64()?)),
+        Value::Number(number) => number.as_i128().map(exactly).or_else(|| rounded(number.as_f64()?)),
         Value::String(text) => {
             let text = text.trim();
-            text.parse().ok().or_else(|| rounded(text.parse().ok()?))
+            text.parse().ok().map(exactly).or_else(|| rounded(text.parse().ok()?))
         }
         _ => None,
     }
@@ -106,12 +115,16 @@ macro_rules! integers {
             const TYPE: &'static str = "integer";
 
             fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-                describe(rules, schema);
+                let [min, max] = [Self::MIN, Self::MAX].map(|bound| Some(bound.into()).filter(|bound| is_near(*bound)));
+                describe(rules.min.or(min), rules.max.or(max), schema);
             }
 
             fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-                let number = whole(value).ok_or("must be a whole number")?;
+                let (number, is_exact) = whole(value).ok_or("must be a whole number")?;
                 let number = check(Number::Whole(number), rules, Self::MIN.into(), Self::MAX.into())?;
+                if !is_exact {
+                    return Err("is too large to be written with a point or an exponent".to_owned());
+                }
                 match number {
                     Number::Whole(number) => Self::try_from(number).ok(),
                     Number::Real(_) => None,
@@ -152,7 +165,7 @@ macro_rules! reals {
             const TYPE: &'static str = "number";
 
             fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-                describe(rules, schema);
+                describe(rules.min, rules.max, schema);
             }
 
             fn read(value: &Value, rules: &Rules) -> Result<Self, String> {

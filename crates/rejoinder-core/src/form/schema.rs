@@ -19,7 +19,7 @@ use super::{Field, digest_of};
 ///     serde_json::to_string(&form)?,
 ///     concat!(
 ///         r#"{"type":"object","properties":{"name":{"type":"string","title":"Your name"},"#,
-///         r#""age":{"type":"integer","maximum":150,"default":30}},"required":["name"]}"#,
+///         r#""age":{"type":"integer","minimum":0,"maximum":150,"default":30}},"required":["name"]}"#,
 ///     ),
 /// );
 /// # Ok::<(), serde_json::Error>(())

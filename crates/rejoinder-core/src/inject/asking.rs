@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::Context;
 use crate::{
     ask::{Ask, Outcome},
-    error::ToolError,
+    error::{Halt, ToolError},
 };
 
 impl Context {
@@ -77,7 +77,12 @@ impl Context {
     pub async fn outcome<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, ToolError> {
         match question.settle(&self.call, key).await {
             Ok(outcome) => Ok(outcome),
-            Err(halt) => self.call.halt(halt).await,
+            Err(halt) => {
+                if let (Halt::Pending, Some(carrier)) = (&halt, self.call.carrier()) {
+                    carrier.cut_short();
+                }
+                self.call.halt(halt).await
+            }
         }
     }
 
@@ -86,7 +91,7 @@ impl Context {
     /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
     /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
     /// answer to a question beside it, nor for itself: one that comes to its own key is an error, and one that waits for a
-    /// task which does waits for ever. One that asks is taken, from its beginning, in the round in which the answer is
+    /// task which does waits for ever, as does one that waits for a task which asks. One that asks is taken, from its beginning, in the round in which the answer is
     /// there.
     ///
     /// ```

@@ -5,6 +5,8 @@ use crate::{call::Call, error::ToolError};
 
 /// A service that was provided once, when the server was built, and is shared by all calls.
 ///
+/// It may be a `dyn Trait`, provided as an `Arc` of one: `Dep<dyn Store>`.
+///
 /// ```
 /// use rejoinder_core::inject::Dep;
 ///
@@ -63,7 +65,7 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for Dep<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> FromCall for Dep<T> {
+impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
     fn from_call(call: &Call, parameter: &'static str) -> Result<Self, ToolError> {
         call.dependency::<T>().map(Self).ok_or_else(|| {
             // Only a tool that was added at run time past `build()` gets here.

@@ -54,7 +54,7 @@ pub struct Need {
 
 impl Need {
     /// The need for a provided `T`.
-    pub fn of<T: 'static>() -> Self {
+    pub fn of<T: ?Sized + 'static>() -> Self {
         let (id, shared) = (TypeId::of::<T>(), TypeId::of::<Arc<T>>());
         Self { id, name: std::any::type_name::<T>(), shared, resolver: None }
     }

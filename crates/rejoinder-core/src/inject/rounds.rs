@@ -42,7 +42,8 @@ impl Rounds {
     /// What became of the question that was asked under this key, in the last round or before.
     ///
     /// `None` if it was not asked, or has no answer yet that can be used: ask it then. Where an answer did not fit,
-    /// the client is told why when it is asked again, three times in all.
+    /// the client is told why when it is asked again, three times in all. It is the answer to whatever words were asked
+    /// under the key: where a consent depends on what was shown, keep that in the state and compare.
     pub fn answer<T: Answer>(&self, key: &str) -> Option<Outcome<T>> {
         let check = |answer: &_| T::read(answer).map(|_| ());
         let answer = self.0.carrier()?.answer_by_hand(key, Fits { unprompted: false, check: &check })?;

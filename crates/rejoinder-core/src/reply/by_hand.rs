@@ -81,9 +81,7 @@ impl<T> Reply<T> {
         self.next(|mut next| {
             let key = key.into();
             if next.questions.iter().any(|posed| posed.key == key) {
-                return Err(ToolError::mistake(format!(
-                    "two questions are asked under the key `{key}`: give one another key"
-                )));
+                return Err(ToolError::two_questions(&key));
             }
             next.questions.push(question.pose(key)?);
             Ok(next)

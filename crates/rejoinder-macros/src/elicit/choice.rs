@@ -1,11 +1,12 @@
 //! `#[derive(ElicitEnum)]`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{Data, DeriveInput, Fields, Variant, parse_quote};
 
 use super::{attribute, case::Case, field::check_names};
 use crate::{
+    docs,
     errors::Errors,
     names,
     options::{Options, option},
@@ -76,7 +77,8 @@ fn read_one(variant: &Variant, case: Case, errors: &mut Errors) -> Chosen {
     }
     Chosen {
         value: name.map_or_else(|| case.apply(&names::wire(&variant.ident)), |name| name.value()),
-        title: option(title),
+        // A choice has one text beside its value: what its doc comment says, unless it has a title.
+        title: option(title.map(|title| title.to_token_stream()).or_else(|| docs::description(&variant.attrs))),
         ident: variant.ident.clone(),
     }
 }

@@ -12,8 +12,6 @@ mod stateless;
 #[cfg(test)]
 mod tests;
 
-use rejoinder_core::error::ToolError;
-
 pub(crate) use progress::Progress;
 pub(crate) use session::Live;
 pub(crate) use stateless::{Answers, Round};
@@ -24,15 +22,4 @@ const TRIES: u8 = 3;
 /// What the client is told when it used up its tries.
 fn unusable(key: &str, reason: &str) -> String {
     format!("no usable answer to `{key}` came: {reason}")
-}
-
-/// An error for two questions under one key.
-fn two_questions(key: &str) -> ToolError {
-    mistake(format!("two questions are asked under the key `{key}`: give one another key"))
-}
-
-/// The author's mistake, told as such: the client can do nothing about it.
-fn mistake(mistake: String) -> ToolError {
-    tracing::error!("{mistake}");
-    ToolError::new(mistake)
 }

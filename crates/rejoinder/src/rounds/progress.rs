@@ -88,6 +88,13 @@ fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
+/// What every build must find in the state of every other.
+#[derive(Default, Deserialize)]
+struct Steps {
+    #[serde(rename = "s", default)]
+    steps: BTreeMap<String, Value>,
+}
+
 const VERSION: u8 = 1;
 
 impl Default for Progress {
@@ -103,10 +110,14 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Reads a state that was sealed here or by another build: one that is not understood is no progress, and the
-    /// user is asked again.
+    /// Reads a state that was sealed here or by another build. Of one that is not understood only the steps count, which
+    /// must not be taken twice; the user is asked again.
     pub(crate) fn read(state: &[u8]) -> Self {
-        serde_json::from_slice(state).ok().filter(|progress: &Self| progress.version == VERSION).unwrap_or_default()
+        let known = serde_json::from_slice(state).ok().filter(|progress: &Self| progress.version == VERSION);
+        known.unwrap_or_else(|| {
+            let Steps { steps } = serde_json::from_slice(state).unwrap_or_default();
+            Self { steps, ..Self::default() }
+        })
     }
 
     /// Whether there is more in it than there was: questions, and answers that cannot be used, are no more. Where there
@@ -161,13 +172,25 @@ mod tests {
     }
 
     #[test]
-    fn what_another_build_has_written_is_no_progress() {
+    fn what_another_build_has_written_is_no_progress_but_its_steps_were_taken() {
         let steps = BTreeMap::from([("charge".to_owned(), json!(100))]);
-        let known = Progress { steps, ..Progress::default() };
+        let taken = Progress { steps: steps.clone(), ..Progress::default() };
+        let known = Progress { steps, ..with(json!({ "action": "decline" })) };
         assert_eq!(Progress::read(&known.write()), known);
         let newer = Progress { version: VERSION + 1, ..known };
-        for state in [newer.write(), b"{}".to_vec(), br#"{"v":1,"s":[]}"#.to_vec(), b"not JSON".to_vec()] {
-            assert_eq!(Progress::read(&state), Progress::default(), "{}", String::from_utf8_lossy(&state));
+        assert_eq!(Progress::read(&newer.write()), taken);
+        assert_eq!(Progress::read(br#"{"v":2,"a":["another","shape"],"s":{"charge":100}}"#), taken);
+        for state in [&b"{}"[..], br#"{"v":1,"s":[]}"#, b"not JSON"] {
+            assert_eq!(Progress::read(state), Progress::default(), "{}", String::from_utf8_lossy(state));
+        }
+    }
+
+    #[test]
+    fn a_number_that_a_step_gave_comes_back_to_the_last_bit() {
+        for number in [0.945_270_695_553_922_3, 0.1 + 0.2, f64::MIN_POSITIVE, f64::MAX, -1e-300] {
+            let steps = BTreeMap::from([("price".to_owned(), json!(number))]);
+            let read = Progress::read(&Progress { steps, ..Progress::default() }.write());
+            assert_eq!(read.steps["price"].as_f64(), Some(number));
         }
     }
 

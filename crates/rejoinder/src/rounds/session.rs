@@ -22,7 +22,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::{TRIES, progress::Given, two_questions, unusable};
+use super::{TRIES, progress::Given, unusable};
 
 /// The client at the other end of a session, and what the call has got from it so far.
 pub(crate) struct Live {
@@ -83,7 +83,9 @@ impl Live {
             }
             Err(error) => {
                 tracing::warn!(key, %error, "a question did not come through");
-                Err(ToolError::new(format!("the client could not be asked `{key}`: the session gives no way to it")))
+                Err(ToolError::new(format!(
+                    "the client could not be asked `{key}`: it must keep the stream of its request open, or one of its own"
+                )))
             }
         }
     }
@@ -139,13 +141,13 @@ impl SoFar {
     /// Notes what is asked under a key, where nothing else may be asked in the same round.
     fn see(&mut self, key: &str, digest: Digest) -> Result<(), ToolError> {
         match self.seen.insert(key.to_owned(), digest) {
-            Some(other) if other != digest => Err(two_questions(key)),
+            Some(other) if other != digest => Err(ToolError::two_questions(key)),
             _ => Ok(()),
         }
     }
 }
 
-/// A request that is out. Dropped before its answer came, because the call has ended, it is taken back: nobody should
+/// A request that is out. Dropped before its answer came, it is taken back: nobody should
 /// be left with a form on the screen that is of no use.
 struct Open<'a> {
     peer: &'a Peer<RoleServer>,
@@ -156,7 +158,8 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         if let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) {
             let peer = self.peer.clone();
-            let cancelled = CancelledNotificationParam::new(Some(id), Some("the call has ended".to_owned()));
+            let cancelled =
+                CancelledNotificationParam::new(Some(id), Some("the answer is no longer needed".to_owned()));
             runtime.spawn(async move {
                 // A client that has left needs not be told.
                 let _ = peer.notify_cancelled(cancelled).await;

@@ -13,9 +13,9 @@ use rejoinder_core::{
 use serde_json::Value;
 
 use super::{
-    TRIES, mistake,
+    TRIES,
     progress::{Given, Open, Progress},
-    two_questions, unusable,
+    unusable,
 };
 
 /// One round of a call: what it was told, and what it asks in turn.
@@ -40,6 +40,8 @@ struct Now {
     seen: BTreeMap<String, Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
     unfit: BTreeMap<String, (Arc<Value>, String)>,
+    /// Whether a function stopped in the middle.
+    cut_short: bool,
     mistake: Option<ToolError>,
 }
 
@@ -73,16 +75,19 @@ impl Round {
         Some(Arc::clone(answer))
     }
 
-    /// Keeps every answer for a function that makes its rounds by hand: it may look at it in a later one.
+    /// Keeps every answer that was not looked at, where it may be in a later round: for a function that makes its rounds
+    /// by hand, or that stopped in the middle.
     fn carry_over(&self, now: &mut Now) {
+        let Now { progress, seen, unfit, .. } = now;
         let fresh = self.before.questions.iter().filter_map(|(key, open)| {
-            let answer = self.answers.get(key).filter(|_| !now.unfit.contains_key(key))?;
-            Some((key.clone(), Given { digest: open.digest, answer: answer.clone() }))
+            let answer = Arc::clone(self.answers.get(key)?);
+            Some((key, Given { digest: open.digest, answer }))
         });
-        let fresh: Vec<_> = fresh.collect();
-        let recorded = self.before.answers.iter().map(|(key, given)| (key.clone(), given.clone()));
-        for (key, given) in fresh.into_iter().chain(recorded) {
-            now.progress.answers.entry(key).or_insert(given);
+        let recorded = self.before.answers.iter().map(|(key, given)| (key, given.clone()));
+        for (key, given) in fresh.chain(recorded) {
+            if !seen.contains_key(key) && !unfit.contains_key(key) {
+                progress.answers.entry(key.clone()).or_insert(given);
+            }
         }
     }
 
@@ -91,7 +96,7 @@ impl Round {
         let digest = question.digest();
         let mut now = self.now();
         if now.seen.insert(key.to_owned(), digest).is_some_and(|other| other != digest) {
-            return Err(now.mistake(two_questions(key)));
+            return Err(now.mistake(ToolError::two_questions(key)));
         }
         if let Some(answer) = self.given(&mut now, key, digest, fits) {
             return Ok(answer);
@@ -112,9 +117,9 @@ impl Round {
                 tracing::debug!(key, "an answer is to other words than the question has now: it is asked again");
                 asked.reworded += 1;
                 if asked.reworded >= REWORDINGS {
-                    return Err(now.mistake(mistake(format!(
+                    return Err(now.mistake(ToolError::mistake(format!(
                         "the question `{key}` has other words in every round, so no answer is ever to it: take out what \
-                         changes, such as the time"
+                         changes, such as the time or the order of a list"
                     ))));
                 }
             }
@@ -136,7 +141,7 @@ impl Now {
         let Posed { key, question, .. } = posed;
         let digest = question.digest();
         if self.seen.get(&key).is_some_and(|other| *other != digest) {
-            return Err(two_questions(&key));
+            return Err(ToolError::two_questions(&key));
         }
         // What is asked again is open again, in whatever words: an earlier consent is not this one.
         self.progress.answers.remove(&key);
@@ -175,7 +180,10 @@ impl Carrier for Round {
     }
 
     fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Arc<Value>> {
-        self.given(&mut self.now(), key, question.digest(), fits)
+        let (digest, mut now) = (question.digest(), self.now());
+        // A clash is told by whoever asks: here, nobody is asked.
+        now.seen.entry(key.to_owned()).or_insert(digest);
+        self.given(&mut now, key, digest, fits)
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -222,8 +230,15 @@ impl Carrier for Round {
         Box::pin(std::future::ready(posed))
     }
 
+    fn cut_short(&self) {
+        self.now().cut_short = true;
+    }
+
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
         let mut now = self.now();
+        if now.cut_short {
+            self.carry_over(&mut now);
+        }
         if now.progress.kept.is_none() {
             now.progress.kept.clone_from(&self.before.kept);
         }

@@ -71,8 +71,36 @@ impl Server {
         self.provide_shared(Arc::new(service))
     }
 
-    /// [`Server::provide`] for a service that others hold too.
-    pub fn provide_shared<T: Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
+    /// [`Server::provide`] for a service that others hold too, or that is known by a trait.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// trait Store: Send + Sync {
+    ///     fn count(&self) -> usize;
+    /// }
+    ///
+    /// struct Memory(Vec<String>);
+    ///
+    /// impl Store for Memory {
+    ///     fn count(&self) -> usize { self.0.len() }
+    /// }
+    ///
+    /// #[tool]
+    /// async fn count(store: Dep<dyn Store>) -> usize { store.count() }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let store: Arc<dyn Store> = Arc::new(Memory(vec!["tea".into()]));
+    /// let client = Client::new(Server::new("shop", "1.0.0").provide_shared(store).tools(tools![count]));
+    /// assert_eq!(client.call("count", json!({})).await?.text(), "1");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn provide_shared<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         self.dependencies.insert(service);
         self
     }

@@ -108,7 +108,7 @@ impl Engine {
     }
 
     /// The same server with another service in the place of one that was provided; `None` if none of its type was.
-    pub(crate) fn replace<T: Send + Sync + 'static>(&self, service: Arc<T>) -> Option<Arc<Self>> {
+    pub(crate) fn replace<T: ?Sized + Send + Sync + 'static>(&self, service: Arc<T>) -> Option<Arc<Self>> {
         let is_provided = self.dependencies.contains(TypeId::of::<T>());
         is_provided.then(|| self.changed(|dependencies| dependencies.insert(service)))
     }

@@ -44,7 +44,7 @@ impl Client {
     /// If nothing of that type was provided.
     #[must_use]
     #[track_caller]
-    pub fn replace_shared<T: Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
+    pub fn replace_shared<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         let replaced = self.server.0.replace(service);
         let name = std::any::type_name::<T>();
         let Some(replaced) = replaced else { panic!("the server was provided with no `{name}`") };

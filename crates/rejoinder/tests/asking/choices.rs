@@ -1,6 +1,6 @@
 //! Questions that need no form of their own.
 
-use rejoinder::{Answered, Confirmed};
+use rejoinder::{Answered, Confirmed, Field, Form, FormErrors, testing::Answer};
 use serde_json::Value;
 
 use super::*;
@@ -66,6 +66,33 @@ async fn a_text_and_a_yes_or_no() {
         let reply = client.call("rename", json!({})).await.unwrap();
         assert_eq!(reply.text(), "trunk true");
         assert_eq!(reply.asked, [["to"], ["sure"]]);
+    })
+    .await;
+}
+
+/// As many numbers as there are columns.
+#[tool]
+async fn row(columns: Vec<String>, ctx: Context) -> Result<String, ToolError> {
+    let fields: Vec<Field<f64>> = columns.into_iter().map(|column| Field::new(column).min(0.0)).collect();
+    let form = fields.iter().fold(Form::new(), |form, field| form.with(field));
+    let ask = Ask::form("The next row?", form, move |content| {
+        let mut errors = FormErrors::default();
+        let row: Option<Vec<f64>> = fields.iter().map(|field| field.read(content, &mut errors)).collect();
+        row.ok_or(errors)
+    });
+    Ok(format!("{:?}", ctx.ask("row", ask).await?))
+}
+
+#[tokio::test]
+async fn a_form_that_is_made_at_run_time_is_checked_as_any_other() {
+    let client = Client::new(Server::new("table", "1").tools(tools![row]));
+    let filled = |content: Value| Answer::with(json!({ "action": "accept", "content": content }));
+    in_both_eras(client, async |client| {
+        let client = client
+            .answers("row", [json!({ "a": 1, "b": -2 }), json!({ "a": 1, "b": 0.945_270_695_553_922_3 })].map(filled));
+        let reply = client.call("row", json!({ "columns": ["a", "b"] })).await.unwrap();
+        assert_eq!(reply.text(), "[1.0, 0.9452706955539223]");
+        assert_eq!(reply.asked, [["row"], ["row"]]);
     })
     .await;
 }

@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use super::*;
 
-const TOLD: &str = "two questions are asked under the key `who`: give one another key";
+const TOLD: &str =
+    "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own";
 
 /// Another question under the same key, after the first was answered.
 #[tool]

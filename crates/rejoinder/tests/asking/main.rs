@@ -198,7 +198,11 @@ async fn a_step_that_a_round_does_not_come_to_is_not_taken_again() {
     let client = client.answer("sure", Sure { sure: true }).answer("really", Sure { sure: true });
     let reply = client.call("pay_and_ask", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada true 100");
-    assert_eq!(reply.asked, [["who"], ["sure"], ["who"], ["sure"], ["really"]], "the words of `who` changed");
+    assert_eq!(
+        reply.asked,
+        [["who"], ["sure"], ["who"], ["really"]],
+        "the words of `who` changed, those of `sure` did not"
+    );
     assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "a recorded step is never taken again");
 }
 
@@ -298,7 +302,10 @@ async fn a_question_that_never_stays_the_same_is_the_authors_mistake() {
     let reply = client.call("volatile", json!({})).await.unwrap();
     assert!(reply.text().contains("other words in every round"), "{}", reply.text());
     let reply = client.call("clash", json!({})).await.unwrap();
-    assert_eq!(reply.text(), "two questions are asked under the key `who`: give one another key");
+    assert_eq!(
+        reply.text(),
+        "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own"
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The rounds of a call on the wire, one by one.
 
-use rejoinder::StateKeys;
+use rejoinder::{Answered, Confirmed, StateKeys};
 use serde_json::Value;
 
 use super::*;
@@ -155,4 +155,45 @@ async fn content_alone_is_no_answer_and_the_error_shows_what_is() {
         "inputResponses": { "who": { "name": "Ada" } } });
     let error = client.request("tools/call", params).await.unwrap_err().to_string();
     assert!(error.contains(r#"{"action":"accept","content":{..}}"#), "{error}");
+}
+
+/// The first question gets other words when the others have been answered.
+#[tool]
+async fn subscribe(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let plans = if counters.runs.fetch_add(1, Ordering::Relaxed) < 3 { 3 } else { 4 };
+    let plan = ctx.ask("plan", Ask::text(format!("Which of the {plans} plans?"))).await?;
+    let name = ctx.ask("name", Ask::text("In whose name?")).await?;
+    let sure = ctx.ask("sure", Ask::confirm("Sure?")).await?;
+    Ok(format!("{plan} for {name}: {sure}"))
+}
+
+#[tokio::test]
+async fn what_a_function_has_not_come_to_again_stays_answered() {
+    let server = Server::new("plans", "1").provide(Counters::default()).tools(tools![subscribe]);
+    let client = Client::new(server)
+        .answer("plan", Answered { text: "the small one".into() })
+        .answer("name", Answered { text: "Ada".into() })
+        .answer("sure", Confirmed { yes: true });
+    let reply = client.call("subscribe", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "the small one for Ada: true");
+    assert_eq!(reply.asked, [["plan"], ["name"], ["sure"], ["plan"]]);
+}
+
+/// A price to the last digit, which the user agrees to.
+#[tool]
+async fn pay(ctx: Context) -> Result<String, ToolError> {
+    let price: f64 = ctx.once("price", || async { Ok(0.945_270_695_553_922_3) }).await?;
+    let sure = ctx.ask("sure", Ask::confirm(format!("Pay {price}?"))).await?;
+    Ok(format!("{price} {sure}"))
+}
+
+#[tokio::test]
+async fn a_number_is_the_same_in_every_round() {
+    let client = Client::new(Server::new("prices", "1").tools(tools![pay])).answer("sure", Confirmed { yes: true });
+    in_both_eras(client, async |client| {
+        let reply = client.call("pay", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "0.9452706955539223 true");
+        assert_eq!(reply.asked, [["sure"]]);
+    })
+    .await;
 }
