@@ -16,7 +16,7 @@ use rejoinder_core::{
 };
 use rmcp::{
     RoleServer,
-    model::{CancelledNotificationParam, ClientResult, GetExtensions, RequestId, ServerRequest},
+    model::{CancelledNotificationParam, ClientResult, CustomRequest, RequestId, ServerRequest},
     service::{OriginatingRequestId, Peer, PeerRequestOptions, ServiceError},
 };
 use serde_json::{Value, json};
@@ -72,11 +72,11 @@ impl Live {
             params["elicitationId"] = json!(fresh_id()?);
         }
         let request = json!({ "method": question.method(), "params": params });
-        let mut request: ServerRequest = serde_json::from_value(request)
-            .map_err(|error| ToolError::hidden(format!("not a question a session can ask: {error}")))?;
+        // As it is: rmcp's own types know less of a form than the client may.
+        let mut request: CustomRequest = serde_json::from_value(request)?;
         // On the stream of the call, from whichever task it is asked.
-        request.extensions_mut().insert(OriginatingRequestId(self.request.clone()));
-        match self.exchange(request).await {
+        request.extensions.insert(OriginatingRequestId(self.request.clone()));
+        match self.exchange(ServerRequest::CustomRequest(request)).await {
             Ok(answer) => Ok(as_json(&answer)),
             Err(ServiceError::McpError(error)) => {
                 Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))

@@ -145,6 +145,22 @@ async fn who_gives_an_answer_that_does_not_fit_is_told_why() {
 }
 
 #[tokio::test]
+async fn a_form_is_sent_with_every_rule_it_has() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "fill", json!({})).await;
+        let question = client.next("call").await;
+        assert_eq!(question["method"], "elicitation/create");
+        let rules = json!({ "type": "string", "pattern": "^[A-Z]{3}$" });
+        assert_eq!(question["params"]["requestedSchema"]["properties"]["code"], rules);
+        assert_eq!(question["params"]["_meta"]["rejoinder/key"], "code");
+        client
+            .send(json!({ "id": question["id"], "result": { "action": "accept", "content": { "code": "ABC" } } }))
+            .await;
+        assert_eq!(text(&client.next("call").await), "\"ABC\"");
+    }
+}
+
+#[tokio::test]
 async fn each_visit_has_a_name_of_its_own() {
     for mut client in Client::each(&fixture(), json!({ "elicitation": { "url": {} } })).await {
         client.call("call", "visit", json!({})).await;

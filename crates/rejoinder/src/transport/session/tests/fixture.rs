@@ -14,7 +14,7 @@ use rejoinder_core::{
 };
 
 use crate::{
-    Completing, Confirmed, Ending, Tool,
+    Completing, Confirmed, Ending, Field, Form, Tool,
     prelude::*,
     server::{BuiltServer, Engine},
 };
@@ -116,6 +116,10 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
             let left = stream.disconnect(Duration::from_millis(10)).await;
             ctx.info("away").await;
             format!("left: {left}")
+        }),
+        dynamic("fill", |_, ctx| async move {
+            let form = Form::new().with(&Field::<String>::new("code").pattern("^[A-Z]{3}$"));
+            ctx.ask("code", Ask::form("Which code?", form, |content| Ok(content["code"].to_string()))).await
         }),
         dynamic("panic", |_, _| async move {
             if true {
