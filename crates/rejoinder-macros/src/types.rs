@@ -21,8 +21,8 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: 
             check.errors.at(
                 reference,
                 format!(
-                    "a {word} owns its arguments: write `{owned}` instead of `{written}`, or fill it from a resolver: \
-                     `#[resolve(function)]`"
+                    "a {word} owns its arguments: fill it from a resolver with `#[resolve(function)]`, or write `{owned}` instead \
+                     of `{written}`"
                 ),
             );
         }
@@ -67,6 +67,14 @@ impl<'ast> Visit<'ast> for Check<'_> {
             return self.visit_borrowed(reference);
         }
         let (owned, word) = (owned(&reference.elem), self.kind.word());
+        if self.kind == Kind::Resolver && !self.returned {
+            let written = pretty(reference);
+            let told = format!(
+                "a resolver borrows an argument as a whole: write `{owned}` instead of `{written}`, and `&` before all of the \
+                 type"
+            );
+            return self.errors.at(reference, told);
+        }
         let verb = if self.returned { "returns an owned value" } else { "owns its parameters" };
         self.errors.at(reference, format!("a {word} {verb}: write `{owned}` instead of `{}`", pretty(reference)));
     }

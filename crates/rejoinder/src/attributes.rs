@@ -185,7 +185,7 @@ pub use rejoinder_macros::resource;
 /// ```
 pub use rejoinder_macros::resolver;
 
-/// Lets the methods of a type be tools, prompts, resources and resolvers.
+/// Lets the methods of a type be tools, prompts, resources and resolvers. Resolvers are named `Self::name`, in the group alone.
 ///
 /// A type may have several such blocks, if each names its methods: `#[group(tools = more_tools)]`.
 ///

@@ -128,8 +128,9 @@ impl<T> Ask<T> {
     ///     let form = fields.iter().fold(Form::new(), |form, field| form.with(field));
     ///     Ask::form("The next row?", form, move |content| {
     ///         let mut errors = FormErrors::default();
-    ///         let row = fields.iter().map(|field| field.read(content, &mut errors)).collect::<Option<_>>();
-    ///         row.ok_or(errors)
+    ///         // All of them first, so that everything that is wrong is told at once.
+    ///         let row: Vec<Option<f64>> = fields.iter().map(|field| field.read(content, &mut errors)).collect();
+    ///         row.into_iter().collect::<Option<_>>().ok_or(errors)
     ///     })
     /// }
     /// # assert!(format!("{:?}", row(vec!["width".into()])).contains("width"));

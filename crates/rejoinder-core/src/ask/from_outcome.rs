@@ -38,7 +38,7 @@ pub enum Value {}
 #[diagnostic::on_unimplemented(
     message = "`{T}` is taken by value, and others may take it too: it must be `Clone`",
     label = "not `Clone`",
-    note = "derive `Clone` for it, or borrow it: `&{T}`"
+    note = "derive `Clone` for it, or borrow it: `&{T}`, also inside of `Option` and `Outcome`"
 )]
 pub trait Keeps<T> {
     /// One more of it.

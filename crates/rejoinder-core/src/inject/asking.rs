@@ -88,6 +88,10 @@ impl Context {
 
     /// Takes a step that must not be taken twice, and records its result for the rest of the call.
     ///
+    /// The record travels with the call, and there is no other: a client that sends one request twice, because it lost the
+    /// reply, takes the step twice. Where that matters, let the step be idempotent, or states be used once
+    /// (`Server::single_use`).
+    ///
     /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
     /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
     /// answer to a question beside it, nor for itself: one that comes to its own key is an error, and one that waits for a

@@ -5,7 +5,7 @@ use crate::{call::Call, error::ToolError};
 
 /// A service that was provided once, when the server was built, and is shared by all calls.
 ///
-/// It may be a `dyn Trait`, provided as an `Arc` of one: `Dep<dyn Store>`.
+/// It may be a `dyn Trait`, provided as an `Arc` of one: `Dep<dyn Store>`, which a unit test makes with `Dep::from(arc)`.
 ///
 /// ```
 /// use rejoinder_core::inject::Dep;

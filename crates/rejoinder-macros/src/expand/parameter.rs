@@ -128,7 +128,10 @@ impl Filled {
 
     /// How it gets a value of its own of what others may take, too.
     pub(super) fn another(&self) -> TokenStream {
-        self.extent().member(&quote!(__rj::KeptValue), &quote!(__rj::Keeps<_>), "another")
+        let extent = self.extent();
+        // The compiler underlines the type that the trait is asked of: it is to be the parameter's.
+        let (private, value) = (Ident::new("__rj", extent.start), Ident::new("KeptValue", extent.end));
+        extent.member(&quote!(#private::#value), &quote!(__rj::Keeps<_>), "another")
     }
 
     /// What the argument tuple holds for it.

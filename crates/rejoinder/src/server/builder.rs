@@ -66,7 +66,7 @@ impl Server {
         self
     }
 
-    /// Provides a service to every `Dep<T>` parameter.
+    /// Provides a service to every `Dep<T>` parameter, in place of an earlier one of its type.
     pub fn provide<T: Send + Sync + 'static>(self, service: T) -> Self {
         self.provide_shared(Arc::new(service))
     }

@@ -19,8 +19,15 @@ pub struct WiringError {
 }
 
 /// Every mistake in how a server is put together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct WiringErrors(pub Vec<WiringError>);
+
+/// The sentences too: `unwrap()` shows this, in a test above all.
+impl fmt::Debug for WiringErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for WiringErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,7 +67,7 @@ impl<'a> Check<'a> {
         self.forms(&of, tool.edges());
         tool.mistake().into_iter().for_each(|mistake| self.report(&of, mistake));
         if self.registry.tools.get(tool.name()).is_some() {
-            self.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`");
+            self.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`, or use `Server::nest`");
         }
         if self.unknown_arguments == Unknown::Ignored {
             open_schema(&mut tool);
@@ -111,12 +118,15 @@ impl<'a> Check<'a> {
                 continue;
             }
             let whose = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
+            let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
-                "an `Arc` of one was provided, so use `.provide_shared(..)`"
+                "an `Arc` of one was provided, so use `.provide_shared(..)`".to_owned()
+            } else if name.starts_with("dyn ") {
+                format!("provide an `Arc<{name}>` with `.provide_shared(..)`")
             } else {
-                "provide one with `.provide(..)`"
+                "provide one with `.provide(..)`".to_owned()
             };
-            self.report(of, format!("parameter `{parameter}`{whose} needs a `{}`: {remedy}", need.name));
+            self.report(of, format!("parameter `{parameter}`{whose} needs a `{name}`: {remedy}"));
         }
     }
 

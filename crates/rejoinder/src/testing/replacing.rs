@@ -47,13 +47,16 @@ impl Client {
     pub fn replace_shared<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         let replaced = self.server.0.replace(service);
         let name = std::any::type_name::<T>();
-        let Some(replaced) = replaced else { panic!("the server was provided with no `{name}`") };
+        let Some(replaced) = replaced else {
+            panic!("the server was provided with no `{name}`; a `dyn Trait` is replaced with `replace_shared`")
+        };
         self.server = BuiltServer(replaced);
         self.service = McpService::new(Arc::clone(&self.server.0));
         self.anew()
     }
 
-    /// Uses what `value` makes in place of a resolver, which is named as it is in `#[resolve(..)]`.
+    /// Uses what `value` makes in place of a resolver, which is named as it is in `#[resolve(..)]`. Those of a
+    /// [group](crate::group) have no name outside of it.
     ///
     /// The resolver does not run, asks nothing, and needs none of its own parameters.
     ///

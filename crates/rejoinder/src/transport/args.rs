@@ -73,7 +73,12 @@ impl Server {
         let server = self.state_keys_from_env()?;
         match flags.http {
             Some(address) => server.serve_http(address).await,
-            None => server.serve_stdio().await,
+            None => {
+                if std::io::stdin().is_terminal() {
+                    tracing::info!("serving one client on standard input and output; `--http ADDR` serves HTTP");
+                }
+                server.serve_stdio().await
+            }
         }
     }
 

@@ -77,8 +77,8 @@ async fn row(columns: Vec<String>, ctx: Context) -> Result<String, ToolError> {
     let form = fields.iter().fold(Form::new(), |form, field| form.with(field));
     let ask = Ask::form("The next row?", form, move |content| {
         let mut errors = FormErrors::default();
-        let row: Option<Vec<f64>> = fields.iter().map(|field| field.read(content, &mut errors)).collect();
-        row.ok_or(errors)
+        let row: Vec<Option<f64>> = fields.iter().map(|field| field.read(content, &mut errors)).collect();
+        row.into_iter().collect::<Option<Vec<f64>>>().ok_or(errors)
     });
     Ok(format!("{:?}", ctx.ask("row", ask).await?))
 }

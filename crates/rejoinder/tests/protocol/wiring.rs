@@ -92,7 +92,7 @@ fn all_mistakes_are_listed_at_once() {
     the server cannot be built:
       tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
       tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
-      tool `report`: there are two of this name; give one of them another with `#[tool(name = "..")]`
+      tool `report`: there are two of this name; give one of them another with `#[tool(name = "..")]`, or use `Server::nest`
       tool ``: a name has 1 to 128 letters, digits, `_`, `-` or `.`
       tool `two words`: a name has 1 to 128 letters, digits, `_`, `-` or `.`
       tool `headers`: `x-mcp-header` of `c` is "c d": it must be a header token such as `Region`
@@ -109,6 +109,27 @@ fn all_mistakes_are_listed_at_once() {
       resource `query://{?id,page}`: `id` may be absent from the URI, so its parameter must be an `Option` or have a default
       resource `more://{id}/{what}{?page}`: the URI's variable `what` is no parameter of its function
     "#);
+}
+
+trait Store: Send + Sync {}
+
+struct Memory;
+
+impl Store for Memory {}
+
+#[tool]
+async fn stored(_store: Dep<dyn Store>) {}
+
+#[test]
+fn a_service_that_is_known_by_a_trait_is_provided_as_such() {
+    let server = || Server::new("trait", "1").tools(tools![stored]);
+    let mistake = server().provide(Memory).check().unwrap_err();
+    // As `unwrap` shows it.
+    insta::assert_snapshot!(format!("{mistake:?}"), @"
+    the server cannot be built:
+      tool `stored`: parameter `_store` needs a `dyn protocol::wiring::Store`: provide an `Arc<dyn protocol::wiring::Store>` with `.provide_shared(..)`
+    ");
+    assert!(server().provide_shared::<dyn Store>(std::sync::Arc::new(Memory)).check().is_ok());
 }
 
 #[test]

@@ -29,6 +29,11 @@ fn changing(#[resolve(pair)] pair: Option<&mut u8>) -> usize {
 }
 
 #[resolver]
+fn inside(path: Option<&str>) -> usize {
+    path.map_or(0, str::len)
+}
+
+#[resolver]
 fn borrowing(path: &str) -> &str {
     path
 }
