@@ -70,12 +70,12 @@ impl Drop for Answering {
 
 /// A stream that tells what is written to it.
 #[derive(Debug)]
-pub(super) struct Watched<S> {
+pub(super) struct Telling<S> {
     stream: S,
     activity: Activity,
 }
 
-impl<S> Watched<S> {
+impl<S> Telling<S> {
     pub(super) fn new(stream: S, activity: Activity) -> Self {
         Self { stream, activity }
     }
@@ -89,13 +89,13 @@ impl<S> Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Telling<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Telling<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.note(written)
@@ -137,7 +137,7 @@ mod tests {
         let (near, mut far) = duplex(4);
         let activity = Activity::default();
         let _answering = activity.begin();
-        let mut near = Watched::new(near, activity.clone());
+        let mut near = Telling::new(near, activity.clone());
         let before = activity.count();
         near.write_all(b"full").await.expect("there is room");
         assert!(activity.count() > before && !activity.waits());
