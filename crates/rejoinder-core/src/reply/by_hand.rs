@@ -43,11 +43,12 @@ use crate::{
 /// async fn printed(job: u64, printer: Dep<Printer>) -> Reply<&'static str> {
 ///     if printer.printed.contains(&job) { Reply::done("fetch it") } else { Reply::resume(()) }
 /// }
-/// # futures_util::FutureExt::now_or_never(async {
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
 /// let printer = || Dep::new(Printer { printed: vec![7] });
 /// assert!(printed(7, printer()).await.is_done());
 /// assert!(!printed(8, printer()).await.is_done());
-/// # }).unwrap();
+/// # }
 /// ```
 #[must_use = "a reply does nothing until it is returned"]
 #[derive(Debug)]
