@@ -89,7 +89,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let subjects = plan::subjects(&prepare::prepare(&bench)?);
     let mut samples = samples::Samples::default();
     for round in 0..effort.rounds {
-        for load in plan::LOADS {
+        for load in plan::loads() {
             let mut order: Vec<_> = subjects.iter().filter(|one| one.loads.contains(&load)).collect();
             if !round.is_multiple_of(2) {
                 order.reverse();

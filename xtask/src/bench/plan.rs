@@ -35,17 +35,9 @@ pub(super) enum Load {
 }
 
 /// Every load, in the order in which they are run and reported.
-pub(super) const LOADS: [Load; 9] = [
-    Load::Call(1),
-    Load::Call(16),
-    Load::Call(64),
-    Load::List(16),
-    Load::Rounds(16),
-    Load::Rounds(64),
-    Load::RoundsAwake(16),
-    Load::Stdio(1),
-    Load::Stdio(64),
-];
+pub(super) fn loads() -> impl Iterator<Item = Load> {
+    [CALLS, LIST, ROUNDS, STDIO].into_iter().flatten().copied()
+}
 
 impl fmt::Display for Load {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,7 +72,7 @@ pub(super) struct Subject {
     /// Its arguments, but for the address.
     pub(super) arguments: Vec<String>,
     /// What it is asked.
-    pub(super) loads: &'static [Load],
+    pub(super) loads: Vec<Load>,
 }
 
 /// Names of subjects that are compared: see `targets`.
@@ -99,15 +91,7 @@ pub(super) mod name {
 }
 
 const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
-const EVERYTHING: &[Load] = &[
-    Load::Call(1),
-    Load::Call(16),
-    Load::Call(64),
-    Load::List(16),
-    Load::Rounds(16),
-    Load::Rounds(64),
-    Load::RoundsAwake(16),
-];
+const LIST: &[Load] = &[Load::List(16)];
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
 const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64), Load::RoundsAwake(16)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64)];
@@ -123,25 +107,25 @@ pub(super) struct Kept {
 
 /// Every server, ours between those it is compared with.
 pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
-    let subject = |name, program, arguments: &[&str], loads| Subject {
+    let subject = |name, program, arguments: &[&str], loads: &[&[Load]]| Subject {
         name,
         program,
         arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
-        loads,
+        loads: loads.concat(),
     };
     let (list, question) = (kept.list.to_string_lossy(), kept.question.to_string_lossy());
     let many = MANY.to_string();
     vec![
-        subject(name::RMCP, RMCP, &[], CALLS),
-        subject(name::RMCP_ARC, RMCP, &["--arc"], CALLS),
-        subject(name::REJOINDER, REJOINDER, &["--tools", "1"], CALLS),
-        subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], EVERYTHING),
-        subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], MANY_TOOLS),
-        subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], MANY_TOOLS),
-        subject(name::RMCP_ROUNDS, RMCP_ROUNDS, &[], ROUNDS),
-        subject(name::REJOINDER_ROUNDS, REJOINDER, &["--asking"], ROUNDS),
-        subject(name::RMCP_STDIO, RMCP, &["--stdio"], STDIO),
-        subject(name::REJOINDER_STDIO, REJOINDER, &["--stdio"], STDIO),
-        subject(name::RMCP_PIPES, RMCP, &["--stdio-pipes"], STDIO),
+        subject(name::RMCP, RMCP, &[], &[CALLS]),
+        subject(name::RMCP_ARC, RMCP, &["--arc"], &[CALLS]),
+        subject(name::REJOINDER, REJOINDER, &["--tools", "1"], &[CALLS]),
+        subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], &[CALLS, LIST, ROUNDS]),
+        subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], &[MANY_TOOLS]),
+        subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], &[MANY_TOOLS]),
+        subject(name::RMCP_ROUNDS, RMCP_ROUNDS, &[], &[ROUNDS]),
+        subject(name::REJOINDER_ROUNDS, REJOINDER, &["--asking"], &[ROUNDS]),
+        subject(name::RMCP_STDIO, RMCP, &["--stdio"], &[STDIO]),
+        subject(name::REJOINDER_STDIO, REJOINDER, &["--stdio"], &[STDIO]),
+        subject(name::RMCP_PIPES, RMCP, &["--stdio-pipes"], &[STDIO]),
     ]
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::Effort;
 use super::inside::Inside;
-use super::plan::{LOADS, Load};
+use super::plan::{Load, loads};
 use super::samples::Samples;
 use super::targets::COMPARISONS;
 use crate::process;
@@ -31,7 +31,7 @@ pub(super) fn page(samples: &Samples, inside: &Inside, effort: Effort, pinned: b
     );
     page.push_str(&ratios(samples)?);
     page.push_str(&inside.section()?);
-    for load in LOADS {
+    for load in loads() {
         page.push_str(&table(samples, load)?);
     }
     Ok(page)
@@ -47,7 +47,7 @@ fn ratios(samples: &Samples) -> Result<String> {
          the tables below); what is added is not the work that the ratio is about, so it is shown there and not judged. \
          On stdio the target with one in flight is to be no slower than the faster peer.\n\n\
          In a call of two rounds the bare handler makes no question and opens no state, it only receives and sends: what it \
-         reaches is the most that anything behind the same HTTP server could.\n\n\
+         reaches is what there is to gain, about.\n\n\
          | | against | load | CPU ratio | worst to best round | rate ratio | target | |\n|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for one in COMPARISONS {

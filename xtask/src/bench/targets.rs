@@ -102,7 +102,7 @@ mod tests {
         for one in COMPARISONS {
             for wanted in [one.subject, one.peer] {
                 let found = subjects.iter().find(|subject| subject.name == wanted);
-                let loads = found.map(|subject| subject.loads).unwrap_or_default();
+                let loads = found.map(|subject| subject.loads.as_slice()).unwrap_or_default();
                 assert!(loads.contains(&one.load), "{wanted}: {}", one.load);
             }
         }

@@ -113,29 +113,16 @@ async fn at_mcp(service: McpService, request: Request<Incoming>) -> Response<Res
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
-    use tokio::{io::AsyncWriteExt, sync::Notify};
+    use tokio::io::AsyncWriteExt;
 
     use super::*;
-    use crate::{Ending, prelude::*};
-
-    #[derive(Default)]
-    struct Seen {
-        begun: Notify,
-        ending: Mutex<Option<Ending>>,
-    }
-
-    #[tool]
-    async fn wait(scope: Scope, seen: Dep<Seen>) {
-        let told = seen.clone();
-        scope.defer(move |ending| async move {
-            tokio::task::yield_now().await;
-            *told.ending.lock().expect("nobody panics") = Some(ending);
-        });
-        seen.begun.notify_one();
-        std::future::pending::<()>().await;
-    }
+    use crate::{
+        Ending,
+        prelude::*,
+        transport::waiting::{Seen, wait},
+    };
 
     #[tokio::test]
     async fn what_cancelled_calls_deferred_is_done_before_the_server_has_stopped() {
@@ -161,6 +148,6 @@ mod tests {
         seen.begun.notified().await;
         shutdown.stop();
         serving.await.expect("it does not panic").expect("it stops well");
-        assert_eq!(*seen.ending.lock().expect("nobody panics"), Some(Ending::Cancelled));
+        assert_eq!(seen.ending(), Some(Ending::Cancelled));
     }
 }

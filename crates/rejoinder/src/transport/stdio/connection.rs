@@ -126,9 +126,10 @@ impl Connection<'_> {
                 return self.reply(error_reply(envelope.id, &error));
             }
             if let Err(error) = readable(line) {
-                return match envelope.id {
-                    Some(id) => self.reply(error_reply(Some(id), &error)),
-                    None => tracing::debug!(error = %error.message, "a notification is passed over"),
+                return match (envelope.id, envelope.method) {
+                    (Some(id), Some(_)) => self.reply(error_reply(Some(id), &error)),
+                    // Nobody answers a notification, or an answer.
+                    _ => tracing::debug!(error = %error.message, "a message that cannot be read is passed over"),
                 };
             }
             let begin = || Session::begin(self.engine, self.in_flight.sender());

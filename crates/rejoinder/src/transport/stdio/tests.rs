@@ -1,9 +1,6 @@
 //! What the tour's tools do not do, on a pipe in memory.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use rejoinder::{Ending, prelude::*};
 use serde_json::{Value, json};
@@ -13,7 +10,10 @@ use tokio::{
 };
 
 use super::connection;
-use crate::transport::shutdown::Shutdown;
+use crate::transport::{
+    shutdown::Shutdown,
+    waiting::{Seen, wait},
+};
 
 #[tool]
 fn ping() -> &'static str {
@@ -88,29 +88,19 @@ async fn a_flood_of_progress_lets_others_be_answered_and_can_be_cancelled() {
 
 #[tokio::test]
 async fn nobody_answers_a_response() {
-    let mut client = Client::connect(Server::new("pipe", "1.0.0").modern_only());
-    client.send(json!({ "jsonrpc": "2.0", "id": 1, "result": {} })).await;
-    client.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "what?" } })).await;
-    client.call(7, "ping").await;
-    assert_eq!(client.message().await["id"], 7);
-}
-
-#[derive(Default)]
-struct Seen {
-    begun: Notify,
-    ending: Mutex<Option<Ending>>,
-}
-
-/// Never returns, and has something to clean up.
-#[tool]
-async fn wait(scope: Scope, seen: Dep<Seen>) {
-    let told = seen.clone();
-    scope.defer(move |ending| async move {
-        tokio::task::yield_now().await;
-        *told.ending.lock().expect("nobody panics") = Some(ending);
-    });
-    seen.begun.notify_one();
-    std::future::pending::<()>().await;
+    for server in [Server::new("pipe", "1.0.0").modern_only(), Server::new("pipe", "1.0.0")] {
+        let mut client = Client::connect(server);
+        client.send(json!({ "jsonrpc": "2.0", "id": 1, "result": {} })).await;
+        client.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "what?" } })).await;
+        // Nor one that cannot be read.
+        client
+            .input
+            .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"number\":1e999}}\n")
+            .await
+            .expect("it reads");
+        client.call(7, "ping").await;
+        assert_eq!(client.message().await["id"], 7);
+    }
 }
 
 /// A client that leaves while the call is running, and what it has deferred has run when serving is over.
@@ -128,7 +118,7 @@ async fn what_cancelled_calls_deferred_is_done_before_the_pipe_is_done() {
     seen.begun.notified().await;
     client.input.shutdown().await.expect("it is open");
     serving.await.expect("it does not panic").expect("it ends well");
-    assert_eq!(*seen.ending.lock().expect("nobody panics"), Some(Ending::Cancelled));
+    assert_eq!(seen.ending(), Some(Ending::Cancelled));
 }
 
 /// Returns when it is told to.
