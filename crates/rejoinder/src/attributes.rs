@@ -251,12 +251,12 @@ pub use rejoinder_macros::group;
 ///
 /// # use rejoinder::Elicit as _;
 /// let answer = json!({ "email": "ada@example.com", "size": "large" });
-/// let order = Order::read(answer.as_object().unwrap())?;
+/// let order = Order::read(answer.as_object().expect("it is one"))?;
 /// assert_eq!(order, Order { email: "ada@example.com".into(), count: 1, size: Size::Large, note: None });
 ///
 /// let answer = json!({ "email": "ada", "count": 12, "size": "large" });
 /// assert_eq!(
-///     Order::read(answer.as_object().unwrap()).unwrap_err().to_string(),
+///     Order::read(answer.as_object().expect("it is one")).unwrap_err().to_string(),
 ///     "`email` must be an email address; `count` must be between 1 and 9",
 /// );
 /// # Ok::<(), rejoinder::FormErrors>(())

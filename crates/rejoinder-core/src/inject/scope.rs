@@ -15,8 +15,8 @@ use crate::{
 /// # #[derive(Clone, Default)]
 /// # struct Transaction(Arc<Mutex<Vec<&'static str>>>);
 /// # impl Transaction {
-/// #     async fn commit(&self) { self.0.lock().unwrap().push("committed") }
-/// #     async fn roll_back(&self) { self.0.lock().unwrap().push("rolled back") }
+/// #     async fn commit(&self) { self.0.lock().expect("nobody panics").push("committed") }
+/// #     async fn roll_back(&self) { self.0.lock().expect("nobody panics").push("rolled back") }
 /// # }
 ///
 /// /// A resolver, say: the transaction of this call.
@@ -35,7 +35,7 @@ use crate::{
 /// let scope = Scope::detached();
 /// let transaction = transaction(scope.clone());
 /// scope.end(Ending::Pending).await;
-/// assert_eq!(*transaction.0.lock().unwrap(), ["rolled back"]);
+/// assert_eq!(*transaction.0.lock().expect("nobody panics"), ["rolled back"]);
 /// # }
 /// ```
 #[derive(Debug, Clone)]

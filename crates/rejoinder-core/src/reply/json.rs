@@ -14,8 +14,9 @@ use crate::{error::ToolError, schema::OutputSchema};
 /// #[derive(serde::Serialize, schemars::JsonSchema)]
 /// struct Sum { total: i64 }
 ///
-/// let reply = Json(Sum { total: 3 }).into_reply().unwrap();
+/// let reply = Json(Sum { total: 3 }).into_reply()?;
 /// assert_eq!(reply.structured_content, Some(serde_json::json!({ "total": 3 })));
+/// # Ok::<(), rejoinder_core::error::ToolError>(())
 /// ```
 ///
 /// A value that is not an object is sent as `{"result": ..}`.

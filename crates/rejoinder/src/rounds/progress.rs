@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn of_an_accepted_form_only_the_content_is_kept() {
         let progress = with(json!({ "action": "accept", "content": { "yes": true } }));
-        let written = String::from_utf8(progress.write()).unwrap();
+        let written = String::from_utf8(progress.write()).expect("JSON is text");
         let digest = format!("{:?}", Question::Roots.digest());
         assert_eq!(written.replace(&digest, "words"), r#"{"v":1,"a":{"key":{"d":"words","c":{"yes":true}}}}"#);
     }

@@ -51,10 +51,13 @@ pub(super) struct Cell(OnceLock<Weak<Engine>>);
 /// #[tool]
 /// async fn count(database: Dep<Database>) -> u64 { 0 }
 ///
-/// let server = Server::new("shop", "1.0.0").tools([]).build().unwrap();
+/// # fn main() -> rejoinder::Result<()> {
+/// let server = Server::new("shop", "1.0.0").tools([]).build()?;
 /// let error = server.handle().add_tools(tools![count]).unwrap_err();
 /// assert!(matches!(error, AddError::Wiring(_)));
 /// assert!(error.to_string().contains("parameter `database` needs a"));
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

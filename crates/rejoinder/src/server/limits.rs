@@ -51,7 +51,7 @@ impl Server {
     /// let client = Client::new(Server::new("small", "1.0.0").tools([]).max_sessions(1)).era(Era::Session);
     /// assert!(client.list_tools().await.is_ok());
     /// let second = client.name("another").list_tools().await.unwrap_err();
-    /// assert_eq!(second.rpc().unwrap().status, 503);
+    /// assert_eq!(second.rpc().map(|error| error.status.as_u16()), Some(503));
     /// # }
     /// ```
     pub fn max_sessions(mut self, sessions: usize) -> Self {
