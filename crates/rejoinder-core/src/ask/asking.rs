@@ -209,7 +209,7 @@ impl<T> Ask<T> {
         let Some(carrier) = carrier else {
             return Err(Halt::Failed(ToolError::nobody_to_ask()));
         };
-        let answer = carrier.ask(key, &question, fits).await?;
+        let answer = carrier.ask(key, question, fits).await?;
         read(&answer)
     }
 

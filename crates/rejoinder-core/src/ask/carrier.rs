@@ -1,5 +1,6 @@
-use std::sync::Arc;
+use std::{future::Ready, sync::Arc};
 
+use futures_util::future::Either;
 use serde_json::Value;
 
 use super::{BadAnswer, NextRound, Question};
@@ -18,12 +19,7 @@ pub trait Carrier: Send + Sync {
     ///
     /// [`Halt::Pending`] when the answer comes in another round, or never because the question is the author's mistake,
     /// and whatever else ends the call.
-    fn ask<'a>(
-        &'a self,
-        key: &'a str,
-        question: &'a Question,
-        fits: Fits<'a>,
-    ) -> BoxFuture<'a, Result<Arc<Value>, Halt>>;
+    fn ask<'a>(&'a self, key: &'a str, question: Question, fits: Fits<'a>) -> Asked<'a>;
 
     /// The answer that is already there, where answers come with a request: nobody needs to be asked for it.
     fn answered(&self, _key: &str, _question: &Question, _fits: Fits<'_>) -> Option<Arc<Value>> {
@@ -63,6 +59,11 @@ pub trait Carrier: Send + Sync {
     }
 }
 
+/// An answer that is there at once, or in another round; or one that is waited for.
+pub type Asked<'a> = Either<Ready<Settled>, BoxFuture<'a, Settled>>;
+
+type Settled = Result<Arc<Value>, Halt>;
+
 /// Which answers to a question can be used.
 #[derive(Clone, Copy)]
 pub struct Fits<'a> {
@@ -82,7 +83,7 @@ impl std::fmt::Debug for Fits<'_> {
 #[derive(Debug)]
 pub struct Parked {
     /// What is asked, by key, in the order in which it was.
-    pub questions: Vec<(String, Question)>,
+    pub questions: Vec<(Arc<str>, Question)>,
     /// What the next round must know.
     pub state: Vec<u8>,
     /// Whether this round got further than the one before: to an answer, a step or a state of its own that is new.

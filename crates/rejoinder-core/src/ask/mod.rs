@@ -14,7 +14,7 @@ mod wire;
 
 pub use answer::{Answer, BadAnswer, Visited};
 pub use asking::Ask;
-pub use carrier::{Carrier, Fits, Parked};
+pub use carrier::{Asked, Carrier, Fits, Parked};
 pub use digest::Digest;
 pub use from_outcome::{FromOutcome, Keeps, Value};
 pub use next_round::{NextRound, Posed};

@@ -66,8 +66,14 @@ impl Form {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The schema as JSON text.
-    pub(crate) fn json(&self) -> &RawValue {
+    /// The form as JSON, which is made once.
+    ///
+    /// ```
+    /// use rejoinder_core::form::Form;
+    ///
+    /// assert_eq!(Form::new().json().get(), r#"{"type":"object","properties":{}}"#);
+    /// ```
+    pub fn json(&self) -> &RawValue {
         self.0.json.get_or_init(|| serde_json::value::to_raw_value(self).expect("names and JSON serialise"))
     }
 

@@ -153,7 +153,7 @@ fn poll<O: 'static>(
 fn tool(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<CallToolResult>) -> Reply {
     let result = match outcome {
         Ok(Ok(result)) => Ok(result),
-        failed => settle(&bound.target(), failed),
+        failed => settle(bound.target(), failed),
     };
     match result {
         Ok(mut result) => {
@@ -165,7 +165,7 @@ fn tool(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<CallToolResul
 }
 
 fn prompt(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<GetPromptResult>) -> Reply {
-    match flatten(&bound.target(), outcome) {
+    match flatten(bound.target(), outcome) {
         Ok(mut result) => {
             result.result_type.get_or_insert(ResultType::COMPLETE);
             result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut())

@@ -101,11 +101,11 @@ impl Called {
 
 impl Request<'_> {
     /// The checks come in the order in which their errors should win: what the request is, then what it wants.
-    fn answer(&self, params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
+    fn answer(&self, mut params: Params<'_>, http: Http) -> Result<Answer, RpcError> {
         if self.method == "initialize" && !self.engine.options.sessions {
             return Err(RpcError::no_sessions(params.raw));
         }
-        let meta = params.meta.as_ref().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
+        let meta = params.meta.as_mut().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
         let headers = http.as_deref().map(|(headers, _)| headers);
         let version = version(meta)?;
         headers.map_or(Ok(()), |headers| check_version(headers, version))?;
@@ -164,7 +164,7 @@ impl Request<'_> {
         bound: Bound,
         begun: Begun,
     ) -> Result<Answer, RpcError> {
-        let entry = tool.ok_or_else(|| RpcError::unknown_tool(self.engine, &bound.target()))?;
+        let entry = tool.ok_or_else(|| RpcError::unknown_tool(self.engine, bound.target()))?;
         let read = match arguments {
             Arguments::Ready(ready, _) => ToolArguments::Good(ready),
             Arguments::Absent => explain_tool(self.engine, &entry, "{}")?,

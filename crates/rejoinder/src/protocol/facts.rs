@@ -17,12 +17,12 @@ pub(super) fn version<'a>(meta: &Meta<'a>) -> Result<&'a str, RpcError> {
 }
 
 /// Everything else it says.
-pub(super) fn facts(body: &Bytes, id: &str, meta: &Meta<'_>) -> Result<Facts, RpcError> {
+pub(super) fn facts(body: &Bytes, id: &str, meta: &mut Meta<'_>) -> Result<Facts, RpcError> {
     Ok(Facts {
         request_id: keep(body, id),
         era: Era::Stateless,
         protocol_version: MODERN,
-        capabilities: capabilities(meta.capabilities)?,
+        capabilities: capabilities(meta)?,
         client: client(body, meta)?,
         log_level: log_level(meta.log_level)?,
         progress_token: progress_token(meta.progress_token)?,
@@ -41,17 +41,9 @@ pub(super) fn keep(body: &Bytes, part: &str) -> Bytes {
     }
 }
 
-fn capabilities(raw: Option<&str>) -> Result<ClientCapabilities, RpcError> {
-    match raw {
-        None => Err(missing("clientCapabilities")),
-        Some("{}") => Ok(ClientCapabilities::default()),
-        Some(raw) => object(raw).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities")),
-    }
-}
-
-/// Reads an object; an array would do for serde, and is none.
-fn object<'a, T: serde::Deserialize<'a>>(raw: &'a str) -> Option<T> {
-    raw.starts_with('{').then(|| serde_json::from_str(raw).ok()).flatten()
+fn capabilities(meta: &mut Meta<'_>) -> Result<ClientCapabilities, RpcError> {
+    let declared = meta.capabilities.take().ok_or_else(|| missing("clientCapabilities"))?;
+    declared.ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))
 }
 
 /// The client's `clientInfo`, decoded when somebody asks.

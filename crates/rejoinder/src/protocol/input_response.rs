@@ -12,15 +12,15 @@ pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
             shortened(raw)
         ))
     })?;
-    match answers.iter().find(|(_, answer)| !is_answer(answer)) {
-        None => Ok(answers),
-        Some((key, answer)) => Err(RpcError::invalid_params(format!(
+    if let Some((key, answer)) = answers.iter().find(|(_, answer)| !is_answer(answer)) {
+        return Err(RpcError::invalid_params(format!(
             "`params.inputResponses` has no answer under `{}`: it is what the user did with a form, such as \
              `{{\"action\":\"accept\",\"content\":{{..}}}}`, a sample of a model or a list of roots, not `{}`",
             shortened(key),
             shortened(&answer.to_string())
-        ))),
+        )));
     }
+    Ok(answers)
 }
 
 fn is_answer(answer: &Value) -> bool {

@@ -1,11 +1,14 @@
-use super::{RpcError, error::shortened, params::Field, scan::Scan};
+use rejoinder_core::model::ClientCapabilities;
+
+use super::{RpcError, capabilities::capabilities, error::shortened, params::Field, scan::Scan};
 
 /// A request's `_meta`, values as JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Meta<'a> {
     pub(crate) raw: &'a str,
     pub(crate) version: Option<&'a str>,
-    pub(crate) capabilities: Option<&'a str>,
+    /// What the client can do; `Some(None)` if it says it in no way that can be read.
+    pub(crate) capabilities: Option<Option<ClientCapabilities>>,
     pub(crate) client: Option<&'a str>,
     /// Whether that has the texts that a `clientInfo` must have.
     pub(crate) is_client: bool,
@@ -25,7 +28,12 @@ impl<'a> Meta<'a> {
         while let Some(key) = scan.key(&mut first)? {
             let (field, value) = match &*key {
                 "io.modelcontextprotocol/protocolVersion" => (&mut meta.version, scan.raw()?),
-                "io.modelcontextprotocol/clientCapabilities" => (&mut meta.capabilities, scan.raw()?),
+                "io.modelcontextprotocol/clientCapabilities" => {
+                    if meta.capabilities.replace(capabilities(scan)?).is_some() {
+                        return Err(twice(&key));
+                    }
+                    continue;
+                }
                 "io.modelcontextprotocol/clientInfo" => {
                     let client;
                     (client, meta.is_client) = client_info(scan)?;
@@ -39,12 +47,16 @@ impl<'a> Meta<'a> {
                 }
             };
             if field.replace(value).is_some() {
-                return Err(RpcError::invalid_params(format!("`params._meta` has `{}` twice", shortened(&key))));
+                return Err(twice(&key));
             }
         }
         meta.raw = scan.since(&start);
         Ok(meta)
     }
+}
+
+fn twice(key: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params._meta` has `{}` twice", shortened(key)))
 }
 
 /// A `clientInfo`, and whether it is an object with the texts `name` and `version`, each once.

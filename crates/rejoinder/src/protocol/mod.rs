@@ -4,6 +4,7 @@
 
 mod answer;
 mod arguments;
+mod capabilities;
 mod completion;
 mod dispatch;
 mod envelope;

@@ -1,11 +1,6 @@
 //! One round of a call: what it brings from the last one, and what it hands to the next.
 
-use std::{
-    borrow::Cow,
-    panic::AssertUnwindSafe,
-    sync::{Arc, OnceLock},
-    time::SystemTime,
-};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::SystemTime};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -42,8 +37,8 @@ pub(super) struct Bound {
     target: Bytes,
     arguments: Option<Bytes>,
     principal: Option<String>,
-    /// Made once: a round that goes on and asks again needs it twice.
-    binding: OnceLock<Box<Binding<'static>>>,
+    /// Made when a state came: a round that goes on and asks again needs it twice.
+    binding: Option<Box<Binding<'static>>>,
     /// When the state that it came with ends.
     expires: Option<SystemTime>,
 }
@@ -73,29 +68,33 @@ impl Bound {
                 .principal
                 .of(facts)
                 .map_err(|panicked| RpcError::panicked(PRINCIPAL, panicked))?,
-            binding: OnceLock::new(),
+            binding: None,
             expires: None,
         })
     }
 
     /// The tool, prompt or resource that is called.
-    pub(super) fn target(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.target)
+    pub(super) fn target(&self) -> &str {
+        text(&self.target)
     }
 
     /// Whether the arguments were looked at.
     #[cfg(test)]
     pub(super) fn is_made(&self) -> bool {
-        self.binding.get().is_some()
+        self.binding.is_some()
+    }
+
+    fn binding(&self) -> Binding<'static> {
+        let arguments = self.arguments.as_deref().map(text);
+        Binding::new(self.method, self.target(), arguments)
     }
 
     fn with<T>(&self, run: impl FnOnce(&Binding<'_>) -> T) -> T {
-        let parts: Option<[&str; 1]> = self.principal.as_deref().map(|principal| [principal]);
-        let binding = self.binding.get_or_init(|| {
-            let arguments = self.arguments.as_ref().map(|arguments| String::from_utf8_lossy(arguments));
-            Box::new(Binding::new(self.method, &self.target(), arguments.as_deref()))
-        });
-        run(&binding.principal(parts.as_ref().map(|parts| &parts[..])))
+        let binding = self.binding.as_deref().copied().unwrap_or_else(|| self.binding());
+        match self.principal.as_deref() {
+            None => run(&binding),
+            Some(principal) => run(&binding.principal(Some(&[principal]))),
+        }
     }
 
     /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
@@ -105,6 +104,7 @@ impl Bound {
             Field::Wrong => return Err(refused(Refused::not_text(self.method))),
             Field::Given(token) => {
                 let unsealed = engine.seal.unseal(self.method, token).map_err(refused)?;
+                self.binding = Some(Box::new(self.binding()));
                 Some(self.with(|binding| engine.seal.admit(binding, unsealed)).map_err(refused)?)
             }
         };
@@ -140,6 +140,11 @@ impl Bound {
         };
         question_reply(id, &parked.questions, &token, &engine.info_json)
     }
+}
+
+/// A part of the body, which is text.
+fn text(part: &[u8]) -> &str {
+    std::str::from_utf8(part).expect("what is not text is refused before anything of it is read")
 }
 
 pub(super) fn refused(_: Refused) -> RpcError {

@@ -1,5 +1,7 @@
 //! Replies and notifications as bytes.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::StatusCode;
 use rejoinder_core::{
@@ -104,8 +106,8 @@ fn only_text(result: &CallToolResult) -> Option<&str> {
 }
 
 /// A reply with what a round asks. Its state is a token, in which there is nothing to escape.
-pub(super) fn question_reply(id: &str, questions: &[(String, Question)], token: &str, server: &RawValue) -> Reply {
-    let mut out = head(id, 512 + 256 * questions.len() + token.len());
+pub(super) fn question_reply(id: &str, questions: &[(Arc<str>, Question)], token: &str, server: &RawValue) -> Reply {
+    let mut out = head(id, 320 + token.len() + questions.iter().map(about).sum::<usize>());
     out.extend_from_slice(br#","result":{"resultType":"input_required","#);
     if !questions.is_empty() {
         out.extend_from_slice(br#""inputRequests":"#);
@@ -118,6 +120,16 @@ pub(super) fn question_reply(id: &str, questions: &[(String, Question)], token: 
         out.extend_from_slice(part.as_bytes());
     }
     signed(out, server)
+}
+
+/// How many bytes a question takes, about: a buffer that is much larger comes from where the allocator is slow.
+fn about((key, question): &(Arc<str>, Question)) -> usize {
+    let words = match question {
+        Question::Form { message, form } => message.len() + form.json().get().len(),
+        Question::Visit { message, url } => message.len() + url.len(),
+        _ => 256,
+    };
+    key.len() + words + 96
 }
 
 /// A reply with a result that may have a `_meta` of its own.

@@ -5,6 +5,7 @@
 //! * [`seal`]: what makes a `requestState`, which travels through the client's hands, as trustworthy as if the server
 //!   had kept it.
 
+mod by_key;
 mod progress;
 pub(crate) mod seal;
 mod session;

@@ -1,8 +1,10 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use rejoinder_core::ask::Digest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
+
+use super::by_key::ByKey;
 
 /// What a call has got so far: the content of its state. Names are short because the client carries it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -10,14 +12,14 @@ pub(crate) struct Progress {
     #[serde(rename = "v")]
     pub(super) version: u8,
     /// The answers that were given, by key.
-    #[serde(rename = "a", default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) answers: BTreeMap<String, Given>,
+    #[serde(rename = "a", default, skip_serializing_if = "ByKey::is_empty")]
+    pub(super) answers: ByKey<Given>,
     /// The questions that are out, by key.
-    #[serde(rename = "q", default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) questions: BTreeMap<String, Open>,
+    #[serde(rename = "q", default, skip_serializing_if = "ByKey::is_empty")]
+    pub(super) questions: ByKey<Open>,
     /// The steps that were taken, by key.
-    #[serde(rename = "s", default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(super) steps: BTreeMap<String, Value>,
+    #[serde(rename = "s", default, skip_serializing_if = "ByKey::is_empty")]
+    pub(super) steps: ByKey<Value>,
     /// What a function that makes its rounds by hand keeps.
     #[serde(rename = "k", default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Value>,
@@ -92,20 +94,15 @@ fn is_zero(number: &u8) -> bool {
 #[derive(Default, Deserialize)]
 struct Steps {
     #[serde(rename = "s", default)]
-    steps: BTreeMap<String, Value>,
+    steps: ByKey<Value>,
 }
 
 const VERSION: u8 = 1;
 
 impl Default for Progress {
     fn default() -> Self {
-        Self {
-            version: VERSION,
-            answers: BTreeMap::new(),
-            questions: BTreeMap::new(),
-            steps: BTreeMap::new(),
-            kept: None,
-        }
+        let (answers, questions, steps) = Default::default();
+        Self { version: VERSION, answers, questions, steps, kept: None }
     }
 }
 
@@ -113,9 +110,11 @@ impl Progress {
     /// Reads a state that was sealed here or by another build. Of one that is not understood only the steps count, which
     /// must not be taken twice; the user is asked again.
     pub(crate) fn read(state: &[u8]) -> Self {
-        let known = serde_json::from_slice(state).ok().filter(|progress: &Self| progress.version == VERSION);
+        // Looked at once as text, and not in every string of it.
+        let state = std::str::from_utf8(state).unwrap_or_default();
+        let known = serde_json::from_str(state).ok().filter(|progress: &Self| progress.version == VERSION);
         known.unwrap_or_else(|| {
-            let Steps { steps } = serde_json::from_slice(state).unwrap_or_default();
+            let Steps { steps } = serde_json::from_str(state).unwrap_or_default();
             Self { steps, ..Self::default() }
         })
     }
@@ -123,11 +122,11 @@ impl Progress {
     /// Whether there is more in it than there was: questions, and answers that cannot be used, are no more. Where there
     /// was nothing, the call could as well have begun in this round.
     pub(super) fn is_further_than(&self, before: &Self) -> bool {
-        let is_new = |(key, given): (&String, &Given)| before.answers.get(key) != Some(given);
+        let is_new = |(key, given): (&Arc<str>, &Given)| before.answers.get(key) != Some(given);
         let began = before.answers.is_empty() && before.steps.is_empty() && before.kept.is_none();
         began
             || self.answers.iter().any(is_new)
-            || self.steps.keys().any(|step| !before.steps.contains_key(step))
+            || self.steps.iter().any(|(step, _)| !before.steps.contains(step))
             || self.kept != before.kept
     }
 
@@ -144,7 +143,7 @@ mod tests {
 
     fn with(answer: Value) -> Progress {
         let given = Given { digest: Question::Roots.digest(), answer: Arc::new(answer) };
-        Progress { answers: BTreeMap::from([("key".to_owned(), given)]), ..Progress::default() }
+        Progress { answers: ByKey::from_iter([("key".into(), given)]), ..Progress::default() }
     }
 
     #[test]
@@ -173,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_another_build_has_written_is_no_progress_but_its_steps_were_taken() {
-        let steps = BTreeMap::from([("charge".to_owned(), json!(100))]);
+        let steps = ByKey::from_iter([("charge".into(), json!(100))]);
         let taken = Progress { steps: steps.clone(), ..Progress::default() };
         let known = Progress { steps, ..with(json!({ "action": "decline" })) };
         assert_eq!(Progress::read(&known.write()), known);
@@ -188,9 +187,9 @@ mod tests {
     #[test]
     fn a_number_that_a_step_gave_comes_back_to_the_last_bit() {
         for number in [0.945_270_695_553_922_3, 0.1 + 0.2, f64::MIN_POSITIVE, f64::MAX, -1e-300] {
-            let steps = BTreeMap::from([("price".to_owned(), json!(number))]);
+            let steps = ByKey::from_iter([("price".into(), json!(number))]);
             let read = Progress::read(&Progress { steps, ..Progress::default() }.write());
-            assert_eq!(read.steps["price"].as_f64(), Some(number));
+            assert_eq!(read.steps.get("price").and_then(Value::as_f64), Some(number));
         }
     }
 

@@ -7,10 +7,10 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use futures_util::future::try_join_all;
+use futures_util::future::{Either, try_join_all};
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question},
+    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question},
     call::Turns,
     error::{Halt, ToolError},
 };
@@ -91,7 +91,7 @@ impl Live {
     }
 
     /// The answer that is there, else it is asked.
-    async fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
+    async fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
         let digest = question.digest();
         {
             let mut so_far = self.so_far();
@@ -105,7 +105,7 @@ impl Live {
         if let Some(Given { answer, .. }) = given.filter(|given| (fits.check)(&given.answer).is_ok()) {
             return Ok(answer);
         }
-        let answer = self.pose(key, question, fits).await?;
+        let answer = self.pose(key, &question, fits).await?;
         self.so_far().answers.insert(key.to_owned(), Given { digest, answer: Arc::clone(&answer) });
         Ok(answer)
     }
@@ -180,13 +180,8 @@ fn as_json(answer: &ClientResult) -> Value {
 }
 
 impl Carrier for Live {
-    fn ask<'a>(
-        &'a self,
-        key: &'a str,
-        question: &'a Question,
-        fits: Fits<'a>,
-    ) -> BoxFuture<'a, Result<Arc<Value>, Halt>> {
-        Box::pin(self.answer(key, question, fits))
+    fn ask<'a>(&'a self, key: &'a str, question: Question, fits: Fits<'a>) -> Asked<'a> {
+        Either::Right(Box::pin(self.answer(key, question, fits)))
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {

@@ -1,19 +1,22 @@
 //! Questions that go out with the reply of a round and come back answered with the next one.
 
 use std::{
-    collections::BTreeMap,
+    future::ready,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures_util::future::Either;
+
 use rejoinder_core::{
     BoxFuture,
-    ask::{BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question},
+    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question},
     error::{Halt, ToolError},
 };
 use serde_json::Value;
 
 use super::{
     TRIES,
+    by_key::ByKey,
     progress::{Given, Open, Progress},
     unusable,
 };
@@ -29,17 +32,17 @@ pub(crate) struct Round {
 }
 
 /// The answers of a round, by key.
-pub(crate) type Answers = BTreeMap<String, Arc<Value>>;
+pub(crate) type Answers = ByKey<Arc<Value>>;
 
 #[derive(Debug, Default)]
 struct Now {
     /// What the next round will know of what was looked at in this one.
     progress: Progress,
-    asked: Vec<(String, Question)>,
+    asked: Vec<(Arc<str>, Question)>,
     /// The digest of what was asked under each key, to tell a key that is used twice.
-    seen: BTreeMap<String, Digest>,
+    seen: ByKey<Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
-    unfit: BTreeMap<String, (Arc<Value>, String)>,
+    unfit: ByKey<(Arc<Value>, String)>,
     /// Whether a function stopped in the middle.
     cut_short: bool,
     mistake: Option<ToolError>,
@@ -59,11 +62,11 @@ impl Round {
     }
 
     /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
-    fn given(&self, now: &mut Now, key: &str, digest: Digest, fits: Fits<'_>) -> Option<Arc<Value>> {
+    fn given(&self, now: &mut Now, key: &Arc<str>, digest: Digest, fits: Fits<'_>) -> Option<Arc<Value>> {
         let usable = |answer: &Value| (fits.check)(answer).is_ok();
         let recorded = self.before.answers.get(key);
         if recorded.is_some_and(|given| given.digest != digest) {
-            tracing::debug!(key, "a recorded answer is to other words than the question has now");
+            tracing::debug!(key = &**key, "a recorded answer is to other words than the question has now");
         }
         let recorded = recorded.filter(|given| given.digest == digest && usable(&given.answer));
         let answer = recorded.map(|given| &given.answer).or_else(|| {
@@ -71,7 +74,7 @@ impl Round {
             let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
             self.answers.get(key).filter(|answer| counts && usable(answer))
         })?;
-        now.progress.answers.insert(key.to_owned(), Given { digest, answer: Arc::clone(answer) });
+        now.progress.answers.insert(Arc::clone(key), Given { digest, answer: Arc::clone(answer) });
         Some(Arc::clone(answer))
     }
 
@@ -85,17 +88,17 @@ impl Round {
         });
         let recorded = self.before.answers.iter().map(|(key, given)| (key, given.clone()));
         for (key, given) in fresh.chain(recorded) {
-            if !seen.contains_key(key) && !unfit.contains_key(key) {
-                progress.answers.entry(key.clone()).or_insert(given);
+            if !seen.contains(key) && !unfit.contains(key) {
+                progress.answers.fill(key, || given);
             }
         }
     }
 
     /// The answer that is there, else it is asked.
-    fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
-        let digest = question.digest();
+    fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
+        let (key, digest) = (&Arc::from(key), question.digest());
         let mut now = self.now();
-        if now.seen.insert(key.to_owned(), digest).is_some_and(|other| other != digest) {
+        if now.seen.insert(Arc::clone(key), digest).is_some_and(|other| other != digest) {
             return Err(now.mistake(ToolError::two_questions(key)));
         }
         if let Some(answer) = self.given(&mut now, key, digest, fits) {
@@ -103,18 +106,21 @@ impl Round {
         }
         let open = self.before.questions.get(key);
         let mut asked = Open { digest, bad: 0, reworded: open.map_or(0, |open| open.reworded) };
-        let mut shown = question.clone();
+        let mut shown = question;
         match (self.answers.get(key), open) {
             (Some(answer), Some(open)) if open.digest == digest => {
                 let reason = (fits.check)(answer).err().map(|BadAnswer(reason)| reason).unwrap_or_default();
                 asked.bad = open.bad + 1;
-                if asked.bad >= TRIES || !question.bears_repeating(answer) {
+                if asked.bad >= TRIES || !shown.bears_repeating(answer) {
                     return Err(Halt::Failed(ToolError::new(unusable(key, &reason))));
                 }
-                shown = question.because(&reason);
+                shown = shown.because(&reason);
             }
             (Some(_), Some(_)) => {
-                tracing::debug!(key, "an answer is to other words than the question has now: it is asked again");
+                tracing::debug!(
+                    key = &**key,
+                    "an answer is to other words than the question has now: it is asked again"
+                );
                 asked.reworded += 1;
                 if asked.reworded >= REWORDINGS {
                     return Err(now.mistake(ToolError::mistake(format!(
@@ -127,9 +133,8 @@ impl Round {
             (None, Some(open)) if open.digest == digest => asked.bad = open.bad,
             _ => {}
         }
-        now.progress.questions.insert(key.to_owned(), asked);
-        if !now.asked.iter().any(|(other, _)| other == key) {
-            now.asked.push((key.to_owned(), shown));
+        if now.progress.questions.insert(Arc::clone(key), asked).is_none() {
+            now.asked.push((Arc::clone(key), shown));
         }
         Err(Halt::Pending)
     }
@@ -139,6 +144,7 @@ impl Now {
     /// Notes what is asked by hand. An answer that did not fit was one of its tries, and none gives no new ones.
     fn pose(&mut self, posed: Posed, before: Option<&Open>, answered: bool) -> Result<(), ToolError> {
         let Posed { key, question, .. } = posed;
+        let key = Arc::from(key);
         let digest = question.digest();
         if self.seen.get(&key).is_some_and(|other| *other != digest) {
             return Err(ToolError::two_questions(&key));
@@ -157,7 +163,7 @@ impl Now {
                 question.because(&reason)
             }
         };
-        self.progress.questions.insert(key.clone(), open);
+        self.progress.questions.insert(Arc::clone(&key), open);
         self.asked.push((key, shown));
         Ok(())
     }
@@ -170,20 +176,15 @@ impl Now {
 }
 
 impl Carrier for Round {
-    fn ask<'a>(
-        &'a self,
-        key: &'a str,
-        question: &'a Question,
-        fits: Fits<'a>,
-    ) -> BoxFuture<'a, Result<Arc<Value>, Halt>> {
-        Box::pin(std::future::ready(self.answer(key, question, fits)))
+    fn ask<'a>(&'a self, key: &'a str, question: Question, fits: Fits<'a>) -> Asked<'a> {
+        Either::Left(ready(self.answer(key, question, fits)))
     }
 
     fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Arc<Value>> {
-        let (digest, mut now) = (question.digest(), self.now());
+        let (key, digest, mut now) = (Arc::from(key), question.digest(), self.now());
         // A clash is told by whoever asks: here, nobody is asked.
-        now.seen.entry(key.to_owned()).or_insert(digest);
-        self.given(&mut now, key, digest, fits)
+        now.seen.fill(&key, || digest);
+        self.given(&mut now, &key, digest, fits)
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -192,7 +193,7 @@ impl Carrier for Round {
     }
 
     fn record(&self, step: &str, result: Value) {
-        self.now().progress.steps.insert(step.to_owned(), result);
+        self.now().progress.steps.insert(step.into(), result);
     }
 
     fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>> {
@@ -205,11 +206,11 @@ impl Carrier for Round {
         let mut now = self.now();
         match (fits.check)(&given.answer) {
             Ok(()) => {
-                now.progress.answers.insert(key.to_owned(), given.clone());
+                now.progress.answers.insert(key.into(), given.clone());
                 Some(given.answer)
             }
             Err(BadAnswer(reason)) => {
-                now.unfit.insert(key.to_owned(), (given.answer, reason));
+                now.unfit.insert(key.into(), (given.answer, reason));
                 None
             }
         }
@@ -224,10 +225,10 @@ impl Carrier for Round {
         now.progress.kept = next.state;
         self.carry_over(&mut now);
         let posed = next.questions.into_iter().try_for_each(|posed| {
-            let (before, answered) = (self.before.questions.get(&posed.key), self.answers.contains_key(&posed.key));
+            let (before, answered) = (self.before.questions.get(&posed.key), self.answers.contains(&posed.key));
             now.pose(posed, before, answered)
         });
-        Box::pin(std::future::ready(posed))
+        Box::pin(ready(posed))
     }
 
     fn cut_short(&self) {
@@ -243,8 +244,8 @@ impl Carrier for Round {
             now.progress.kept.clone_from(&self.before.kept);
         }
         // A step that was taken stays known, although this round did not come to it: it must never be taken again.
-        for (step, result) in &self.before.steps {
-            now.progress.steps.entry(step.clone()).or_insert_with(|| result.clone());
+        for (step, result) in self.before.steps.iter() {
+            now.progress.steps.fill(step, || result.clone());
         }
         let questions = std::mem::take(&mut now.asked);
         let (state, further) = (now.progress.write(), now.progress.is_further_than(&self.before));

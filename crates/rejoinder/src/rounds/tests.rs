@@ -1,6 +1,6 @@
 //! What a round makes of what it was told, and what it tells the next one.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rejoinder_core::{
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{
     Progress, Round,
+    by_key::ByKey,
     progress::{Given, Open},
     seal::Log,
 };
@@ -32,22 +33,22 @@ fn open(message: &str) -> Open {
     Open { digest: question(message).digest(), bad: 0, reworded: 0 }
 }
 
-fn by_key<T>(entries: impl IntoIterator<Item = (&'static str, T)>) -> BTreeMap<String, T> {
-    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+fn by_key<T>(entries: impl IntoIterator<Item = (&'static str, T)>) -> ByKey<T> {
+    entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
 }
 
 /// The answer under a key, or what there is instead.
 fn ask(round: &Round, key: &str, message: &str) -> Result<Value, Halt> {
     let check = |answer: &Value| <Confirmed as Answer>::read(answer).map(|_| ());
     let fits = Fits { unprompted: false, check: &check };
-    let answer = round.ask(key, &question(message), fits).now_or_never().expect("it is there or it is not");
+    let answer = round.ask(key, question(message), fits).now_or_never().expect("it is there or it is not");
     answer.map(Arc::unwrap_or_clone)
 }
 
 /// The keys that a round asks under in the end, and what the next one will know.
 fn end(round: &Round) -> (Vec<String>, Progress) {
     let Parked { questions, state, .. } = round.parked().expect("it asks").expect("no mistake");
-    (questions.into_iter().map(|(key, _)| key).collect(), Progress::read(&state))
+    (questions.into_iter().map(|(key, _)| key.to_string()).collect(), Progress::read(&state))
 }
 
 #[test]
@@ -74,9 +75,9 @@ fn d5_d8_what_nobody_asks_any_more_is_left_out() {
 fn d5_a_decline_is_to_the_words_that_were_declined() {
     let decline = json!({ "action": "decline" });
     let before = Progress { answers: by_key([("sure", given("Sure?", decline.clone()))]), ..Progress::default() };
-    let same = Round::new(before.clone(), BTreeMap::new());
+    let same = Round::new(before.clone(), ByKey::default());
     assert_eq!(ask(&same, "sure", "Sure?").unwrap(), decline);
-    let reworded = Round::new(before, BTreeMap::new());
+    let reworded = Round::new(before, ByKey::default());
     assert!(matches!(ask(&reworded, "sure", "Really sure?"), Err(Halt::Pending)));
     let (asked, after) = end(&reworded);
     assert_eq!(asked, ["sure"]);
@@ -88,7 +89,7 @@ fn d5_a_decline_is_to_the_words_that_were_declined() {
 fn an_entry_that_no_longer_fits_is_asked_for_again() {
     let other = json!({ "action": "accept", "content": { "yes": "perhaps" } });
     let before = Progress { answers: by_key([("sure", given("Sure?", other))]), ..Progress::default() };
-    let round = Round::new(before, BTreeMap::new());
+    let round = Round::new(before, ByKey::default());
     assert!(matches!(ask(&round, "sure", "Sure?"), Err(Halt::Pending)));
     assert_eq!(end(&round).0, ["sure"]);
 }
@@ -97,18 +98,18 @@ fn an_entry_that_no_longer_fits_is_asked_for_again() {
 fn a_round_without_an_answer_changes_no_count() {
     let (bad, reworded) = (2, 1);
     let questions = by_key([("sure", Open { bad, reworded, ..open("Sure?") })]);
-    let round = Round::new(Progress { questions: questions.clone(), ..Progress::default() }, BTreeMap::new());
+    let round = Round::new(Progress { questions: questions.clone(), ..Progress::default() }, ByKey::default());
     assert!(matches!(ask(&round, "sure", "Sure?"), Err(Halt::Pending)));
     assert_eq!(end(&round).1.questions, questions);
 }
 
 #[test]
 fn steps_are_known_in_their_own_round_and_all_that_follow() {
-    let round = Round::new(Progress::default(), BTreeMap::new());
+    let round = Round::new(Progress::default(), ByKey::default());
     assert_eq!(round.recorded("charge"), None);
     round.record("charge", json!(100));
     assert_eq!(round.recorded("charge"), Some(json!(100)));
-    let next = Round::new(end(&round).1, BTreeMap::new());
+    let next = Round::new(end(&round).1, ByKey::default());
     assert_eq!(next.recorded("charge"), Some(json!(100)));
 }
 

@@ -12,7 +12,8 @@ pub(super) const DEEPEST: usize = 128;
 
 /// The canonical form of a JSON text. Anything that is not JSON is its own, and no JSON text has the same.
 pub(super) fn canonical(json: &str) -> Vec<u8> {
-    let mut walk = Walk { rest: json, out: Vec::with_capacity(json.len()), disordered: Vec::new() };
+    // With room for the commas that are added: one for each of a few objects.
+    let mut walk = Walk { rest: json, out: Vec::with_capacity(json.len() + 8), disordered: Vec::new() };
     if walk.value(0).is_some() && walk.peek().is_none() {
         return walk.in_order();
     }
@@ -159,8 +160,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn write_string(&mut self, text: &str) -> Option<()> {
-        serde_json::to_writer(&mut self.out, text).ok()
+    fn write_string(&mut self, text: &Cow<'_, str>) -> Option<()> {
+        match text {
+            // What needs no decoding needs no encoding.
+            Cow::Borrowed(plain) => {
+                self.out.push(b'"');
+                self.out.extend_from_slice(plain.as_bytes());
+                self.out.push(b'"');
+                Some(())
+            }
+            Cow::Owned(text) => serde_json::to_writer(&mut self.out, text).ok(),
+        }
     }
 
     /// A decimal number as its digits, without zeros at either end, and a power of ten.

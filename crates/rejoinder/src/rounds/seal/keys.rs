@@ -4,7 +4,6 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use hkdf::Hkdf;
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
@@ -53,12 +52,11 @@ pub(super) struct Key {
 
 type Secret = SecretBox<[u8; 32]>;
 
-/// Wiped when they are dropped: where a key is kept, the cipher that it is given to, and the text and bytes that it came
-/// as. The hash inside HKDF is not: every state would pay for that.
+/// Wiped when they are dropped: where a key is kept, and the text and bytes that it came as. The hash inside HKDF is not:
+/// every state would pay for that. Nor is the cipher, which is only ever given a key that was made for one state.
 const _: () = {
     const fn wiped<T: ZeroizeOnDrop>() {}
     wiped::<Secret>();
-    wiped::<XChaCha20Poly1305>();
     wiped::<Zeroizing<String>>();
     wiped::<Zeroizing<Vec<u8>>>();
     wiped::<Zeroizing<[u8; SHORTEST]>>();
@@ -210,11 +208,7 @@ impl Key {
         Self { id, secret }
     }
 
-    pub(super) fn cipher(&self) -> XChaCha20Poly1305 {
-        XChaCha20Poly1305::new(self.expose().into())
-    }
-
-    fn expose(&self) -> &[u8; 32] {
+    pub(super) fn expose(&self) -> &[u8; 32] {
         self.secret.expose_secret()
     }
 }

@@ -6,12 +6,14 @@
 //!
 //! * [`keys`]: the secrets, and how they are given and rotated.
 //! * [`token`]: the text on the wire: which key, which nonce, and what only the key opens.
+//! * [`cipher`]: how it is closed and opened.
 //! * [`envelope`]: what is inside: times, a number, the binding, and the state.
 //! * [`binding`] and [`canonical`]: which call a state belongs to.
 //! * [`spent`]: states that may be redeemed once only.
 
 mod binding;
 mod canonical;
+mod cipher;
 mod clock;
 mod envelope;
 mod fuzz;

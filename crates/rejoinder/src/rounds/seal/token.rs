@@ -4,17 +4,15 @@
 //! One token has one text: a decoder that tolerates another spelling would let one state pass for two.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use chacha20poly1305::{AeadInOut, Tag, XNonce};
 
 use super::{
+    cipher::{self, NONCE, TAG},
     keys::{Key, KeyId, StateKeys},
     refused::Reason,
 };
 
 pub(super) const PREFIX: &str = "v1.";
 const ID: usize = size_of::<KeyId>();
-const NONCE: usize = 24;
-const TAG: usize = 16;
 
 /// How many bytes of a token are not what is sealed in it.
 pub(super) const OVERHEAD: usize = ID + NONCE + TAG;
@@ -40,11 +38,7 @@ pub(super) fn seal(key: &Key, nonce: [u8; NONCE], size: usize, write: impl FnOnc
     bytes.extend_from_slice(&key.id);
     bytes.extend_from_slice(&nonce);
     write(&mut bytes);
-    let inside = (&mut bytes[ID + NONCE..]).into();
-    let tag = key
-        .cipher()
-        .encrypt_inout_detached(&XNonce::from(nonce), &associated(key.id), inside)
-        .expect("a state is shorter than the 256 GiB that one nonce may seal");
+    let tag = cipher::encrypt(key.expose(), &nonce, &associated(key.id), &mut bytes[ID + NONCE..]);
     bytes.extend_from_slice(&tag);
     let mut token = String::with_capacity(length(size));
     token.push_str(PREFIX);
@@ -55,24 +49,19 @@ pub(super) fn seal(key: &Key, nonce: [u8; NONCE], size: usize, write: impl FnOnc
 /// What was sealed in a token.
 pub(super) fn open(keys: &StateKeys, token: &str) -> Result<Vec<u8>, Reason> {
     let text = token.strip_prefix(PREFIX).ok_or(Reason::Malformed)?;
-    let mut bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| Reason::Malformed)?;
-    let (head, rest) = bytes.split_first_chunk_mut::<{ ID + NONCE }>().ok_or(Reason::Malformed)?;
-    let (inside, tag) = rest.split_last_chunk_mut::<TAG>().ok_or(Reason::Malformed)?;
-    let (id, nonce) = head.split_first_chunk::<ID>().ok_or(Reason::Malformed)?;
-    let (id, nonce, tag) = (*id, XNonce::try_from(nonce).map_err(|_| Reason::Malformed)?, Tag::from(*tag));
+    let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| Reason::Malformed)?;
+    let (id, rest) = bytes.split_first_chunk::<ID>().ok_or(Reason::Malformed)?;
+    let (nonce, rest) = rest.split_first_chunk::<NONCE>().ok_or(Reason::Malformed)?;
+    let (sealed, tag) = rest.split_last_chunk::<TAG>().ok_or(Reason::Malformed)?;
 
     let mut reason = Reason::UnknownKey;
-    let opened = keys.named(id).any(|key| {
+    let opened = keys.named(*id).find_map(|key| {
         reason = Reason::Broken;
-        // The tag is checked before a byte is changed, so the next key finds what this one found.
-        key.cipher().decrypt_inout_detached(&nonce, &associated(id), (&mut *inside).into(), &tag).is_ok()
+        // A copy for each key: one that does not open it leaves nothing for the next.
+        let mut inside = sealed.to_vec();
+        cipher::decrypt(key.expose(), nonce, &associated(*id), &mut inside, *tag).then_some(inside)
     });
-    if !opened {
-        return Err(reason);
-    }
-    bytes.truncate(bytes.len() - TAG);
-    bytes.drain(..ID + NONCE);
-    Ok(bytes)
+    opened.ok_or(reason)
 }
 
 /// A fresh nonce and a fresh number for the state.

@@ -163,9 +163,9 @@ fn four_answers_stay_under_a_kibibyte() {
         ("payment", json!({ "method": "invoice", "reference": "PO-2026-001234" })),
     ] {
         let answer = json!({ "action": "accept", "content": content });
-        progress.answers.insert(key.to_owned(), Given { digest, answer: answer.into() });
+        progress.answers.insert(key.into(), Given { digest, answer: answer.into() });
     }
-    progress.questions.insert("newsletter".to_owned(), Open { digest, bad: 2, reworded: 1 });
+    progress.questions.insert("newsletter".into(), Open { digest, bad: 2, reworded: 1 });
     let binding = call().principal(Some(&["client", "issuer", "me"]));
     let token = with_keys(&[ONE]).seal(&binding, &progress.write()).unwrap();
     assert!(token.len() < 1024, "{} bytes", token.len());
