@@ -9,7 +9,7 @@ use rejoinder_core::{
     call::{Emitted, Facts},
     model::{CallToolResult, ContentBlock, ResultType},
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{RpcError, failure::incident};
@@ -88,7 +88,7 @@ pub(super) fn tool_reply(id: &str, result: CallToolResult, server: &RawValue) ->
     };
     let mut out = head(id, 256 + text.len());
     out.extend_from_slice(br#","result":{"resultType":"complete","content":[{"type":"text","text":"#);
-    serde_json::to_writer(&mut out, text).expect("a text is JSON, and memory takes it");
+    json(&mut out, text);
     out.extend_from_slice(br#"}],"isError":false,"#);
     signed(out, server)
 }
@@ -111,15 +111,32 @@ pub(super) fn question_reply(id: &str, questions: &[(Arc<str>, Question)], token
     out.extend_from_slice(br#","result":{"resultType":"input_required","#);
     if !questions.is_empty() {
         out.extend_from_slice(br#""inputRequests":"#);
-        let mut json = serde_json::Serializer::new(&mut out);
-        let by_key = questions.iter().map(|(key, question)| (key, question));
-        json.collect_map(by_key).expect("questions are JSON, and memory takes them");
-        out.push(b',');
+        for (index, (key, question)) in questions.iter().enumerate() {
+            out.push(if index == 0 { b'{' } else { b',' });
+            json(&mut out, &**key);
+            out.push(b':');
+            write_question(&mut out, question);
+        }
+        out.extend_from_slice(b"},");
     }
     for part in [r#""requestState":""#, token, r#"","#] {
         out.extend_from_slice(part.as_bytes());
     }
     signed(out, server)
+}
+
+/// A question as JSON. Most are forms, in which the message is all that is not written yet.
+fn write_question(out: &mut Vec<u8>, question: &Question) {
+    let Question::Form { message, form } = question else { return json(out, question) };
+    out.extend_from_slice(br#"{"method":"elicitation/create","params":{"mode":"form","message":"#);
+    json(out, message);
+    out.extend_from_slice(br#","requestedSchema":"#);
+    out.extend_from_slice(form.json().get().as_bytes());
+    out.extend_from_slice(b"}}");
+}
+
+fn json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    serde_json::to_writer(out, value).expect("texts and questions are JSON, and memory takes them");
 }
 
 /// How many bytes a question takes, about: a buffer that is much larger comes from where the allocator is slow.
@@ -212,6 +229,8 @@ pub(crate) fn progress_params(facts: &Facts, progress: f64, total: Option<f64>, 
 
 #[cfg(test)]
 mod tests {
+    use rejoinder_core::form::{Confirmed, Elicit};
+
     use super::*;
 
     #[test]
@@ -223,6 +242,16 @@ mod tests {
             assert_eq!(only_text(&result), Some(text));
             let expected = written(result_reply("1", &result, &server));
             assert_eq!(written(tool_reply("1", result, &server)), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_form_is_written_as_the_serializer_would() {
+        for message in ["", "Sure?", "a \"quote\"\n", "ünïcödé \u{2028}"] {
+            let question = Question::Form { message: message.to_owned(), form: Confirmed::form() };
+            let mut written = Vec::new();
+            write_question(&mut written, &question);
+            assert_eq!(String::from_utf8(written), serde_json::to_string(&question).map_err(|_| unreachable!()));
         }
     }
 

@@ -7,6 +7,8 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use smallvec::SmallVec;
+
 /// A deeper text counts as it is written, so that no argument exhausts the stack.
 pub(super) const DEEPEST: usize = 128;
 
@@ -63,7 +65,7 @@ impl<'a> Walk<'a> {
             b'[' => self.array(depth),
             b'"' => {
                 let text = self.string()?;
-                self.write_string(&text)
+                self.write_string(&text, matches!(text, Cow::Borrowed(_)))
             }
             b'-' | b'0'..=b'9' => self.number(),
             _ => ["true", "false", "null"].into_iter().find(|word| self.rest.starts_with(word)).map(|word| {
@@ -93,7 +95,7 @@ impl<'a> Walk<'a> {
         self.eat(b'{')?;
         let start = self.out.len();
         self.out.push(b'{');
-        let mut members: Vec<Member<'a>> = Vec::new();
+        let mut members: SmallVec<[Member<'a>; 4]> = SmallVec::new();
         while self.eat(b'}').is_none() {
             if !members.is_empty() {
                 self.eat(b',')?;
@@ -102,7 +104,7 @@ impl<'a> Walk<'a> {
             let name = self.string()?;
             self.eat(b':')?;
             let begin = self.out.len();
-            self.write_string(&name)?;
+            self.write_string(&name, matches!(name, Cow::Borrowed(_)))?;
             self.out.push(b':');
             self.value(depth + 1)?;
             // After every member, so that members can change places.
@@ -160,17 +162,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn write_string(&mut self, text: &Cow<'_, str>) -> Option<()> {
-        match text {
-            // What needs no decoding needs no encoding.
-            Cow::Borrowed(plain) => {
-                self.out.push(b'"');
-                self.out.extend_from_slice(plain.as_bytes());
-                self.out.push(b'"');
-                Some(())
-            }
-            Cow::Owned(text) => serde_json::to_writer(&mut self.out, text).ok(),
+    /// Writes a string again. One that needed no decoding needs no encoding.
+    fn write_string(&mut self, text: &str, is_plain: bool) -> Option<()> {
+        if !is_plain {
+            return serde_json::to_writer(&mut self.out, text).ok();
         }
+        self.out.push(b'"');
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(b'"');
+        Some(())
     }
 
     /// A decimal number as its digits, without zeros at either end, and a power of ten.

@@ -49,7 +49,8 @@ pub(super) fn seal(key: &Key, nonce: [u8; NONCE], size: usize, write: impl FnOnc
 /// What was sealed in a token.
 pub(super) fn open(keys: &StateKeys, token: &str) -> Result<Vec<u8>, Reason> {
     let text = token.strip_prefix(PREFIX).ok_or(Reason::Malformed)?;
-    let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| Reason::Malformed)?;
+    let mut bytes = Vec::with_capacity(text.len());
+    URL_SAFE_NO_PAD.decode_vec(text, &mut bytes).map_err(|_| Reason::Malformed)?;
     let (id, rest) = bytes.split_first_chunk::<ID>().ok_or(Reason::Malformed)?;
     let (nonce, rest) = rest.split_first_chunk::<NONCE>().ok_or(Reason::Malformed)?;
     let (sealed, tag) = rest.split_last_chunk::<TAG>().ok_or(Reason::Malformed)?;
