@@ -8,6 +8,7 @@ mod from_outcome;
 mod next_round;
 mod outcome;
 mod question;
+mod reach;
 mod returned;
 mod shorthand;
 mod wire;

@@ -29,6 +29,8 @@ pub(crate) struct Live {
     peer: Peer<RoleServer>,
     /// The request that the call serves.
     request: RequestId,
+    /// The version that the session speaks.
+    version: &'static str,
     so_far: Mutex<SoFar>,
     /// Who asks what is being asked waits for the answer to that.
     asking: Turns,
@@ -54,8 +56,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl Live {
-    pub(crate) fn new(peer: Peer<RoleServer>, request: RequestId) -> Self {
-        Self { peer, request, so_far: Mutex::default(), asking: Turns::default() }
+    pub(crate) fn new(peer: Peer<RoleServer>, request: RequestId, version: &'static str) -> Self {
+        Self { peer, request, version, so_far: Mutex::default(), asking: Turns::default() }
     }
 
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
@@ -64,7 +66,7 @@ impl Live {
     }
 
     async fn send(&self, key: &str, question: &Question) -> Result<Value, ToolError> {
-        let mut params = question.params();
+        let mut params = question.params_in(self.version);
         // What the stateless era has in the request itself: it tells questions apart in logs and tests.
         params["_meta"] = json!({ "rejoinder/key": key });
         if matches!(question, Question::Visit { .. }) {

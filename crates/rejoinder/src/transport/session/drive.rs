@@ -25,8 +25,9 @@ pub(super) async fn drive<O: 'static>(
 ) -> Result<Outcome<O>, ErrorData> {
     let most = engine.options.limits.calls;
     let _running = engine.calls.begin_below(most).ok_or_else(|| error::wire(RpcError::busy(most)))?;
-    let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone(), context.id.clone())));
-    let running = Running::start(ready, engine.asking_call(facts(session, context), carriage));
+    let facts = facts(session, context);
+    let live = Live::new(context.peer.clone(), context.id.clone(), facts.protocol_version);
+    let running = Running::start(ready, engine.asking_call(facts, Carriage::With(Arc::new(live))));
     unless_cancelled(session, context, to_the_end(running, again, Notify::new(context))).await
 }
 
