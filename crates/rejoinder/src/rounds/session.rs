@@ -21,6 +21,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use super::{TRIES, progress::Given, unusable};
 
@@ -31,6 +32,8 @@ pub(crate) struct Live {
     request: RequestId,
     /// The version that the session speaks.
     version: &'static str,
+    /// Cancelled when nothing more comes from the client.
+    unheard: CancellationToken,
     so_far: Mutex<SoFar>,
     /// Who asks what is being asked waits for the answer to that.
     asking: Turns,
@@ -56,8 +59,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl Live {
-    pub(crate) fn new(peer: Peer<RoleServer>, request: RequestId, version: &'static str) -> Self {
-        Self { peer, request, version, so_far: Mutex::default(), asking: Turns::default() }
+    pub(crate) fn new(
+        peer: Peer<RoleServer>,
+        request: RequestId,
+        version: &'static str,
+        unheard: CancellationToken,
+    ) -> Self {
+        Self { peer, request, version, unheard, so_far: Mutex::default(), asking: Turns::default() }
     }
 
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
@@ -66,6 +74,9 @@ impl Live {
     }
 
     async fn send(&self, key: &str, question: &Question) -> Result<Value, ToolError> {
+        if self.unheard.is_cancelled() {
+            return Err(no_answer_can_come(key));
+        }
         let mut params = question.params_in(self.version);
         // What the stateless era has in the request itself: it tells questions apart in logs and tests.
         params["_meta"] = json!({ "rejoinder/key": key });
@@ -78,7 +89,13 @@ impl Live {
         let mut request: CustomRequest = serde_json::from_value(request)?;
         // On the stream of the call, from whichever task it is asked.
         request.extensions.insert(OriginatingRequestId(self.request.clone()));
-        match self.exchange(ServerRequest::CustomRequest(request)).await {
+        let answer = tokio::select! {
+            // Whatever has come counts.
+            biased;
+            answer = self.exchange(ServerRequest::CustomRequest(request)) => answer,
+            () = self.unheard.cancelled() => return Err(no_answer_can_come(key)),
+        };
+        match answer {
             Ok(answer) => Ok(as_json(&answer)),
             Err(ServiceError::McpError(error)) => {
                 Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))
@@ -168,6 +185,12 @@ impl Drop for Open<'_> {
             });
         }
     }
+}
+
+fn no_answer_can_come(key: &str) -> ToolError {
+    ToolError::new(format!(
+        "the client could not be asked `{key}`: nothing more is read from its pipe, so no answer can come"
+    ))
 }
 
 /// A name that no other visit has.

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     protocol::{RpcError, ToolArguments, flatten, read_prompt, read_tool, settle},
-    server::{Engine, Reference},
+    server::{Calls, Engine, Reference},
 };
 
 type Context = RequestContext<RoleServer>;
@@ -47,6 +47,12 @@ impl SessionHandler {
     pub(crate) fn new(engine: Arc<Engine>, ending: CancellationToken) -> Self {
         let session = Session::new(&engine, ending);
         Self { engine, session }
+    }
+
+    /// One at the end of a pipe: `unheard` is cancelled when nothing more is read from it, and its calls count here too.
+    pub(super) fn on_pipe(mut self, unheard: CancellationToken, calls: Calls) -> Self {
+        (self.session.unheard, self.session.calls) = (unheard, calls);
+        self
     }
 
     /// Whether a method exists here: what it is about must have been declared.

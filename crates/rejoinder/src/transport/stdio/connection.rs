@@ -20,19 +20,23 @@ use crate::{
     protocol::{
         Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
     },
-    server::Engine,
+    server::{Calls, Engine},
     transport::{session::readable, shutdown::Shutdown},
 };
 
 /// Serves one client until it closes its end or the server is told to stop; then requests in flight may finish.
+///
+/// Those of a session, which count in `calls`, take a moment longer than this to see that they are cancelled.
 pub(crate) async fn serve(
     engine: &Arc<Engine>,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     shutdown: Shutdown,
+    calls: Calls,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
-    let mut connection = Connection { engine, in_flight: InFlight::new(sender), session: None, out: BytesMut::new() };
+    let in_flight = InFlight::new(sender);
+    let mut connection = Connection { engine, in_flight, session: None, calls, out: BytesMut::new() };
     let ended = connection.converse(&mut input, &mut output, &mut receiver, &shutdown).await;
     connection.in_flight.stop().await;
     match ended {
@@ -51,6 +55,8 @@ struct Connection<'a> {
     in_flight: InFlight,
     /// Begun by the first message of the session era.
     session: Option<Session>,
+    /// The calls of that session.
+    calls: Calls,
     /// What waits to be written.
     out: BytesMut,
 }
@@ -132,7 +138,7 @@ impl Connection<'_> {
                     _ => tracing::debug!(error = %error.message, "a message that cannot be read is passed over"),
                 };
             }
-            let begin = || Session::begin(self.engine, self.in_flight.sender());
+            let begin = || Session::begin(self.engine, self.in_flight.sender(), self.calls.clone());
             return self.session.get_or_insert_with(begin).send(line.clone());
         }
         if envelope.method.is_none() {
