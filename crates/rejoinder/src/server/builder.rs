@@ -67,6 +67,29 @@ impl Server {
     }
 
     /// Provides a service to every `Dep<T>` parameter, in place of an earlier one of its type.
+    ///
+    /// A parameter that can do without is an `Option<Dep<T>>`:
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// struct Mailer;
+    ///
+    /// #[tool]
+    /// async fn close(mailer: Option<Dep<Mailer>>) -> &'static str {
+    ///     if mailer.is_some() { "closed, and everybody told" } else { "closed" }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let server = || Server::new("tickets", "1.0.0").tools(tools![close]);
+    /// assert_eq!(Client::new(server()).call("close", json!({})).await?.text(), "closed");
+    /// let client = Client::new(server().provide(Mailer));
+    /// assert_eq!(client.call("close", json!({})).await?.text(), "closed, and everybody told");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn provide<T: Send + Sync + 'static>(self, service: T) -> Self {
         self.provide_shared(Arc::new(service))
     }
