@@ -111,6 +111,16 @@ fn all_mistakes_are_listed_at_once() {
     "#);
 }
 
+#[test]
+fn a_nest_has_a_name() {
+    let server = Server::new("nested", "1").nest("", tools![report]).nest("shop", tools![ask_for_mail]);
+    insta::assert_snapshot!(server.provide(Database).check().unwrap_err(), @"
+    the server cannot be built:
+      tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
+      `nest`: the name is empty, so nothing would go before the names of the tools: give it one, or use `.tools(..)`
+    ");
+}
+
 /// Sends a letter, where there is somebody to send it.
 #[tool]
 async fn ask_for_mail(#[resolve(is_stored)] stored: bool, mailer: Option<Dep<Mailer>>) -> String {

@@ -121,6 +121,26 @@ async fn ids_that_are_too_long_are_refused_and_not_sent_back() {
 }
 
 #[tokio::test]
+async fn progress_tokens_are_as_long_as_ids() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        let mut message = way.call("add", json!({ "a": 1, "b": 2 }));
+        message["params"]["_meta"]["progressToken"] = "TOKEN".into();
+        let message = message.to_string();
+        for token in [text(1025), text(4_000_000), format!("\"{}\"", "\\u0041".repeat(1024))] {
+            let (status, answer) = way.raw(message.replacen("\"TOKEN\"", &token, 1)).await;
+            let refused = json!({ "jsonrpc": "2.0", "id": 1, "error": {
+                "code": -32602, "message": "`params._meta.progressToken` is longer than 1024 bytes" } });
+            assert_eq!(answer, refused, "over {}", way.name());
+            let expected = if way.is_session() { 200 } else { 400 };
+            assert!(status.is_none_or(|status| status == expected), "over {}: {status:?}", way.name());
+        }
+        let (_, answer) = way.raw(message.replacen("\"TOKEN\"", &text(1024), 1)).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "over {}: {answer}", way.name());
+    }
+}
+
+#[tokio::test]
 async fn ids_come_back_as_they_were_sent_or_are_refused() {
     let host = Host::start().await;
     let long = text(1024);

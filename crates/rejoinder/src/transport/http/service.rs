@@ -170,7 +170,7 @@ impl Endpoint {
         };
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
-            let checked = check_for_session(&envelope);
+            let checked = check_for_session(engine, &envelope);
             return Ok(in_session(sessions, parts, body, checked).await);
         }
         let id = envelope.id;

@@ -128,7 +128,7 @@ impl Connection<'_> {
             return;
         }
         if is_of_session(&envelope, || None) && self.engine.options.sessions {
-            if let Err(error) = check_for_session(&envelope) {
+            if let Err(error) = check_for_session(self.engine, &envelope) {
                 return self.reply(error_reply(envelope.id, &error));
             }
             if let Err(error) = readable(line) {
