@@ -199,7 +199,7 @@ impl<T> Ask<T> {
         }
         let carrier = call.carrier();
         if let Some(refused) = question.out_of_reach(call.facts()) {
-            let answer = carrier.and_then(|carrier| carrier.answered(key, &question, fits));
+            let answer = carrier.map_or(Ok(None), |carrier| carrier.answered(key, &question, fits))?;
             return match (answer, otherwise) {
                 (Some(answer), _) => read(&answer),
                 (None, Some(value)) => Ok(Outcome::Accepted(value)),

@@ -109,16 +109,19 @@ impl Live {
         }
     }
 
+    /// Notes what is asked under a key; another question under it ends the call.
+    fn see(&self, key: &str, digest: Digest) -> Result<(), Halt> {
+        let mut so_far = self.so_far();
+        so_far.see(key, digest).map_err(|mistake| {
+            so_far.mistake.get_or_insert(mistake);
+            Halt::Pending
+        })
+    }
+
     /// The answer that is there, else it is asked.
     async fn answer(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
         let digest = question.digest();
-        {
-            let mut so_far = self.so_far();
-            if let Err(mistake) = so_far.see(key, digest) {
-                so_far.mistake.get_or_insert(mistake);
-                return Err(Halt::Pending);
-            }
-        }
+        self.see(key, digest)?;
         let _turn = self.asking.take(key).await;
         let given = self.so_far().answers.get(key).filter(|given| given.digest == digest).cloned();
         if let Some(Given { answer, .. }) = given.filter(|given| (fits.check)(&given.answer).is_ok()) {
@@ -214,6 +217,11 @@ impl Carrier for Live {
         Box::pin(self.answer(key, question, fits))
     }
 
+    fn answered(&self, key: &str, question: &Question, _: Fits<'_>) -> Result<Option<Arc<Value>>, Halt> {
+        // No answer comes before its question.
+        self.see(key, question.digest()).map(|()| None)
+    }
+
     fn recorded(&self, step: &str) -> Option<Value> {
         self.so_far().steps.get(step).cloned()
     }
@@ -260,7 +268,11 @@ impl Carrier for Live {
         })
     }
 
+    fn mistake(&self) -> Option<ToolError> {
+        self.so_far().mistake.take()
+    }
+
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
-        self.so_far().mistake.take().map(Err)
+        self.mistake().map(Err)
     }
 }
