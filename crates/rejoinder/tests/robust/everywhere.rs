@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{fixture::Host, ways::Way};
+use crate::{client::Post, fixture::Host, ways::Way};
 
 const ADD: &str = r#"{"a":1,"b":2}"#;
 
@@ -64,6 +64,34 @@ async fn arguments_that_nothing_can_hold_are_answered() {
             assert_eq!(answer["id"], 1, "{arguments} over {}: {answer}", way.name());
             way.still_answers().await;
         }
+    }
+}
+
+/// What each way tells of a call whose arguments are exactly this text.
+async fn wide(way: &mut Way, arguments: &str) -> String {
+    let message = way.call("wide", json!("ARGUMENTS")).to_string().replacen("\"ARGUMENTS\"", arguments, 1);
+    let answer = match way {
+        Way::Stateless(_) => way.post(&Post::raw(message).set("Mcp-Name", "wide")).await.1,
+        _ => way.raw(message).await.1,
+    };
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{}: {answer}", way.name())).to_owned()
+}
+
+#[tokio::test]
+async fn integers_of_128_bits_are_read_to_the_last_digit() {
+    let host = Host::start().await;
+    let (most, least) = (u128::MAX, i128::MIN);
+    for mut way in Way::all(&host).await {
+        let told = wide(&mut way, &format!(r#"{{"most":{most},"least":{least}}}"#)).await;
+        assert_eq!(told, format!("{most} {least}"), "over {}", way.name());
+        let told = wide(&mut way, r#"{ "least" : -1, "most" : 18446744073709551616 }"#).await;
+        assert_eq!(told, "18446744073709551616 -1", "over {}", way.name());
+        let told = wide(&mut way, &format!(r#"{{"most":{most}0,"least":{least}}}"#)).await;
+        assert_eq!(told, "Invalid argument `most`: number out of range.", "over {}", way.name());
+        // The words that carry them past a reader who cannot hold them are no argument.
+        let disguised = json!({ "rejoinder/arguments": r#"{"most":1,"least":1}"# }).to_string();
+        let told = wide(&mut way, &disguised).await;
+        assert!(told.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {told}", way.name());
     }
 }
 
@@ -193,7 +221,7 @@ async fn what_is_there_twice_is_refused() {
         let prompt = prompt.to_string().replace("\"ARGUMENTS\"", r#"{"text":"a","text":"b"}"#);
         let answer = match &mut way {
             Way::Stateless(_) => {
-                let post = crate::client::Post::raw(prompt);
+                let post = Post::raw(prompt);
                 host.post(&post.set("Mcp-Method", "prompts/get").set("Mcp-Name", "panicking_prompt")).await.json()
             }
             other => other.raw(prompt).await.1,

@@ -21,7 +21,7 @@ use super::{
     state::Session,
 };
 use crate::{
-    protocol::{RpcError, ToolArguments, flatten, read_prompt, read_tool, settle},
+    protocol::{RpcError, ToolArguments, flatten, read_prompt, read_tool, settle, unwrap},
     server::{Calls, Engine, Reference},
 };
 
@@ -82,11 +82,6 @@ fn cursor(params: Option<&PaginatedRequestParams>) -> Option<&str> {
     params?.cursor.as_deref()
 }
 
-/// The arguments as they were sent, for whoever reads them into a function's own types.
-fn raw(arguments: Option<serde_json::Map<String, serde_json::Value>>) -> String {
-    serde_json::Value::Object(arguments.unwrap_or_default()).to_string()
-}
-
 impl ServerHandler for SessionHandler {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::new(self.engine.capabilities.clone())
@@ -133,7 +128,7 @@ impl ServerHandler for SessionHandler {
         self.check("tools/call")?;
         let (engine, name) = (&self.engine, &*request.name);
         let entry = engine.tool(name).ok_or_else(|| wire(RpcError::unknown_tool(engine, name)))?;
-        let arguments = raw(request.arguments);
+        let arguments = unwrap(request.arguments);
         let ready = match read_tool(engine, &entry, &arguments).map_err(wire)? {
             ToolArguments::Good(ready) => ready,
             ToolArguments::Bad(result) => return Ok(result.into()),
@@ -165,7 +160,7 @@ impl ServerHandler for SessionHandler {
         self.check("prompts/get")?;
         let (engine, name) = (&self.engine, &request.name);
         let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown_prompt(engine, name)))?;
-        let arguments = raw(request.arguments);
+        let arguments = unwrap(request.arguments);
         let ready = read_prompt(engine, &entry, &arguments).map_err(wire)?;
         let again = || read_prompt(engine, &entry, &arguments).ok();
         let outcome = drive(engine, &self.session, &context, ready, again).await?;

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
+        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session, wrap,
     },
     server::{Calls, Engine},
     transport::{session::readable, shutdown::Shutdown},
@@ -139,7 +139,8 @@ impl Connection<'_> {
                 };
             }
             let begin = || Session::begin(self.engine, self.in_flight.sender(), self.calls.clone());
-            return self.session.get_or_insert_with(begin).send(line.clone());
+            let line = wrap(line, &envelope).unwrap_or_else(|| line.clone());
+            return self.session.get_or_insert_with(begin).send(line);
         }
         if envelope.method.is_none() {
             // Nobody answers a response: two sides that did would never stop.
