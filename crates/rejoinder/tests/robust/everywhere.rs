@@ -88,6 +88,13 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
         assert_eq!(told, "18446744073709551616 -1", "over {}", way.name());
         let told = wide(&mut way, &format!(r#"{{"most":{most}0,"least":{least}}}"#)).await;
         assert_eq!(told, "Invalid argument `most`: number out of range.", "over {}", way.name());
+        for no_integer in ["3.5", "3e2"] {
+            let told = wide(&mut way, &format!(r#"{{"most":{no_integer},"least":1}}"#)).await;
+            let number: f64 = no_integer.parse().expect("a number");
+            let told_so =
+                format!("Invalid argument `most`: expected a non-negative integer, got the number `{number:?}`.");
+            assert_eq!(told, told_so, "over {}", way.name());
+        }
         // The words that carry them past a reader who cannot hold them are no argument.
         let disguised = json!({ "rejoinder/arguments": r#"{"most":1,"least":1}"# }).to_string();
         let told = wide(&mut way, &disguised).await;
