@@ -26,7 +26,7 @@ pub(crate) fn wrap(message: &Bytes, envelope: &Envelope<'_>) -> Option<Bytes> {
     Some([&message[..begin], wrapped.as_bytes(), &message[begin + arguments.len()..]].concat().into())
 }
 
-/// The arguments as they were sent, as JSON.
+/// The arguments of a tool, wrapped or not, as JSON.
 pub(crate) fn unwrap(arguments: Option<Map<String, Value>>) -> String {
     match arguments {
         Some(mut arguments) if arguments.len() == 1 => match arguments.get_mut(WRAPPED) {

@@ -160,7 +160,7 @@ impl ServerHandler for SessionHandler {
         self.check("prompts/get")?;
         let (engine, name) = (&self.engine, &request.name);
         let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown_prompt(engine, name)))?;
-        let arguments = unwrap(request.arguments);
+        let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default()).to_string();
         let ready = read_prompt(engine, &entry, &arguments).map_err(wire)?;
         let again = || read_prompt(engine, &entry, &arguments).ok();
         let outcome = drive(engine, &self.session, &context, ready, again).await?;
