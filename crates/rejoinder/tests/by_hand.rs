@@ -105,6 +105,15 @@ async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
     }
 }
 
+/// A state that would come back as another.
+#[tool]
+async fn endless(rounds: Rounds) -> Reply<String> {
+    match rounds.state::<Option<f64>>() {
+        None => Reply::resume(Some(f64::INFINITY)),
+        Some(kept) => Reply::done(format!("{kept:?}")),
+    }
+}
+
 /// Looks at its answers when it has them all.
 #[tool]
 async fn later(rounds: Rounds) -> Reply<String> {
@@ -157,7 +166,20 @@ async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, mistaken, unprompted, twice, nothing_kept, later, mixed, purge, forever, clash])
+        .tools(tools![
+            order,
+            crunch,
+            mistaken,
+            unprompted,
+            twice,
+            nothing_kept,
+            endless,
+            later,
+            mixed,
+            purge,
+            forever,
+            clash
+        ])
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -363,6 +385,11 @@ async fn the_authors_mistakes_are_told() {
             reply.text().starts_with("`Reply::ask` takes no answer to `who` before it has asked"),
             "{}",
             reply.text()
+        );
+        let reply = client.call("endless", json!({})).await.unwrap();
+        assert_eq!(
+            reply.text(),
+            "the state cannot be handed on: the number `inf`, which is not finite, has no form in JSON"
         );
         for tool in ["twice", "clash"] {
             let reply = client.call(tool, json!({})).await.unwrap();

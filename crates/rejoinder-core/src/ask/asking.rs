@@ -198,12 +198,12 @@ impl<T> Ask<T> {
             return Err(Halt::Failed(ToolError::round_is_over()));
         }
         let carrier = call.carrier();
-        if let Some(missing) = question.missing_capability(&call.facts().capabilities) {
-            let answer = carrier.and_then(|carrier| carrier.answered(key, &question, fits));
+        if let Some(refused) = question.out_of_reach(call.facts()) {
+            let answer = carrier.map_or(Ok(None), |carrier| carrier.answered(key, &question, fits))?;
             return match (answer, otherwise) {
                 (Some(answer), _) => read(&answer),
                 (None, Some(value)) => Ok(Outcome::Accepted(value)),
-                (None, None) => Err(Halt::Failed(call.cannot_ask(key, missing))),
+                (None, None) => Err(Halt::Failed(call.cannot_ask(key, refused))),
             };
         }
         let Some(carrier) = carrier else {

@@ -22,9 +22,11 @@ pub trait Carrier: Send + Sync {
     fn ask<'a>(&'a self, key: &'a str, question: Question, fits: Fits<'a>) -> Asked<'a>;
 
     /// The answer that is already there, where answers come with a request: nobody needs to be asked for it.
-    fn answered(&self, _key: &str, _question: &Question, _fits: Fits<'_>) -> Option<Arc<Value>> {
-        None
-    }
+    ///
+    /// # Errors
+    ///
+    /// [`Halt::Pending`] when the question is the author's mistake.
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Value>>, Halt>;
 
     /// The recorded result of a step, if it was taken in this round or an earlier one.
     fn recorded(&self, step: &str) -> Option<Value>;
@@ -49,6 +51,9 @@ pub trait Carrier: Send + Sync {
     /// Says that a function stops in the middle, to wait for an answer: what it did not come to is not what it no longer
     /// asks.
     fn cut_short(&self) {}
+
+    /// The author's mistake that ends the call, if one was made: for a function that has ended nevertheless.
+    fn mistake(&self) -> Option<ToolError>;
 
     /// What this round asks in the end, where questions go out with its reply.
     ///

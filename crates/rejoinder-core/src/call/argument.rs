@@ -50,10 +50,14 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
 
     fn read(json: &RawValue) -> Result<Self, (String, String)> {
         let mut deserializer = serde_json::Deserializer::from_str(json.get());
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let read = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let path = error.path().to_string();
             (if path == "." { String::new() } else { path }, reason(&error.into_inner().to_string()))
-        })
+        })?;
+        // To the reader of a 128-bit integer, one ends where a fraction begins.
+        let Err(rest) = deserializer.end() else { return Ok(read) };
+        let error = serde_json::from_str(json.get()).and_then(|whole: Value| T::deserialize(whole)).err();
+        Err((String::new(), reason(&error.unwrap_or(rest).to_string())))
     }
 
     fn from_value(value: Value) -> Option<Self> {

@@ -102,12 +102,18 @@ impl Call {
         }
     }
 
+    /// The author's mistake that ends the call, if one was made: it is not the function's to swallow.
+    pub fn mistake(&self) -> Option<ToolError> {
+        // Whoever has asked nothing has no carrier yet, and needs none for this.
+        self.0.carrier.get()?.mistake()
+    }
+
     /// The client cannot be asked under that key; a test that watches is told which one it is.
-    pub(crate) fn cannot_ask(&self, key: &str, missing: serde_json::Value) -> ToolError {
+    pub(crate) fn cannot_ask(&self, key: &str, refused: ToolError) -> ToolError {
         if let Some(ran) = self.extension::<Ran>() {
             ran.note_unasked(key);
         }
-        ToolError::missing_capability(missing)
+        refused
     }
 
     /// A call of nobody, for tests of what only needs one to exist.

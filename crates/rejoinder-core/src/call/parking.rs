@@ -37,8 +37,8 @@ impl Call {
     /// If there cannot be one.
     pub async fn next_round<T>(&self, next: NextRound) -> Result<T, ToolError> {
         for Posed { key, question, .. } in &next.questions {
-            if let Some(missing) = question.missing_capability(&self.facts().capabilities) {
-                return Err(self.cannot_ask(key, missing));
+            if let Some(refused) = question.out_of_reach(self.facts()) {
+                return Err(self.cannot_ask(key, refused));
             }
         }
         let carrier = self.carrier().ok_or_else(ToolError::nobody_to_ask)?;

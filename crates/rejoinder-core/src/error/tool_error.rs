@@ -86,6 +86,13 @@ impl ToolError {
         Self::protocol(-32021, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
     }
 
+    /// The client's session speaks a version that has no words for a question.
+    pub(crate) fn too_old(what: &str, speaks: &str, since: &str, required: Value) -> Self {
+        let sentence =
+            format!("the client cannot be asked {what}: its session speaks {speaks}, and that came with {since}");
+        Self::protocol(-32021, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
+    }
+
     pub(crate) fn nobody_to_ask() -> Self {
         Self::new("there is nobody to ask: this call has no client behind it; in a test, `testing::Client` is one")
     }

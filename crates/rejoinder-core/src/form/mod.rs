@@ -19,6 +19,7 @@ mod field_type;
 mod format;
 mod into_choice;
 mod number;
+mod older;
 mod optional;
 mod rules;
 mod schema;

@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::Context;
 use crate::{
-    ask::{Ask, Outcome},
+    ask::{Ask, Outcome, record},
     error::{Halt, ToolError},
 };
 
@@ -117,7 +117,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The step's own, which is not recorded; and if the step comes to itself.
+    /// The step's own, which is not recorded; if the step comes to itself; and if its result cannot be recorded, as a
+    /// number that is not finite, for which JSON has no form.
     pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, ToolError>
     where
         T: Serialize + DeserializeOwned,
@@ -135,7 +136,7 @@ impl Context {
         let mut taking = self.call.begin_step(key).ok_or_else(ToolError::round_is_over)?;
         let result = taking.take(step()).await?;
         if let Some(carrier) = carrier {
-            let result = serde_json::to_value(&result).map_err(|error| {
+            let result = record(&result).map_err(|error| {
                 ToolError::mistake(format!("what the step `{key}` gives cannot be recorded: {error}"))
             })?;
             carrier.record(key, result);

@@ -23,6 +23,25 @@ use crate::{call::Call, error::ToolError};
 /// assert_eq!(list(files).await, "data");
 /// # }
 /// ```
+///
+/// `Option<Dep<T>>` is for a service that need not be there: `None` where none was provided, which is no mistake then.
+///
+/// ```
+/// use rejoinder_core::inject::Dep;
+///
+/// struct Mailer;
+///
+/// async fn close(ticket: u64, mailer: Option<Dep<Mailer>>) -> String {
+///     let told = if mailer.is_some() { "and everybody told" } else { "and nobody told" };
+///     format!("{ticket} closed {told}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(close(7, None).await, "7 closed and nobody told");
+/// assert_eq!(close(7, Some(Dep::new(Mailer))).await, "7 closed and everybody told");
+/// # }
+/// ```
 pub struct Dep<T: ?Sized>(Arc<T>);
 
 impl<T> Dep<T> {
@@ -78,5 +97,12 @@ impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
 
     fn need() -> Option<Need> {
         Some(Need::of::<T>())
+    }
+}
+
+/// A service that need not have been provided: `None` then.
+impl<T: ?Sized + Send + Sync + 'static> FromCall for Option<Dep<T>> {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
+        Ok(call.dependency::<T>().map(Dep))
     }
 }

@@ -59,7 +59,6 @@ where
         Some((self.ready(arguments).ok()?, stream.byte_offset()))
     }
 
-    // A closure takes whatever comes: to it no argument is unknown.
     fn explain(&self, json: &RawValue, _: Unknown) -> Result<Ready<CallToolResult>, BadArguments> {
         self.ready(serde_json::from_str(json.get()).map_err(|error| unread(&error))?)
     }
@@ -67,6 +66,11 @@ where
     fn read_texts(&self, texts: &Texts<'_>, _: Unknown) -> Result<Ready<CallToolResult>, BadArguments> {
         let arguments = texts.names().filter_map(|name| Some((name.to_owned(), texts.get(name)?.into())));
         self.ready(Members(arguments.collect()))
+    }
+
+    // A closure takes whatever comes: to it no argument is unknown.
+    fn takes(&self, _: &str, _: Unknown) -> bool {
+        true
     }
 
     fn params(&self) -> &'static [Param] {

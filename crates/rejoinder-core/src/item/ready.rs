@@ -59,6 +59,9 @@ pub trait Reader<O>: Send + Sync {
     /// Everything that is wrong.
     fn read_texts(&self, texts: &Texts<'_>, unknown: Unknown) -> Result<Ready<O>, BadArguments>;
 
+    /// Whether an argument of that name is looked at.
+    fn takes(&self, name: &str, unknown: Unknown) -> bool;
+
     /// What the author wrote about the parameters.
     fn params(&self) -> &'static [Param];
 }
@@ -81,7 +84,7 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
 
     fn explain(&self, json: &RawValue, unknown: Unknown) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
         let mut members: Members<&RawValue> = serde_json::from_str(json.get()).map_err(|error| unread(&error))?;
-        members.0.retain(|(name, _)| takes::<F>(name, unknown));
+        members.0.retain(|(name, _)| self.takes(name, unknown));
         let twice = members.twice();
         let read = match guarded(|| F::Set::explain(F::PARAMS, &members.0.into_iter().collect())) {
             Ok(read) => read,
@@ -102,22 +105,21 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
         texts: &Texts<'_>,
         unknown: Unknown,
     ) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        let texts = texts.only(|name| takes::<F>(name, unknown));
+        let texts = texts.only(|name| self.takes(name, unknown));
         match guarded(|| F::Set::from_texts(F::PARAMS, &texts)) {
             Ok(read) => read.map(|arguments| self.ready(arguments)),
             Err(panic) => Ok(Ready::panicked(panic)),
         }
     }
 
+    fn takes(&self, name: &str, unknown: Unknown) -> bool {
+        let mut params = F::PARAMS.iter().enumerate();
+        unknown == Unknown::Refused || params.any(|(index, param)| param.name == name && F::Set::is_argument(index))
+    }
+
     fn params(&self) -> &'static [Param] {
         <F as ReadParams>::PARAMS
     }
-}
-
-/// Whether an argument of that name is looked at.
-fn takes<F: Function>(name: &str, unknown: Unknown) -> bool {
-    let mut params = F::PARAMS.iter().enumerate();
-    unknown == Unknown::Refused || params.any(|(index, param)| param.name == name && F::Set::is_argument(index))
 }
 
 type Panic = Box<dyn Any + Send>;

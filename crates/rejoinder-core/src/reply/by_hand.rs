@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use super::{IntoPrompt, IntoReply, IntoResource, ResourceBody};
 use crate::{
-    ask::{Ask, NextRound},
+    ask::{Ask, NextRound, record},
     error::ToolError,
     schema::OutputSchema,
 };
@@ -90,8 +90,13 @@ impl<T> Reply<T> {
     }
 
     /// Hands this on to the next round. It changes nothing about a reply that is done.
+    ///
+    /// What JSON has no form for, such as a number that is not finite, fails the call.
     pub fn with_state(self, state: impl Serialize) -> Self {
-        self.next(|next| Ok(NextRound { state: Some(serde_json::to_value(state)?), ..next }))
+        self.next(|next| match record(&state) {
+            Ok(state) => Ok(NextRound { state: Some(state), ..next }),
+            Err(error) => Err(ToolError::mistake(format!("the state cannot be handed on: {error}"))),
+        })
     }
 
     /// Asks nothing, but lets the client come again with this state: to whoever has time for it then.

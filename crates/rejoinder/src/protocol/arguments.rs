@@ -43,12 +43,13 @@ pub(super) fn explain_tool(engine: &Engine, entry: &ToolEntry, raw: &str) -> Res
 
 /// Reads a prompt's arguments, a whole JSON value.
 pub(crate) fn read_prompt(engine: &Engine, entry: &PromptEntry, raw: &str) -> Result<Ready<GetPromptResult>, RpcError> {
-    let texts: Members<Cow<'_, str>> = serde_json::from_str(raw)
+    let (reader, unknown) = (entry.prompt.reader(), engine.options.unknown_arguments);
+    let mut texts: Members<Cow<'_, str>> = serde_json::from_str(raw)
         .map_err(|_| RpcError::invalid_params("`params.arguments` must be an object of strings"))?;
+    texts.0.retain(|(name, _)| reader.takes(name, unknown));
     texts.twice().map_or(Ok(()), |twice| Err(bad_arguments(&twice)))?;
     let texts: Texts<'_> = texts.0.iter().map(|(name, text)| (&**name, &**text)).collect();
-    let read = entry.prompt.reader().read_texts(&texts, engine.options.unknown_arguments);
-    read.map_err(|bad| bad_arguments(&bad))
+    reader.read_texts(&texts, unknown).map_err(|bad| bad_arguments(&bad))
 }
 
 pub(super) fn bad_arguments(bad: &BadArguments) -> RpcError {

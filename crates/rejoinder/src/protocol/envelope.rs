@@ -113,7 +113,7 @@ impl State<'_> {
 }
 
 /// The longest id, in bytes of JSON: every reply repeats it, and what stays open keeps it.
-const LONGEST_ID: usize = 1024;
+pub(super) const LONGEST_ID: usize = 1024;
 
 /// An id is a string or an integer, and comes back as it was sent.
 fn id(raw: &str) -> Result<&str, RpcError> {

@@ -6,7 +6,7 @@ use rejoinder_core::{
     model::ClientCapabilities,
 };
 
-use super::{RpcError, meta::Meta, version::MODERN};
+use super::{RpcError, envelope::LONGEST_ID, meta::Meta, version::MODERN};
 
 /// The version that the request asks for.
 pub(super) fn version<'a>(meta: &Meta<'a>) -> Result<&'a str, RpcError> {
@@ -61,10 +61,20 @@ fn log_level(raw: Option<&str>) -> Result<Option<Level>, RpcError> {
 
 fn progress_token(raw: Option<&str>) -> Result<Option<ProgressToken>, RpcError> {
     let Some(raw) = raw else { return Ok(None) };
+    short_token(raw)?;
     let token = serde_json::from_str(raw).ok().and_then(|value| ProgressToken::from_json(&value));
     token
         .map(Some)
         .ok_or_else(|| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
+}
+
+/// Every report of progress repeats the token, so it is no longer than an id.
+pub(super) fn short_token(raw: &str) -> Result<(), RpcError> {
+    if raw.len() > LONGEST_ID {
+        let told = format!("`params._meta.progressToken` is longer than {LONGEST_ID} bytes");
+        return Err(RpcError::invalid_params(told));
+    }
+    Ok(())
 }
 
 fn missing(field: &str) -> RpcError {

@@ -4,14 +4,17 @@ use serde::de::IgnoredAny;
 use super::{
     Envelope, RpcError,
     arguments::bad_arguments,
+    facts::short_token,
     input_response::input_responses,
     params::{Arguments, Field},
     round::refused,
 };
-use crate::rounds::seal::Refused;
+use crate::{rounds::seal::Refused, server::Engine};
 
 /// What rmcp would not notice in a request that it reads for the session era, in the words of the other era.
-pub(crate) fn check_for_session(envelope: &Envelope<'_>) -> Result<(), RpcError> {
+pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Result<(), RpcError> {
+    let token = envelope.params.meta.as_ref().and_then(|meta| meta.progress_token);
+    token.filter(|_| envelope.id.is_some()).map_or(Ok(()), short_token)?;
     let (Some(method @ ("tools/call" | "prompts/get" | "resources/read")), Some(_)) =
         (envelope.method.as_deref(), envelope.id)
     else {
@@ -24,7 +27,16 @@ pub(crate) fn check_for_session(envelope: &Envelope<'_>) -> Result<(), RpcError>
     params.input_responses.map(input_responses).transpose()?;
     // Of two arguments of one name it takes the last. What has been read into a tool's own types has each once.
     let Arguments::Raw(raw) = params.arguments else { return Ok(()) };
-    let members: Result<Members<IgnoredAny>, _> = serde_json::from_str(raw);
-    let twice = members.ok().and_then(|members| members.twice());
-    twice.map_or(Ok(()), |twice| Err(bad_arguments(&twice)))
+    let Ok(mut members) = serde_json::from_str::<Members<IgnoredAny>>(raw) else { return Ok(()) };
+    if let (Field::Given(name), unknown) = (&params.name, engine.options.unknown_arguments) {
+        let (tool, prompt) = match method {
+            "tools/call" => (engine.tool(name), None),
+            _ => (None, engine.prompt(name)),
+        };
+        members.0.retain(|(name, _)| {
+            tool.as_ref().is_none_or(|entry| entry.tool.reader().takes(name, unknown))
+                && prompt.as_ref().is_none_or(|entry| entry.prompt.reader().takes(name, unknown))
+        });
+    }
+    members.twice().map_or(Ok(()), |twice| Err(bad_arguments(&twice)))
 }

@@ -20,6 +20,7 @@ mod params;
 mod round;
 mod scan;
 mod version;
+mod wrapped;
 mod write;
 
 #[cfg(test)]
@@ -33,4 +34,5 @@ pub(crate) use error::RpcError;
 pub(crate) use for_session::check_for_session;
 pub(crate) use round::PRINCIPAL;
 pub(crate) use version::{LEGACY, MODERN, is_legacy, is_of_session};
+pub(crate) use wrapped::{unwrap, wrap};
 pub(crate) use write::{Reply, ReplyBody, error_reply};

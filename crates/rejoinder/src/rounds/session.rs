@@ -21,6 +21,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 use super::{TRIES, progress::Given, unusable};
 
@@ -29,6 +30,10 @@ pub(crate) struct Live {
     peer: Peer<RoleServer>,
     /// The request that the call serves.
     request: RequestId,
+    /// The version that the session speaks.
+    version: &'static str,
+    /// Cancelled when nothing more comes from the client.
+    unheard: CancellationToken,
     so_far: Mutex<SoFar>,
     /// Who asks what is being asked waits for the answer to that.
     asking: Turns,
@@ -54,8 +59,13 @@ const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 impl Live {
-    pub(crate) fn new(peer: Peer<RoleServer>, request: RequestId) -> Self {
-        Self { peer, request, so_far: Mutex::default(), asking: Turns::default() }
+    pub(crate) fn new(
+        peer: Peer<RoleServer>,
+        request: RequestId,
+        version: &'static str,
+        unheard: CancellationToken,
+    ) -> Self {
+        Self { peer, request, version, unheard, so_far: Mutex::default(), asking: Turns::default() }
     }
 
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
@@ -64,7 +74,10 @@ impl Live {
     }
 
     async fn send(&self, key: &str, question: &Question) -> Result<Value, ToolError> {
-        let mut params = question.params();
+        if self.unheard.is_cancelled() {
+            return Err(no_answer_can_come(key));
+        }
+        let mut params = question.params_in(self.version);
         // What the stateless era has in the request itself: it tells questions apart in logs and tests.
         params["_meta"] = json!({ "rejoinder/key": key });
         if matches!(question, Question::Visit { .. }) {
@@ -76,7 +89,13 @@ impl Live {
         let mut request: CustomRequest = serde_json::from_value(request)?;
         // On the stream of the call, from whichever task it is asked.
         request.extensions.insert(OriginatingRequestId(self.request.clone()));
-        match self.exchange(ServerRequest::CustomRequest(request)).await {
+        let answer = tokio::select! {
+            // Whatever has come counts.
+            biased;
+            answer = self.exchange(ServerRequest::CustomRequest(request)) => answer,
+            () = self.unheard.cancelled() => return Err(no_answer_can_come(key)),
+        };
+        match answer {
             Ok(answer) => Ok(as_json(&answer)),
             Err(ServiceError::McpError(error)) => {
                 Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))
@@ -90,16 +109,19 @@ impl Live {
         }
     }
 
+    /// Notes what is asked under a key; another question under it ends the call.
+    fn see(&self, key: &str, digest: Digest) -> Result<(), Halt> {
+        let mut so_far = self.so_far();
+        so_far.see(key, digest).map_err(|mistake| {
+            so_far.mistake.get_or_insert(mistake);
+            Halt::Pending
+        })
+    }
+
     /// The answer that is there, else it is asked.
     async fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
         let digest = question.digest();
-        {
-            let mut so_far = self.so_far();
-            if let Err(mistake) = so_far.see(key, digest) {
-                so_far.mistake.get_or_insert(mistake);
-                return Err(Halt::Pending);
-            }
-        }
+        self.see(key, digest)?;
         let _turn = self.asking.take(key).await;
         let given = self.so_far().answers.get(key).filter(|given| given.digest == digest).cloned();
         if let Some(Given { answer, .. }) = given.filter(|given| (fits.check)(&given.answer).is_ok()) {
@@ -168,6 +190,12 @@ impl Drop for Open<'_> {
     }
 }
 
+fn no_answer_can_come(key: &str) -> ToolError {
+    ToolError::new(format!(
+        "the client could not be asked `{key}`: nothing more is read from its pipe, so no answer can come"
+    ))
+}
+
 /// A name that no other visit has.
 fn fresh_id() -> Result<String, ToolError> {
     let mut id = [0; 16];
@@ -182,6 +210,11 @@ fn as_json(answer: &ClientResult) -> Value {
 impl Carrier for Live {
     fn ask<'a>(&'a self, key: &'a str, question: Question, fits: Fits<'a>) -> Asked<'a> {
         Either::Right(Box::pin(self.answer(key, question, fits)))
+    }
+
+    fn answered(&self, key: &str, question: &Question, _: Fits<'_>) -> Result<Option<Arc<Value>>, Halt> {
+        // No answer comes before its question.
+        self.see(key, question.digest()).map(|()| None)
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -230,7 +263,11 @@ impl Carrier for Live {
         })
     }
 
+    fn mistake(&self) -> Option<ToolError> {
+        self.so_far().mistake.take()
+    }
+
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
-        self.so_far().mistake.take().map(Err)
+        self.mistake().map(Err)
     }
 }

@@ -98,9 +98,7 @@ impl Round {
     fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
         let (key, digest) = (&Arc::from(key), question.digest());
         let mut now = self.now();
-        if now.seen.insert(Arc::clone(key), digest).is_some_and(|other| other != digest) {
-            return Err(now.mistake(ToolError::two_questions(key)));
-        }
+        now.see(key, digest)?;
         if let Some(answer) = self.given(&mut now, key, digest, fits) {
             return Ok(answer);
         }
@@ -168,6 +166,14 @@ impl Now {
         Ok(())
     }
 
+    /// Notes what is asked under a key, where nothing else may be asked in the same round.
+    fn see(&mut self, key: &Arc<str>, digest: Digest) -> Result<(), Halt> {
+        match self.seen.insert(Arc::clone(key), digest) {
+            Some(other) if other != digest => Err(self.mistake(ToolError::two_questions(key))),
+            _ => Ok(()),
+        }
+    }
+
     /// Ends the call with the author's mistake, whatever the function would do with an error.
     fn mistake(&mut self, mistake: ToolError) -> Halt {
         self.mistake.get_or_insert(mistake);
@@ -180,11 +186,10 @@ impl Carrier for Round {
         Either::Left(ready(self.answer(key, question, fits)))
     }
 
-    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Option<Arc<Value>> {
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Value>>, Halt> {
         let (key, digest, mut now) = (Arc::from(key), question.digest(), self.now());
-        // A clash is told by whoever asks: here, nobody is asked.
-        now.seen.fill(&key, || digest);
-        self.given(&mut now, &key, digest, fits)
+        now.see(&key, digest)?;
+        Ok(self.given(&mut now, &key, digest, fits))
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -233,6 +238,10 @@ impl Carrier for Round {
 
     fn cut_short(&self) {
         self.now().cut_short = true;
+    }
+
+    fn mistake(&self) -> Option<ToolError> {
+        self.now().mistake.take()
     }
 
     fn parked(&self) -> Option<Result<Parked, ToolError>> {

@@ -23,6 +23,11 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
     server.tools.into_iter().flatten().for_each(|tool| check.tool(tool));
     server.prompts.into_iter().flatten().for_each(|prompt| check.prompt(prompt));
     server.resources.into_iter().flatten().for_each(|resource| check.resource(resource));
+    if server.has_unnamed_nest {
+        let mistake =
+            "the name is empty, so nothing would go before the names of the tools: give it one, or use `.tools(..)`";
+        check.report("`nest`", mistake);
+    }
     server.options.mistakes().iter().for_each(|(of, mistake)| check.report(&format!("`{of}`"), mistake));
     let seal = Seal::new(&server.info.name, &server.options.state);
     let seal = seal.map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("state", mistake))).ok();

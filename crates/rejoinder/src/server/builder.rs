@@ -31,6 +31,8 @@ pub struct Server {
     pub(super) tools: Option<Vec<Tool>>,
     pub(super) prompts: Option<Vec<Prompt>>,
     pub(super) resources: Option<Vec<Resource>>,
+    /// Whether tools were nested under no name.
+    pub(super) has_unnamed_nest: bool,
     pub(super) options: Options,
 }
 
@@ -44,6 +46,7 @@ impl Server {
             tools: None,
             prompts: None,
             resources: None,
+            has_unnamed_nest: false,
             options: Options::default(),
         }
     }
@@ -67,6 +70,29 @@ impl Server {
     }
 
     /// Provides a service to every `Dep<T>` parameter, in place of an earlier one of its type.
+    ///
+    /// A parameter that can do without is an `Option<Dep<T>>`:
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// struct Mailer;
+    ///
+    /// #[tool]
+    /// async fn close(mailer: Option<Dep<Mailer>>) -> &'static str {
+    ///     if mailer.is_some() { "closed, and everybody told" } else { "closed" }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let server = || Server::new("tickets", "1.0.0").tools(tools![close]);
+    /// assert_eq!(Client::new(server()).call("close", json!({})).await?.text(), "closed");
+    /// let client = Client::new(server().provide(Mailer));
+    /// assert_eq!(client.call("close", json!({})).await?.text(), "closed, and everybody told");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn provide<T: Send + Sync + 'static>(self, service: T) -> Self {
         self.provide_shared(Arc::new(service))
     }
@@ -114,7 +140,7 @@ impl Server {
     /// Offers tools under a name of their own, which goes before theirs: `buy` of `shop` becomes `shop_buy`.
     ///
     /// For parts that are written apart, or the same part twice. Not every client takes a `.` or `/` in a tool's name, so
-    /// it is a `_` that joins the two.
+    /// it is a `_` that joins the two. An empty name is a mistake.
     ///
     /// ```
     /// use rejoinder::{prelude::*, testing::Client};
@@ -140,7 +166,12 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn nest(self, name: &str, tools: impl IntoIterator<Item = Tool>) -> Self {
+    pub fn nest(mut self, name: &str, tools: impl IntoIterator<Item = Tool>) -> Self {
+        if name.is_empty() {
+            self.has_unnamed_nest = true;
+            // The rest of what is wrong is told under the names that their author gave them.
+            return self.tools(tools);
+        }
         let nested = tools.into_iter().map(|tool| {
             let whole = format!("{name}_{}", tool.name());
             tool.renamed(whole)

@@ -89,7 +89,13 @@ impl<O: 'static> Running<O> {
 
     fn poll_function(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while let Some(future) = &mut self.future {
-            let ending = match catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx))) {
+            let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx)));
+            let polled = match polled {
+                // Whatever it makes of its end: the author's mistake is not to be hidden by it.
+                Ok(Poll::Ready(output)) => Ok(Poll::Ready(self.call.mistake().map_or(output, Err))),
+                polled => polled,
+            };
+            let ending = match polled {
                 Ok(Poll::Pending) if self.call.end_parked() => match self.call.carrier().and_then(Carrier::parked) {
                     Some(Err(mistake)) => {
                         self.done = Some(Ok(Err(mistake)));

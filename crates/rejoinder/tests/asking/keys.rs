@@ -103,6 +103,70 @@ async fn that_cannot_be_swallowed() {
     .await;
 }
 
+/// Two questions under one key, each with a value for clients that cannot be asked.
+#[tool]
+async fn clash_of_fallbacks(ctx: Context) -> Result<String, ToolError> {
+    let name = ctx.ask("who", Ask::text("Who?").or_if_unsupported("nobody".to_owned())).await?;
+    let sure = ctx.ask("who", Ask::confirm("Sure?").or_if_unsupported(true)).await?;
+    Ok(format!("{name} {sure}"))
+}
+
+/// The same question twice.
+#[tool]
+async fn fallback_again(ctx: Context) -> Result<String, ToolError> {
+    let ask = || ctx.ask("who", Ask::text("Who?").or_if_unsupported("nobody".to_owned()));
+    Ok(format!("{} {}", ask().await?, ask().await?))
+}
+
+#[tokio::test]
+async fn it_is_told_where_the_client_cannot_be_asked_too() {
+    let server = Server::new("keys", "1.0.0").tools(tools![clash_of_fallbacks, fallback_again]);
+    in_both_eras(Client::new(server).capabilities(Default::default()), async |client| {
+        let reply = client.call("clash_of_fallbacks", json!({})).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true));
+        assert_eq!(client.call("fallback_again", json!({})).await.unwrap().text(), "nobody nobody");
+    })
+    .await;
+}
+
+/// Two questions beside something that is there at once.
+#[tool]
+async fn clash_beside_an_end(ctx: Context, scope: Scope, seen: Dep<Endings>) -> &'static str {
+    scope.defer(|ending| async move { seen.0.lock().unwrap().push(ending) });
+    tokio::select! {
+        biased;
+        _ = ctx.ask::<Name>("who", Ask::user("Who?")) => "asked",
+        _ = ctx.ask::<Sure>("who", Ask::user("Sure?")) => "asked",
+        () = std::future::ready(()) => "there",
+    }
+}
+
+/// The same before a round that is made by hand.
+#[tool]
+async fn clash_beside_a_round(ctx: Context) -> Reply<&'static str> {
+    tokio::select! {
+        biased;
+        _ = ctx.ask::<Name>("who", Ask::user("Who?")) => Reply::done("asked"),
+        _ = ctx.ask::<Sure>("who", Ask::user("Sure?")) => Reply::done("asked"),
+        () = std::future::ready(()) => Reply::ask("next", Ask::confirm("And then?")),
+    }
+}
+
+#[tokio::test]
+async fn a_function_that_ends_at_once_does_not_hide_it() {
+    let seen = Arc::new(Endings::default());
+    let server = Server::new("keys", "1.0.0").provide_shared(Arc::clone(&seen));
+    let client = Client::new(server.tools(tools![clash_beside_an_end, clash_beside_a_round]));
+    in_both_eras(client.answer("who", ada()), async |client| {
+        for tool in ["clash_beside_an_end", "clash_beside_a_round"] {
+            let reply = client.call(tool, json!({})).await.unwrap();
+            assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true), "{tool}");
+        }
+        assert_eq!(format!("{:?}", std::mem::take(&mut *seen.0.lock().unwrap())), "[Failed]");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_step_that_is_being_taken_comes_to_its_end_before_that_is_told() {
     for era in [Era::Stateless, Era::Session] {

@@ -104,11 +104,28 @@ async fn unwritable(ctx: Context) -> Result<(), ToolError> {
     ctx.once("map", || async { Ok(BTreeMap::from([((1, 2), 3)])) }).await.map(|_: BTreeMap<(u8, u8), u8>| ())
 }
 
+/// A share, which may be nothing.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Share {
+    of_all: Option<f64>,
+}
+
+/// A share of nothing, which is not a number, alone or in a struct where it would be taken for none.
+#[tool]
+async fn share(alone: bool, ctx: Context) -> Result<String, ToolError> {
+    let of_all = std::hint::black_box(0.0) / 0.0;
+    if alone {
+        return Ok(ctx.once("share", || async { Ok(of_all) }).await?.to_string());
+    }
+    let Share { of_all } = ctx.once("share", || async { Ok(Share { of_all: Some(of_all) }) }).await?;
+    Ok(format!("{of_all:?}"))
+}
+
 fn steps() -> (Client, Arc<Counters>) {
     let counters = Arc::new(Counters::default());
     let server = Server::new("steps", "1.0.0").provide_shared(Arc::clone(&counters));
     let server = server.tools(tools![in_turn, side_by_side, beside_a_question, in_a_task, that_asks]);
-    (Client::new(server.tools(tools![within_itself, retyped, unwritable])).answer("who", ada()), counters)
+    (Client::new(server.tools(tools![within_itself, retyped, unwritable, share])).answer("who", ada()), counters)
 }
 
 /// The reply of a tool in each era, which must have charged once.
@@ -190,6 +207,12 @@ async fn a_step_that_cannot_be_recorded_or_read_is_the_authors_mistake() {
         let reply = client.call("unwritable", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.text(), "what the step `map` gives cannot be recorded: key must be a string");
+        for alone in [true, false] {
+            let reply = client.call("share", json!({ "alone": alone })).await.unwrap();
+            let told = "the number `NaN`, which is not finite, has no form in JSON";
+            assert_eq!(reply.text(), format!("what the step `share` gives cannot be recorded: {told}"));
+            assert!(reply.is_error());
+        }
     })
     .await;
 }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::wire::{message, post};
+use crate::wire::{Pipe, message, post};
 
 #[derive(Deserialize, JsonSchema)]
 struct Line {
@@ -135,6 +135,35 @@ async fn unknown_arguments_can_be_ignored_in_both_eras() {
         let bad =
             client.call("order", json!({ "customer": 7, "lines": [], "gift": true, "colour": "red" })).await.unwrap();
         assert_eq!(bad.text(), "Invalid argument `customer`: expected a string, got the integer `7`.");
+    }
+}
+
+#[tokio::test]
+async fn what_is_ignored_may_be_there_twice() {
+    let server = server().prompts(prompts![pitch]).ignore_unknown_arguments().build().unwrap();
+    for is_session in [false, true] {
+        let mut pipe = Pipe::open(&server);
+        if is_session {
+            let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": { "name": "old", "version": "1" } });
+            pipe.send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })).await;
+            assert_eq!(pipe.next().await["id"], 0);
+        }
+        let mut ask = async |method: &str, name: &str, arguments: &str| {
+            let mut request = message(1, method, json!({ "name": name, "arguments": "HERE" }));
+            if is_session {
+                request["params"]["_meta"] = json!({});
+            }
+            pipe.send(request.to_string().replace("\"HERE\"", arguments)).await;
+            pipe.next().await
+        };
+        let told = ask("prompts/get", "pitch", r#"{"product":"tea","colour":"red","colour":"blue"}"#).await;
+        assert_eq!(told["result"]["messages"][0]["content"]["text"], "Buy tea!", "{told}");
+        let order = r#"{"customer":"Ann","lines":[],"gift":true,"colour":"red","colour":"blue"}"#;
+        let told = ask("tools/call", "order", order).await;
+        assert_eq!(told["result"]["content"][0]["text"], "Ann:  any 1 true", "{told}");
+        let told = ask("prompts/get", "pitch", r#"{"product":"tea","product":"milk"}"#).await;
+        assert_eq!(told["error"]["message"], "Invalid argument `product`: it was sent twice.", "{told}");
     }
 }
 

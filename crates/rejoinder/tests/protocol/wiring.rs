@@ -111,6 +111,40 @@ fn all_mistakes_are_listed_at_once() {
     "#);
 }
 
+#[test]
+fn a_nest_has_a_name() {
+    let server = Server::new("nested", "1").nest("", tools![report]).nest("shop", tools![ask_for_mail]);
+    insta::assert_snapshot!(server.provide(Database).check().unwrap_err(), @"
+    the server cannot be built:
+      tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
+      `nest`: the name is empty, so nothing would go before the names of the tools: give it one, or use `.tools(..)`
+    ");
+}
+
+/// Sends a letter, where there is somebody to send it.
+#[tool]
+async fn ask_for_mail(#[resolve(is_stored)] stored: bool, mailer: Option<Dep<Mailer>>) -> String {
+    format!("{} {stored}", mailer.is_some())
+}
+
+#[resolver]
+fn is_stored(store: Option<Dep<dyn Store>>) -> bool {
+    store.is_some()
+}
+
+#[tokio::test]
+async fn a_service_may_be_left_out_where_it_is_optional() {
+    let server = || Server::new("optional", "1").tools(tools![ask_for_mail]);
+    let store: std::sync::Arc<dyn Store> = std::sync::Arc::new(Memory);
+    for (server, told) in [
+        (server(), "false false"),
+        (server().provide(Mailer), "true false"),
+        (server().provide(Mailer).provide_shared(store), "true true"),
+    ] {
+        assert_eq!(Client::new(server).call("ask_for_mail", json!({})).await.unwrap().text(), told);
+    }
+}
+
 trait Store: Send + Sync {}
 
 struct Memory;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{fixture::Host, ways::Way};
+use crate::{client::Post, fixture::Host, ways::Way};
 
 const ADD: &str = r#"{"a":1,"b":2}"#;
 
@@ -67,6 +67,41 @@ async fn arguments_that_nothing_can_hold_are_answered() {
     }
 }
 
+/// What each way tells of a call whose arguments are exactly this text.
+async fn wide(way: &mut Way, arguments: &str) -> String {
+    let message = way.call("wide", json!("ARGUMENTS")).to_string().replacen("\"ARGUMENTS\"", arguments, 1);
+    let answer = match way {
+        Way::Stateless(_) => way.post(&Post::raw(message).set("Mcp-Name", "wide")).await.1,
+        _ => way.raw(message).await.1,
+    };
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{}: {answer}", way.name())).to_owned()
+}
+
+#[tokio::test]
+async fn integers_of_128_bits_are_read_to_the_last_digit() {
+    let host = Host::start().await;
+    let (most, least) = (u128::MAX, i128::MIN);
+    for mut way in Way::all(&host).await {
+        let told = wide(&mut way, &format!(r#"{{"most":{most},"least":{least}}}"#)).await;
+        assert_eq!(told, format!("{most} {least}"), "over {}", way.name());
+        let told = wide(&mut way, r#"{ "least" : -1, "most" : 18446744073709551616 }"#).await;
+        assert_eq!(told, "18446744073709551616 -1", "over {}", way.name());
+        let told = wide(&mut way, &format!(r#"{{"most":{most}0,"least":{least}}}"#)).await;
+        assert_eq!(told, "Invalid argument `most`: number out of range.", "over {}", way.name());
+        for no_integer in ["3.5", "3e2"] {
+            let told = wide(&mut way, &format!(r#"{{"most":{no_integer},"least":1}}"#)).await;
+            let number: f64 = no_integer.parse().expect("a number");
+            let told_so =
+                format!("Invalid argument `most`: expected a non-negative integer, got the number `{number:?}`.");
+            assert_eq!(told, told_so, "over {}", way.name());
+        }
+        // The words that carry them past a reader who cannot hold them are no argument.
+        let disguised = json!({ "rejoinder/arguments": r#"{"most":1,"least":1}"# }).to_string();
+        let told = wide(&mut way, &disguised).await;
+        assert!(told.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {told}", way.name());
+    }
+}
+
 #[tokio::test]
 async fn fields_of_the_wrong_type_are_refused() {
     let host = Host::start().await;
@@ -117,6 +152,26 @@ async fn ids_that_are_too_long_are_refused_and_not_sent_back() {
             assert!(status.is_none_or(|status| status == 400), "over {}: {status:?}", way.name());
         }
         way.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn progress_tokens_are_as_long_as_ids() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        let mut message = way.call("add", json!({ "a": 1, "b": 2 }));
+        message["params"]["_meta"]["progressToken"] = "TOKEN".into();
+        let message = message.to_string();
+        for token in [text(1025), text(4_000_000), format!("\"{}\"", "\\u0041".repeat(1024))] {
+            let (status, answer) = way.raw(message.replacen("\"TOKEN\"", &token, 1)).await;
+            let refused = json!({ "jsonrpc": "2.0", "id": 1, "error": {
+                "code": -32602, "message": "`params._meta.progressToken` is longer than 1024 bytes" } });
+            assert_eq!(answer, refused, "over {}", way.name());
+            let expected = if way.is_session() { 200 } else { 400 };
+            assert!(status.is_none_or(|status| status == expected), "over {}: {status:?}", way.name());
+        }
+        let (_, answer) = way.raw(message.replacen("\"TOKEN\"", &text(1024), 1)).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "3", "over {}: {answer}", way.name());
     }
 }
 
@@ -173,7 +228,7 @@ async fn what_is_there_twice_is_refused() {
         let prompt = prompt.to_string().replace("\"ARGUMENTS\"", r#"{"text":"a","text":"b"}"#);
         let answer = match &mut way {
             Way::Stateless(_) => {
-                let post = crate::client::Post::raw(prompt);
+                let post = Post::raw(prompt);
                 host.post(&post.set("Mcp-Method", "prompts/get").set("Mcp-Name", "panicking_prompt")).await.json()
             }
             other => other.raw(prompt).await.1,

@@ -70,6 +70,7 @@ impl Host {
             .provide_shared(Arc::clone(&events))
             .tools(tools![
                 add,
+                wide,
                 anything,
                 optional,
                 wait,
@@ -121,6 +122,12 @@ impl Host {
 #[tool]
 fn add(a: i64, b: i64) -> i64 {
     a + b
+}
+
+/// Numbers that not every reader of JSON can hold.
+#[tool]
+fn wide(most: u128, least: i128) -> String {
+    format!("{most} {least}")
 }
 
 #[tool]

@@ -174,7 +174,7 @@ impl Way {
         }
     }
 
-    async fn post(&self, post: &Post) -> (Option<u16>, Value) {
+    pub(crate) async fn post(&self, post: &Post) -> (Option<u16>, Value) {
         let (Self::Stateless(address) | Self::Session(Session { address, .. })) = self else {
             unreachable!("only over HTTP")
         };

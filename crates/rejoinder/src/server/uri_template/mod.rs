@@ -79,6 +79,8 @@ impl UriTemplate {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match self.query.iter().find(|known| *known == name) {
                 None => others.push(pair),
+                // A fragment is no part of a query.
+                Some(_) if value.contains('#') => return None,
                 Some(name) if values.iter().any(|(seen, _)| seen == name) => return None,
                 Some(name) => values.push((name.as_str(), decode(value)?)),
             }
@@ -198,6 +200,15 @@ mod tests {
         assert_eq!(values(template, "search://all?limit=3&q=a%20b"), Some(vec![pair("limit", "3"), pair("q", "a b")]));
         assert_eq!(values(template, "search://all?other=3"), None);
         assert_eq!(values(template, "search://all?q=1&q=2"), None);
+    }
+
+    #[test]
+    fn a_fragment_is_no_part_of_a_query() {
+        for uri in ["search://all?q=1#top", "search://all?limit=3&q#top", "search://all?q=1&#top", "search://all#top"] {
+            assert_eq!(values("search://all{?q,limit}", uri), None, "{uri}");
+        }
+        assert_eq!(values("db://rows?kind=a{&page}", "db://rows?kind=a&page=2#top"), None);
+        assert_eq!(values("search://all{?q}", "search://all?q=%23top"), Some(vec![pair("q", "#top")]));
     }
 
     #[test]

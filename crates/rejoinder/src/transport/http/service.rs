@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
+        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session, wrap,
     },
     server::{BuiltServer, Engine},
     transport::session::SessionHttp,
@@ -170,8 +170,9 @@ impl Endpoint {
         };
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
-            let checked = check_for_session(&envelope);
-            return Ok(in_session(sessions, parts, body, checked).await);
+            let checked = check_for_session(engine, &envelope);
+            let wrapped = wrap(&body, &envelope);
+            return Ok(in_session(sessions, parts, wrapped.unwrap_or(body), checked).await);
         }
         let id = envelope.id;
         let answer = dispatch(engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));

@@ -24,9 +24,12 @@ pub(super) async fn drive<O: 'static>(
     again: impl Fn() -> Option<Ready<O>>,
 ) -> Result<Outcome<O>, ErrorData> {
     let most = engine.options.limits.calls;
+    // Both are dropped after the call itself: when they are, what it has deferred is counted.
     let _running = engine.calls.begin_below(most).ok_or_else(|| error::wire(RpcError::busy(most)))?;
-    let carriage = Carriage::With(Arc::new(Live::new(context.peer.clone(), context.id.clone())));
-    let running = Running::start(ready, engine.asking_call(facts(session, context), carriage));
+    let _in_session = session.calls.begin();
+    let facts = facts(session, context);
+    let live = Live::new(context.peer.clone(), context.id.clone(), facts.protocol_version, session.unheard.clone());
+    let running = Running::start(ready, engine.asking_call(facts, Carriage::With(Arc::new(live))));
     unless_cancelled(session, context, to_the_end(running, again, Notify::new(context))).await
 }
 

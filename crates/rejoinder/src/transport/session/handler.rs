@@ -21,8 +21,8 @@ use super::{
     state::Session,
 };
 use crate::{
-    protocol::{RpcError, ToolArguments, flatten, read_prompt, read_tool, settle},
-    server::{Engine, Reference},
+    protocol::{RpcError, ToolArguments, flatten, read_prompt, read_tool, settle, unwrap},
+    server::{Calls, Engine, Reference},
 };
 
 type Context = RequestContext<RoleServer>;
@@ -47,6 +47,12 @@ impl SessionHandler {
     pub(crate) fn new(engine: Arc<Engine>, ending: CancellationToken) -> Self {
         let session = Session::new(&engine, ending);
         Self { engine, session }
+    }
+
+    /// One at the end of a pipe: `unheard` is cancelled when nothing more is read from it, and its calls count here too.
+    pub(super) fn on_pipe(mut self, unheard: CancellationToken, calls: Calls) -> Self {
+        (self.session.unheard, self.session.calls) = (unheard, calls);
+        self
     }
 
     /// Whether a method exists here: what it is about must have been declared.
@@ -74,11 +80,6 @@ impl SessionHandler {
 
 fn cursor(params: Option<&PaginatedRequestParams>) -> Option<&str> {
     params?.cursor.as_deref()
-}
-
-/// The arguments as they were sent, for whoever reads them into a function's own types.
-fn raw(arguments: Option<serde_json::Map<String, serde_json::Value>>) -> String {
-    serde_json::Value::Object(arguments.unwrap_or_default()).to_string()
 }
 
 impl ServerHandler for SessionHandler {
@@ -127,7 +128,7 @@ impl ServerHandler for SessionHandler {
         self.check("tools/call")?;
         let (engine, name) = (&self.engine, &*request.name);
         let entry = engine.tool(name).ok_or_else(|| wire(RpcError::unknown_tool(engine, name)))?;
-        let arguments = raw(request.arguments);
+        let arguments = unwrap(request.arguments);
         let ready = match read_tool(engine, &entry, &arguments).map_err(wire)? {
             ToolArguments::Good(ready) => ready,
             ToolArguments::Bad(result) => return Ok(result.into()),
@@ -159,7 +160,7 @@ impl ServerHandler for SessionHandler {
         self.check("prompts/get")?;
         let (engine, name) = (&self.engine, &request.name);
         let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown_prompt(engine, name)))?;
-        let arguments = raw(request.arguments);
+        let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default()).to_string();
         let ready = read_prompt(engine, &entry, &arguments).map_err(wire)?;
         let again = || read_prompt(engine, &entry, &arguments).ok();
         let outcome = drive(engine, &self.session, &context, ready, again).await?;

@@ -14,15 +14,20 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{SessionHandler, error::wire};
-use crate::{protocol::RpcError, server::Engine};
+use crate::{
+    protocol::RpcError,
+    server::{Calls, Engine},
+};
 
 /// Serves one session over a pair of byte streams, a message on each line, until the client is gone.
 ///
-/// When the reader ends, calls in flight have the grace period to end too.
+/// When the reader ends, calls in flight, which count in `calls` too, have the grace period to end as well; those that
+/// ask are told that no answer can come.
 pub(crate) async fn serve_pipe(
     engine: Arc<Engine>,
     reader: impl AsyncRead + Send + Unpin + 'static,
     writer: impl AsyncWrite + Send + Unpin + 'static,
+    calls: Calls,
 ) {
     let ending = CancellationToken::new();
     // When this future is dropped, so are the session's calls.
@@ -30,13 +35,10 @@ pub(crate) async fn serve_pipe(
     // The transport in front has a limit of its own.
     let transport = AsyncRwTransport::new(reader, writer).with_max_line_length(usize::MAX);
     let grace = engine.options.grace;
-    let handler = SessionHandler::new(engine, ending.clone());
-    match serve_server(
-        handler,
-        Opening { transport, open: false, in_flight: HashSet::new(), grace, ended: None, ending },
-    )
-    .await
-    {
+    let unheard = CancellationToken::new();
+    let handler = SessionHandler::new(engine, ending.clone()).on_pipe(unheard.clone(), calls);
+    let opening = Opening { transport, open: false, in_flight: HashSet::new(), grace, ended: None, unheard, ending };
+    match serve_server(handler, opening).await {
         Ok(session) => {
             let _ = session.waiting().await;
         }
@@ -54,6 +56,8 @@ struct Opening<T> {
     grace: Duration,
     /// When the client's input ended: since then the grace period runs.
     ended: Option<Instant>,
+    /// Tells the calls of the session that it did.
+    unheard: CancellationToken,
     /// Ends the calls of the session.
     ending: CancellationToken,
 }
@@ -116,6 +120,8 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let Some(message) = self.transport.receive().await else {
+                // Every message before this one has been passed on.
+                self.unheard.cancel();
                 // From its end on, rmcp carries no more notifications, and a call that wants to send one would wait in
                 // vain: so the end is told later. Whenever something was sent, this is asked again.
                 if !self.in_flight.is_empty() {

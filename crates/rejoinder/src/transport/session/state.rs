@@ -7,7 +7,10 @@ use rejoinder_core::call::Level;
 use tokio_util::sync::CancellationToken;
 
 use super::changes::Changes;
-use crate::{protocol::RpcError, server::Engine};
+use crate::{
+    protocol::RpcError,
+    server::{Calls, Engine},
+};
 
 /// What a session remembers between its requests: the only state that the server keeps for a client.
 #[derive(Debug)]
@@ -17,13 +20,24 @@ pub(super) struct Session {
     pub(super) changes: Changes,
     /// Cancelled when the server ends all sessions.
     pub(super) ending: CancellationToken,
+    /// Cancelled when nothing more comes from the client, although it may still be told something.
+    pub(super) unheard: CancellationToken,
+    /// The calls of this session alone.
+    pub(super) calls: Calls,
 }
 
 impl Session {
     /// A session that begins.
     pub(super) fn new(engine: &Engine, ending: CancellationToken) -> Self {
         // Until the client sets a level, the choice is ours: what a person would want to read, no debugging.
-        Self { begun: AtomicBool::new(false), level: Mutex::new(Level::Info), changes: Changes::new(engine), ending }
+        Self {
+            begun: AtomicBool::new(false),
+            level: Mutex::new(Level::Info),
+            changes: Changes::new(engine),
+            ending,
+            unheard: CancellationToken::new(),
+            calls: Calls::default(),
+        }
     }
 
     /// Notes that the client has introduced itself, which it may do once.

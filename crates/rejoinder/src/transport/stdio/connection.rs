@@ -18,21 +18,25 @@ use super::{
 };
 use crate::{
     protocol::{
-        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session,
+        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session, wrap,
     },
-    server::Engine,
+    server::{Calls, Engine},
     transport::{session::readable, shutdown::Shutdown},
 };
 
 /// Serves one client until it closes its end or the server is told to stop; then requests in flight may finish.
+///
+/// Those of a session, which count in `calls`, take a moment longer than this to see that they are cancelled.
 pub(crate) async fn serve(
     engine: &Arc<Engine>,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     shutdown: Shutdown,
+    calls: Calls,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
-    let mut connection = Connection { engine, in_flight: InFlight::new(sender), session: None, out: BytesMut::new() };
+    let in_flight = InFlight::new(sender);
+    let mut connection = Connection { engine, in_flight, session: None, calls, out: BytesMut::new() };
     let ended = connection.converse(&mut input, &mut output, &mut receiver, &shutdown).await;
     connection.in_flight.stop().await;
     match ended {
@@ -51,6 +55,8 @@ struct Connection<'a> {
     in_flight: InFlight,
     /// Begun by the first message of the session era.
     session: Option<Session>,
+    /// The calls of that session.
+    calls: Calls,
     /// What waits to be written.
     out: BytesMut,
 }
@@ -122,7 +128,7 @@ impl Connection<'_> {
             return;
         }
         if is_of_session(&envelope, || None) && self.engine.options.sessions {
-            if let Err(error) = check_for_session(&envelope) {
+            if let Err(error) = check_for_session(self.engine, &envelope) {
                 return self.reply(error_reply(envelope.id, &error));
             }
             if let Err(error) = readable(line) {
@@ -132,8 +138,9 @@ impl Connection<'_> {
                     _ => tracing::debug!(error = %error.message, "a message that cannot be read is passed over"),
                 };
             }
-            let begin = || Session::begin(self.engine, self.in_flight.sender());
-            return self.session.get_or_insert_with(begin).send(line.clone());
+            let begin = || Session::begin(self.engine, self.in_flight.sender(), self.calls.clone());
+            let line = wrap(line, &envelope).unwrap_or_else(|| line.clone());
+            return self.session.get_or_insert_with(begin).send(line);
         }
         if envelope.method.is_none() {
             // Nobody answers a response: two sides that did would never stop.

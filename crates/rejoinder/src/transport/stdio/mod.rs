@@ -19,7 +19,7 @@ use tokio::{
 use super::shutdown::{Shutdown, finish_teardown};
 use crate::{
     Error,
-    server::{BuiltServer, Engine},
+    server::{BuiltServer, Calls, Engine},
 };
 
 /// Serves standard input and output until the client closes its end or the server is told to stop.
@@ -29,7 +29,7 @@ pub(super) async fn serve(engine: &Arc<Engine>, shutdown: Shutdown) -> io::Resul
     // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
     // to be woken by them for every message.
     let mut task = JoinSet::new();
-    task.spawn(async move { connection::serve(&serving, input, output, shutdown).await });
+    task.spawn(async move { connection::serve(&serving, input, output, shutdown, Calls::default()).await });
     let ended = task.join_next().await;
     finish_teardown(engine).await;
     match ended {
@@ -65,9 +65,14 @@ impl BuiltServer {
     /// # }
     /// ```
     pub async fn serve_io(self, input: impl AsyncRead + Unpin, output: impl AsyncWrite + Unpin) -> Result<(), Error> {
-        let ended = connection::serve(&self.0, input, output, Shutdown::default()).await;
-        // Not for calls: those that still run are those of other clients.
-        let _ = timeout(self.0.options.grace, self.0.teardown.idle()).await;
+        let calls = Calls::default();
+        let ended = connection::serve(&self.0, input, output, Shutdown::default(), calls.clone()).await;
+        let finishing = async {
+            // Not for all calls: the others that still run are those of other clients.
+            calls.idle().await;
+            self.0.teardown.idle().await;
+        };
+        let _ = timeout(self.0.options.grace, finishing).await;
         Ok(ended?)
     }
 }

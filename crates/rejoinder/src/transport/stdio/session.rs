@@ -16,7 +16,10 @@ use super::{
     in_flight::Output,
     lines::{Line, Lines},
 };
-use crate::{server::Engine, transport::session::serve_pipe};
+use crate::{
+    server::{Calls, Engine},
+    transport::session::serve_pipe,
+};
 
 /// The way into the session: its messages pass through a pipe in memory, its own come back as [`Output`].
 pub(super) struct Session {
@@ -47,14 +50,15 @@ struct Queue {
 const ENOUGH: isize = 64;
 
 impl Session {
-    /// Begins the session. Its last output is [`Output::SessionOver`].
-    pub(super) fn begin(engine: &Arc<Engine>, output: mpsc::Sender<Output>) -> Self {
+    /// Begins the session. Its last output is [`Output::SessionOver`]; its calls count in `calls`.
+    pub(super) fn begin(engine: &Arc<Engine>, output: mpsc::Sender<Output>, calls: Calls) -> Self {
         let (here, there) = duplex(64 * 1024);
         let (reader, writer) = split(there);
         let (mut from_session, mut to_session) = split(here);
         let (lines, mut arriving) = mpsc::unbounded_channel::<Bytes>();
         let queue = Arc::new(Queue::default());
-        let serving = Serving(tokio::spawn(serve_pipe(Arc::clone(engine), reader, writer)).abort_handle());
+        let serving = tokio::spawn(serve_pipe(Arc::clone(engine), reader, writer, calls));
+        let serving = Serving(serving.abort_handle());
         let taken = Arc::clone(&queue);
         tokio::spawn(async move {
             while let Some(line) = arriving.recv().await {

@@ -38,7 +38,9 @@ impl Client {
         let engine = server.tools(tools![ping, flood]).build().expect("wired right").0;
         let (ours, theirs) = duplex(16 * 1024);
         let (reader, writer) = split(theirs);
-        tokio::spawn(async move { connection::serve(&engine, reader, writer, Shutdown::default()).await });
+        tokio::spawn(async move {
+            connection::serve(&engine, reader, writer, Shutdown::default(), Default::default()).await
+        });
         let (output, input) = split(ours);
         Self { input, output: BufReader::new(output).lines() }
     }
@@ -51,6 +53,20 @@ impl Client {
         let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": id });
         let params = json!({ "name": tool, "_meta": meta });
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })).await;
+    }
+
+    /// Begins a session.
+    async fn initialize(&mut self) {
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
+            "clientInfo": { "name": "old", "version": "1" } });
+        self.send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })).await;
+        self.reply().await;
+        self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    }
+
+    async fn call_in_session(&mut self, id: u64, tool: &str) {
+        let params = json!({ "name": tool });
         self.send(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })).await;
     }
 
@@ -104,8 +120,7 @@ async fn nobody_answers_a_response() {
 }
 
 /// A client that leaves while the call is running, and what it has deferred has run when serving is over.
-#[tokio::test]
-async fn what_cancelled_calls_deferred_is_done_before_the_pipe_is_done() {
+async fn leave_while_it_waits(in_session: bool) -> Option<Ending> {
     let seen = Arc::new(Seen::default());
     let server = Server::new("pipe", "1.0.0").provide_shared(Arc::clone(&seen)).tools(tools![wait]);
     let server = server.grace_period(Duration::from_millis(20)).build().expect("wired right");
@@ -114,11 +129,58 @@ async fn what_cancelled_calls_deferred_is_done_before_the_pipe_is_done() {
     let serving = tokio::spawn(server.serve_io(reader, writer));
     let (output, input) = split(ours);
     let mut client = Client { input, output: BufReader::new(output).lines() };
-    client.call(1, "wait").await;
+    if in_session {
+        client.initialize().await;
+        client.call_in_session(1, "wait").await;
+    } else {
+        client.call(1, "wait").await;
+    }
     seen.begun.notified().await;
     client.input.shutdown().await.expect("it is open");
     serving.await.expect("it does not panic").expect("it ends well");
-    assert_eq!(seen.ending(), Some(Ending::Cancelled));
+    seen.ending()
+}
+
+#[tokio::test]
+async fn what_cancelled_calls_deferred_is_done_before_the_pipe_is_done() {
+    assert_eq!(leave_while_it_waits(false).await, Some(Ending::Cancelled));
+    assert_eq!(leave_while_it_waits(true).await, Some(Ending::Cancelled));
+}
+
+#[tool]
+async fn delete(ctx: Context) -> Result<&'static str, ToolError> {
+    let sure = ctx.ask("sure", Ask::confirm("Sure?")).await?;
+    Ok(if sure { "gone" } else { "kept" })
+}
+
+#[tokio::test]
+async fn who_closes_the_pipe_with_a_question_open_is_not_waited_for() {
+    let server = Server::new("pipe", "1.0.0").tools(tools![delete]);
+    let mut client = Client::connect(server.grace_period(Duration::MAX));
+    client.initialize().await;
+    client.call_in_session(1, "delete").await;
+    let question = client.reply().await;
+    assert_eq!(question["method"], "elicitation/create");
+    client.input.shutdown().await.expect("it is open");
+    let reply = client.reply().await;
+    assert_eq!((&reply["id"], &reply["result"]["isError"]), (&json!(1), &json!(true)), "{reply}");
+    assert_eq!(
+        reply["result"]["content"][0]["text"],
+        "the client could not be asked `sure`: nothing more is read from its pipe, so no answer can come"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_just_before_the_pipe_is_closed_counts() {
+    let server = Server::new("pipe", "1.0.0").tools(tools![delete]);
+    let mut client = Client::connect(server.grace_period(Duration::MAX));
+    client.initialize().await;
+    client.call_in_session(1, "delete").await;
+    let question = client.reply().await;
+    let result = json!({ "action": "accept", "content": { "yes": true } });
+    client.send(json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await;
+    client.input.shutdown().await.expect("it is open");
+    assert_eq!(client.reply().await["result"]["content"][0]["text"], "gone");
 }
 
 /// Returns when it is told to.
@@ -140,12 +202,8 @@ async fn a_session_without_end_to_its_grace_period_finishes_what_is_in_flight() 
     let held = Arc::new(Held::default());
     let server = Server::new("pipe", "1.0.0").provide_shared(Arc::clone(&held)).tools(tools![held]);
     let mut client = Client::connect(server.grace_period(Duration::MAX));
-    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
-        "clientInfo": { "name": "patient", "version": "1" } });
-    client.send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })).await;
-    client.reply().await;
-    client.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
-    client.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "held" } })).await;
+    client.initialize().await;
+    client.call_in_session(1, "held").await;
     held.begun.notified().await;
     client.input.shutdown().await.expect("it is open");
     tokio::time::sleep(Duration::from_millis(20)).await;

@@ -12,7 +12,7 @@ use super::{
 use crate::Ending;
 
 /// A client with a session.
-enum Client {
+pub(super) enum Client {
     Pipe(Pipe),
     /// Each call has a stream of its own.
     Http(Http, HashMap<&'static str, Events>),
@@ -20,14 +20,18 @@ enum Client {
 
 impl Client {
     async fn each(fixture: &Fixture, capabilities: Value) -> [Self; 2] {
+        Self::each_of("2025-11-25", fixture, capabilities).await
+    }
+
+    pub(super) async fn each_of(version: &'static str, fixture: &Fixture, capabilities: Value) -> [Self; 2] {
         let mut pipe = Pipe::open(fixture);
-        pipe.initialize_with("2025-11-25", capabilities.clone()).await;
+        pipe.initialize_with(version, capabilities.clone()).await;
         let mut http = Http::new(fixture);
-        http.initialize_with("2025-11-25", capabilities).await;
+        http.initialize_with(version, capabilities).await;
         [Self::Pipe(pipe), Self::Http(http, HashMap::new())]
     }
 
-    async fn call(&mut self, id: &'static str, tool: &str, arguments: Value) {
+    pub(super) async fn call(&mut self, id: &'static str, tool: &str, arguments: Value) {
         self.call_with(id, json!({ "name": tool, "arguments": arguments })).await;
     }
 
@@ -42,7 +46,7 @@ impl Client {
     }
 
     /// The next message; over HTTP, the next one of that call.
-    async fn next(&mut self, id: &'static str) -> Value {
+    pub(super) async fn next(&mut self, id: &'static str) -> Value {
         match self {
             Self::Pipe(pipe) => pipe.next().await,
             Self::Http(_, calls) => loop {
@@ -65,7 +69,7 @@ impl Client {
         }
     }
 
-    async fn send(&mut self, mut message: Value) {
+    pub(super) async fn send(&mut self, mut message: Value) {
         message["jsonrpc"] = "2.0".into();
         match self {
             Self::Pipe(pipe) => pipe.send(message).await,
@@ -78,18 +82,18 @@ impl Client {
         self.send(json!({ "id": question["id"], "result": result })).await;
     }
 
-    async fn still_answers(&mut self) {
+    pub(super) async fn still_answers(&mut self) {
         self.call("after", "add", json!({ "a": 1, "b": 2 })).await;
         let reply = self.next("after").await;
         assert_eq!((&reply["id"], &reply["result"]["content"][0]["text"]), (&json!("after"), &json!("3")), "{reply}");
     }
 }
 
-fn can_be_asked() -> Value {
+pub(super) fn can_be_asked() -> Value {
     json!({ "elicitation": {} })
 }
 
-fn text(reply: &Value) -> &str {
+pub(super) fn text(reply: &Value) -> &str {
     reply["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {reply}"))
 }
 

@@ -71,7 +71,7 @@ impl Client {
     pub(super) async fn connect(fixture: &Fixture) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(far);
-        tokio::spawn(serve_pipe(fixture.engine(), reader, writer));
+        tokio::spawn(serve_pipe(fixture.engine(), reader, writer, Default::default()));
         let told = Told::default();
         let peer = told.clone().serve(near).await.expect("a session");
         Self { peer, told }

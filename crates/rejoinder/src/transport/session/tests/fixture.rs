@@ -121,6 +121,24 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
             let form = Form::new().with(&Field::<String>::new("code").pattern("^[A-Z]{3}$"));
             ctx.ask("code", Ask::form("Which code?", form, |content| Ok(content["code"].to_string()))).await
         }),
+        dynamic("choose", |_, ctx| async move {
+            let form = Form::new()
+                .with(&Field::<Size>::new("size").title("Size"))
+                .with(&Field::<String>::new("name").pattern("^[a-z]+$").min_length(2).default("tea"))
+                .with(&Field::<u8>::new("count").max(9).default(1))
+                .with(&Field::<bool>::new("gift").default(false));
+            ctx.ask("choose", Ask::form("Which?", form, |content| Ok(content["size"].to_string()))).await
+        }),
+        dynamic("choose_several", |arguments, ctx| async move {
+            let form = Form::new().with(&Field::<Vec<Size>>::new("sizes"));
+            let ask = Ask::form("Which ones?", form, |content| Ok(content["sizes"].to_string()));
+            let ask = if arguments.contains_key("fallback") { ask.or_if_unsupported("any".to_owned()) } else { ask };
+            ctx.ask("several", ask).await
+        }),
+        dynamic("folders", |_, ctx| async move {
+            let roots = ctx.ask("folders", Ask::roots()).await?;
+            Ok::<_, ToolError>(roots.roots.len().to_string())
+        }),
         dynamic("panic", |_, _| async move {
             if true {
                 panic!("on purpose");
@@ -137,6 +155,13 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
             .to_string()
         }),
     ]
+}
+
+#[derive(Debug, ElicitEnum)]
+enum Size {
+    #[elicit(title = "Small one")]
+    Small,
+    Large,
 }
 
 /// Adds.

@@ -4,5 +4,6 @@ mod changes;
 mod client;
 mod fixture;
 mod http;
+mod older;
 mod pipe;
 mod streams;

@@ -19,7 +19,7 @@ impl Pipe {
     pub(super) fn open(fixture: &Fixture) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(far);
-        let served = tokio::spawn(serve_pipe(fixture.engine(), reader, writer));
+        let served = tokio::spawn(serve_pipe(fixture.engine(), reader, writer, Default::default()));
         let (reader, writer) = tokio::io::split(near);
         Self { lines: BufReader::new(reader).lines(), writer, served }
     }

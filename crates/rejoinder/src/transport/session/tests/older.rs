@@ -1,0 +1,87 @@
+//! Questions to clients of versions before 2025-11-25, which know less of forms or nothing at all.
+
+use serde_json::{Value, json};
+
+use super::{
+    asking::{Client, can_be_asked, text},
+    fixture::fixture,
+};
+
+#[tokio::test]
+async fn a_form_is_written_in_the_words_of_2025_06_18() {
+    for mut client in Client::each_of("2025-06-18", &fixture(), can_be_asked()).await {
+        client.call("call", "choose", json!({})).await;
+        let question = client.next("call").await;
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        assert_eq!(question["params"].get("mode"), None);
+        let form = json!({
+            "type": "object",
+            "properties": {
+                "size": {
+                    "type": "string",
+                    "title": "Size",
+                    "enum": ["Small", "Large"],
+                    "enumNames": ["Small one", "Large"],
+                },
+                "name": { "type": "string", "minLength": 2 },
+                "count": { "type": "integer", "minimum": 0, "maximum": 9 },
+                "gift": { "type": "boolean", "default": false },
+            },
+            "required": ["size"],
+        });
+        assert_eq!(question["params"]["requestedSchema"], form);
+        let content = json!({ "size": "Large" });
+        client.send(json!({ "id": question["id"], "result": { "action": "accept", "content": content } })).await;
+        assert_eq!(text(&client.next("call").await), "\"Large\"");
+    }
+}
+
+async fn refusal(version: &'static str, capabilities: Value, tool: &str) -> Vec<Value> {
+    let mut refusals = Vec::new();
+    for mut client in Client::each_of(version, &fixture(), capabilities).await {
+        client.call("call", tool, json!({})).await;
+        refusals.push(client.next("call").await["error"].take());
+        client.still_answers().await;
+    }
+    refusals
+}
+
+#[tokio::test]
+async fn what_a_version_has_no_words_for_cannot_be_asked_in_it() {
+    let (form, url) = (json!({ "elicitation": { "form": {} } }), json!({ "elicitation": { "url": {} } }));
+    let both = json!({ "elicitation": { "form": {}, "url": {} } });
+    for (version, tool, what, since, required) in [
+        ("2025-06-18", "choose_several", "to choose several of a list", "2025-11-25", &form),
+        ("2025-06-18", "visit", "to send the user to a page", "2025-11-25", &url),
+        ("2025-03-26", "ask", "to fill in forms", "2025-06-18", &form),
+        ("2024-11-05", "choose_several", "to choose several of a list", "2025-11-25", &form),
+    ] {
+        for refused in refusal(version, both.clone(), tool).await {
+            let message =
+                format!("the client cannot be asked {what}: its session speaks {version}, and that came with {since}");
+            let error = json!({ "code": -32021, "message": message, "data": { "requiredCapabilities": required } });
+            assert_eq!(refused, error, "{version} {tool}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_fallback_is_for_clients_of_older_versions_too() {
+    for version in ["2025-06-18", "2025-03-26"] {
+        for mut client in Client::each_of(version, &fixture(), can_be_asked()).await {
+            client.call("call", "choose_several", json!({ "fallback": true })).await;
+            assert_eq!(text(&client.next("call").await), "any", "{version}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn roots_and_samples_are_as_old_as_sessions() {
+    for mut client in Client::each_of("2024-11-05", &fixture(), json!({ "roots": {} })).await {
+        client.call("call", "folders", json!({})).await;
+        let question = client.next("call").await;
+        assert_eq!(question["method"], "roots/list", "{question}");
+        client.send(json!({ "id": question["id"], "result": { "roots": [] } })).await;
+        assert_eq!(text(&client.next("call").await), "0");
+    }
+}
