@@ -2,7 +2,9 @@ use std::{fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 
-use super::{Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Visited, answer::elicited};
+use super::{
+    Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Sent, Visited, answer::elicited,
+};
 use crate::{
     call::Call,
     error::{Halt, ToolError},
@@ -37,7 +39,7 @@ enum Inner<T> {
     },
 }
 
-type Read<T> = dyn Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync;
+type Read<T> = dyn Fn(&Sent) -> Result<Outcome<T>, BadAnswer> + Send + Sync;
 
 impl<T> Ask<T> {
     /// The value is known: nobody is asked.
@@ -86,7 +88,7 @@ impl<T> Ask<T> {
             Inner::Mistaken(mistake) => Inner::Mistaken(mistake),
             Inner::Question { question, read, otherwise, unprompted, is_typed } => {
                 let otherwise = otherwise.map(&change);
-                let read = Arc::new(move |answer: &Value| read(answer).map(|outcome| outcome.map(&change)));
+                let read = Arc::new(move |answer: &Sent| read(answer).map(|outcome| outcome.map(&change)));
                 Inner::Question { question, read, otherwise, unprompted, is_typed }
             }
         })
@@ -107,7 +109,7 @@ impl<T> Ask<T> {
 
     pub(super) fn read_with(
         question: Question,
-        read: impl Fn(&Value) -> Result<Outcome<T>, BadAnswer> + Send + Sync + 'static,
+        read: impl Fn(&Sent) -> Result<Outcome<T>, BadAnswer> + Send + Sync + 'static,
     ) -> Self {
         let read = Arc::new(read);
         Self(Inner::Question { question, read, otherwise: None, unprompted: false, is_typed: false })
@@ -191,9 +193,9 @@ impl<T> Ask<T> {
             Inner::Mistaken(mistake) => return Err(Halt::Failed(ToolError::mistake(mistake))),
             Inner::Question { question, read, otherwise, unprompted, .. } => (question, read, otherwise, unprompted),
         };
-        let fits = |answer: &Value| read(answer).map(|_| ());
+        let fits = |answer: &Sent| read(answer).map(|_| ());
         let fits = Fits { unprompted, check: &fits };
-        let read = |answer: &Value| read(answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)));
+        let read = |answer: &Sent| read(answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)));
         if call.ending().is_some() {
             return Err(Halt::Failed(ToolError::round_is_over()));
         }
@@ -234,7 +236,7 @@ impl<T> Ask<T> {
                  check its answer in the next round; ask it with `Context::ask`, or derive `Elicit`"
             ))),
             Inner::Question { question, read, otherwise: None, .. } => {
-                let check = Arc::new(move |answer: &Value| read(answer).map(|_| ()));
+                let check = Arc::new(move |answer: &Sent| read(answer).map(|_| ()));
                 Ok(Posed { key, question, check })
             }
             Inner::Mistaken(mistake) => Err(ToolError::mistake(mistake)),

@@ -3,7 +3,7 @@ use std::{future::Ready, sync::Arc};
 use futures_util::future::Either;
 use serde_json::Value;
 
-use super::{BadAnswer, NextRound, Question};
+use super::{BadAnswer, NextRound, Question, Sent};
 use crate::{
     BoxFuture,
     error::{Halt, ToolError},
@@ -26,7 +26,7 @@ pub trait Carrier: Send + Sync {
     /// # Errors
     ///
     /// [`Halt::Pending`] when the question is the author's mistake.
-    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Value>>, Halt>;
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Sent>>, Halt>;
 
     /// The recorded result of a step, if it was taken in this round or an earlier one.
     fn recorded(&self, step: &str) -> Option<Value>;
@@ -35,7 +35,7 @@ pub trait Carrier: Send + Sync {
     fn record(&self, step: &str, result: Value);
 
     /// The answer to what was asked by hand under a key, if there is one that can be used.
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>>;
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>>;
 
     /// What the last round handed on by hand.
     fn kept(&self) -> Option<Value>;
@@ -67,7 +67,7 @@ pub trait Carrier: Send + Sync {
 /// An answer that is there at once, or in another round; or one that is waited for.
 pub type Asked<'a> = Either<Ready<Settled>, BoxFuture<'a, Settled>>;
 
-type Settled = Result<Arc<Value>, Halt>;
+type Settled = Result<Arc<Sent>, Halt>;
 
 /// Which answers to a question can be used.
 #[derive(Clone, Copy)]
@@ -75,7 +75,7 @@ pub struct Fits<'a> {
     /// Whether one may come before it was asked for.
     pub unprompted: bool,
     /// What is wrong with an answer.
-    pub check: &'a (dyn Fn(&Value) -> Result<(), BadAnswer> + Sync),
+    pub check: &'a (dyn Fn(&Sent) -> Result<(), BadAnswer> + Sync),
 }
 
 impl std::fmt::Debug for Fits<'_> {

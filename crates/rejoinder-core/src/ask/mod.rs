@@ -11,6 +11,7 @@ mod question;
 mod reach;
 mod record;
 mod returned;
+mod sent;
 mod shorthand;
 mod wire;
 
@@ -24,4 +25,5 @@ pub use outcome::Outcome;
 pub use question::Question;
 pub(crate) use record::record;
 pub use returned::{NotAsk, NotForm, NotResult, NotResultOfAsk, Returned, Shape, shape};
+pub use sent::Sent;
 pub use wire::{Root, Roots, Sample, Sampling};

@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
-use super::{BadAnswer, Fits, Question};
+use super::{BadAnswer, Fits, Question, Sent};
 
 /// What a function that makes its rounds by hand leaves to the next one.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,7 @@ pub struct Posed {
     pub(super) check: Arc<Check>,
 }
 
-pub(super) type Check = dyn Fn(&Value) -> Result<(), BadAnswer> + Send + Sync;
+pub(super) type Check = dyn Fn(&Sent) -> Result<(), BadAnswer> + Send + Sync;
 
 impl Posed {
     /// Which answers to it can be used.

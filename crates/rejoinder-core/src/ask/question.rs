@@ -2,7 +2,7 @@ use rmcp::model::ClientCapabilities;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::Sampling;
+use super::{Sampling, Sent};
 use crate::form::Form;
 
 /// A question, as it goes to the client.
@@ -56,8 +56,12 @@ impl Question {
 
     /// Whether it can be asked again after an answer that is of no use: a person fills in a form better the second time,
     /// a client that mistakes one kind of question for another does not mend.
-    pub fn bears_repeating(&self, answer: &Value) -> bool {
-        matches!(self, Self::Form { .. }) && answer.get("action").is_some()
+    pub fn bears_repeating(&self, answer: &Sent) -> bool {
+        let is_elicited = match answer {
+            Sent::Filled(_) => true,
+            Sent::Other(answer) => answer.get("action").is_some(),
+        };
+        is_elicited && matches!(self, Self::Form { .. })
     }
 
     /// The same question, with the reason why the last answer was of no use. Only a person reads messages.

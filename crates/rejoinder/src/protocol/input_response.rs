@@ -1,12 +1,15 @@
+use std::sync::Arc;
+
+use rejoinder_core::ask::Sent;
 use serde_json::{Map, Value};
 
-use super::{RpcError, error::shortened};
+use super::{RpcError, error::shortened, scan::Scan};
 use crate::rounds::Answers;
 
 /// The answers of a round, by key. Whether one is of use is for its question to say; here it is an answer at all, to a
 /// question of some kind.
 pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
-    let answers: Answers = serde_json::from_str(raw).map_err(|error| {
+    let answers = read(&mut Scan::new(raw)).map_err(|error| {
         RpcError::invalid_params(format!(
             "`params.inputResponses` must be an object, not `{}`: {error}",
             shortened(raw)
@@ -17,26 +20,74 @@ pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
             "`params.inputResponses` has no answer under `{}`: it is what the user did with a form, such as \
              `{{\"action\":\"accept\",\"content\":{{..}}}}`, a sample of a model or a list of roots, not `{}`",
             shortened(key),
-            shortened(&answer.to_string())
+            shortened(&Value::from(Sent::clone(answer)).to_string())
         )));
     }
     Ok(answers)
 }
 
-fn is_answer(answer: &Value) -> bool {
-    answer.as_object().is_some_and(|answer| is_elicited(answer) || is_sample(answer) || is_roots(answer))
+/// Reads what is JSON already.
+fn read(scan: &mut Scan<'_>) -> Result<Answers, serde_json::Error> {
+    if !scan.open() {
+        return Err(scan.value::<Map<String, Value>>().err().unwrap_or_else(|| serde::de::Error::custom("no object")));
+    }
+    let mut first = true;
+    let answers = std::iter::from_fn(|| {
+        let key = scan.key(&mut first).ok()??;
+        let answer = filled(scan).map_or_else(|| scan.value::<Value>().map(Sent::from), |form| Ok(Sent::Filled(form)));
+        Some(answer.map(|answer| (Arc::from(key), Arc::new(answer))))
+    });
+    answers.collect()
 }
 
-/// What a user did with a form, and what they wrote into it: texts, numbers, yes or no, and choices.
-fn is_elicited(answer: &Map<String, Value>) -> bool {
-    let flat = |value: &Value| match value {
+/// A form that was accepted, as nearly every answer is; for any other, the place is as it was.
+fn filled(scan: &mut Scan<'_>) -> Option<Map<String, Value>> {
+    let start = scan.clone();
+    let content = try_filled(scan);
+    if content.is_none() {
+        *scan = start;
+    }
+    content
+}
+
+fn try_filled(scan: &mut Scan<'_>) -> Option<Map<String, Value>> {
+    let (mut accepted, mut content, mut first) = (false, None, true);
+    if !scan.open() {
+        return None;
+    }
+    while let Some(key) = scan.key(&mut first).ok()? {
+        match &*key {
+            "action" if !accepted => accepted = (scan.string().ok()? == "accept").then_some(true)?,
+            "content" if content.is_none() => content = Some(scan.value().ok()?),
+            _ => return None,
+        }
+    }
+    content.filter(|_| accepted)
+}
+
+fn is_answer(answer: &Sent) -> bool {
+    match answer {
+        Sent::Filled(content) => content.values().all(is_flat),
+        Sent::Other(answer) => {
+            answer.as_object().is_some_and(|answer| is_elicited(answer) || is_sample(answer) || is_roots(answer))
+        }
+    }
+}
+
+/// What can be written into a form: texts, numbers, yes or no, and choices.
+fn is_flat(value: &Value) -> bool {
+    match value {
         Value::Object(_) => false,
         Value::Array(choices) => choices.iter().all(Value::is_string),
         _ => true,
-    };
+    }
+}
+
+/// What a user did with a form, and what they wrote into it.
+fn is_elicited(answer: &Map<String, Value>) -> bool {
     let content = match answer.get("content") {
         None | Some(Value::Null) => true,
-        Some(content) => content.as_object().is_some_and(|content| content.values().all(flat)),
+        Some(content) => content.as_object().is_some_and(|content| content.values().all(is_flat)),
     };
     content && matches!(answer.get("action").and_then(Value::as_str), Some("accept" | "decline" | "cancel"))
 }
@@ -56,4 +107,35 @@ fn is_sample(answer: &Map<String, Value>) -> bool {
 fn is_roots(answer: &Map<String, Value>) -> bool {
     let is_root = |root: &Value| root["uri"].as_str().is_some_and(|uri| uri.starts_with("file://"));
     answer.get("roots").and_then(Value::as_array).is_some_and(|roots| roots.iter().all(is_root))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn an_answer_is_read_as_serde_json_would(
+            members in proptest::collection::vec(
+                (
+                    prop_oneof!["action", "content", "_meta", "act\\\\u0069on"],
+                    prop_oneof![
+                        Just(r#""accept""#), Just(r#""decline""#), Just(r#"{"yes":true}"#), Just(r#"{ "a" : [1, {}] }"#),
+                        Just("{}"), Just("null"), Just("3"),
+                    ],
+                ),
+                0..4,
+            ),
+        ) {
+            let members: Vec<_> = members.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+            let answer = format!(" {{ {} }} ", members.join(" , "));
+            let expected: Value = serde_json::from_str(&answer).expect("JSON");
+            let raw = format!(r#"{{ "first":{answer} ,"second":{answer}}}"#);
+            let answers = read(&mut Scan::new(&raw)).expect("an object");
+            let read: Vec<_> = answers.iter().map(|(key, answer)| (&**key, Value::from(Sent::clone(answer)))).collect();
+            prop_assert_eq!(read, [("first", expected.clone()), ("second", expected)]);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use rejoinder_core::ask::Digest;
+use rejoinder_core::ask::{Digest, Sent};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::by_key::ByKey;
 
@@ -35,10 +35,10 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 #[serde(from = "Written<Map<String, Value>, Value>")]
 pub(super) struct Given {
     pub(super) digest: Digest,
-    pub(super) answer: Arc<Value>,
+    pub(super) answer: Arc<Sent>,
 }
 
-/// A [`Given`] in the state. Most answers are forms that were accepted: of those, what they contain says it all.
+/// A [`Given`] in the state.
 #[derive(Serialize, Deserialize)]
 struct Written<C, A> {
     #[serde(rename = "d")]
@@ -51,24 +51,19 @@ struct Written<C, A> {
 
 impl Serialize for Given {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let content = accepted(&self.answer);
-        let answer = content.is_none().then_some(&*self.answer);
+        let (content, answer) = match &*self.answer {
+            Sent::Filled(content) => (Some(content), None),
+            Sent::Other(answer) => (None, Some(answer)),
+        };
         Written { digest: self.digest, content, answer }.serialize(serializer)
     }
 }
 
-/// What a form contains that was accepted, if the answer is that and nothing else.
-fn accepted(answer: &Value) -> Option<&Map<String, Value>> {
-    let form = answer.as_object().filter(|form| form.len() == 2)?;
-    let content = form.get("content")?.as_object()?;
-    form.get("action").is_some_and(|action| action == "accept").then_some(content)
-}
-
 impl From<Written<Map<String, Value>, Value>> for Given {
     fn from(Written { digest, content, answer }: Written<Map<String, Value>, Value>) -> Self {
-        let form = content.map(|content| json!({ "action": "accept", "content": content }));
         // Without either, it is an answer that nobody can use, and so one that is asked for again.
-        Self { digest, answer: Arc::new(form.or(answer).unwrap_or_default()) }
+        let answer = content.map_or_else(|| answer.unwrap_or_default().into(), Sent::Filled);
+        Self { digest, answer: Arc::new(answer) }
     }
 }
 
@@ -138,11 +133,12 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use rejoinder_core::ask::Question;
+    use serde_json::json;
 
     use super::*;
 
     fn with(answer: Value) -> Progress {
-        let given = Given { digest: Question::Roots.digest(), answer: Arc::new(answer) };
+        let given = Given { digest: Question::Roots.digest(), answer: Arc::new(answer.into()) };
         Progress { answers: ByKey::from_iter([("key".into(), given)]), ..Progress::default() }
     }
 

@@ -10,7 +10,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::{Either, try_join_all};
 use rejoinder_core::{
     BoxFuture,
-    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question},
+    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question, Sent},
     call::Turns,
     error::{Halt, ToolError},
 };
@@ -73,7 +73,7 @@ impl Live {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn send(&self, key: &str, question: &Question) -> Result<Value, ToolError> {
+    async fn send(&self, key: &str, question: &Question) -> Result<Sent, ToolError> {
         if self.unheard.is_cancelled() {
             return Err(no_answer_can_come(key));
         }
@@ -96,7 +96,7 @@ impl Live {
             () = self.unheard.cancelled() => return Err(no_answer_can_come(key)),
         };
         match answer {
-            Ok(answer) => Ok(as_json(&answer)),
+            Ok(answer) => Ok(as_json(&answer).into()),
             Err(ServiceError::McpError(error)) => {
                 Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))
             }
@@ -119,7 +119,7 @@ impl Live {
     }
 
     /// The answer that is there, else it is asked.
-    async fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
+    async fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Sent>, Halt> {
         let digest = question.digest();
         self.see(key, digest)?;
         let _turn = self.asking.take(key).await;
@@ -133,7 +133,7 @@ impl Live {
     }
 
     /// Asks until an answer can be used, or the tries are used up.
-    async fn pose(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Value>, ToolError> {
+    async fn pose(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Sent>, ToolError> {
         let mut shown = question.clone();
         let mut tried = 0;
         loop {
@@ -212,7 +212,7 @@ impl Carrier for Live {
         Either::Right(Box::pin(self.answer(key, question, fits)))
     }
 
-    fn answered(&self, key: &str, question: &Question, _: Fits<'_>) -> Result<Option<Arc<Value>>, Halt> {
+    fn answered(&self, key: &str, question: &Question, _: Fits<'_>) -> Result<Option<Arc<Sent>>, Halt> {
         // No answer comes before its question.
         self.see(key, question.digest()).map(|()| None)
     }
@@ -225,7 +225,7 @@ impl Carrier for Live {
         self.so_far().steps.insert(step.to_owned(), result);
     }
 
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
         let given = self.so_far().answers.get(key).cloned();
         given.map(|given| given.answer).filter(|answer| (fits.check)(answer).is_ok())
     }

@@ -9,7 +9,7 @@ use futures_util::future::Either;
 
 use rejoinder_core::{
     BoxFuture,
-    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question},
+    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question, Sent},
     error::{Halt, ToolError},
 };
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub(crate) struct Round {
 }
 
 /// The answers of a round, by key.
-pub(crate) type Answers = ByKey<Arc<Value>>;
+pub(crate) type Answers = ByKey<Arc<Sent>>;
 
 #[derive(Debug, Default)]
 struct Now {
@@ -42,7 +42,7 @@ struct Now {
     /// The digest of what was asked under each key, to tell a key that is used twice.
     seen: ByKey<Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
-    unfit: ByKey<(Arc<Value>, String)>,
+    unfit: ByKey<(Arc<Sent>, String)>,
     /// Whether a function stopped in the middle.
     cut_short: bool,
     mistake: Option<ToolError>,
@@ -62,8 +62,8 @@ impl Round {
     }
 
     /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
-    fn given(&self, now: &mut Now, key: &Arc<str>, digest: Digest, fits: Fits<'_>) -> Option<Arc<Value>> {
-        let usable = |answer: &Value| (fits.check)(answer).is_ok();
+    fn given(&self, now: &mut Now, key: &Arc<str>, digest: Digest, fits: Fits<'_>) -> Option<Arc<Sent>> {
+        let usable = |answer: &Sent| (fits.check)(answer).is_ok();
         let recorded = self.before.answers.get(key);
         if recorded.is_some_and(|given| given.digest != digest) {
             tracing::debug!(key = &**key, "a recorded answer is to other words than the question has now");
@@ -95,7 +95,7 @@ impl Round {
     }
 
     /// The answer that is there, else it is asked.
-    fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Value>, Halt> {
+    fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Sent>, Halt> {
         let (key, digest) = (&Arc::from(key), question.digest());
         let mut now = self.now();
         now.see(key, digest)?;
@@ -186,7 +186,7 @@ impl Carrier for Round {
         Either::Left(ready(self.answer(key, question, fits)))
     }
 
-    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Value>>, Halt> {
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Sent>>, Halt> {
         let (key, digest, mut now) = (Arc::from(key), question.digest(), self.now());
         now.see(&key, digest)?;
         Ok(self.given(&mut now, &key, digest, fits))
@@ -201,7 +201,7 @@ impl Carrier for Round {
         self.now().progress.steps.insert(step.into(), result);
     }
 
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Value>> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
         let (recorded, open) = (self.before.answers.get(key), self.before.questions.get(key));
         let given = match (recorded, open, self.answers.get(key)) {
             (_, Some(open), Some(answer)) => Given { digest: open.digest, answer: Arc::clone(answer) },

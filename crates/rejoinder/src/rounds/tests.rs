@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rejoinder_core::{
-    ask::{Answer, Carrier, Fits, Parked, Question},
+    ask::{Answer, Carrier, Fits, Parked, Question, Sent},
     error::Halt,
     form::{Confirmed, Elicit},
 };
@@ -25,8 +25,12 @@ fn yes() -> Value {
     json!({ "action": "accept", "content": { "yes": true } })
 }
 
+fn sent(answer: Value) -> Arc<Sent> {
+    Arc::new(answer.into())
+}
+
 fn given(message: &str, answer: Value) -> Given {
-    Given { digest: question(message).digest(), answer: answer.into() }
+    Given { digest: question(message).digest(), answer: sent(answer) }
 }
 
 fn open(message: &str) -> Open {
@@ -39,10 +43,10 @@ fn by_key<T>(entries: impl IntoIterator<Item = (&'static str, T)>) -> ByKey<T> {
 
 /// The answer under a key, or what there is instead.
 fn ask(round: &Round, key: &str, message: &str) -> Result<Value, Halt> {
-    let check = |answer: &Value| <Confirmed as Answer>::read(answer).map(|_| ());
+    let check = |answer: &Sent| <Confirmed as Answer>::read(answer).map(|_| ());
     let fits = Fits { unprompted: false, check: &check };
     let answer = round.ask(key, question(message), fits).now_or_never().expect("it is there or it is not");
-    answer.map(Arc::unwrap_or_clone)
+    answer.map(|answer| Arc::unwrap_or_clone(answer).into())
 }
 
 /// The keys that a round asks under in the end, and what the next one will know.
@@ -60,7 +64,7 @@ fn d5_d8_what_nobody_asks_any_more_is_left_out() {
     };
     let round = Round::new(
         before,
-        by_key([("open", yes()), ("gone", yes()), ("stranger", yes())].map(|(key, answer)| (key, answer.into()))),
+        by_key([("open", yes()), ("gone", yes()), ("stranger", yes())].map(|(key, answer)| (key, sent(answer)))),
     );
     assert_eq!(ask(&round, "used", "Used?").unwrap(), yes());
     assert_eq!(ask(&round, "open", "Open?").unwrap(), yes());
@@ -122,7 +126,7 @@ fn d13_an_answer_to_other_words_is_logged_without_what_it_says() {
             questions: by_key([("late", open("Old?"))]),
             ..Progress::default()
         };
-        let round = Round::new(before, by_key([("late", secret.into())]));
+        let round = Round::new(before, by_key([("late", sent(secret))]));
         assert!(matches!(ask(&round, "recorded", "New?"), Err(Halt::Pending)));
         assert!(matches!(ask(&round, "late", "New?"), Err(Halt::Pending)));
     });

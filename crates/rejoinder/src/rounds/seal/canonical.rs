@@ -44,7 +44,8 @@ struct Disordered {
 
 impl<'a> Walk<'a> {
     fn peek(&mut self) -> Option<u8> {
-        self.rest = self.rest.trim_start_matches([' ', '\n', '\r', '\t']);
+        let blank = self.rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+        self.rest = &self.rest[blank..];
         self.rest.bytes().next()
     }
 
@@ -150,15 +151,20 @@ impl<'a> Walk<'a> {
         if bytes.first() != Some(&b'"') {
             return None;
         }
-        let mut end = 1;
-        while *bytes.get(end)? != b'"' {
-            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        let (mut end, mut is_plain) = (1, true);
+        loop {
+            match *bytes.get(end)? {
+                b'"' => break,
+                b'\\' => (end, is_plain) = (end + 2, false),
+                byte => (end, is_plain) = (end + 1, is_plain && byte >= b' '),
+            }
         }
         let literal = self.rest.get(..=end)?;
         self.take(literal.len());
-        match &literal[1..end] {
-            plain if !plain.contains('\\') && !plain.bytes().any(|byte| byte < b' ') => Some(Cow::Borrowed(plain)),
-            _ => serde_json::from_str(literal).ok().map(Cow::Owned),
+        if is_plain {
+            Some(Cow::Borrowed(&literal[1..end]))
+        } else {
+            serde_json::from_str(literal).ok().map(Cow::Owned)
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a token looks like, and that it has one form only.
 
+use std::sync::Arc;
+
 use rejoinder_core::ask::Question;
 use serde_json::json;
 
@@ -163,7 +165,7 @@ fn four_answers_stay_under_a_kibibyte() {
         ("payment", json!({ "method": "invoice", "reference": "PO-2026-001234" })),
     ] {
         let answer = json!({ "action": "accept", "content": content });
-        progress.answers.insert(key.into(), Given { digest, answer: answer.into() });
+        progress.answers.insert(key.into(), Given { digest, answer: Arc::new(answer.into()) });
     }
     progress.questions.insert("newsletter".into(), Open { digest, bad: 2, reworded: 1 });
     let binding = call().principal(Some(&["client", "issuer", "me"]));

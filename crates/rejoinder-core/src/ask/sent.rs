@@ -1,0 +1,55 @@
+use serde_json::{Map, Value, json};
+
+/// What a client sent for an answer.
+///
+/// ```
+/// use rejoinder_core::ask::Sent;
+/// use serde_json::{Map, json};
+///
+/// assert_eq!(Sent::from(json!({ "action": "accept", "content": {} })), Sent::Filled(Map::new()));
+/// let declined = json!({ "action": "decline" });
+/// assert_eq!(Sent::from(declined.clone()), Sent::Other(declined));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum Sent {
+    /// A form that was accepted, as nearly all are: what it contains says it all.
+    Filled(Map<String, Value>),
+    /// Anything else, as it came.
+    Other(Value),
+}
+
+impl Sent {
+    /// What the user did with a question, if that is what it says.
+    pub(super) fn action(&self) -> Option<&str> {
+        match self {
+            Self::Filled(_) => Some("accept"),
+            Self::Other(answer) => answer.get("action")?.as_str(),
+        }
+    }
+}
+
+impl From<Value> for Sent {
+    fn from(answer: Value) -> Self {
+        let is_form = |answer: &Map<String, Value>| {
+            answer.len() == 2
+                && answer.get("action").is_some_and(|action| action == "accept")
+                && answer.get("content").is_some_and(Value::is_object)
+        };
+        match answer {
+            Value::Object(mut form) if is_form(&form) => match form.remove("content") {
+                Some(Value::Object(content)) => Self::Filled(content),
+                other => Self::Other(other.unwrap_or_default()),
+            },
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl From<Sent> for Value {
+    fn from(sent: Sent) -> Self {
+        match sent {
+            Sent::Filled(content) => json!({ "action": "accept", "content": content }),
+            Sent::Other(answer) => answer,
+        }
+    }
+}
