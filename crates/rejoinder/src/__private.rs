@@ -10,9 +10,9 @@ pub use rejoinder_core::{
     error::{Halt, ToolError},
     form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
     graph::{
-        Awaited, C, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance, ItemCheck,
-        ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared, NotTold,
-        NotUngiven, Offers, Report, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told, Ungiven,
+        Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance,
+        ItemCheck, ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared,
+        NotTold, NotUngiven, Offers, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told, Ungiven,
         Unmarked, Walk, Wants, asks_again, check_cycle, check_item, is_cached, naming, needs_below, node_id, over,
         try_join, unless_over,
     },

@@ -22,10 +22,11 @@ mod report;
 mod resolver;
 mod seen;
 mod shared;
+mod unknown;
 mod walk;
 
 pub use at_run_time::{Named, Resolved, Resolvers};
-pub use check::{ItemCheck, check_cycle, check_item};
+pub use check::{CycleCheck, ItemCheck, check_cycle, check_item};
 pub use double::{Doubles, leads_to};
 pub use fits::{C, Fits, FitsIn, HasArgument, Name, Offers, SameAs};
 pub use forms::bad_forms;

@@ -126,21 +126,27 @@ impl Resolver {
         }
     }
 
-    /// The check for cycles, at the first parameter that could be part of one.
+    /// The check for cycles, each told at the parameter where it begins.
     pub(super) fn check_cycle(&self) -> Option<TokenStream> {
-        let refuse = self
-            .parameters
-            .iter()
-            .find_map(|parameter| parameter.named.as_ref())?
-            .extent
-            .refuse(&quote!(REPORT.as_str()));
-        Some(quote! {
-            const _: () = {
-                const REPORT: __rj::Report = __rj::check_cycle(&__RJ_NODE);
-                if REPORT.failed() {
-                    #refuse
+        let named = self.parameters.iter().filter_map(|parameter| parameter.named.as_ref());
+        let refusals: Vec<_> = named
+            .enumerate()
+            .map(|(index, named)| {
+                let refuse = named.extent.refuse(&quote!(CYCLE.report.as_str()));
+                quote! {
+                    if CYCLE.failed(#index) {
+                        #refuse
+                    }
                 }
-            };
+            })
+            .collect();
+        (!refusals.is_empty()).then(|| {
+            quote! {
+                const _: () = {
+                    const CYCLE: __rj::CycleCheck = __rj::check_cycle(&__RJ_NODE);
+                    #(#refusals)*
+                };
+            }
         })
     }
 }

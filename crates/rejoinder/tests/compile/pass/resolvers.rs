@@ -207,6 +207,11 @@ fn key<T: Keyed>(#[resolve(entity::<T::Key>)] key: &T::Key) -> T::Key {
     key.clone()
 }
 
+/// What is called otherwise here is taken by the name that it has there.
+#[resolver]
+fn length(#[arg(name = "path")] text: &str) -> usize {
+    text.len()
+}
 
 #[resolver]
 fn extension(file: &std::path::Path) -> Option<String> {
@@ -219,8 +224,9 @@ async fn kept(
     file: std::path::PathBuf,
     #[resolve(key::<String>)] key: String,
     #[resolve(extension)] extension: Option<String>,
+    #[resolve(length)] length: usize,
 ) -> String {
-    format!("{path} {file:?} {key} {extension:?}")
+    format!("{path} {file:?} {key} {extension:?} {length}")
 }
 
 /// Rounds by hand, and resolvers that ask nothing.
