@@ -6,9 +6,9 @@ pub use rejoinder_core::{
         FromOutcome, Keeps, NotAsk, NotForm, NotResult, NotResultOfAsk, Outcome, Returned, Shape, Value as KeptValue,
         shape,
     },
-    call::{Argument, Call, Default, Param, ReadParams, complete_with, default_of, show_default},
+    call::{Call, Default, Param, ReadParams, complete_with, default_of, show_default},
     error::{Halt, ToolError},
-    form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
+    form::{ChoicesField, DerivedField, Elicit, ElicitEnum, Field, Form, FormErrors, Format, TextField},
     graph::{
         Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance,
         ItemCheck, ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared,
@@ -17,14 +17,17 @@ pub use rejoinder_core::{
         try_join, unless_over,
     },
     inject::{
-        Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, needs,
-        refuse, source,
+        Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, PromptArgument,
+        ResolverArgument, ResourceArgument, Suspect, ToolArgument, needs, refuse, source,
     },
     item::{
         Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,
         ResourceDetails, ResourceFunction, ResourceKind, Tool, ToolDetails, ToolFunction, ToolKind,
     },
-    reply::{Failure, Replying, prompt_reply, resource_reply, tool_reply},
+    reply::{
+        Carried, Doubted, NotReply, NotWrapped, Outermost, PromptFailure, PromptReply, Replied, Replies, Replying,
+        ResolverFailure, ResourceFailure, ResourceReply, ToolFailure, ToolReply, Wraps,
+    },
 };
 pub use serde_json::{Map, Value};
 pub use std::{

@@ -4,6 +4,7 @@ use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
 
 use super::{generics::mentions, named::Named, spans::Extent};
 use crate::{
+    kind::Kind,
     names::{local, pretty},
     options::option,
     parameter::{Argument, Parameter, Source},
@@ -71,7 +72,8 @@ impl Filled {
     }
 
     /// Everything about its type, with the one check that fails when it is mistaken.
-    pub(crate) fn check(&self) -> TokenStream {
+    pub(crate) fn check(&self, kind: Kind) -> TokenStream {
+        let argument = kind.argument();
         let Self { ty, alias, source, .. } = self;
         let Parameter { ident, source: said, .. } = &self.parameter;
         let is_borrowed = self.is_borrowed();
@@ -79,12 +81,12 @@ impl Filled {
             // Its type is checked where it takes the value.
             Source::Resolved(_) => return TokenStream::new(),
             _ if self.is_generic => return TokenStream::new(),
-            Source::Type if is_borrowed => ("argument", quote!(<#ty as __rj::Argument>::absent)),
+            Source::Type if is_borrowed => ("argument", quote!(<#ty as __rj::#argument>::ARGUMENT)),
             Source::Type => {
                 let suspect = self.extent().member(ty, &quote!(__rj::Suspect<{ #source }>), "Type");
-                ("of_type", quote!(<#suspect as __rj::Argument>::absent))
+                ("of_type", quote!(<#suspect as __rj::#argument>::ARGUMENT))
             }
-            Source::Argument(_) => ("argument", quote!(<#ty as __rj::Argument>::absent)),
+            Source::Argument(_) => ("argument", quote!(<#ty as __rj::#argument>::ARGUMENT)),
             Source::Injected => ("injected", quote!(<#ty as __rj::Injectable>::INJECTED)),
         };
         let function = Ident::new(function, Span::call_site());

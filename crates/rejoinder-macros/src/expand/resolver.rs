@@ -119,7 +119,7 @@ impl Resolver {
 
     fn implementation(&self) -> TokenStream {
         let Self { ident, parameters, output, cached, .. } = self;
-        let checks = parameters.iter().map(Filled::check);
+        let checks = parameters.iter().map(|parameter| parameter.check(Kind::Resolver));
         let by_hand = parameters.iter().filter_map(Filled::check_by_hand);
         let (returned, shape) = self.returned();
         let asks_again =

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Generics, ReturnType, Signature, Visibility};
 
-use super::{beside::Beside, hidden::Hidden, named::with_names, parameter::Filled, resolve};
+use super::{beside::Beside, hidden::Hidden, named::with_names, parameter::Filled, replying, resolve};
 use crate::{
     details,
     errors::Errors,
@@ -91,7 +91,7 @@ impl Twin {
     fn implementation(&self) -> TokenStream {
         let Self { kind, ident, receiver, parameters, details, output, .. } = self;
         let marker = kind.marker();
-        let checks = parameters.iter().map(Filled::check);
+        let checks = parameters.iter().map(|parameter| parameter.check(*kind));
         let slots = parameters.iter().map(Filled::slot);
         let params = parameters.iter().map(Filled::param);
         let needs = parameters.iter().map(Filled::need);
@@ -99,20 +99,17 @@ impl Twin {
         let needs = if self.has_resolvers() { resolve::needs_below(&needs) } else { needs };
         let node = resolve::item(*kind, &self.name, parameters);
         let graph_checks = self.has_resolvers().then(|| resolve::checks(ident, parameters));
-        let at = Span::call_site().located_at(syn::spanned::Spanned::span(output));
-        let replying = Ident::new(kind.replying(), at);
+        let replying = replying::of(*kind, output);
         let run = self.run();
         // A type that is less public than the function is told at the function's name.
         let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
         let by_hand = parameters.iter().filter_map(Filled::check_rounds);
         let said = quote! {
             #(#checks)*
-            type __RjReturned = #output;
+            #replying
             #(#by_hand)*
             #node
             #graph_checks
-            const __RJ_REPLYING: __rj::Replying<#output, <__rj::#marker as __rj::Kind>::Output> =
-                __rj::#replying::<#output>();
 
             #[automatically_derived]
             impl __rj::ReadParams for #ident {
