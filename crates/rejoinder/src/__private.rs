@@ -12,9 +12,9 @@ pub use rejoinder_core::{
     graph::{
         Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance,
         ItemCheck, ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared,
-        NotTold, NotUngiven, Offers, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told, Ungiven,
-        Unmarked, Walk, Wants, asks_again, check_cycle, check_item, is_cached, naming, needs_below, node_id, over,
-        try_join, unless_over,
+        NotTold, NotUngiven, Offers, Place, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told,
+        Ungiven, Unmarked, Walk, Wants, asks_again, check_cycle, check_item, is_cached, naming, needs_below, node_id,
+        over, try_join, unless_over,
     },
     inject::{
         Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, PromptArgument,

@@ -35,8 +35,8 @@ pub use halts::Halts;
 pub use instance::Instance;
 pub use keys::Keys;
 pub use named::{
-    GenericOver, Mistaken, Naming, NotGeneric, NotResolver, NotTold, NotUngiven, Sound, Taken, Told, Ungiven, Unmarked,
-    naming,
+    GenericOver, Mistaken, Naming, NotGeneric, NotResolver, NotTold, NotUngiven, Place, Sound, Taken, Told, Ungiven,
+    Unmarked, naming,
 };
 pub use needs::needs_below;
 pub use node::{ByName, Edge, ItemNode, Node, NodeArgument, ReadByName, node_id};

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Generics, Path, PathArguments};
@@ -83,22 +85,65 @@ impl Named {
         quote_spanned!(*at=> <#named>::__node())
     }
 
+    /// The import of a name under itself, for a block around the one with [`Named::declared`].
+    ///
+    /// Where there is nothing of that name, this tells it, and what the compiler then proposes in its place can be written
+    /// there; what is imported from it in turn is not told again.
+    fn itself(&self) -> Option<(String, TokenStream)> {
+        let path: Path = syn::parse2(self.path.clone()).ok()?;
+        let ident = path.get_ident().filter(|_| self.is_imported)?;
+        Some((ident.to_string(), quote_spanned!(self.at=> use #ident;)))
+    }
+
     /// What it means if it names a function without a type: for a block around the one with [`Named::declared`].
     fn fallback(&self) -> Option<TokenStream> {
         let local = &self.local;
         self.is_imported.then(|| quote!(use __rj::Unmarked as #local;))
     }
 
+    /// The same for a name in a module, which is imported in a place of its own: there it hides nothing that the function's
+    /// types may mean.
+    fn in_a_place_of_its_own(&self) -> Option<TokenStream> {
+        let Self { path, local, at, .. } = self;
+        let last = &syn::parse2::<Path>(path.clone()).ok()?.segments.last()?.ident.clone();
+        let place = format_ident!("{local}Place");
+        let is_taken = names::is_taken(last);
+        let is_needed = self.is_imported && self.checked.is_some() && self.arguments.is_empty() && !is_taken;
+        let is_needed = is_needed && self.itself().is_none();
+        is_needed.then(|| {
+            quote_spanned! {*at=>
+                struct #place;
+                const _: () = {
+                    use #path;
+                    const _: () = {
+                        use #last as #local;
+                        impl __rj::Place for #place {
+                            type Type = #local;
+                        }
+                    };
+                };
+            }
+        })
+    }
+
     /// Its names, and the check of what they mean.
     fn declared(&self) -> TokenStream {
         let Self { path, local, checked, at, .. } = self;
-        let import = self.is_imported.then(|| {
+        let place = self.in_a_place_of_its_own();
+        let written = match place {
+            Some(_) => {
+                let place = format_ident!("{local}Place");
+                quote!(<#place as __rj::Place>::Type)
+            }
+            None => self.written(),
+        };
+        let import = place.or_else(|| {
             // As if it were written there: what does not exist is told without a word of the macro.
             let local = Ident::new(&local.to_string(), self.extent.end);
-            quote_spanned!(*at=> use #path as #local;)
+            self.is_imported.then(|| quote_spanned!(*at=> use #path as #local;))
         });
         let checks = checked.as_ref().map(|(alias, naming)| {
-            let (path, written) = (pretty(path), self.written());
+            let path = pretty(path);
             let other = format!("`{path}` is not a resolver: write `#[resolver]` before the function");
             let ungiven = format!("`{path}` is generic: name its types, `#[resolve({path}::<..>)]`");
             let unmet = format!(
@@ -146,7 +191,11 @@ pub(super) fn with_names(parameters: &[Filled], said: TokenStream) -> TokenStrea
     }
     let (fallbacks, declared) =
         (named.iter().filter_map(|named| named.fallback()), named.iter().map(|named| named.declared()));
+    // Each name once, however many parameters it fills.
+    let themselves: BTreeMap<String, TokenStream> = named.iter().rev().filter_map(|named| named.itself()).collect();
+    let themselves = themselves.values();
     quote! {
+        #(#themselves)*
         #(#fallbacks)*
         const _: () = {
             #(#declared)*
