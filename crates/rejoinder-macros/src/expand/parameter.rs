@@ -9,6 +9,7 @@ use crate::{
     options::option,
     parameter::{Argument, Parameter, Source},
     signature::Place,
+    template,
 };
 
 /// A parameter with the names that the expansion gives to what belongs to it.
@@ -111,6 +112,26 @@ impl Filled {
             };
             #either
         }
+    }
+
+    /// For a resource: what its type makes an argument is a variable of the URI, and nothing else is.
+    pub(super) fn check_variable(&self, variables: &[String]) -> Option<TokenStream> {
+        let Parameter { ident, name, source: said, .. } = &self.parameter;
+        let (mistake, why) = match said {
+            Source::Resolved(_) => return None,
+            _ if variables.contains(name) => {
+                let why =
+                    format!("the call supplies this, not the variable `{name}` of the URI: rename one of the two");
+                (quote!(INJECTED), why)
+            }
+            _ => (quote!(ARGUMENT), template::without_variable(name)),
+        };
+        let (source, refuse) = (&self.source, Extent::of(ident).refuse(&why));
+        Some(quote! {
+            const _: () = if #source == __rj::source::#mistake {
+                #refuse
+            };
+        })
     }
 
     /// Where its type is written.

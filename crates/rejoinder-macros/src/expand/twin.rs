@@ -6,7 +6,7 @@ use syn::{Attribute, Generics, ReturnType, Signature, Visibility};
 
 use super::{beside::Beside, hidden::Hidden, named::with_names, parameter::Filled, replying, resolve};
 use crate::{
-    details,
+    details::{self, Details},
     errors::Errors,
     kind::Kind,
     names::{self, local},
@@ -33,6 +33,8 @@ pub(crate) struct Twin {
     parameters: Vec<Filled>,
     output: TokenStream,
     details: TokenStream,
+    /// The variables of a resource's URI.
+    variables: Option<Vec<String>>,
 }
 
 impl Twin {
@@ -49,7 +51,7 @@ impl Twin {
         let has_self = signature::check(kind, place, signature, errors);
         let parameters = parameter::read(kind, signature, errors);
         let name = &signature.ident;
-        let details = details::read(kind, options, attrs, name, &parameters, errors);
+        let Details { expression, variables } = details::read(kind, options, attrs, name, &parameters, errors);
         let output = match &signature.output {
             ReturnType::Default => quote!(()),
             ReturnType::Type(_, ty) => ty.to_token_stream(),
@@ -73,7 +75,8 @@ impl Twin {
                 .map(|(i, p)| Filled::new(i, p, place, &Generics::default()))
                 .collect(),
             output: outside(output),
-            details: outside(details),
+            details: outside(expression),
+            variables,
         }
     }
 
@@ -104,8 +107,13 @@ impl Twin {
         // A type that is less public than the function is told at the function's name.
         let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
         let by_hand = parameters.iter().filter_map(Filled::check_rounds);
+        let variables = self
+            .variables
+            .iter()
+            .flat_map(|variables| parameters.iter().filter_map(|parameter| parameter.check_variable(variables)));
         let said = quote! {
             #(#checks)*
+            #(#variables)*
             #replying
             #(#by_hand)*
             #node
