@@ -92,7 +92,7 @@ pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the
-/// type. Its resolvers are `Self::name` within it.
+/// type. Its resolvers are `Self::name` within it; a test replaces one with `testing::Client::replace_method`.
 ///
 /// # Options
 ///

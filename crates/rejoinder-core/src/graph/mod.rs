@@ -27,7 +27,7 @@ mod walk;
 
 pub use at_run_time::{Named, Resolved, Resolvers};
 pub use check::{CycleCheck, ItemCheck, check_cycle, check_item};
-pub use double::{Doubles, leads_to};
+pub use double::{Doubles, find_below};
 pub use fits::{C, Fits, FitsIn, HasArgument, Name, Offers, SameAs};
 pub use forms::bad_forms;
 pub use futures_util::future::try_join;

@@ -71,8 +71,9 @@ impl Resolver {
 
     /// It, as a call runs it.
     pub(super) fn instance(&self) -> TokenStream {
-        let Self { ident, parameters, generics, .. } = self;
+        let Self { ident, parameters, generics, function, .. } = self;
         let (_, ty_generics, _) = generics.split_for_impl();
+        let turbofish = self.turbofish();
         let edges = parameters.iter().filter_map(Filled::edge);
         let needs = parameters.iter().map(Filled::need);
         let by_name = parameters.iter().filter_map(Filled::by_name);
@@ -87,6 +88,8 @@ impl Resolver {
                 edges: &[#(#edges),*],
                 type_id: || __rj::std::any::TypeId::of::<#ident #ty_generics>(),
                 type_name: || __rj::std::any::type_name::<#ident #ty_generics>(),
+                function: || __rj::std::any::Any::type_id(&#function #turbofish),
+                output: || __rj::std::any::TypeId::of::<<#ident #ty_generics as __rj::Resolver>::Output>(),
                 needs: || __rj::needs([#(#needs),*]),
                 by_name: &[#(#by_name),*],
                 form: #form,

@@ -28,6 +28,8 @@ pub(super) struct Named {
     path: TokenStream,
     /// Those types.
     arguments: TokenStream,
+    /// The path as it is written, without those types.
+    written: String,
     /// What it is imported as.
     local: Ident,
     is_imported: bool,
@@ -51,14 +53,15 @@ impl Named {
         });
         let local = format_ident!("__RjNamed{index}", span = at);
         let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
-        Self { path: hidden_type(&path, place), arguments, local, is_imported, checked, at, extent }
+        let written = pretty(&path);
+        Self { path: hidden_type(&path, place), arguments, written, local, is_imported, checked, at, extent }
     }
 
     /// The type that stands for it.
     pub(super) fn ty(&self) -> TokenStream {
         match &self.checked {
             Some((alias, _)) => alias.to_token_stream(),
-            None => self.written(),
+            None => self.imported(),
         }
     }
 
@@ -68,7 +71,7 @@ impl Named {
     }
 
     /// What is named, with its types.
-    fn written(&self) -> TokenStream {
+    fn imported(&self) -> TokenStream {
         let Self { path, arguments, local, .. } = self;
         if self.is_imported { quote!(#local #arguments) } else { quote!(#path #arguments) }
     }
@@ -78,7 +81,7 @@ impl Named {
         let Self { path, arguments, local, checked, at, .. } = self;
         let named = match checked {
             Some((alias, _)) => alias.to_token_stream(),
-            None if !projects(arguments, generics) => self.written(),
+            None if !projects(arguments, generics) => self.imported(),
             None if self.is_imported => local.to_token_stream(),
             None => path.clone(),
         };
@@ -135,7 +138,7 @@ impl Named {
                 let place = format_ident!("{local}Place");
                 quote!(<#place as __rj::Place>::Type)
             }
-            None => self.written(),
+            None => self.imported(),
         };
         let import = place.or_else(|| {
             // As if it were written there: what does not exist is told without a word of the macro.
@@ -143,7 +146,7 @@ impl Named {
             self.is_imported.then(|| quote_spanned!(*at=> use #path as #local;))
         });
         let checks = checked.as_ref().map(|(alias, naming)| {
-            let path = pretty(path);
+            let path = &self.written;
             let other = format!("`{path}` is not a resolver: write `#[resolver]` before the function");
             let ungiven = format!("`{path}` is generic: name its types, `#[resolve({path}::<..>)]`");
             let unmet = format!(

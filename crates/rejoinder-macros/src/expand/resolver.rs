@@ -47,7 +47,7 @@ pub(super) struct Resolver {
     /// The hidden type's name.
     pub(super) ident: Ident,
     /// The path to the function.
-    function: TokenStream,
+    pub(super) function: TokenStream,
     /// Whose method it is.
     receiver: TokenStream,
     vis: Visibility,
@@ -219,7 +219,7 @@ impl Resolver {
     }
 
     /// The type parameters of a call to the function.
-    fn turbofish(&self) -> Option<TokenStream> {
+    pub(super) fn turbofish(&self) -> Option<TokenStream> {
         let names = self.generics.params.iter().map(generics::name);
         self.is_generic().then(|| quote!(::<#(#names),*>))
     }
