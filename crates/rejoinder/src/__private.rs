@@ -6,7 +6,7 @@ pub use rejoinder_core::{
         FromOutcome, Keeps, NotAsk, NotForm, NotResult, NotResultOfAsk, Outcome, Returned, Shape, Value as KeptValue,
         shape,
     },
-    call::{Call, Default, Param, ReadParams, complete_with, default_of, show_default},
+    call::{Call, Completes, Default, DefaultOf, HasDefault, Param, ReadParams, Shown},
     error::{Halt, ToolError},
     form::{ChoicesField, DerivedField, Elicit, ElicitEnum, Field, Form, FormErrors, Format, TextField},
     graph::{

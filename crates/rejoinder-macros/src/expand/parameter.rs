@@ -221,8 +221,16 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
         _ => false,
     };
     let at = Span::call_site().located_at(expression.span());
-    let value =
-        if converted { quote_spanned!(at=> __rj::default_of::<#alias>(#expression)) } else { quote!(#expression) };
+    let extent = Extent::of(expression);
+    let value = if converted {
+        let into_default = extent.member(&inferred(extent), &quote!(__rj::DefaultOf<#alias>), "into_default");
+        quote_spanned!(at=> #into_default(#expression))
+    } else {
+        quote!(#expression)
+    };
+    // As if it were written there: a type that cannot be shown is told without a word of the macro.
+    let shown = Ident::new(&alias.to_string(), extent.start);
+    let show_it = extent.member(&shown, &quote!(__rj::Shown), "show");
     let (make, show, made) = (local("make"), local("show"), local("made"));
     Some(quote_spanned! {at=>
         {
@@ -231,7 +239,7 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
                 #made
             }
             fn #show() -> __rj::Option<__rj::Value> {
-                __rj::show_default(&#make())
+                #show_it(&#make())
             }
             __rj::Default { make: &(#make as fn() -> #alias), show: #show }
         }
@@ -243,5 +251,12 @@ fn complete(argument: &Argument) -> Option<TokenStream> {
     let function = argument.complete.as_ref()?;
     let at = Span::call_site().located_at(function.span());
     let completing = local("completing");
-    Some(quote_spanned!(at=> |#completing| __rj::complete_with(#function, #completing)))
+    let extent = Extent::of(function);
+    let complete = extent.member(&inferred(extent), &quote!(__rj::Completes), "complete");
+    Some(quote_spanned!(at=> |#completing| #complete(#function, #completing)))
+}
+
+/// The type of what is written there, of which it is told there if it does not fit.
+fn inferred(extent: Extent) -> TokenStream {
+    quote_spanned!(extent.start=> _)
 }

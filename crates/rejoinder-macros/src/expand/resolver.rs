@@ -6,6 +6,7 @@ use syn::{Attribute, Generics, LitStr, ReturnType, Signature, Visibility};
 
 use super::{
     beside::Beside,
+    free::one_attribute,
     generics,
     hidden::Hidden,
     named::with_names,
@@ -32,6 +33,7 @@ pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream 
         let errors = errors.into_tokens();
         return quote!(#item #errors);
     };
+    one_attribute(&mut function.attrs, &mut errors);
     let Function { attrs, vis, signature, .. } = &mut function;
     let twin = Resolver::read(&Place::Free, options, attrs, vis, signature, &mut errors);
     // Among the items of an `impl` block no type can be declared, and the error is about that.
