@@ -14,7 +14,15 @@ use crate::{
     template,
 };
 
-/// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]` into the expression of its details.
+/// What the options of `#[tool]`, `#[prompt]` or `#[resource]` say.
+pub(crate) struct Details {
+    /// The expression of the details.
+    pub(crate) expression: TokenStream,
+    /// The variables of a resource's URI.
+    pub(crate) variables: Option<Vec<String>>,
+}
+
+/// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
 pub(crate) fn read(
     kind: Kind,
     options: TokenStream,
@@ -22,12 +30,13 @@ pub(crate) fn read(
     ident: &Ident,
     parameters: &[Parameter],
     errors: &mut Errors,
-) -> TokenStream {
+) -> Details {
+    let without_variables = |expression| Details { expression, variables: None };
     match kind {
-        Kind::Tool => tool(options, attrs, ident, errors),
-        Kind::Prompt => prompt(options, attrs, ident, errors),
+        Kind::Tool => without_variables(tool(options, attrs, ident, errors)),
+        Kind::Prompt => without_variables(prompt(options, attrs, ident, errors)),
         Kind::Resource => resource(options, attrs, ident, parameters, errors),
-        Kind::Resolver => TokenStream::new(),
+        Kind::Resolver => without_variables(TokenStream::new()),
     }
 }
 
@@ -78,11 +87,12 @@ fn resource(
     ident: &Ident,
     parameters: &[Parameter],
     errors: &mut Errors,
-) -> TokenStream {
+) -> Details {
     const KNOWN: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon"];
     let (uri, mut options) = Options::parse_after("`#[resource]`", KNOWN, uri, tokens, errors);
-    if let Some(uri) = &uri {
-        check_variables(uri, parameters, errors);
+    let variables = uri.as_ref().and_then(|uri| template::variables(uri, errors));
+    if let (Some(uri), Some(variables)) = (&uri, &variables) {
+        check_variables(uri, variables, parameters, errors);
     }
     let Common { name, title, description, icons, .. } = Common::read(&mut options, attrs, ident, errors);
     let mime_type = options.text("mime_type", errors);
@@ -90,7 +100,7 @@ fn resource(
     let public = options.flag("public", errors);
     options.finish(errors);
     let uri = uri.map(|uri| uri.value()).unwrap_or_default();
-    quote! {
+    let expression = quote! {
         __rj::ResourceDetails {
             uri: #uri,
             name: #name,
@@ -101,7 +111,8 @@ fn resource(
             public: #public,
             icons: #icons,
         }
-    }
+    };
+    Details { expression, variables }
 }
 
 /// The URI, and the comma after it.
@@ -115,18 +126,22 @@ fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
     Ok(uri)
 }
 
-/// Each variable must be a parameter, and each parameter that is surely an argument must be a variable.
-fn check_variables(uri: &LitStr, parameters: &[Parameter], errors: &mut Errors) {
-    let Some(variables) = template::variables(uri, errors) else { return };
-    for variable in &variables {
+/// Each variable must be a parameter, and each parameter that is surely an argument must be a variable. Of the others the
+/// compiler knows whether they are arguments.
+fn check_variables(uri: &LitStr, variables: &[String], parameters: &[Parameter], errors: &mut Errors) {
+    for variable in variables {
         let fits = |parameter: &Parameter| parameter.name == *variable && parameter.resolver().is_none();
         if !parameters.iter().any(fits) {
-            errors.at(uri, format!("the variable `{variable}` has no parameter of that name"));
+            let told = format!(
+                "no parameter takes the variable `{variable}`: add `{variable}: String` to the function, or remove it from the \
+                 URI"
+            );
+            errors.at(uri, told);
         }
     }
     for Parameter { ident, name, source, .. } in parameters {
         if matches!(source, Source::Argument(_)) && !variables.contains(name) {
-            errors.at(ident, format!("the URI has no variable `{name}` for this argument"));
+            errors.at(ident, template::without_variable(name));
         }
     }
 }

@@ -53,14 +53,34 @@ impl Kind {
         })
     }
 
-    /// The function in `rejoinder` that knows how a return type becomes a reply.
-    pub(crate) fn replying(self) -> &'static str {
-        match self {
-            Self::Tool => "tool_reply",
-            Self::Prompt => "prompt_reply",
-            Self::Resource => "resource_reply",
+    /// The trait in `rejoinder` of what can be an argument of it.
+    pub(crate) fn argument(self) -> Ident {
+        ident(match self {
+            Self::Tool => "ToolArgument",
+            Self::Prompt => "PromptArgument",
+            Self::Resource => "ResourceArgument",
+            Self::Resolver => "ResolverArgument",
+        })
+    }
+
+    /// The trait in `rejoinder` of what it may return.
+    pub(crate) fn reply(self) -> Ident {
+        ident(match self {
+            Self::Tool => "ToolReply",
+            Self::Prompt => "PromptReply",
+            Self::Resource => "ResourceReply",
             Self::Resolver => no_item(),
-        }
+        })
+    }
+
+    /// The trait in `rejoinder` of what it may fail with.
+    pub(crate) fn failure(self) -> Ident {
+        ident(match self {
+            Self::Tool => "ToolFailure",
+            Self::Prompt => "PromptFailure",
+            Self::Resource => "ResourceFailure",
+            Self::Resolver => "ResolverFailure",
+        })
     }
 }
 

@@ -35,7 +35,7 @@ use proc_macro::TokenStream;
 /// On a parameter:
 ///
 /// * `#[arg(name = "..", default = .., header = "..")]`: the model's argument, though the server could supply it; its name
-///   and default, and the header `Mcp-Param-..` in which clients repeat it;
+///   and default (`default` alone is that of its type), and the header `Mcp-Param-..` in which clients repeat it;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the model could.
 #[proc_macro_attribute]
@@ -92,7 +92,7 @@ pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the
-/// type. Its resolvers are `Self::name` within it.
+/// type. Its resolvers are `Self::name` within it; a test replaces one with `testing::Client::replace_method`.
 ///
 /// # Options
 ///

@@ -23,8 +23,9 @@ pub(crate) fn is_taken(ident: &Ident) -> bool {
         "bool", "char", "str", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
         "f16", "f32", "f64", "f128",
     ];
-    // `drop` is the one function that every module has.
-    const OTHERS: &[&str] = &["std", "core", "alloc", "proc_macro", "test", "drop"];
+    // The last of them are the functions that every module has.
+    const OTHERS: &[&str] =
+        &["std", "core", "alloc", "proc_macro", "test", "drop", "size_of", "size_of_val", "align_of", "align_of_val"];
     let name = wire(ident);
     let is_crate = |name: &str| crate_name(name).is_ok();
     let is_other = TYPES.contains(&&*name) || OTHERS.contains(&&*name);

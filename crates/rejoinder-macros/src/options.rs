@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{
-    Expr, ExprLit, Lit, LitBool, LitStr, Meta, Token,
+    Expr, ExprLit, Lit, LitBool, LitStr, Meta, Path, Token,
     parse::{ParseStream, Parser},
     punctuated::Punctuated,
 };
@@ -63,6 +63,19 @@ impl Options {
                 errors.at(other, format!("`{name}` needs a value: `{name} = {example}`"));
                 None
             }
+        }
+    }
+
+    /// `name = <expression>`, or `name` alone for what `otherwise` makes of it.
+    pub(crate) fn expression_or(
+        &mut self,
+        name: &str,
+        otherwise: impl FnOnce(&Path) -> Expr,
+        errors: &mut Errors,
+    ) -> Option<Expr> {
+        match self.left.iter().position(|meta| matches!(meta, Meta::Path(path) if path.is_ident(name))) {
+            Some(index) => Some(otherwise(self.left.remove(index).path())),
+            None => self.expression(name, "..", errors),
         }
     }
 

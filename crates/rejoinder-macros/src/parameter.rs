@@ -151,6 +151,12 @@ fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
     source
 }
 
+/// What `#[arg(default)]` means.
+fn default_of_the_type(option: &Path) -> Expr {
+    let at = option.span();
+    syn::parse_quote_spanned!(at=> <_ as __rj::HasDefault>::default_of_its_type())
+}
+
 fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
     let tokens = match &attr.meta {
         Meta::Path(_) => TokenStream::new(),
@@ -163,7 +169,7 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
     let mut options = Options::parse("`#[arg]`", &["name", "default", "header", "complete"], tokens, errors);
     let argument = Argument {
         name: options.literal("name", errors),
-        default: options.expression("default", "..", errors),
+        default: options.expression_or("default", default_of_the_type, errors),
         header: options.literal("header", errors),
         complete: options.expression("complete", "path::to::function", errors),
     };

@@ -21,6 +21,13 @@ pub(crate) fn variables(uri: &LitStr, errors: &mut Errors) -> Option<Vec<String>
     }
 }
 
+/// What is wrong with an argument that the template does not have.
+pub(crate) fn without_variable(name: &str) -> String {
+    format!(
+        "the URI has no variable `{name}` for this argument: add `{{{name}}}` or, if it may be absent, `{{?{name}}}`"
+    )
+}
+
 /// A template, as far as it has been read.
 struct Template<'a> {
     read: &'a str,

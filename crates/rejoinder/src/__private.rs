@@ -6,25 +6,28 @@ pub use rejoinder_core::{
         FromOutcome, Keeps, NotAsk, NotForm, NotResult, NotResultOfAsk, Outcome, Returned, Shape, Value as KeptValue,
         shape,
     },
-    call::{Argument, Call, Default, Param, ReadParams, complete_with, default_of, show_default},
+    call::{Call, Completes, Default, DefaultOf, HasDefault, Param, ReadParams, Shown},
     error::{Halt, ToolError},
-    form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format, field},
+    form::{ChoicesField, DerivedField, Elicit, ElicitEnum, Field, Form, FormErrors, Format, TextField},
     graph::{
-        Awaited, C, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance, ItemCheck,
-        ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared, NotTold,
-        NotUngiven, Offers, Report, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told, Ungiven,
-        Unmarked, Walk, Wants, asks_again, check_cycle, check_item, is_cached, naming, needs_below, node_id, over,
-        try_join, unless_over,
+        Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance,
+        ItemCheck, ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared,
+        NotTold, NotUngiven, Offers, Place, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told,
+        Ungiven, Unmarked, Walk, Wants, asks_again, check_cycle, check_item, is_cached, naming, needs_below, node_id,
+        over, try_join, unless_over,
     },
     inject::{
-        Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, Suspect, needs,
-        refuse, source,
+        Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, PromptArgument,
+        ResolverArgument, ResourceArgument, Suspect, ToolArgument, needs, refuse, source,
     },
     item::{
         Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,
         ResourceDetails, ResourceFunction, ResourceKind, Tool, ToolDetails, ToolFunction, ToolKind,
     },
-    reply::{Failure, Replying, prompt_reply, resource_reply, tool_reply},
+    reply::{
+        Carried, Doubted, NotReply, NotWrapped, Outermost, PromptFailure, PromptReply, Replied, Replies, Replying,
+        ResolverFailure, ResourceFailure, ResourceReply, ToolFailure, ToolReply, Wraps,
+    },
 };
 pub use serde_json::{Map, Value};
 pub use std::{

@@ -128,6 +128,23 @@ async fn arguments_are_read_and_defaults_filled_in() {
 }
 
 #[tool]
+fn tag(#[arg(default)] words: Vec<String>, #[arg(default, header = "Times")] times: u8) -> String {
+    format!("{words:?} {times}")
+}
+
+#[tokio::test]
+async fn a_default_without_a_value_is_that_of_the_type() {
+    let tag = tools![tag].remove(0);
+    assert_eq!(call(&tag, json!({})).await, "[] 0");
+    assert_eq!(call(&tag, json!({ "times": 2 })).await, "[] 2");
+    let schema = &tag.record().input_schema;
+    assert_eq!(
+        (&schema["properties"]["words"]["default"], &schema["properties"]["times"]["default"]),
+        (&json!([]), &json!(0))
+    );
+}
+
+#[tool]
 fn wait(#[arg(default = f64::INFINITY)] seconds: f64, #[arg(default = 3)] times: u8) -> String {
     format!("{seconds} {times}")
 }

@@ -6,7 +6,7 @@ use super::{bad_arguments::reason, missing::Missing};
 
 /// A type that the model can supply: anything that is [`serde::Deserialize`] and [`JsonSchema`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a tool argument",
+    message = "`{Self}` cannot be an argument",
     label = "the model cannot supply this type",
     note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema`",
     note = "what the server supplies is a `Dep<T>`, a `Context`, or a type that implements `FromCall`",

@@ -1,4 +1,4 @@
-//! `#[arg(default = ..)]`.
+//! `#[arg(default = ..)]` and `#[arg(default)]`.
 
 use std::any::Any;
 
@@ -38,6 +38,24 @@ impl<T, F: Into<T>> DefaultOf<T> for F {
     }
 }
 
+/// A type that `#[arg(default)]` can be written for.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default of its own",
+    label = "not `Default`",
+    note = "derive `Default` for it, or write the default out: `default = ..`"
+)]
+pub trait HasDefault {
+    /// The default.
+    fn default_of_its_type() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: std::default::Default> HasDefault for T {
+    fn default_of_its_type() -> T {
+        T::default()
+    }
+}
+
 /// A type whose defaults the schema can show.
 #[diagnostic::on_unimplemented(
     message = "a default of type `{Self}` cannot be shown to the model",
@@ -54,14 +72,4 @@ impl<T: Serialize> Shown for T {
     fn show(&self) -> Option<Value> {
         serde_json::to_value(self).ok()
     }
-}
-
-/// Converts the expression of `#[arg(default = ..)]` into the argument's type.
-pub fn default_of<T>(value: impl DefaultOf<T>) -> T {
-    value.into_default()
-}
-
-/// The default as JSON, if JSON has it.
-pub fn show_default<T: Shown>(value: &T) -> Option<Value> {
-    value.show()
 }

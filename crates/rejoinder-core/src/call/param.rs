@@ -42,11 +42,6 @@ where
     }
 }
 
-/// Calls the function that `#[arg(complete = ..)]` names.
-pub fn complete_with(function: impl Completes, completing: Completing) -> BoxFuture<'static, Vec<String>> {
-    function.complete(completing)
-}
-
 /// What a completion function gets.
 #[derive(Clone)]
 pub struct Completing {

@@ -216,9 +216,3 @@ impl<T> Field<T> {
         }
     }
 }
-
-/// A field of that name: [`Field::new`] as the derive macro calls it, so that the type is what is underlined.
-#[doc(hidden)]
-pub fn field<T: ElicitField>(name: &'static str) -> Field<T> {
-    Field::new(name)
-}

@@ -1,8 +1,11 @@
 //! What a field can be. Each of the traits is a sentence of the compiler to whoever tries something else.
+//!
+//! The derive macro calls their hidden functions, by paths: of the bounds of [`Field`]'s own, the compiler would also tell
+//! where they are written.
 
 use serde_json::{Map, Value};
 
-use super::{Number, Rules};
+use super::{Field, Format, Number, Rules};
 
 /// A type that a field of a form can have.
 ///
@@ -85,7 +88,27 @@ pub trait ElicitField: Sized + Send + Sync + 'static {
     label = "only a text has it",
     note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`"
 )]
-pub trait TextField: ElicitField {}
+pub trait TextField: Sized {
+    #[doc(hidden)]
+    fn __format(field: Field<Self>, format: Format) -> Field<Self> {
+        field.format(format)
+    }
+
+    #[doc(hidden)]
+    fn __pattern(field: Field<Self>, pattern: &str) -> Field<Self> {
+        field.pattern(pattern)
+    }
+
+    #[doc(hidden)]
+    fn __min_length(field: Field<Self>, characters: u32) -> Field<Self> {
+        field.min_length(characters)
+    }
+
+    #[doc(hidden)]
+    fn __max_length(field: Field<Self>, characters: u32) -> Field<Self> {
+        field.max_length(characters)
+    }
+}
 
 /// A field that is a number: what has a least and a greatest value.
 #[diagnostic::on_unimplemented(
@@ -105,4 +128,14 @@ pub trait NumberField: ElicitField {
     label = "only a `Vec` has it",
     note = "`min_items` and `max_items` are for a `Vec` of an enum that derives `ElicitEnum`"
 )]
-pub trait ChoicesField {}
+pub trait ChoicesField: Sized {
+    #[doc(hidden)]
+    fn __min_items(field: Field<Self>, items: u32) -> Field<Self> {
+        field.min_items(items)
+    }
+
+    #[doc(hidden)]
+    fn __max_items(field: Field<Self>, items: u32) -> Field<Self> {
+        field.max_items(items)
+    }
+}

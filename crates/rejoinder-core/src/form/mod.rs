@@ -11,6 +11,7 @@
 mod boolean;
 mod choice;
 mod choices;
+mod derived;
 mod digest;
 mod elicit;
 mod errors;
@@ -27,10 +28,12 @@ mod shorthand;
 mod text;
 
 pub use choice::ElicitEnum;
+#[doc(hidden)]
+pub use derived::DerivedField;
 pub(crate) use digest::digest_of;
 pub use elicit::Elicit;
 pub use errors::{FormError, FormErrors};
-pub use field::{Field, field};
+pub use field::Field;
 pub use field_type::{ChoicesField, ElicitField, NumberField, TextField};
 pub use format::Format;
 pub use into_choice::IntoChoice;

@@ -1,23 +1,49 @@
 //! What is checked about the graph while the program compiles. The functions run as well at run time.
 
 use super::{
-    ItemNode, Node, NodeArgument, Report, naming,
+    ItemNode, Node, Report, naming,
     seen::{Path, Seen},
+    unknown::find_unknown,
 };
 
+/// What came of looking for a cycle.
+#[derive(Debug)]
+pub struct CycleCheck {
+    /// The cycle, if there is one.
+    pub report: Report,
+    /// Where it begins, as an index into [`Node::below`].
+    below: usize,
+}
+
+impl CycleCheck {
+    /// Whether there is one that begins with this resolver below.
+    pub const fn failed(&self, below: usize) -> bool {
+        self.report.failed() && self.below == below
+    }
+}
+
 /// A cycle through this resolver; reported at its least member only, so that one cycle is one error.
-pub const fn check_cycle(start: &'static Node) -> Report {
-    let mut report = Report::new();
+pub const fn check_cycle(start: &'static Node) -> CycleCheck {
+    let mut check = CycleCheck { report: Report::new(), below: 0 };
     let mut path = Path::new();
     if !find_cycle(start, start, &mut path, &mut Seen::new()) {
-        return report;
+        return check;
     }
     let mut i = 0;
     while i < path.length {
         if is_less(path.get(i), start) {
-            return report;
+            return check;
         }
         i += 1;
+    }
+    let first = if path.length > 1 { path.get(1) } else { start };
+    while start.below[check.below].id != first.id {
+        check.below += 1;
+    }
+    let report = &mut check.report;
+    if path.length == 1 {
+        report.push_all(&["resolver `", start.name, "` (", start.at, ") needs itself: take this parameter away"]);
+        return check;
     }
     report.push("resolvers need each other in a cycle: ");
     let mut i = 0;
@@ -26,8 +52,8 @@ pub const fn check_cycle(start: &'static Node) -> Report {
         report.push_all(&["`", node.name, "` (", node.at, ") -> "]);
         i += 1;
     }
-    report.push_all(&["`", start.name, "`"]);
-    report
+    report.push_all(&["`", start.name, "`; take one of these parameters away"]);
+    check
 }
 
 const fn find_cycle(start: &'static Node, node: &'static Node, path: &mut Path, seen: &mut Seen) -> bool {
@@ -119,28 +145,6 @@ const fn is_cyclic(node: &'static Node, path: &mut Path, seen: &mut Seen) -> boo
     false
 }
 
-const fn find_unknown(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, report: &mut Report) {
-    if report.failed() || !seen.add(node) {
-        return;
-    }
-    let mut i = 0;
-    while i < node.arguments.len() {
-        let argument = node.arguments[i];
-        if argument.is_argument && !has(item.arguments, argument.name) {
-            report.push_all(&["resolver `", node.name, "` (", node.at, ") takes the ", item.kind, "'s argument `"]);
-            report.push_all(&[argument.name, ": ", argument.written, "`, but ", item.kind, " `", item.name, "` has "]);
-            push_arguments(item.arguments, report);
-            return;
-        }
-        i += 1;
-    }
-    let mut i = 0;
-    while i < node.below.len() {
-        find_unknown(item, node.below[i], seen, report);
-        i += 1;
-    }
-}
-
 const fn find_asking(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, report: &mut Report) {
     if report.failed() || !seen.add(node) {
         return;
@@ -157,38 +161,6 @@ const fn find_asking(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, 
     }
 }
 
-const fn push_arguments(arguments: &[NodeArgument<'_>], report: &mut Report) {
-    let mut first = true;
-    let mut i = 0;
-    while i < arguments.len() {
-        if arguments[i].is_argument {
-            report.push_all(&[
-                if first { "only `" } else { ", `" },
-                arguments[i].name,
-                ": ",
-                arguments[i].written,
-                "`",
-            ]);
-            first = false;
-        }
-        i += 1;
-    }
-    if first {
-        report.push("no arguments");
-    }
-}
-
-const fn has(arguments: &[NodeArgument<'_>], name: &str) -> bool {
-    let mut i = 0;
-    while i < arguments.len() {
-        if arguments[i].is_argument && compare(arguments[i].name, name) == 0 {
-            return true;
-        }
-        i += 1;
-    }
-    false
-}
-
 const fn is_less(a: &Node, b: &Node) -> bool {
     match compare(a.module, b.module) {
         0 => compare(a.name, b.name) < 0,
@@ -197,7 +169,7 @@ const fn is_less(a: &Node, b: &Node) -> bool {
 }
 
 /// Below, at or above 0, as `a` is before, equal to or after `b`.
-const fn compare(a: &str, b: &str) -> i32 {
+pub(super) const fn compare(a: &str, b: &str) -> i32 {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
     while i < a.len() && i < b.len() {

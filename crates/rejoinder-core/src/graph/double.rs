@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{Edge, Resolver};
+use super::{Edge, Instance, Resolver};
 
 /// What stands in for resolvers in a test.
 #[derive(Clone, Default)]
@@ -17,7 +17,12 @@ struct Double<T>(Box<dyn Fn() -> T + Send + Sync>);
 impl Doubles {
     /// Lets `value` stand in for the resolver.
     pub fn insert<R: Resolver>(&mut self, value: impl Fn() -> R::Output + Send + Sync + 'static) {
-        self.0.insert(TypeId::of::<R>(), Arc::new(Double::<R::Output>(Box::new(value))));
+        self.insert_for(TypeId::of::<R>(), value);
+    }
+
+    /// The same for a resolver of that type. If it makes something else than `value` does, that stands in for nothing.
+    pub fn insert_for<T: 'static>(&mut self, resolver: TypeId, value: impl Fn() -> T + Send + Sync + 'static) {
+        self.0.insert(resolver, Arc::new(Double::<T>(Box::new(value))));
     }
 
     /// What the stand-in of a resolver makes, if it has one.
@@ -33,10 +38,10 @@ impl fmt::Debug for Doubles {
     }
 }
 
-/// Whether these edges lead to a resolver. The graph has no cycles.
-pub fn leads_to(edges: &[Edge], resolver: TypeId) -> bool {
-    edges.iter().any(|edge| {
+/// The first resolver of that kind that these edges lead to. The graph has no cycles.
+pub fn find_below(edges: &[Edge], is: &dyn Fn(&Instance) -> bool) -> Option<&'static Instance> {
+    edges.iter().find_map(|edge| {
         let instance = (edge.instance)();
-        (instance.type_id)() == resolver || leads_to(instance.edges, resolver)
+        if is(instance) { Some(instance) } else { find_below(instance.edges, is) }
     })
 }

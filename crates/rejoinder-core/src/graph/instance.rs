@@ -14,6 +14,10 @@ pub struct Instance {
     pub type_id: fn() -> TypeId,
     /// The name of that type.
     pub type_name: fn() -> &'static str,
+    /// The type of its function, by which a method is found that has no type of its name.
+    pub function: fn() -> TypeId,
+    /// The type of what it makes.
+    pub output: fn() -> TypeId,
     /// What its own parameters need to have been provided.
     pub needs: fn() -> Vec<(&'static str, Need)>,
     /// How each of [`Node::arguments`] is found where only its name is known, if it is an argument.

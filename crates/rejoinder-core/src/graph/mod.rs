@@ -22,11 +22,12 @@ mod report;
 mod resolver;
 mod seen;
 mod shared;
+mod unknown;
 mod walk;
 
 pub use at_run_time::{Named, Resolved, Resolvers};
-pub use check::{ItemCheck, check_cycle, check_item};
-pub use double::{Doubles, leads_to};
+pub use check::{CycleCheck, ItemCheck, check_cycle, check_item};
+pub use double::{Doubles, find_below};
 pub use fits::{C, Fits, FitsIn, HasArgument, Name, Offers, SameAs};
 pub use forms::bad_forms;
 pub use futures_util::future::try_join;
@@ -34,8 +35,8 @@ pub use halts::Halts;
 pub use instance::Instance;
 pub use keys::Keys;
 pub use named::{
-    GenericOver, Mistaken, Naming, NotGeneric, NotResolver, NotTold, NotUngiven, Sound, Taken, Told, Ungiven, Unmarked,
-    naming,
+    GenericOver, Mistaken, Naming, NotGeneric, NotResolver, NotTold, NotUngiven, Place, Sound, Taken, Told, Ungiven,
+    Unmarked, naming,
 };
 pub use needs::needs_below;
 pub use node::{ByName, Edge, ItemNode, Node, NodeArgument, ReadByName, node_id};

@@ -104,6 +104,12 @@ pub struct Ungiven;
 #[derive(Debug)]
 pub struct Unmarked<A = (), B = (), C = (), D = ()>(PhantomData<(A, B, C, D)>);
 
+/// Where a name is imported, and what it means there.
+pub trait Place {
+    /// What it means.
+    type Type;
+}
+
 /// What is looked at in place of what was named, given its [`naming`].
 pub trait Sound<const NAMING: u8> {
     /// Itself, if it is a resolver.

@@ -3,6 +3,7 @@
 //! A parameter without an attribute is *injected* if its type implements [`FromCall`] and the model's
 //! argument otherwise. The trait decides, not the type's name, so aliases and your own extractors work.
 
+mod argument_of;
 mod asking;
 mod check;
 mod context;
@@ -14,6 +15,7 @@ mod progress;
 mod rounds;
 mod scope;
 
+pub use argument_of::{PromptArgument, ResolverArgument, ResourceArgument, ToolArgument};
 pub use check::{Injectable, Suspect, refuse};
 pub use context::Context;
 pub use dep::Dep;

@@ -1,9 +1,11 @@
-use std::fmt;
+use std::{fmt, marker::PhantomData};
 
-use rmcp::model::{CallToolResult, GetPromptResult};
-
-use super::{IntoPrompt, IntoReply, IntoResource, ResourceBody};
-use crate::{error::ToolError, schema::OutputSchema};
+use super::{IntoPrompt, IntoReply, IntoResource};
+use crate::{
+    error::ToolError,
+    item::{Kind, PromptKind, ResourceKind, ToolKind},
+    schema::OutputSchema,
+};
 
 /// How a function's return type `T` becomes the result `O`.
 ///
@@ -16,19 +18,59 @@ pub struct Replying<T, O> {
     pub output_schema: fn() -> Option<OutputSchema>,
 }
 
-/// How a tool replies with `T`.
-pub const fn tool_reply<T: IntoReply>() -> Replying<T, CallToolResult> {
-    Replying { reply: T::into_reply, output_schema: T::output_schema }
+/// Tells whether a function of that kind can return `T`: `Replies::<T, ToolKind>::SOUND`. Works on concrete types only.
+#[derive(Debug)]
+pub struct Replies<T, K>(PhantomData<(T, K)>);
+
+impl<T: IntoReply> Replies<T, ToolKind> {
+    /// It can.
+    pub const SOUND: bool = true;
 }
 
-/// How a prompt replies with `T`.
-pub const fn prompt_reply<T: IntoPrompt>() -> Replying<T, GetPromptResult> {
-    Replying { reply: T::into_prompt, output_schema: || None }
+impl<T: IntoPrompt> Replies<T, PromptKind> {
+    /// It can.
+    pub const SOUND: bool = true;
 }
 
-/// How a resource replies with `T`.
-pub const fn resource_reply<T: IntoResource>() -> Replying<T, ResourceBody> {
-    Replying { reply: T::into_resource, output_schema: || None }
+impl<T: IntoResource> Replies<T, ResourceKind> {
+    /// It can.
+    pub const SOUND: bool = true;
+}
+
+/// The other answer of `Replies::SOUND`.
+pub trait NotReply {
+    /// It cannot.
+    const SOUND: bool = false;
+}
+
+impl<T, K> NotReply for Replies<T, K> {}
+
+/// What a function of that kind returns, given whether it can.
+pub trait Replied<K: Kind, const SOUND: bool>: Sized {
+    /// How it replies with that.
+    const REPLYING: Replying<Self, K::Output>;
+}
+
+impl<T: IntoReply> Replied<ToolKind, true> for T {
+    const REPLYING: Replying<T, <ToolKind as Kind>::Output> =
+        Replying { reply: T::into_reply, output_schema: T::output_schema };
+}
+
+impl<T: IntoPrompt> Replied<PromptKind, true> for T {
+    const REPLYING: Replying<T, <PromptKind as Kind>::Output> =
+        Replying { reply: T::into_prompt, output_schema: || None };
+}
+
+impl<T: IntoResource> Replied<ResourceKind, true> for T {
+    const REPLYING: Replying<T, <ResourceKind as Kind>::Output> =
+        Replying { reply: T::into_resource, output_schema: || None };
+}
+
+impl<T, K: Kind> Replied<K, false> for T {
+    const REPLYING: Replying<T, K::Output> = Replying {
+        reply: |_| unreachable!("a function that returns what is no reply does not compile"),
+        output_schema: || None,
+    };
 }
 
 impl<T, O> fmt::Debug for Replying<T, O> {

@@ -1,11 +1,11 @@
 //! One field of a form: what the author wrote about it, and the expression of its `Field`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Type, spanned::Spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{Expr, Type};
 
 use super::{attribute, limits};
-use crate::{docs, errors::Errors, names, options::Options};
+use crate::{docs, errors::Errors, expand::Extent, names, options::Options};
 
 const OPTIONS: [&str; 12] = [
     "title",
@@ -23,16 +23,47 @@ const OPTIONS: [&str; 12] = [
 ];
 const FORMATS: [(&str, &str); 4] = [("email", "Email"), ("uri", "Uri"), ("date", "Date"), ("date-time", "DateTime")];
 
+/// What the type of a field is called in its expression: a type is written out as rarely as possible.
+const ALIAS: &str = "__RjField";
+
 /// One field.
 pub(super) struct Field {
     pub(super) ident: Ident,
     pub(super) ty: Type,
     /// The name in the answer.
     pub(super) name: String,
-    /// What is said of it: calls of the methods of `Field`.
-    calls: TokenStream,
-    /// The default, which is the last thing said of it.
+    /// What is said of it, in order.
+    said: Vec<Said>,
     default: Option<Expr>,
+}
+
+/// One thing that is said of a field.
+struct Said {
+    /// The option, where it is written.
+    option: Ident,
+    value: TokenStream,
+}
+
+impl Said {
+    /// The trait of the types that have it, if not all do.
+    fn of_some(&self) -> Option<Ident> {
+        let name = match &*self.option.to_string() {
+            "format" | "pattern" | "min_length" | "max_length" => "TextField",
+            "min_items" | "max_items" => "ChoicesField",
+            _ => return None,
+        };
+        Some(Ident::new(name, Span::call_site()))
+    }
+
+    /// The field that this is said of as well.
+    ///
+    /// What only some types have is asked of the type where the option is, so that it is the option that does not fit.
+    fn of(&self, field: &TokenStream) -> TokenStream {
+        let Self { option, value } = self;
+        let Some(of) = self.of_some() else { return quote!(#field.#option(#value)) };
+        let (alias, function) = (Ident::new(ALIAS, option.span()), format_ident!("__{option}"));
+        quote!(<#alias as __rj::#of>::#function(#field, #value))
+    }
 }
 
 impl Field {
@@ -46,51 +77,45 @@ impl Field {
         }
         let name = given.map_or_else(|| names::wire(&ident), |name| name.value());
         let default = options.entry("default", "..", errors).map(|(_, value)| value);
-        let calls = calls(field, default.as_ref(), &mut options, errors);
+        let said = said(field, default.as_ref(), &mut options, errors);
         options.finish(errors);
-        Some(Self { ident, ty: field.ty.clone(), name, calls, default })
+        Some(Self { ident, ty: field.ty.clone(), name, said, default })
     }
 
     /// The expression of its `Field`, in which a type that cannot be a field is one error.
     pub(super) fn expression(&self) -> TokenStream {
-        let Self { ty, name, calls, default, .. } = self;
-        let at = Span::call_site().located_at(ty.span());
-        match default {
-            None => {
-                let new = quote_spanned!(at=> __rj::field::<#ty>);
-                quote!(#new(#name) #calls)
-            }
-            // `default` needs the bound too. The compiler tells one error for both if both are at one place, and the
-            // only place that a token can have is that of another token: the type's first.
-            Some(default) => {
-                let alias = Ident::new("__RjField", at);
-                let method = Ident::new("default", at);
-                let value = default_value(default);
-                quote!({
-                    type #alias = #ty;
-                    __rj::field::<#alias>(#name) #calls.#method(#value)
-                })
-            }
+        let Self { ty, name, said, default, .. } = self;
+        let (extent, derived) = (Extent::of(ty), quote!(__rj::DerivedField));
+        let function = extent.member(ty, &derived, if default.is_some() { "field_with_default" } else { "field" });
+        let default = default.as_ref().map(default_value);
+        // All of the call stands where the type does: what is no field has no default either, which is told of the call.
+        let field = quote_spanned!(extent.end=> #function(#name, #default));
+        let field = said.iter().fold(field, |field, said| said.of(&field));
+        if said.iter().all(|said| said.of_some().is_none()) {
+            return field;
         }
+        let alias = Ident::new(ALIAS, Span::call_site());
+        quote!({
+            type #alias = #ty;
+            #field
+        })
     }
 }
 
-fn calls(field: &syn::Field, default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> TokenStream {
-    let mut calls = TokenStream::new();
-    // The method stands where the option's name does, so that it is the option that does not fit.
-    let mut call = |method: &Ident, value: &dyn ToTokens| {
-        let method = Ident::new(&method.to_string(), Span::call_site().located_at(method.span()));
-        calls.extend(quote!(.#method(#value)));
+fn said(field: &syn::Field, default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> Vec<Said> {
+    let mut said = Vec::new();
+    let mut say = |option: &Ident, value: &dyn ToTokens| {
+        said.push(Said { option: option.clone(), value: value.to_token_stream() });
     };
     for name in ["title", "description"] {
         match options.entry(name, "\"..\"", errors) {
             Some((option, value)) => {
                 attribute::text(name, &value, errors);
-                call(&option, &value);
+                say(&option, &value);
             }
             None if name == "description" => {
                 if let Some(text) = docs::description(&field.attrs) {
-                    call(&Ident::new(name, Span::call_site()), &text);
+                    say(&Ident::new(name, Span::call_site()), &text);
                 }
             }
             None => {}
@@ -99,11 +124,11 @@ fn calls(field: &syn::Field, default: Option<&Expr>, options: &mut Options, erro
     if let Some((option, value)) = options.entry("format", "\"email\"", errors)
         && let Some(format) = format(&value, errors)
     {
-        call(&option, &format);
+        say(&option, &format);
     }
     if let Some((option, value)) = options.entry("pattern", "\"^[a-z]+$\"", errors) {
         limits::check_pattern(&value, default, errors);
-        call(&option, &value);
+        say(&option, &value);
     }
     let number = default.and_then(|value| Some((value, limits::number(value)?)));
     let length = default.and_then(|value| Some((value, limits::text_of(value)?.chars().count() as f64)));
@@ -119,11 +144,11 @@ fn calls(field: &syn::Field, default: Option<&Expr>, options: &mut Options, erro
             if bounds != ["min", "max"] {
                 limits::check_count(&option.to_string(), value, errors);
             }
-            call(option, value);
+            say(option, value);
         }
         limits::check(bounds, given.each_ref().map(|given| given.as_ref().map(|(_, value)| value)), measured, errors);
     }
-    calls
+    said
 }
 
 /// A list is written as an array, and is a `Vec`.

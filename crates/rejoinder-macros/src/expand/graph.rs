@@ -71,8 +71,9 @@ impl Resolver {
 
     /// It, as a call runs it.
     pub(super) fn instance(&self) -> TokenStream {
-        let Self { ident, parameters, generics, .. } = self;
+        let Self { ident, parameters, generics, function, .. } = self;
         let (_, ty_generics, _) = generics.split_for_impl();
+        let turbofish = self.turbofish();
         let edges = parameters.iter().filter_map(Filled::edge);
         let needs = parameters.iter().map(Filled::need);
         let by_name = parameters.iter().filter_map(Filled::by_name);
@@ -87,6 +88,8 @@ impl Resolver {
                 edges: &[#(#edges),*],
                 type_id: || __rj::std::any::TypeId::of::<#ident #ty_generics>(),
                 type_name: || __rj::std::any::type_name::<#ident #ty_generics>(),
+                function: || __rj::std::any::Any::type_id(&#function #turbofish),
+                output: || __rj::std::any::TypeId::of::<<#ident #ty_generics as __rj::Resolver>::Output>(),
                 needs: || __rj::needs([#(#needs),*]),
                 by_name: &[#(#by_name),*],
                 form: #form,
@@ -126,21 +129,27 @@ impl Resolver {
         }
     }
 
-    /// The check for cycles, at the first parameter that could be part of one.
+    /// The check for cycles, each told at the parameter where it begins.
     pub(super) fn check_cycle(&self) -> Option<TokenStream> {
-        let refuse = self
-            .parameters
-            .iter()
-            .find_map(|parameter| parameter.named.as_ref())?
-            .extent
-            .refuse(&quote!(REPORT.as_str()));
-        Some(quote! {
-            const _: () = {
-                const REPORT: __rj::Report = __rj::check_cycle(&__RJ_NODE);
-                if REPORT.failed() {
-                    #refuse
+        let named = self.parameters.iter().filter_map(|parameter| parameter.named.as_ref());
+        let refusals: Vec<_> = named
+            .enumerate()
+            .map(|(index, named)| {
+                let refuse = named.extent.refuse(&quote!(CYCLE.report.as_str()));
+                quote! {
+                    if CYCLE.failed(#index) {
+                        #refuse
+                    }
                 }
-            };
+            })
+            .collect();
+        (!refusals.is_empty()).then(|| {
+            quote! {
+                const _: () = {
+                    const CYCLE: __rj::CycleCheck = __rj::check_cycle(&__RJ_NODE);
+                    #(#refusals)*
+                };
+            }
         })
     }
 }

@@ -51,8 +51,8 @@ impl Hidden<'_> {
             const _: () = {
                 use #private::__private as __rj;
                 use #private::__private::{
-                    Needed as _, NotArgument as _, NotAsk as _, NotByHand as _, NotForm as _, NotGeneric as _, NotInjected as _, NotResolver as _, NotResult as _,
-                    NotResultOfAsk as _, NotShared as _, NotTold as _, NotUngiven as _,
+                    Needed as _, NotArgument as _, NotAsk as _, NotByHand as _, NotForm as _, NotGeneric as _, NotInjected as _, NotReply as _, NotResolver as _, NotResult as _,
+                    NotResultOfAsk as _, NotShared as _, NotTold as _, NotUngiven as _, NotWrapped as _,
                 };
                 #said
             };

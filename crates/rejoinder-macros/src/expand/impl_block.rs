@@ -2,7 +2,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta};
 
-use super::{parameter::Filled, resolver::Resolver, twin::Twin};
+use super::{free::TWO_KINDS, parameter::Filled, resolver::Resolver, twin::Twin};
 use crate::{errors::Errors, kind::Kind, names, options::Options, signature::Place};
 
 /// `#[group]` on an `impl` block.
@@ -97,7 +97,7 @@ fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind,
             continue;
         };
         if found.is_some() {
-            errors.at(&attr, "a function is one of tool, prompt, resource and resolver: remove one of the attributes");
+            errors.at(&attr, TWO_KINDS);
             continue;
         }
         let options = match attr.meta {

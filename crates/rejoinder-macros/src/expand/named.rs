@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Generics, Path, PathArguments};
@@ -26,6 +28,8 @@ pub(super) struct Named {
     path: TokenStream,
     /// Those types.
     arguments: TokenStream,
+    /// The path as it is written, without those types.
+    written: String,
     /// What it is imported as.
     local: Ident,
     is_imported: bool,
@@ -49,14 +53,15 @@ impl Named {
         });
         let local = format_ident!("__RjNamed{index}", span = at);
         let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
-        Self { path: hidden_type(&path, place), arguments, local, is_imported, checked, at, extent }
+        let written = pretty(&path);
+        Self { path: hidden_type(&path, place), arguments, written, local, is_imported, checked, at, extent }
     }
 
     /// The type that stands for it.
     pub(super) fn ty(&self) -> TokenStream {
         match &self.checked {
             Some((alias, _)) => alias.to_token_stream(),
-            None => self.written(),
+            None => self.imported(),
         }
     }
 
@@ -66,7 +71,7 @@ impl Named {
     }
 
     /// What is named, with its types.
-    fn written(&self) -> TokenStream {
+    fn imported(&self) -> TokenStream {
         let Self { path, arguments, local, .. } = self;
         if self.is_imported { quote!(#local #arguments) } else { quote!(#path #arguments) }
     }
@@ -76,11 +81,21 @@ impl Named {
         let Self { path, arguments, local, checked, at, .. } = self;
         let named = match checked {
             Some((alias, _)) => alias.to_token_stream(),
-            None if !projects(arguments, generics) => self.written(),
+            None if !projects(arguments, generics) => self.imported(),
             None if self.is_imported => local.to_token_stream(),
             None => path.clone(),
         };
         quote_spanned!(*at=> <#named>::__node())
+    }
+
+    /// The import of a name under itself, for a block around the one with [`Named::declared`].
+    ///
+    /// Where there is nothing of that name, this tells it, and what the compiler then proposes in its place can be written
+    /// there; what is imported from it in turn is not told again.
+    fn itself(&self) -> Option<(String, TokenStream)> {
+        let path: Path = syn::parse2(self.path.clone()).ok()?;
+        let ident = path.get_ident().filter(|_| self.is_imported)?;
+        Some((ident.to_string(), quote_spanned!(self.at=> use #ident;)))
     }
 
     /// What it means if it names a function without a type: for a block around the one with [`Named::declared`].
@@ -89,16 +104,49 @@ impl Named {
         self.is_imported.then(|| quote!(use __rj::Unmarked as #local;))
     }
 
+    /// The same for a name in a module, which is imported in a place of its own: there it hides nothing that the function's
+    /// types may mean.
+    fn in_a_place_of_its_own(&self) -> Option<TokenStream> {
+        let Self { path, local, at, .. } = self;
+        let last = &syn::parse2::<Path>(path.clone()).ok()?.segments.last()?.ident.clone();
+        let place = format_ident!("{local}Place");
+        let is_taken = names::is_taken(last);
+        let is_needed = self.is_imported && self.checked.is_some() && self.arguments.is_empty() && !is_taken;
+        let is_needed = is_needed && self.itself().is_none();
+        is_needed.then(|| {
+            quote_spanned! {*at=>
+                struct #place;
+                const _: () = {
+                    use #path;
+                    const _: () = {
+                        use #last as #local;
+                        impl __rj::Place for #place {
+                            type Type = #local;
+                        }
+                    };
+                };
+            }
+        })
+    }
+
     /// Its names, and the check of what they mean.
     fn declared(&self) -> TokenStream {
         let Self { path, local, checked, at, .. } = self;
-        let import = self.is_imported.then(|| {
+        let place = self.in_a_place_of_its_own();
+        let written = match place {
+            Some(_) => {
+                let place = format_ident!("{local}Place");
+                quote!(<#place as __rj::Place>::Type)
+            }
+            None => self.imported(),
+        };
+        let import = place.or_else(|| {
             // As if it were written there: what does not exist is told without a word of the macro.
             let local = Ident::new(&local.to_string(), self.extent.end);
-            quote_spanned!(*at=> use #path as #local;)
+            self.is_imported.then(|| quote_spanned!(*at=> use #path as #local;))
         });
         let checks = checked.as_ref().map(|(alias, naming)| {
-            let (path, written) = (pretty(path), self.written());
+            let path = &self.written;
             let other = format!("`{path}` is not a resolver: write `#[resolver]` before the function");
             let ungiven = format!("`{path}` is generic: name its types, `#[resolve({path}::<..>)]`");
             let unmet = format!(
@@ -146,7 +194,11 @@ pub(super) fn with_names(parameters: &[Filled], said: TokenStream) -> TokenStrea
     }
     let (fallbacks, declared) =
         (named.iter().filter_map(|named| named.fallback()), named.iter().map(|named| named.declared()));
+    // Each name once, however many parameters it fills.
+    let themselves: BTreeMap<String, TokenStream> = named.iter().rev().filter_map(|named| named.itself()).collect();
+    let themselves = themselves.values();
     quote! {
+        #(#themselves)*
         #(#fallbacks)*
         const _: () = {
             #(#declared)*

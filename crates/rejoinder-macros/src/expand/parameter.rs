@@ -4,10 +4,12 @@ use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
 
 use super::{generics::mentions, named::Named, spans::Extent};
 use crate::{
+    kind::Kind,
     names::{local, pretty},
     options::option,
     parameter::{Argument, Parameter, Source},
     signature::Place,
+    template,
 };
 
 /// A parameter with the names that the expansion gives to what belongs to it.
@@ -71,7 +73,8 @@ impl Filled {
     }
 
     /// Everything about its type, with the one check that fails when it is mistaken.
-    pub(crate) fn check(&self) -> TokenStream {
+    pub(crate) fn check(&self, kind: Kind) -> TokenStream {
+        let argument = kind.argument();
         let Self { ty, alias, source, .. } = self;
         let Parameter { ident, source: said, .. } = &self.parameter;
         let is_borrowed = self.is_borrowed();
@@ -79,12 +82,12 @@ impl Filled {
             // Its type is checked where it takes the value.
             Source::Resolved(_) => return TokenStream::new(),
             _ if self.is_generic => return TokenStream::new(),
-            Source::Type if is_borrowed => ("argument", quote!(<#ty as __rj::Argument>::absent)),
+            Source::Type if is_borrowed => ("argument", quote!(<#ty as __rj::#argument>::ARGUMENT)),
             Source::Type => {
                 let suspect = self.extent().member(ty, &quote!(__rj::Suspect<{ #source }>), "Type");
-                ("of_type", quote!(<#suspect as __rj::Argument>::absent))
+                ("of_type", quote!(<#suspect as __rj::#argument>::ARGUMENT))
             }
-            Source::Argument(_) => ("argument", quote!(<#ty as __rj::Argument>::absent)),
+            Source::Argument(_) => ("argument", quote!(<#ty as __rj::#argument>::ARGUMENT)),
             Source::Injected => ("injected", quote!(<#ty as __rj::Injectable>::INJECTED)),
         };
         let function = Ident::new(function, Span::call_site());
@@ -109,6 +112,26 @@ impl Filled {
             };
             #either
         }
+    }
+
+    /// For a resource: what its type makes an argument is a variable of the URI, and nothing else is.
+    pub(super) fn check_variable(&self, variables: &[String]) -> Option<TokenStream> {
+        let Parameter { ident, name, source: said, .. } = &self.parameter;
+        let (mistake, why) = match said {
+            Source::Resolved(_) => return None,
+            _ if variables.contains(name) => {
+                let why =
+                    format!("the call supplies this, not the variable `{name}` of the URI: rename one of the two");
+                (quote!(INJECTED), why)
+            }
+            _ => (quote!(ARGUMENT), template::without_variable(name)),
+        };
+        let (source, refuse) = (&self.source, Extent::of(ident).refuse(&why));
+        Some(quote! {
+            const _: () = if #source == __rj::source::#mistake {
+                #refuse
+            };
+        })
     }
 
     /// Where its type is written.
@@ -198,8 +221,16 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
         _ => false,
     };
     let at = Span::call_site().located_at(expression.span());
-    let value =
-        if converted { quote_spanned!(at=> __rj::default_of::<#alias>(#expression)) } else { quote!(#expression) };
+    let extent = Extent::of(expression);
+    let value = if converted {
+        let into_default = extent.member(&inferred(extent), &quote!(__rj::DefaultOf<#alias>), "into_default");
+        quote_spanned!(at=> #into_default(#expression))
+    } else {
+        quote!(#expression)
+    };
+    // As if it were written there: a type that cannot be shown is told without a word of the macro.
+    let shown = Ident::new(&alias.to_string(), extent.start);
+    let show_it = extent.member(&shown, &quote!(__rj::Shown), "show");
     let (make, show, made) = (local("make"), local("show"), local("made"));
     Some(quote_spanned! {at=>
         {
@@ -208,7 +239,7 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
                 #made
             }
             fn #show() -> __rj::Option<__rj::Value> {
-                __rj::show_default(&#make())
+                #show_it(&#make())
             }
             __rj::Default { make: &(#make as fn() -> #alias), show: #show }
         }
@@ -220,5 +251,12 @@ fn complete(argument: &Argument) -> Option<TokenStream> {
     let function = argument.complete.as_ref()?;
     let at = Span::call_site().located_at(function.span());
     let completing = local("completing");
-    Some(quote_spanned!(at=> |#completing| __rj::complete_with(#function, #completing)))
+    let extent = Extent::of(function);
+    let complete = extent.member(&inferred(extent), &quote!(__rj::Completes), "complete");
+    Some(quote_spanned!(at=> |#completing| #complete(#function, #completing)))
+}
+
+/// The type of what is written there, of which it is told there if it does not fit.
+fn inferred(extent: Extent) -> TokenStream {
+    quote_spanned!(extent.start=> _)
 }

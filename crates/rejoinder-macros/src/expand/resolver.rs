@@ -6,6 +6,7 @@ use syn::{Attribute, Generics, LitStr, ReturnType, Signature, Visibility};
 
 use super::{
     beside::Beside,
+    free::one_attribute,
     generics,
     hidden::Hidden,
     named::with_names,
@@ -32,6 +33,7 @@ pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream 
         let errors = errors.into_tokens();
         return quote!(#item #errors);
     };
+    one_attribute(&mut function.attrs, &mut errors);
     let Function { attrs, vis, signature, .. } = &mut function;
     let twin = Resolver::read(&Place::Free, options, attrs, vis, signature, &mut errors);
     // Among the items of an `impl` block no type can be declared, and the error is about that.
@@ -47,7 +49,7 @@ pub(super) struct Resolver {
     /// The hidden type's name.
     pub(super) ident: Ident,
     /// The path to the function.
-    function: TokenStream,
+    pub(super) function: TokenStream,
     /// Whose method it is.
     receiver: TokenStream,
     vis: Visibility,
@@ -119,7 +121,7 @@ impl Resolver {
 
     fn implementation(&self) -> TokenStream {
         let Self { ident, parameters, output, cached, .. } = self;
-        let checks = parameters.iter().map(Filled::check);
+        let checks = parameters.iter().map(|parameter| parameter.check(Kind::Resolver));
         let by_hand = parameters.iter().filter_map(Filled::check_by_hand);
         let (returned, shape) = self.returned();
         let asks_again =
@@ -219,7 +221,7 @@ impl Resolver {
     }
 
     /// The type parameters of a call to the function.
-    fn turbofish(&self) -> Option<TokenStream> {
+    pub(super) fn turbofish(&self) -> Option<TokenStream> {
         let names = self.generics.params.iter().map(generics::name);
         self.is_generic().then(|| quote!(::<#(#names),*>))
     }

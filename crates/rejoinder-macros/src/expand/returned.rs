@@ -73,6 +73,6 @@ impl Resolver {
         let (returned, shape) = self.returned();
         let error = Extent::of(&self.output).member(&returned, &quote!(__rj::Returned<{ #shape }>), "Error");
         let failed = local("failed");
-        quote!(.map_err(|#failed| <#error as __rj::Failure>::into_tool_error(#failed)))
+        quote!(.map_err(|#failed| <#error as __rj::ResolverFailure>::into_tool_error(#failed)))
     }
 }

@@ -7,13 +7,13 @@ use syn::spanned::Spanned;
 
 /// What the author wrote, from its first token to its last.
 #[derive(Clone, Copy)]
-pub(super) struct Extent {
+pub(crate) struct Extent {
     pub(super) start: Span,
-    pub(super) end: Span,
+    pub(crate) end: Span,
 }
 
 impl Extent {
-    pub(super) fn of(written: &impl ToTokens) -> Self {
+    pub(crate) fn of(written: &impl ToTokens) -> Self {
         let tokens = written.to_token_stream();
         let end = tokens.clone().into_iter().last().map_or_else(Span::call_site, |tree| match tree {
             TokenTree::Group(group) => group.span_close(),
@@ -23,7 +23,7 @@ impl Extent {
     }
 
     /// `<ty as of>::name`: where `ty` is no `of`, all of it is underlined, and where a bound on this fails, too.
-    pub(super) fn member(self, ty: &impl ToTokens, of: &TokenStream, name: &str) -> TokenStream {
+    pub(crate) fn member(self, ty: &impl ToTokens, of: &TokenStream, name: &str) -> TokenStream {
         let (open, name) = (quote_spanned!(self.start=> <), Ident::new(name, self.end));
         quote!(#open #ty as #of>::#name)
     }

@@ -4,9 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Generics, ReturnType, Signature, Visibility};
 
-use super::{beside::Beside, hidden::Hidden, named::with_names, parameter::Filled, resolve};
+use super::{beside::Beside, hidden::Hidden, named::with_names, parameter::Filled, replying, resolve};
 use crate::{
-    details,
+    details::{self, Details},
     errors::Errors,
     kind::Kind,
     names::{self, local},
@@ -33,6 +33,8 @@ pub(crate) struct Twin {
     parameters: Vec<Filled>,
     output: TokenStream,
     details: TokenStream,
+    /// The variables of a resource's URI.
+    variables: Option<Vec<String>>,
 }
 
 impl Twin {
@@ -49,7 +51,7 @@ impl Twin {
         let has_self = signature::check(kind, place, signature, errors);
         let parameters = parameter::read(kind, signature, errors);
         let name = &signature.ident;
-        let details = details::read(kind, options, attrs, name, &parameters, errors);
+        let Details { expression, variables } = details::read(kind, options, attrs, name, &parameters, errors);
         let output = match &signature.output {
             ReturnType::Default => quote!(()),
             ReturnType::Type(_, ty) => ty.to_token_stream(),
@@ -73,7 +75,8 @@ impl Twin {
                 .map(|(i, p)| Filled::new(i, p, place, &Generics::default()))
                 .collect(),
             output: outside(output),
-            details: outside(details),
+            details: outside(expression),
+            variables,
         }
     }
 
@@ -91,7 +94,7 @@ impl Twin {
     fn implementation(&self) -> TokenStream {
         let Self { kind, ident, receiver, parameters, details, output, .. } = self;
         let marker = kind.marker();
-        let checks = parameters.iter().map(Filled::check);
+        let checks = parameters.iter().map(|parameter| parameter.check(*kind));
         let slots = parameters.iter().map(Filled::slot);
         let params = parameters.iter().map(Filled::param);
         let needs = parameters.iter().map(Filled::need);
@@ -99,20 +102,22 @@ impl Twin {
         let needs = if self.has_resolvers() { resolve::needs_below(&needs) } else { needs };
         let node = resolve::item(*kind, &self.name, parameters);
         let graph_checks = self.has_resolvers().then(|| resolve::checks(ident, parameters));
-        let at = Span::call_site().located_at(syn::spanned::Spanned::span(output));
-        let replying = Ident::new(kind.replying(), at);
+        let replying = replying::of(*kind, output);
         let run = self.run();
         // A type that is less public than the function is told at the function's name.
         let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
         let by_hand = parameters.iter().filter_map(Filled::check_rounds);
+        let variables = self
+            .variables
+            .iter()
+            .flat_map(|variables| parameters.iter().filter_map(|parameter| parameter.check_variable(variables)));
         let said = quote! {
             #(#checks)*
-            type __RjReturned = #output;
+            #(#variables)*
+            #replying
             #(#by_hand)*
             #node
             #graph_checks
-            const __RJ_REPLYING: __rj::Replying<#output, <__rj::#marker as __rj::Kind>::Output> =
-                __rj::#replying::<#output>();
 
             #[automatically_derived]
             impl __rj::ReadParams for #ident {

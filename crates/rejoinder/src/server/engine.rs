@@ -4,7 +4,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use rejoinder_core::{
     call::{Call, Carriage, Dependencies, Facts},
-    graph::{Resolver, leads_to},
+    graph::{Instance, Resolver, find_below},
     item::Ready,
     model::{self, Implementation, ServerCapabilities},
     reply::ResourceBody,
@@ -118,8 +118,22 @@ impl Engine {
         &self,
         value: impl Fn() -> R::Output + Send + Sync + 'static,
     ) -> Option<Arc<Self>> {
-        let is_used = self.registry.load().edges().any(|edges| leads_to(edges, TypeId::of::<R>()));
-        is_used.then(|| self.changed(|dependencies| dependencies.doubles_mut().insert::<R>(value)))
+        self.find_resolver(|instance| (instance.type_id)() == TypeId::of::<R>())?;
+        Some(self.changed(|dependencies| dependencies.doubles_mut().insert::<R>(value)))
+    }
+
+    /// The same server with a stand-in for this resolver, which makes what it does.
+    pub(crate) fn replace_instance<T: 'static>(
+        &self,
+        instance: &Instance,
+        value: impl Fn() -> T + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        self.changed(|dependencies| dependencies.doubles_mut().insert_for((instance.type_id)(), value))
+    }
+
+    /// A resolver of what is offered.
+    pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
+        self.registry.load().edges().find_map(|edges| find_below(edges, &is))
     }
 
     /// The same server with other dependencies.

@@ -1,6 +1,9 @@
 //! What a test puts in the place of the real thing.
 
-use std::sync::Arc;
+use std::{
+    any::{TypeId, type_name},
+    sync::Arc,
+};
 
 use rejoinder_core::graph::Resolver;
 
@@ -46,7 +49,7 @@ impl Client {
     #[track_caller]
     pub fn replace_shared<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         let replaced = self.server.0.replace(service);
-        let name = std::any::type_name::<T>();
+        let name = type_name::<T>();
         let Some(replaced) = replaced else {
             panic!("the server was provided with no `{name}`; a `dyn Trait` is replaced with `replace_shared`")
         };
@@ -55,8 +58,8 @@ impl Client {
         self.anew()
     }
 
-    /// Uses what `value` makes in place of a resolver, which is named as it is in `#[resolve(..)]`. Those of a
-    /// [group](crate::group) have no name outside of it.
+    /// Uses what `value` makes in place of a resolver, which is named as it is in `#[resolve(..)]`; for one of a
+    /// [group](crate::group) see [`Client::replace_method`].
     ///
     /// The resolver does not run, asks nothing, and needs none of its own parameters.
     ///
@@ -90,6 +93,59 @@ impl Client {
         let replaced = self.server.0.replace_resolver::<R>(value);
         let name = R::instance().shown();
         let Some(replaced) = replaced else { panic!("nothing of the server uses the resolver `{name}`") };
+        self.server = BuiltServer(replaced);
+        self.service = McpService::new(Arc::clone(&self.server.0));
+        self.anew()
+    }
+
+    /// [`Client::replace_resolver`] for a resolver of a [group](crate::group), which is named as the method that it is.
+    ///
+    /// # Panics
+    ///
+    /// If nothing that the server offers uses it, or if it makes something else than `value` does.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// struct Station;
+    ///
+    /// #[group]
+    /// impl Station {
+    ///     #[resolver]
+    ///     fn weather(&self, city: &str) -> Result<String, ToolError> { Err(ToolError::new(format!("{city} is not on the map"))) }
+    ///
+    ///     #[tool]
+    ///     async fn dress(&self, city: String, #[resolve(Self::weather)] weather: &String) -> String {
+    ///         format!("{weather} in {city}")
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let server = Server::new("wardrobe", "1.0.0").tools(Arc::new(Station).tools());
+    /// let client = Client::new(server).replace_method(Station::weather, || "rain".to_owned());
+    /// let reply = client.call("dress", json!({ "city": "Bergen" })).await?;
+    /// assert_eq!(reply.text(), "rain in Bergen");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn replace_method<F: 'static, T: 'static>(
+        mut self,
+        _method: F,
+        value: impl Fn() -> T + Send + Sync + 'static,
+    ) -> Self {
+        let found = self.server.0.find_resolver(|instance| (instance.function)() == TypeId::of::<F>());
+        let Some(instance) = found else { panic!("nothing of the server uses the resolver `{}`", type_name::<F>()) };
+        let (name, returns) = (instance.shown(), instance.node.returns);
+        if (instance.output)() != TypeId::of::<T>() {
+            panic!("the resolver `{name}` returns `{returns}`, and a `{}` is put in its place", type_name::<T>())
+        }
+        let replaced = self.server.0.replace_instance(instance, value);
         self.server = BuiltServer(replaced);
         self.service = McpService::new(Arc::clone(&self.server.0));
         self.anew()

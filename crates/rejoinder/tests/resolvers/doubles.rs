@@ -54,3 +54,68 @@ async fn a_resolver_is_replaced_for_a_test_and_asks_nothing_then() {
 fn replacing_what_nothing_uses_is_a_mistake() {
     let _ = Client::new(server()).replace_resolver::<unused>(|| 1);
 }
+
+struct Desk {
+    city: &'static str,
+}
+
+#[group]
+impl Desk {
+    #[resolver]
+    fn sender(&self, path: &str) -> Ask<Name> {
+        Ask::user(format!("Who sends {path} from {}?", self.city))
+    }
+
+    #[resolver]
+    fn all<T: Default + Clone>(#[resolve(Self::sender)] sender: &Name) -> Vec<T> {
+        vec![T::default(); sender.name.len()]
+    }
+
+    #[tool]
+    async fn send(
+        &self,
+        path: String,
+        #[resolve(Self::sender)] sender: Name,
+        #[resolve(Self::all::<u8>)] all: &[u8],
+    ) -> String {
+        format!("{path} from {} with {all:?}", sender.name)
+    }
+}
+
+fn desk() -> Client {
+    Client::new(Server::new("post", "1.0.0").tools(Arc::new(Desk { city: "Bergen" }).tools()))
+}
+
+#[tokio::test]
+async fn a_resolver_of_a_group_is_replaced_by_the_name_of_its_method() {
+    in_both_eras(desk(), async |client| {
+        let client = client.replace_method(Desk::sender, ada);
+        let reply = client.call("send", json!({ "path": "/a" })).await.unwrap();
+        assert_eq!(reply.text(), "/a from Ada with [0, 0, 0]");
+        assert_eq!((reply.asked.len(), reply.ran.concat()), (0, vec!["all::<u8>".to_owned()]));
+        let client = client.replace_method(Desk::all::<u8>, || vec![7_u8]);
+        assert_eq!(client.call("send", json!({ "path": "/a" })).await.unwrap().text(), "/a from Ada with [7]");
+    })
+    .await;
+}
+
+#[test]
+#[should_panic(expected = "nothing of the server uses the resolver `resolvers::doubles::Desk::all<u16>`")]
+fn another_instance_of_a_generic_method_is_not_meant() {
+    let _ = desk().replace_method(Desk::all::<u16>, Vec::<u16>::new);
+}
+
+#[test]
+#[should_panic(expected = "the resolver `sender` returns `Ask<Name>`, and a `u8` is put in its place")]
+fn a_stand_in_of_another_type_is_a_mistake() {
+    let _ = desk().replace_method(Desk::sender, || 1_u8);
+}
+
+#[test]
+fn a_resolver_of_a_group_is_shown_by_its_name() {
+    let server = Server::new("post", "1.0.0").tools(Arc::new(Desk { city: "Bergen" }).tools()).build().unwrap();
+    let graph = server.graph();
+    for shown in [graph.to_string(), graph.mermaid()] {
+        assert!(shown.contains("sender") && shown.contains("all::") && !shown.contains("__rj"), "{shown}");
+    }
+}

@@ -36,12 +36,13 @@ fn defaults(
     #[arg(default = Some(3), header = "G-1")] g: Option<u8>,
     #[arg(default = None)] h: Option<u8>,
     #[arg(default = Size::default())] i: Size,
+    #[arg(default)] j: Size,
 ) -> String {
     let size = |size| match size {
         Size::Small => "small",
         Size::Large => "large",
     };
-    format!("{a} {b} {c} {d} {} {f:?} {g:?} {h:?} {}", size(e), size(i))
+    format!("{a} {b} {c} {d} {} {f:?} {g:?} {h:?} {} {}", size(e), size(i), size(j))
 }
 
 async fn words(completing: Completing) -> Vec<String> {

@@ -33,6 +33,14 @@ fn told() -> Result<&'static str, ToolError> {
     Err(ToolError::new("no"))
 }
 
+/// An alias is looked through.
+type Replied<T> = Result<Reply<T>, ToolError>;
+
+#[tool]
+fn wrapped(a: i64, b: i64) -> Replied<Json<Sum>> {
+    Ok(Reply::done(Json(Sum { total: a + b })))
+}
+
 #[prompt]
 fn review(lines: u32) -> String {
     lines.to_string()
@@ -44,5 +52,5 @@ fn notes() -> Result<Vec<u8>, std::io::Error> {
 }
 
 fn main() {
-    let _ = (tools![nothing, mine, structured, told], prompts![review], resources![notes]);
+    let _ = (tools![nothing, mine, structured, told, wrapped], prompts![review], resources![notes]);
 }

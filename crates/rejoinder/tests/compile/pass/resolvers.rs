@@ -51,6 +51,23 @@ fn words(r#for: &[String]) -> Option<usize> {
     Some(r#for.len())
 }
 
+/// A module that is called like a resolver of another one.
+mod owner {
+    use rejoinder::prelude::*;
+
+    pub(crate) type Length = usize;
+
+    #[resolver]
+    pub(crate) fn owner(#[resolve(crate::auth::owner)] owner: &str) -> usize {
+        owner.len()
+    }
+}
+
+#[tool]
+fn owned(path: String, #[resolve(auth::owner)] owner: &str, #[resolve(owner::owner)] length: owner::Length) -> String {
+    format!("{path} {owner} {length}")
+}
+
 /// What nobody has two of.
 #[derive(Debug)]
 struct Big;
@@ -188,9 +205,15 @@ mod named_like_others {
         3
     }
 
+    /// Called like a function that every module has.
+    #[resolver]
+    fn size_of() -> u8 {
+        3
+    }
+
     #[tool]
-    pub(crate) fn sum(#[resolve(serde)] serde: u8, #[resolve(f16)] f16: u8) -> u8 {
-        serde + f16
+    pub(crate) fn sum(#[resolve(serde)] serde: u8, #[resolve(f16)] f16: u8, #[resolve(size_of)] size: u8) -> u8 {
+        serde + f16 + size
     }
 }
 
@@ -207,6 +230,11 @@ fn key<T: Keyed>(#[resolve(entity::<T::Key>)] key: &T::Key) -> T::Key {
     key.clone()
 }
 
+/// What is called otherwise here is taken by the name that it has there.
+#[resolver]
+fn length(#[arg(name = "path")] text: &str) -> usize {
+    text.len()
+}
 
 #[resolver]
 fn extension(file: &std::path::Path) -> Option<String> {
@@ -219,8 +247,9 @@ async fn kept(
     file: std::path::PathBuf,
     #[resolve(key::<String>)] key: String,
     #[resolve(extension)] extension: Option<String>,
+    #[resolve(length)] length: usize,
 ) -> String {
-    format!("{path} {file:?} {key} {extension:?}")
+    format!("{path} {file:?} {key} {extension:?} {length}")
 }
 
 /// Rounds by hand, and resolvers that ask nothing.
@@ -266,6 +295,6 @@ fn main() {
         here
     }
 
-    let _ = (tools![all, borrow, buy, kept, many, named_like_others::sum, sure, local], resources![file]);
+    let _ = (tools![all, borrow, buy, kept, many, named_like_others::sum, owned, sure, local], resources![file]);
     assert_eq!(price(&Order { item: "tea".into() }, None), 3);
 }

@@ -1,7 +1,7 @@
 use rejoinder::prelude::*;
 
 #[tool]
-fn sum(#[arg(default)] a: i64) -> i64 {
+fn sum(#[arg(name)] a: i64) -> i64 {
     a
 }
 

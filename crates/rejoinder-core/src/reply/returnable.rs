@@ -1,0 +1,98 @@
+//! What a function of each kind may return, asked of one part of it at a time: each of the traits is a sentence of the
+//! compiler. Of a trait with one implementation for all, it does not list who has it.
+
+use super::{Failure, IntoPrompt, IntoReply, IntoResource, Structured};
+use crate::error::ToolError;
+
+/// What a tool may return.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "not a reply",
+    note = "return text, a number, `Json<T>`, `Text<T: Display>`, content blocks, a `CallToolResult`, or a `Result` of one of these",
+    note = "a type of your own can be returned if it implements `IntoReply`"
+)]
+pub trait ToolReply {
+    /// Cannot be said of what is no reply.
+    const RETURNED: () = ();
+}
+
+/// What a prompt may return.
+#[diagnostic::on_unimplemented(
+    message = "a prompt cannot return `{Self}`",
+    label = "not a prompt",
+    note = "return text, `PromptMessage`s, a `GetPromptResult`, or a `Result` of one of these",
+    note = "a type of your own can be returned if it implements `IntoPrompt`"
+)]
+pub trait PromptReply {
+    /// Cannot be said of what is no prompt.
+    const RETURNED: () = ();
+}
+
+/// What a resource may return.
+#[diagnostic::on_unimplemented(
+    message = "a resource cannot return `{Self}`",
+    label = "not a resource's contents",
+    note = "return text, `Vec<u8>`, `Blob<T>`, `Json<T>`, `ResourceContents`, or a `Result` of one of these",
+    note = "a type of your own can be returned if it implements `IntoResource`"
+)]
+pub trait ResourceReply {
+    /// Cannot be said of what is no resource's contents.
+    const RETURNED: () = ();
+}
+
+/// What `Json` can carry.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a structured result",
+    label = "`Json` cannot carry this type",
+    note = "a structured result implements `serde::Serialize` and `schemars::JsonSchema`"
+)]
+pub trait Carried {
+    /// Cannot be said of what `Json` cannot carry.
+    const CARRIED: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Structured> Carried for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoReply> ToolReply for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoPrompt> PromptReply for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: IntoResource> ResourceReply for T {}
+
+macro_rules! failures {
+    ($($(#[$doc:meta])* $name:ident $message:literal)*) => { $(
+        $(#[$doc])*
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = "not a `ToolError`, and nothing that becomes one",
+            note = "every `std::error::Error` becomes a `ToolError` whose text only the log gets to see",
+            note = "for a text that the model reads, return `ToolError::new(..)`"
+        )]
+        pub trait $name {
+            /// The error the framework deals with.
+            fn into_tool_error(self) -> ToolError;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<E: Failure> $name for E {
+            fn into_tool_error(self) -> ToolError {
+                Failure::into_tool_error(self)
+            }
+        }
+    )* };
+}
+
+failures! {
+    /// What a tool may fail with.
+    ToolFailure "`{Self}` cannot be the error of a tool"
+    /// What a prompt may fail with.
+    PromptFailure "`{Self}` cannot be the error of a prompt"
+    /// What a resource may fail with.
+    ResourceFailure "`{Self}` cannot be the error of a resource"
+    /// What a resolver may fail with.
+    ResolverFailure "`{Self}` cannot be the error of a resolver"
+}

@@ -1,0 +1,20 @@
+use rejoinder::prelude::*;
+
+struct Shop;
+
+#[group]
+impl Shop {
+    #[resolver]
+    fn load<T: Default>() -> T {
+        T::default()
+    }
+
+    #[tool]
+    fn buy(&self, #[resolve(Self::load)] price: u32) -> u32 {
+        price
+    }
+}
+
+fn main() {
+    let _ = std::sync::Arc::new(Shop).tools();
+}

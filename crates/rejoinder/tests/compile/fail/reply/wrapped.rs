@@ -1,0 +1,29 @@
+use rejoinder::prelude::*;
+
+struct Sum(i64);
+
+type Replied<T> = Result<Reply<T>, ToolError>;
+
+#[tool]
+fn sum(a: i64) -> Result<Sum, ToolError> {
+    Ok(Sum(a))
+}
+
+#[tool]
+fn carried(a: i64) -> Replied<Json<Sum>> {
+    Ok(Reply::done(Json(Sum(a))))
+}
+
+#[prompt]
+fn prompted(a: i64) -> Result<Json<i64>, ToolError> {
+    Ok(Json(a))
+}
+
+#[resource("sums://all")]
+async fn read() -> Result<Reply<String>, Sum> {
+    Err(Sum(0))
+}
+
+fn main() {
+    let _ = (tools![sum, carried], prompts![prompted], resources![read]);
+}
