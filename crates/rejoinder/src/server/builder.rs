@@ -31,7 +31,7 @@ pub struct Server {
     pub(super) tools: Option<Vec<Tool>>,
     pub(super) prompts: Option<Vec<Prompt>>,
     pub(super) resources: Option<Vec<Resource>>,
-    pub(super) options: Options,
+    pub(crate) options: Options,
 }
 
 impl Server {
