@@ -9,9 +9,11 @@
 mod asking;
 mod at_run_time;
 mod borrowing;
+mod computed;
 mod doubles;
 mod failing;
 mod generic;
+mod outcomes;
 mod prompts_and_resources;
 mod pure;
 mod together;
