@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "../both_eras/mod.rs"]
+mod both_eras;
 mod capabilities;
 mod choices;
 mod crowd;
@@ -20,6 +22,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
+use both_eras::in_both_eras;
 use rejoinder::{Ask, Era, Outcome, Roots, Sample, Sampling, prelude::*, testing::Client};
 use serde_json::json;
 
@@ -167,11 +170,6 @@ fn server() -> Server {
 
 fn ada() -> Name {
     Name { name: "Ada".into() }
-}
-
-async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
-    test(client.clone()).await;
-    test(client.era(Era::Session)).await;
 }
 
 #[tokio::test]

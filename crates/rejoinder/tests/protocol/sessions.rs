@@ -174,7 +174,7 @@ async fn ask_in_a_task(ctx: Context, heard: Dep<Heard>) {
         let answer = ctx.ask("sure", Ask::confirm("Sure?")).await;
         heard.0.send(answer.map_or_else(|error| error.to_string(), |yes| yes.to_string()))
     });
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[tokio::test]

@@ -9,6 +9,8 @@
 mod asking;
 mod at_run_time;
 mod borrowing;
+#[path = "../both_eras/mod.rs"]
+mod both_eras;
 mod computed;
 mod doubles;
 mod failing;
@@ -26,6 +28,7 @@ use std::{
     },
 };
 
+use both_eras::in_both_eras;
 use rejoinder::{Call, Era, FromCall, prelude::*, testing::Client};
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -61,11 +64,6 @@ impl FromCall for Version {
     fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
         Ok(Self(call.facts().protocol_version))
     }
-}
-
-async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
-    test(client.clone()).await;
-    test(client.era(Era::Session)).await;
 }
 
 fn ada() -> Name {
