@@ -15,6 +15,8 @@ pub enum Ask {
     TwoRounds,
     /// The first round of that call, and no more.
     FirstRound,
+    /// `tools/call` of `wait`, which does not come back while anybody measures.
+    Wait,
 }
 
 /// What stands before the id in a `tools/call` of `add`.
@@ -31,6 +33,14 @@ const CALL_AFTER_ID: &str = concat!(
 /// The whole body of a `tools/list`.
 const LIST: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"#,
+    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"#,
+    r#""io.modelcontextprotocol/clientCapabilities":{}}}}"#
+);
+
+/// The whole body of a `tools/call` of `wait`.
+const WAIT: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait","arguments":{},"_meta":{"#,
     r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
     r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"#,
     r#""io.modelcontextprotocol/clientCapabilities":{}}}}"#
@@ -58,6 +68,7 @@ impl Ask {
             Self::Call => format!("{CALL_BEFORE_ID}1{CALL_AFTER_ID}"),
             Self::List => LIST.to_owned(),
             Self::TwoRounds | Self::FirstRound => two_rounds::question(),
+            Self::Wait => WAIT.to_owned(),
         }
     }
 
@@ -72,6 +83,7 @@ impl Ask {
             Self::Call => "Mcp-Method: tools/call\r\nMcp-Name: add\r\n",
             Self::List => "Mcp-Method: tools/list\r\n",
             Self::TwoRounds | Self::FirstRound => "Mcp-Method: tools/call\r\nMcp-Name: remove\r\n",
+            Self::Wait => "Mcp-Method: tools/call\r\nMcp-Name: wait\r\n",
         };
         format!(
             "POST /mcp HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/json\r\n\
@@ -103,9 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_json() {
+    fn the_list_and_the_slow_call_are_json() {
         let parsed: serde_json::Value = serde_json::from_str(&Ask::List.body()).unwrap();
         assert_eq!(parsed["method"], "tools/list");
+        let parsed: serde_json::Value = serde_json::from_str(&Ask::Wait.body()).unwrap();
+        assert_eq!(parsed["params"]["name"], "wait");
     }
 
     #[test]

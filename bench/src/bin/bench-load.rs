@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! bench-load once  --http 127.0.0.1:PORT --ask call|list|rounds|question
-//! bench-load http  --http 127.0.0.1:PORT --ask call|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID] [--awake]
+//! bench-load http  --http 127.0.0.1:PORT --ask call|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID] [--awake] [--slow N]
 //! bench-load stdio --depth K --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
 //! ```
 //!
-//! `once` prints the body of the last reply, the others one line of JSON.
+//! `once` prints the body of the last reply, the others one line of JSON. With `--slow` that many calls of `wait` are
+//! open meanwhile, on other connections.
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use rejoinder_bench::flags::Flags;
 use rejoinder_bench::load::report::{Report, Window};
+use rejoinder_bench::load::slow::Slow;
 use rejoinder_bench::load::{http, stdio};
 use rejoinder_bench::wire::Ask;
 
@@ -36,7 +38,10 @@ fn main() -> Result<()> {
             let pid = flags.get("pid")?;
             let window = window(&flags)?;
             let waiting = if flags.has("awake") { http::Waiting::Awake } else { http::Waiting::Asleep };
-            print(&http::run(flags.address()?, ask(&flags)?, connections, window, waiting, pid)?)
+            let mut slow = Slow::open(flags.address()?, flags.get("slow")?.unwrap_or(0))?;
+            let report = http::run(flags.address()?, ask(&flags)?, connections, window, waiting, pid)?;
+            slow.check()?;
+            print(&report)
         }
         "stdio" => {
             let depth = flags.get("depth")?.unwrap_or(1);

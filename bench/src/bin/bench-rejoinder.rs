@@ -1,7 +1,9 @@
 //! rejoinder with the `add` tool, and as many copies of it as are wanted.
 //!
-//! `bench-rejoinder --http 127.0.0.1:PORT [--tools N | --asking]` or `bench-rejoinder --stdio`.
-//! With `--asking` it has `remove` instead, whose calls take two rounds.
+//! `bench-rejoinder --http 127.0.0.1:PORT [--tools N | --asking | --slow]` or `bench-rejoinder --stdio`.
+//! With `--asking` it has `remove` instead, whose calls take two rounds; with `--slow` it has `wait` too.
+
+use std::time::Duration;
 
 use anyhow::Result;
 use rejoinder::prelude::*;
@@ -11,6 +13,13 @@ use rejoinder_bench::{flags::Flags, serve, two_rounds};
 #[tool]
 async fn add(a: i64, b: i64) -> i64 {
     a + b
+}
+
+/// Wait for longer than anybody measures
+#[tool]
+async fn wait() -> &'static str {
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    "waited"
 }
 
 /// A consent.
@@ -41,6 +50,8 @@ fn main() -> Result<()> {
     let server = Server::new("bench", "1.0.0");
     let server = if flags.has("asking") {
         server.tools(tools![remove])
+    } else if flags.has("slow") {
+        server.tools(tools![add, wait])
     } else {
         server.tools(tools![add]).tools(copies.flat_map(copy))
     };

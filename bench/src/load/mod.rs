@@ -3,4 +3,5 @@
 pub mod http;
 pub mod reply;
 pub mod report;
+pub mod slow;
 pub mod stdio;

@@ -1,4 +1,4 @@
-//! The `rejoinder` command. Without arguments it starts the tour.
+//! The `rejoinder` command: the tour, served as the command line says.
 
 #![expect(unreachable_pub, reason = "a program exports nothing, and `pub` reads better than `pub(crate)`")]
 
@@ -6,53 +6,9 @@ mod tour;
 
 use std::net::SocketAddr;
 
-use clap::{Parser, Subcommand};
-use tokio::net::TcpListener;
-
-/// Start the tour: a small MCP server that shows what rejoinder offers.
-#[derive(Debug, Parser)]
-#[command(name = "rejoinder", version, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
-struct Flags {
-    #[command(subcommand)]
-    command: Option<Command>,
-    /// Serve the tour on standard input and output, to a client that spawned this process
-    #[arg(long, conflicts_with = "http")]
-    stdio: bool,
-    /// Serve the tour at http://ADDR/mcp
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8000", value_parser = rejoinder::listen_address)]
-    http: SocketAddr,
-}
-
-const AFTER_HELP: &str = "\
-The variable REJOINDER_STATE_KEYS has the keys that processes share, so that a call which begins in one of them can go on in \
-another: base64, separated by commas. `openssl rand -base64 32` makes one.";
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Print where the parameters of everything in the tour come from
-    Graph {
-        /// As a Mermaid flowchart instead of text
-        #[arg(long)]
-        mermaid: bool,
-    },
-}
-
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
-    let flags = Flags::parse();
-    if let Some(Command::Graph { mermaid }) = flags.command {
-        let graph = tour::server().graph();
-        print!("{}", if mermaid { graph.mermaid() } else { graph.to_string() });
-        return Ok(());
-    }
-    rejoinder::log_to_stderr();
-    let server = tour::server().state_keys_from_env()?;
-    if flags.stdio {
-        return server.serve_stdio().await;
-    }
-    let listener = TcpListener::bind(flags.http).await?;
-    welcome(listener.local_addr()?);
-    server.build()?.serve_http(listener).await
+    tour::server().http_by_default(([127, 0, 0, 1], 8000)).on_listening(welcome).serve_from_args().await
 }
 
 /// What a newcomer reads first.

@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod both_eras;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
 };
 
+use both_eras::in_both_eras;
 use rejoinder::{Ending, Era, prelude::*, testing::Client};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -186,11 +189,6 @@ fn server() -> Server {
 
 fn name(name: &str) -> Name {
     Name { name: name.into() }
-}
-
-async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
-    test(client.clone()).await;
-    test(client.era(Era::Session)).await;
 }
 
 #[tokio::test]

@@ -148,7 +148,7 @@ struct Nothing {}
 struct Unit;
 
 #[test]
-fn the_client_sees_the_forms_as_mcp_has_them() {
+fn d9_the_client_sees_the_forms_as_mcp_has_them() {
     assert_json_snapshot!("defaults", Defaults::form());
     assert_json_snapshot!("enums", Enums::form());
     assert_json_snapshot!("order", Order::form());

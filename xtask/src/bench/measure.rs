@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::plan::{Load, Subject};
+use super::plan::{Load, SLOW, Subject};
 use super::samples::Sample;
 use super::{Binaries, Effort};
 use crate::process::{self, Server};
@@ -75,6 +75,7 @@ impl Bench {
             (Load::Stdio(depth), _) => command.args(["stdio", "--depth", &depth.to_string()]),
             (
                 Load::Call(connections)
+                | Load::CallBeside(connections)
                 | Load::List(connections)
                 | Load::Rounds(connections)
                 | Load::RoundsAwake(connections),
@@ -83,7 +84,7 @@ impl Bench {
                 let ask = match load {
                     Load::List(_) => "list",
                     Load::Rounds(_) | Load::RoundsAwake(_) => "rounds",
-                    Load::Call(_) | Load::Stdio(_) => "call",
+                    Load::Call(_) | Load::CallBeside(_) | Load::Stdio(_) => "call",
                 };
                 command
                     .args(["http", "--ask", ask])
@@ -93,9 +94,11 @@ impl Bench {
             }
             (_, None) => anyhow::bail!("a server over HTTP was not started"),
         };
-        if matches!(load, Load::RoundsAwake(_)) {
-            command.arg("--awake");
-        }
+        match load {
+            Load::RoundsAwake(_) => command.arg("--awake"),
+            Load::CallBeside(_) => command.args(["--slow", &SLOW.to_string()]),
+            _ => &mut command,
+        };
         command
             .args(["--seconds", &self.effort.seconds.to_string()])
             .args(["--warmup", &self.effort.warmup.to_string()]);

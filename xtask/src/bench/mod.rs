@@ -5,6 +5,7 @@
 //! the loader the other. What is compared is the processor time for each request, paired within a round: it depends least
 //! on what else the machine does.
 
+mod beside;
 mod inside;
 mod measure;
 mod plan;

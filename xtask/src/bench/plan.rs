@@ -18,11 +18,16 @@ pub(super) const FLOOR: &str = "bench-floor";
 /// How many tools a server with many has.
 pub(super) const MANY: usize = 1000;
 
+/// How many slow calls are open beside those that are measured.
+pub(super) const SLOW: usize = 1000;
+
 /// One way to load a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Load {
     /// `tools/call` of `add` over this many connections.
     Call(usize),
+    /// The same, while [`SLOW`] calls wait on connections of their own.
+    CallBeside(usize),
     /// `tools/list` over this many connections.
     List(usize),
     /// Calls of `remove`, each a question and its answer, over this many connections.
@@ -36,7 +41,7 @@ pub(super) enum Load {
 
 /// Every load, in the order in which they are run and reported.
 pub(super) fn loads() -> impl Iterator<Item = Load> {
-    [CALLS, LIST, ROUNDS, STDIO].into_iter().flatten().copied()
+    [CALLS, BESIDE, LIST, ROUNDS, STDIO].into_iter().flatten().copied()
 }
 
 impl fmt::Display for Load {
@@ -44,6 +49,7 @@ impl fmt::Display for Load {
         match self {
             Self::Call(1) => write!(out, "tools/call, 1 connection"),
             Self::Call(many) => write!(out, "tools/call, {many} connections"),
+            Self::CallBeside(many) => write!(out, "tools/call, {many} connections, beside {SLOW} slow calls"),
             Self::List(many) => write!(out, "tools/list, {many} connections"),
             Self::Rounds(many) => write!(out, "calls of two rounds, {many} connections"),
             Self::RoundsAwake(many) => write!(out, "calls of two rounds, {many} connections, the loader never asleep"),
@@ -57,7 +63,7 @@ impl Load {
     pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Rounds(_) | Self::RoundsAwake(_) => "call",
-            Self::Call(_) | Self::List(_) | Self::Stdio(_) => "request",
+            Self::Call(_) | Self::CallBeside(_) | Self::List(_) | Self::Stdio(_) => "request",
         }
     }
 }
@@ -79,6 +85,7 @@ pub(super) struct Subject {
 pub(super) mod name {
     pub(in crate::bench) const REJOINDER: &str = "rejoinder";
     pub(in crate::bench) const REJOINDER_MANY: &str = "rejoinder, 1000 tools";
+    pub(in crate::bench) const REJOINDER_SLOW: &str = "rejoinder, with a slow tool";
     pub(in crate::bench) const REJOINDER_STDIO: &str = "rejoinder, stdio";
     pub(in crate::bench) const REJOINDER_ROUNDS: &str = "rejoinder, encrypted state";
     pub(in crate::bench) const RMCP: &str = "rmcp as documented";
@@ -91,6 +98,7 @@ pub(super) mod name {
 }
 
 const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
+const BESIDE: &[Load] = &[Load::CallBeside(16)];
 const LIST: &[Load] = &[Load::List(16)];
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
 const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64), Load::RoundsAwake(16)];
@@ -119,6 +127,7 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
         subject(name::RMCP, RMCP, &[], &[CALLS]),
         subject(name::RMCP_ARC, RMCP, &["--arc"], &[CALLS]),
         subject(name::REJOINDER, REJOINDER, &["--tools", "1"], &[CALLS]),
+        subject(name::REJOINDER_SLOW, REJOINDER, &["--slow"], &[&[Load::Call(16)], BESIDE]),
         subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], &[CALLS, LIST, ROUNDS]),
         subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], &[MANY_TOOLS]),
         subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], &[MANY_TOOLS]),

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::Effort;
+use super::beside;
 use super::inside::Inside;
 use super::plan::{Load, loads};
 use super::samples::Samples;
@@ -30,6 +31,7 @@ pub(super) fn page(samples: &Samples, inside: &Inside, effort: Effort, pinned: b
         rustc.trim()
     );
     page.push_str(&ratios(samples)?);
+    page.push_str(&beside::section(samples)?);
     page.push_str(&inside.section()?);
     for load in loads() {
         page.push_str(&table(samples, load)?);

@@ -117,6 +117,16 @@ impl Samples {
         })
     }
 
+    /// How many times as large a figure of `subject` is under one load as under another, the two paired within each round.
+    pub(super) fn times(&self, subject: &str, load: Load, other: Load, figure: fn(&Figures) -> f64) -> Option<f64> {
+        let mut times = Vec::new();
+        for one in self.of(subject, load) {
+            let other = self.of(subject, other).find(|other| other.round == one.round)?;
+            times.push(figure(&one.figures) / figure(&other.figures));
+        }
+        median(times.into_iter())
+    }
+
     fn of(&self, subject: &str, load: Load) -> impl Iterator<Item = &Sample> {
         let wanted = move |one: &&Sample| one.subject == subject && one.load == load;
         self.0.iter().filter(wanted)

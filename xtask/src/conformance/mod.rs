@@ -1,8 +1,8 @@
 //! `cargo xtask conformance`: the official MCP conformance suite against our fixture server.
 //!
 //! The suite's own exit code says too little: warnings never count there, nor do failures of what it does not score.
-//! So each leg writes its `checks.json` files and the verdict is ours: no failure and no warning, except in scenarios
-//! that `conformance/expected-failures.txt` lists, and each of those must still fail.
+//! So each leg writes its `checks.json` files and the verdict is ours: something that holds, no failure and no warning,
+//! except in scenarios that `conformance/expected-failures.txt` lists, and each of those must still fail.
 
 mod checks;
 mod expected;

@@ -1,17 +1,26 @@
 //! What the legs found, held against what was expected.
 
+use super::checks::Status;
 use super::expected::Expected;
 use super::leg::Outcome;
+
+/// The one scenario of the suite that has nothing to check: it skips itself, whatever the server is.
+const CHECKS_NOTHING: &str = "tasks-status-notifications";
 
 /// Everything that makes the run fail, a sentence each; empty when it passes.
 pub(super) fn judge(outcomes: &[Outcome], expected: &Expected) -> Vec<String> {
     let mut complaints = Vec::new();
     for outcome in outcomes {
         for scenario in &outcome.scenarios {
-            let bad = scenario.bad().count();
-            if bad > 0 && !expected.contains_key(&scenario.name) {
-                complaints
-                    .push(format!("unexpected: {} has {bad} failures or warnings in {}", scenario.name, outcome.leg));
+            if expected.contains_key(&scenario.name) {
+                continue;
+            }
+            let (bad, name, leg) = (scenario.bad().count(), &scenario.name, outcome.leg);
+            let held = scenario.checks.iter().any(|check| check.status == Status::Success);
+            if bad > 0 {
+                complaints.push(format!("unexpected: {name} has {bad} failures or warnings in {leg}"));
+            } else if !held && name != CHECKS_NOTHING {
+                complaints.push(format!("empty: no check of {name} succeeded in {leg}, so it shows nothing"));
             }
         }
     }
@@ -47,8 +56,35 @@ mod tests {
 
     #[test]
     fn all_well() {
-        let legs = [outcome("one", &[("a", Status::Success), ("b", Status::Skipped), ("c", Status::Info)])];
-        assert!(judge(&legs, &expected(&[])).is_empty());
+        let mut leg = outcome("one", &[("a", Status::Success), ("b", Status::Success)]);
+        // Beside what holds, there may be what does not apply.
+        for status in [Status::Skipped, Status::Info] {
+            leg.scenarios[0].checks.push(Check { id: "more".to_owned(), status, message: String::new() });
+        }
+        assert!(judge(&[leg], &expected(&[])).is_empty());
+    }
+
+    #[test]
+    fn a_scenario_that_checked_nothing_does_not_hold() {
+        let mut leg = outcome("one", &[("a", Status::Skipped), ("b", Status::Info), ("c", Status::Success)]);
+        leg.scenarios[2].checks.clear();
+        let complaints = judge(&[leg], &expected(&[]));
+        let told =
+            ["a", "b", "c"].map(|name| format!("empty: no check of {name} succeeded in one, so it shows nothing"));
+        assert_eq!(complaints, told);
+    }
+
+    #[test]
+    fn what_holds_in_one_leg_may_not_be_empty_in_another() {
+        let legs = [outcome("one", &[("a", Status::Success)]), outcome("two", &[("a", Status::Skipped)])];
+        assert_eq!(judge(&legs, &expected(&[])).len(), 1);
+    }
+
+    #[test]
+    fn the_scenario_that_skips_itself_may_and_still_may_not_fail() {
+        assert!(judge(&[outcome("one", &[(CHECKS_NOTHING, Status::Skipped)])], &expected(&[])).is_empty());
+        let complaints = judge(&[outcome("one", &[(CHECKS_NOTHING, Status::Failure)])], &expected(&[]));
+        assert!(complaints[0].starts_with("unexpected: "), "{complaints:?}");
     }
 
     #[test]

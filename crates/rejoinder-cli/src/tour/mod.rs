@@ -12,6 +12,7 @@ pub use notes::Notes;
 pub fn server() -> Server {
     Server::new("rejoinder-tour", env!("CARGO_PKG_VERSION"))
         .title("The rejoinder tour")
+        .description("The tour: a small MCP server that shows what rejoinder offers")
         .instructions("Small examples of everything rejoinder offers. Start with the tool `add`.")
         .provide(Notes::default())
         .tools(tools![tools::add, tools::count_to, tools::roll, tools::write_note, tools::delete_note])

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
+    net::TcpListener,
     process::{Command, Stdio},
 };
 
@@ -99,6 +100,16 @@ fn the_help_names_every_flag() {
     }
     assert!(run(&["graph", "--help"]).contains("--mermaid"));
     assert_eq!(run(&["--version"]), format!("rejoinder {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_instead_of_a_welcome() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("its address").to_string();
+    let output = binary().args(["--http", &address]).stdin(Stdio::null()).output().expect("the binary starts");
+    assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains(&format!("cannot listen on {address}: ")), "{told}");
 }
 
 #[test]

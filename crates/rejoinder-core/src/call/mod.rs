@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        ask::Ask,
+        ask::{Ask, NextRound},
         error::ToolErrorKind,
         inject::{Context, FromCall},
     };
@@ -240,7 +240,11 @@ mod tests {
         let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
         let call = Call::new(Facts { capabilities, ..Facts::default() }, Arc::default());
         let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
-        let error = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
-        assert!(matches!(error.kind(), ToolErrorKind::Told(text) if text.starts_with("there is nobody to ask")));
+        let asked = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
+        let by_hand = call.next_round::<()>(NextRound::default()).now_or_never().expect("nor here").unwrap_err();
+        let told = "there is nobody to ask: this call has no client behind it; in a test, `testing::Client` is one";
+        for error in [asked, by_hand] {
+            assert!(matches!(error.kind(), ToolErrorKind::Told(text) if text == told), "{error}");
+        }
     }
 }

@@ -56,7 +56,7 @@ fn end(round: &Round) -> (Vec<String>, Progress) {
 }
 
 #[test]
-fn d5_d8_what_nobody_asks_any_more_is_left_out() {
+fn d4_d5_d8_what_nobody_asks_any_more_is_left_out() {
     let before = Progress {
         answers: by_key([("used", given("Used?", yes())), ("unused", given("Unused?", yes()))]),
         questions: by_key([("open", open("Open?")), ("gone", open("Gone?"))]),
@@ -90,7 +90,7 @@ fn d5_a_decline_is_to_the_words_that_were_declined() {
 }
 
 #[test]
-fn an_entry_that_no_longer_fits_is_asked_for_again() {
+fn d5_d7_an_entry_that_no_longer_fits_is_asked_for_again() {
     let other = json!({ "action": "accept", "content": { "yes": "perhaps" } });
     let before = Progress { answers: by_key([("sure", given("Sure?", other))]), ..Progress::default() };
     let round = Round::new(before, ByKey::default());

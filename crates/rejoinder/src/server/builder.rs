@@ -33,7 +33,7 @@ pub struct Server {
     pub(super) resources: Option<Vec<Resource>>,
     /// Whether tools were nested under no name.
     pub(super) has_unnamed_nest: bool,
-    pub(super) options: Options,
+    pub(crate) options: Options,
 }
 
 impl Server {

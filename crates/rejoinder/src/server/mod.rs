@@ -14,6 +14,7 @@ mod graph;
 mod handle;
 mod hub;
 mod limits;
+mod listening;
 mod mcp_header;
 mod options;
 mod page;

@@ -2,7 +2,7 @@ use std::{net::Ipv6Addr, time::Duration};
 
 use rejoinder_core::call::Unknown;
 
-use super::{CacheHints, Limits, Server, state::Principal};
+use super::{CacheHints, Limits, Server, listening::Listening, state::Principal};
 use crate::rounds::seal::StateOptions;
 
 /// What can be set.
@@ -24,6 +24,7 @@ pub(crate) struct Options {
     pub(crate) state: StateOptions,
     pub(crate) principal: Principal,
     pub(crate) limits: Limits,
+    pub(crate) listening: Listening,
 }
 
 impl Default for Options {
@@ -45,6 +46,7 @@ impl Default for Options {
             state: StateOptions::default(),
             principal: Principal::default(),
             limits: Limits::default(),
+            listening: Listening::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     io::{IsTerminal, Write},
     net::{Ipv4Addr, SocketAddr},
+    path::Path,
 };
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -17,7 +18,7 @@ use crate::{
 
 /// An MCP server.
 #[derive(Debug, Parser)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 struct Flags {
     #[command(subcommand)]
     command: Option<Command>,
@@ -28,6 +29,10 @@ struct Flags {
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     http: Option<SocketAddr>,
 }
+
+const AFTER_HELP: &str = "\
+The variable REJOINDER_STATE_KEYS has the keys that processes share, so that a call which begins in one of them can go on in \
+another: base64, separated by commas. `openssl rand -base64 32` makes one. RUST_LOG sets what is logged.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -40,19 +45,31 @@ enum Command {
 }
 
 impl Flags {
-    /// The command line, with the server's own name and version in its help.
+    /// The command line, with what the server says of itself in its help.
     fn of(server: &Server) -> Self {
         let info = &server.info;
         let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
-        let command = Self::command().name(info.name.clone()).version(info.version.clone()).about(about);
+        let name = program().unwrap_or_else(|| info.name.clone());
+        let mut command = Self::command().name(name).version(info.version.clone()).about(about);
+        if let Some(address) = server.options.listening.by_default {
+            command = command
+                .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
+                .mut_arg("http", |http| http.default_value(address.to_string()));
+        }
         let matches = command.get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 
+/// What this program is called by those who start it.
+fn program() -> Option<String> {
+    let path = std::env::args_os().next()?;
+    Some(Path::new(&path).file_stem()?.to_str()?.to_owned())
+}
+
 impl Server {
-    /// Serves as the command line says: `--stdio` (the default), `--http ADDR`, `--help`, `--version`; `graph` prints
-    /// the server's [graph](Server::graph) instead.
+    /// Serves as the command line says: `--stdio` (the default, unless [`Server::http_by_default`] says otherwise),
+    /// `--http ADDR`, `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
     ///
     /// Logs go to standard error; `RUST_LOG` sets what is logged. `REJOINDER_STATE_KEYS` has the
     /// [keys](Server::state_keys) that replicas share, if the server sets none. On SIGINT and SIGTERM the server takes no more
@@ -72,8 +89,8 @@ impl Server {
         log_to_stderr();
         let server = self.state_keys_from_env()?;
         match flags.http {
-            Some(address) => server.serve_http(address).await,
-            None => {
+            Some(address) if !flags.stdio => server.serve_http(address).await,
+            _ => {
                 if std::io::stdin().is_terminal() {
                     tracing::info!("serving one client on standard input and output; `--http ADDR` serves HTTP");
                 }
@@ -119,6 +136,7 @@ impl BuiltServer {
         let address = listener.local_addr()?;
         tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
         tell_of_keys(&self.0.seal, address);
+        self.0.options.listening.tell(address);
         Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
     }
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "../both_eras/mod.rs"]
+mod both_eras;
 mod capabilities;
 mod choices;
 mod crowd;
@@ -20,6 +22,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
+use both_eras::in_both_eras;
 use rejoinder::{Ask, Era, Outcome, Roots, Sample, Sampling, prelude::*, testing::Client};
 use serde_json::json;
 
@@ -129,6 +132,14 @@ async fn volatile(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolE
     Ok(ctx.ask::<Name>("who", Ask::user(format!("Question {wording}?"))).await?.name)
 }
 
+/// The same, and takes nothing for an answer.
+#[tool]
+async fn volatile_unseen(ctx: Context, counters: Dep<Counters>) -> String {
+    let wording = counters.wording.fetch_add(1, Ordering::Relaxed);
+    let name = ctx.ask::<Name>("who", Ask::user(format!("Question {wording}?"))).await.ok();
+    name.map_or_else(|| "nobody".to_owned(), |Name { name }| name)
+}
+
 /// Two questions under one key.
 #[tool]
 async fn clash(ctx: Context) -> Result<(), ToolError> {
@@ -152,18 +163,13 @@ async fn secret(name: String, ctx: Context) -> Result<String, ToolError> {
 fn server() -> Server {
     Server::new("asking", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![greet, buy, pay_and_ask, together, outcome, optional, mapped, volatile, clash])
+        .tools(tools![greet, buy, pay_and_ask, together, outcome, optional, mapped, volatile, volatile_unseen, clash])
         .prompts(prompts![letter])
         .resources(resources![secret])
 }
 
 fn ada() -> Name {
     Name { name: "Ada".into() }
-}
-
-async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
-    test(client.clone()).await;
-    test(client.era(Era::Session)).await;
 }
 
 #[tokio::test]
@@ -259,7 +265,7 @@ async fn a_value_is_changed_whichever_way_it_was_found() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then_refused() {
+async fn d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then_refused() {
     let bad = json!({ "action": "accept", "content": { "name": "" } });
     in_both_eras(Client::new(server()).answer_with("who", bad), async |client| {
         let reply = client.call("greet", json!({})).await.unwrap();
@@ -271,7 +277,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then
 }
 
 #[tokio::test]
-async fn a_client_that_answers_another_kind_of_question_is_not_asked_again() {
+async fn d10_a_client_that_answers_another_kind_of_question_is_not_asked_again() {
     let client = Client::new(server())
         .answer("who", ada())
         .answer_with("haiku", json!({ "action": "decline" }))
@@ -297,7 +303,7 @@ async fn a_client_that_answers_another_kind_of_question_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_question_that_never_stays_the_same_is_the_authors_mistake() {
+async fn d12_a_question_that_never_stays_the_same_is_the_authors_mistake() {
     let client = Client::new(server()).answer("who", ada());
     let reply = client.call("volatile", json!({})).await.unwrap();
     assert!(reply.text().contains("other words in every round"), "{}", reply.text());
@@ -306,6 +312,17 @@ async fn a_question_that_never_stays_the_same_is_the_authors_mistake() {
         reply.text(),
         "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own"
     );
+}
+
+#[tokio::test]
+async fn d12_that_mistake_ends_the_call_although_the_function_passes_over_errors() {
+    let client = Client::new(server()).answer("who", ada());
+    let reply = client.call("volatile_unseen", json!({})).await.unwrap();
+    assert!(reply.is_error());
+    assert!(reply.text().starts_with("the question `who` has other words in every round"), "{}", reply.text());
+    // A session's function runs once, so its words cannot change between rounds.
+    let reply = client.era(Era::Session).call("volatile_unseen", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "Ada");
 }
 
 #[tokio::test]

@@ -166,7 +166,7 @@ async fn c37_declining_and_leaving_end_the_call() {
 }
 
 #[tokio::test]
-async fn c34_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_three_times_in_all() {
+async fn c34_d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_three_times_in_all() {
     let client = client(library());
     for case in cases() {
         let (_, mut rest) = case.asked(&client, named("")).await;

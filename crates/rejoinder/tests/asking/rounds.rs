@@ -38,7 +38,7 @@ pub(super) fn accept(name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn c24_a_round_that_asks_says_so() {
+async fn c24_d3_a_round_that_asks_says_so_and_always_has_a_state() {
     let client = Client::new(server()).answer("who", ada());
     let result = round(&client, "greet", json!({}), json!({})).await.unwrap();
     assert_eq!(result["resultType"], "input_required");
@@ -66,6 +66,23 @@ async fn c27_c28_a_state_is_good_for_its_own_call_only() {
     let next = round(&client, "buy", json!({ "item": "tea" }), whole).await.unwrap();
     assert_eq!(next["inputRequests"]["sure"]["params"]["message"], "Ada, do you want tea?");
     assert_ne!(next["requestState"], state);
+}
+
+#[tokio::test]
+async fn no_state_and_a_null_one_are_the_same() {
+    let client = Client::new(server()).answer("who", ada());
+    let nulls = json!({ "requestState": null, "inputResponses": null });
+    let asked = round(&client, "greet", json!({}), nulls).await.unwrap();
+    assert_eq!(asked["inputRequests"]["who"]["params"]["message"], "Who are you?");
+    // Without the state, nobody knows what was asked.
+    let rest = json!({ "requestState": null, "inputResponses": accept("Ada") });
+    assert_eq!(round(&client, "greet", json!({}), rest).await.unwrap()["resultType"], "input_required");
+    // Nor does it disturb a function that asks nothing of this client, or a session.
+    let nobody = Client::new(server());
+    for client in [nobody.clone(), nobody.era(Era::Session)] {
+        let done = round(&client, "optional", json!({}), json!({ "requestState": null })).await.unwrap();
+        assert_eq!(done["content"][0]["text"], "stranger");
+    }
 }
 
 #[tokio::test]
@@ -177,6 +194,24 @@ async fn what_a_function_has_not_come_to_again_stays_answered() {
     let reply = client.call("subscribe", json!({})).await.unwrap();
     assert_eq!(reply.text(), "the small one for Ada: true");
     assert_eq!(reply.asked, [["plan"], ["name"], ["sure"], ["plan"]]);
+}
+
+/// The same words, with more to choose from in the second round.
+#[tool]
+async fn pick(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    let all = ["a small one", "a large one", "none"];
+    let shown = if counters.runs.fetch_add(1, Ordering::Relaxed) == 0 { &all[..2] } else { &all };
+    ctx.ask("plan", Ask::choice("Which plan?", shown.iter().copied())).await
+}
+
+#[tokio::test]
+async fn d2_a_question_is_its_words_and_its_form() {
+    let server = Server::new("plans", "1").provide(Counters::default()).tools(tools![pick]);
+    let small = json!({ "action": "accept", "content": { "choice": "a small one" } });
+    let client = Client::new(server).answer_with("plan", small);
+    let reply = client.call("pick", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "a small one");
+    assert_eq!(reply.asked, [["plan"], ["plan"]], "the first answer was to another form");
 }
 
 /// A price to the last digit, which the user agrees to.

@@ -2,15 +2,7 @@
 
 use rejoinder::testing::Answer;
 
-use super::*;
-
-/// Two questions at once.
-#[tool]
-async fn pair(ctx: Context) -> Result<String, ToolError> {
-    let (Name { name }, Sure { sure }): (_, Sure) =
-        tokio::try_join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("sure", Ask::user("Sure?")))?;
-    Ok(format!("{name} {sure}"))
-}
+use super::{tries::pair, *};
 
 fn client() -> Client {
     Client::new(Server::new("scripts", "1.0.0").tools(tools![greet, pair]))

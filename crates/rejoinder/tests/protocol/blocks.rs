@@ -1,6 +1,7 @@
-//! Content blocks that are neither text nor data: links to resources, and resources themselves.
+//! Content blocks that are neither text nor data: images, sounds, links to resources, and resources themselves.
 
 use rejoinder::{
+    Audio, Image,
     model::{ContentBlock, EmbeddedResource, Resource, ResourceContents},
     prelude::*,
     testing::Client,
@@ -29,8 +30,25 @@ async fn embedded() -> EmbeddedResource {
     EmbeddedResource::new(ResourceContents::text("# Read me", "text://readme"))
 }
 
+#[tool]
+async fn picture() -> Image {
+    Image::new("image/png", b"\x89PNG\xFF")
+}
+
+#[tool]
+async fn sound() -> Audio {
+    Audio::new("audio/wav", b"RIFF\0")
+}
+
+/// All kinds in one reply.
+#[tool]
+async fn both() -> Vec<ContentBlock> {
+    vec![ContentBlock::text("Look and listen."), picture().await.into(), sound().await.into()]
+}
+
 async fn content(tool: &str) -> Value {
-    let client = Client::new(Server::new("blocks", "1.0.0").tools(tools![link, words_and_link, embedded]));
+    let tools = tools![link, words_and_link, embedded, picture, sound, both];
+    let client = Client::new(Server::new("blocks", "1.0.0").tools(tools));
     let called = client.request("tools/call", json!({ "name": tool })).await.unwrap()["content"].clone();
     let session = client.era(rejoinder::Era::Session).request("tools/call", json!({ "name": tool })).await.unwrap();
     assert_eq!(called, session["content"], "the same in both eras");
@@ -53,4 +71,13 @@ async fn an_embedded_resource_comes_with_its_contents() {
     assert_eq!(content[0]["type"], "resource");
     assert_eq!(content[0]["resource"]["uri"], "text://readme");
     assert_eq!(content[0]["resource"]["text"], "# Read me");
+}
+
+#[tokio::test]
+async fn images_and_sounds_travel_in_base64_with_their_type() {
+    let picture = json!({ "type": "image", "data": "iVBOR/8=", "mimeType": "image/png" });
+    let sound = json!({ "type": "audio", "data": "UklGRgA=", "mimeType": "audio/wav" });
+    assert_eq!(content("picture").await, json!([picture]));
+    assert_eq!(content("sound").await, json!([sound]));
+    assert_eq!(content("both").await, json!([{ "type": "text", "text": "Look and listen." }, picture, sound]));
 }

@@ -1,4 +1,4 @@
-//! C65: for how long, and by whom, replies may be kept.
+//! C65, C66: for how long, and by whom, replies may be kept.
 
 use rejoinder::{CacheHints, CacheScope, prelude::*, testing::Client};
 use serde_json::{Value, json};

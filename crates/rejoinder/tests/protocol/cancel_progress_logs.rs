@@ -1,12 +1,13 @@
 //! C51, C52, C54 to C56: giving up, getting on, and saying so.
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use http_body_util::BodyExt;
-use rejoinder::{BuiltServer, Level, testing::Client};
+use rejoinder::{BuiltServer, Level, prelude::*, testing::Client};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -116,6 +117,42 @@ async fn c52_other_cancellations_are_ignored() {
     pipe.send(message(3, "tools/list", json!({}))).await;
     assert_eq!(pipe.next().await["id"], 3);
     assert_eq!(watch.running.load(Ordering::SeqCst), 1, "the call goes on");
+}
+
+/// Lets others have their turn so many times.
+#[tool]
+async fn turns(times: usize) -> usize {
+    for _ in 0..times {
+        tokio::task::yield_now().await;
+    }
+    times
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c52_a_cancellation_that_meets_the_reply_does_no_harm() {
+    let server = Server::new("races", "1").tools(tools![turns]).build().unwrap();
+    let mut pipe = Pipe::open(&server);
+    for id in 0..500 {
+        // The longer it takes, the likelier it is overtaken: some are, and some are not.
+        pipe.send(message(id, "tools/call", json!({ "name": "turns", "arguments": { "times": id % 20 } }))).await;
+        pipe.send(cancelled(json!({ "requestId": id }))).await;
+    }
+    let mut seen = BTreeSet::new();
+    for reply in pipe.close().await {
+        let id = reply["id"].as_u64().unwrap();
+        assert!(seen.insert(id), "{id} is answered twice");
+        assert_eq!(reply["result"]["content"][0]["text"], (id % 20).to_string(), "{reply}");
+    }
+    // An id that was taken back is free again, and what it names now is answered.
+    let mut pipe = Pipe::open(&server);
+    for times in [1000, 3] {
+        pipe.send(message(1, "tools/call", json!({ "name": "turns", "arguments": { "times": times } }))).await;
+        if times == 1000 {
+            pipe.send(cancelled(json!({ "requestId": 1 }))).await;
+        }
+    }
+    let last = pipe.close().await.pop().expect("a reply");
+    assert_eq!(last["result"]["content"][0]["text"], "3", "{last}");
 }
 
 #[tokio::test]

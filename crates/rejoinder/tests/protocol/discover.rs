@@ -1,4 +1,4 @@
-//! C17 to C21: what the server says of itself.
+//! C11, C17 to C21: what the server says of itself.
 
 use rejoinder::{Server, testing::Client};
 use serde_json::{Value, json};
@@ -75,6 +75,24 @@ async fn c18_what_is_declared_is_what_is_served() {
             }
         }
         assert!(declared.get("logging").is_some(), "log messages are served to whoever asks");
+    }
+}
+
+#[tokio::test]
+async fn c18_a_server_of_tools_alone_has_no_other_method() {
+    let client = Client::new(Server::new("tools", "1").tools([]));
+    let reference = json!({ "type": "ref/resource", "uri": "item://{id}" });
+    for (method, params) in [
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({ "name": "greet" })),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        ("resources/read", json!({ "uri": "text://readme" })),
+        ("completion/complete", json!({ "ref": reference, "argument": { "name": "id", "value": "1" } })),
+    ] {
+        let error = client.request(method, params).await.unwrap_err();
+        let error = error.rpc().expect("a JSON-RPC error");
+        assert_eq!((error.status.as_u16(), error.code), (404, -32601), "{method}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! C1 to C10: what a request must say, and what becomes of one that does not.
+//! C1 to C4, C7 to C10: what a request must say, and what becomes of one that does not.
 
 use rejoinder::testing::Client;
 use serde_json::{Value, json};
@@ -143,6 +143,21 @@ async fn c07_a_refused_subscription_echoes_its_id() {
     let answer = request.send(&built()).await;
     assert_eq!(answer.status, 406);
     assert_eq!(answer.json()["id"], 1);
+}
+
+#[tokio::test]
+async fn the_id_of_the_request_reaches_the_function() {
+    let server = built();
+    let mut pipe = Pipe::open(&server);
+    for id in [json!(7), json!("seven"), json!(-1), json!("")] {
+        let call = message(id.clone(), "tools/call", json!({ "name": "whoami" }));
+        let here = post("tools/call", json!({ "name": "whoami" })).body(&call).send(&server).await.json();
+        pipe.send(&call).await;
+        for reply in [here, pipe.next().await] {
+            let seen = &reply["result"]["structuredContent"]["id"];
+            assert_eq!((&reply["id"], seen), (&id, &json!(id.to_string())), "{reply}");
+        }
+    }
 }
 
 #[tokio::test]

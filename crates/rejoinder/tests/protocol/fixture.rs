@@ -80,6 +80,7 @@ pub async fn talk(ctx: Context) {
 #[tool]
 pub async fn whoami(ctx: Context) -> Json<Value> {
     Json(json!({
+        "id": ctx.request_id(),
         "client": ctx.client().map(|client| client.name),
         "sampling": ctx.capabilities().sampling.is_some(),
         "header": ctx.header("x-request-id"),

@@ -239,6 +239,43 @@ async fn c50_a_stream_asks_not_to_be_buffered_and_stays_awake() {
 }
 
 #[tokio::test]
+async fn c50_so_does_the_stream_of_a_call() {
+    let mut meta = meta();
+    meta["progressToken"] = json!(1);
+    let answer = post("tools/call", json!({ "name": "count", "_meta": meta })).send(&built()).await;
+    assert_eq!(answer.header("content-type"), Some("text/event-stream"));
+    assert_eq!(answer.header("x-accel-buffering"), Some("no"));
+    let answer = post("tools/call", json!({ "name": "count" })).send(&built()).await;
+    assert_eq!((answer.header("content-type"), answer.header("x-accel-buffering")), (Some("application/json"), None));
+}
+
+#[tokio::test]
+async fn c53_of_several_on_one_pipe_each_ends_with_a_result_of_its_own() {
+    let server = built();
+    let mut pipe = Pipe::open(&server);
+    for id in [json!(1), json!("two"), json!(3)] {
+        pipe.send(message(id.clone(), "subscriptions/listen", json!({ "notifications": everything() }))).await;
+        assert_eq!(pipe.next().await["params"]["_meta"][SUBSCRIPTION], id);
+    }
+    // Only the client takes one back, and is not told of it.
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "two" } });
+    pipe.send(cancel).await;
+    pipe.send(message(4, "tools/list", json!({}))).await;
+    assert_eq!(pipe.next().await["id"], 4);
+    server.handle().remove_tool("add");
+    let mut told: Vec<_> =
+        [pipe.next().await, pipe.next().await].map(|told| told["params"]["_meta"][SUBSCRIPTION].clone()).into();
+    told.sort_by_key(Value::to_string);
+    assert_eq!(told, [json!(1), json!(3)], "the others go on");
+    server.handle().end_subscriptions();
+    let mut rest = [pipe.next().await, pipe.next().await];
+    rest.sort_by_key(|last| last["id"].to_string());
+    let ends: Vec<_> = rest.iter().map(|last| (&last["id"], &last["result"]["resultType"])).collect();
+    assert_eq!(ends, [(&json!(1), &json!("complete")), (&json!(3), &json!("complete"))], "{rest:?}");
+    assert_eq!(pipe.close().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
 async fn c53_the_server_does_not_cancel() {
     let server = built();
     let mut pipe = Pipe::open(&server);

@@ -1,4 +1,4 @@
-//! C9, C22 to C25, C35, C36: questions on the wire. What becomes of their answers is in `tests/asking`.
+//! C9, C22, C24, C25, C35, C36: questions on the wire. What becomes of their answers is in `tests/asking`.
 
 use rejoinder::{Ask, BuiltServer, Sampling, prelude::*};
 use serde_json::{Value, json};

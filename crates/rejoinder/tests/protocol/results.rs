@@ -1,4 +1,4 @@
-//! C5, C6, C12 to C16, C41: what every result has, and what stands between requests.
+//! C5, C6, C12, C13, C15, C16, C41: what every result has, and what stands between requests.
 
 use rejoinder::{model::ClientCapabilities, testing::Client};
 use serde_json::json;

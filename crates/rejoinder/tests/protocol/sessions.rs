@@ -1,13 +1,21 @@
 //! The test client in both eras: the same server, the same answers.
 
+use std::time::Duration;
+
 use rejoinder::{
-    Era, Level,
+    Ask, BuiltServer, Era, Level, McpService,
     model::Reference,
+    prelude::*,
     testing::{Client, Filter, Notification},
 };
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
-use crate::fixture::server;
+use crate::{
+    fixture::{built, server},
+    questions::asking,
+    wire::{Answer, Pipe, post},
+};
 
 fn both_eras() -> [Client; 2] {
     [Era::Stateless, Era::Session].map(|era| Client::new(server().page_size(2)).era(era))
@@ -71,7 +79,7 @@ async fn progress_and_logs_come_with_the_reply() {
 async fn headers_extensions_and_the_client_s_name_reach_the_tool() {
     for client in both_eras() {
         let client = client.name("tester").header("x-request-id", "7").extension("ada");
-        let seen: serde_json::Value = client.call("whoami", json!({})).await.unwrap().structured().unwrap();
+        let seen: Value = client.call("whoami", json!({})).await.unwrap().structured().unwrap();
         assert_eq!(seen["client"], "tester");
         assert_eq!((&seen["header"], &seen["extension"]), (&json!("7"), &json!("ada")));
     }
@@ -88,4 +96,98 @@ async fn changes_are_told() {
         handle.resource_updated("item://1");
         assert_eq!(subscription.next().await, Some(Notification::ResourceUpdated("item://1".into())));
     }
+}
+
+/// A message of a session, with the headers that sessions have.
+async fn in_session(service: &mut McpService, session: Option<(&str, &str)>, message: &Value) -> Answer {
+    let mut request = post("", json!({})).body(message).without("mcp-method").without("mcp-protocol-version");
+    if let Some((id, version)) = session {
+        request = request.header("mcp-session-id", id).header("mcp-protocol-version", version);
+    }
+    request.send_to(service).await
+}
+
+fn initialize(version: &str, capabilities: &Value) -> Value {
+    let client = json!({ "name": "old", "version": "1" });
+    let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
+}
+
+fn initialized() -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })
+}
+
+#[tokio::test]
+async fn every_version_of_the_session_era_is_agreed_on_over_http() {
+    let mut service = built().into_service();
+    for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+        let hello = in_session(&mut service, None, &initialize(version, &json!({}))).await;
+        assert_eq!(hello.status, 200, "{version}: {}", hello.body);
+        let id = hello.header("mcp-session-id").expect("a session").to_owned();
+        assert_eq!(hello.last()["result"]["protocolVersion"], version);
+        let session = Some((id.as_str(), version));
+        assert_eq!(in_session(&mut service, session, &initialized()).await.status, 202, "{version}");
+        let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 } });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let reply = in_session(&mut service, session, &call).await.last();
+        assert_eq!(reply["result"]["content"][0]["text"], "3", "{version}: {reply}");
+    }
+}
+
+/// A pipe on which a session has begun, with a client that can be asked.
+async fn session_on_a_pipe(server: &BuiltServer) -> Pipe {
+    let mut pipe = Pipe::open(server);
+    pipe.send(initialize("2025-11-25", &json!({ "elicitation": {} }))).await;
+    assert_eq!(pipe.next().await["result"]["protocolVersion"], "2025-11-25");
+    pipe.send(initialized()).await;
+    pipe
+}
+
+#[tokio::test]
+async fn e8_an_error_for_an_answer_ends_the_call_with_that_error() {
+    let mut pipe = session_on_a_pipe(&asking()).await;
+    pipe.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "pack" } })).await;
+    let question = loop {
+        let message = pipe.next().await;
+        if message["method"] == "elicitation/create" {
+            break message;
+        }
+    };
+    let error = json!({ "code": -32001, "message": "no screen" });
+    pipe.send(json!({ "jsonrpc": "2.0", "id": question["id"], "error": error })).await;
+    let reply = loop {
+        let message = pipe.next().await;
+        if message["id"] == 1 {
+            break message;
+        }
+    };
+    assert_eq!(reply["error"], error);
+}
+
+/// What was said to whoever asked.
+struct Heard(mpsc::UnboundedSender<String>);
+
+/// Asks in a task, which is there longer than the call.
+#[tool]
+async fn ask_in_a_task(ctx: Context, heard: Dep<Heard>) {
+    tokio::spawn(async move {
+        let answer = ctx.ask("sure", Ask::confirm("Sure?")).await;
+        heard.0.send(answer.map_or_else(|error| error.to_string(), |yes| yes.to_string()))
+    });
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_session_that_closes_under_an_open_question_is_an_error_that_says_so() {
+    let (sender, mut heard) = mpsc::unbounded_channel();
+    let server = Server::new("asking", "1.0.0").provide(Heard(sender)).tools(tools![ask_in_a_task]);
+    let mut pipe = session_on_a_pipe(&server.grace_period(Duration::ZERO).build().unwrap()).await;
+    let params = json!({ "name": "ask_in_a_task" });
+    pipe.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })).await;
+    assert_eq!(pipe.next().await["method"], "elicitation/create");
+    pipe.close().await;
+    assert_eq!(
+        heard.recv().await.unwrap(),
+        "the client could not be asked `sure`: it must keep the stream of its request open, or one of its own"
+    );
 }

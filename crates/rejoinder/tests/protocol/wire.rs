@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyExt, Full};
-use rejoinder::BuiltServer;
+use rejoinder::{BuiltServer, McpService};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
 use tower_service::Service;
@@ -89,7 +89,12 @@ impl Post {
 
     /// Sends it and reads all that comes back.
     pub async fn send(self, server: &BuiltServer) -> Answer {
-        let Ok(response) = server.clone().into_service().call(self.request()).await;
+        self.send_to(&mut server.clone().into_service()).await
+    }
+
+    /// The same, to a service that knows of earlier requests: sessions live there.
+    pub async fn send_to(self, service: &mut McpService) -> Answer {
+        let Ok(response) = service.call(self.request()).await;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.unwrap().to_bytes();
         let body = String::from_utf8(body.to_vec()).unwrap();
@@ -111,10 +116,16 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// The last message, however it came.
+    pub fn last(&self) -> Value {
+        self.events().pop().unwrap_or_else(|| self.json())
+    }
+
     /// The messages of a stream of events.
     pub fn events(&self) -> Vec<Value> {
-        let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
-        data.map(|data| serde_json::from_str(data).unwrap()).collect()
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        // The first event of a session's stream has an id and nothing else.
+        data.filter(|data| !data.is_empty()).map(|data| serde_json::from_str(data).unwrap()).collect()
     }
 }
 

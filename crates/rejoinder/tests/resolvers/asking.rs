@@ -188,7 +188,7 @@ async fn declining_is_none_where_the_value_is_optional() {
 }
 
 #[tokio::test]
-async fn a_failure_beats_what_is_still_open() {
+async fn e5_a_failure_beats_what_is_still_open() {
     let runs = Arc::new(Runs::default());
     let client = client(&runs).answer("user_name", ada()).answer("reason", ada());
     in_both_eras(client.clone(), async |client| {
@@ -215,7 +215,7 @@ mod confirming {
 }
 
 #[tokio::test]
-async fn resolvers_of_one_name_ask_under_numbered_keys() {
+async fn d1_resolvers_of_one_name_ask_under_numbered_keys() {
     let runs = Arc::new(Runs::default());
     let client = client(&runs).answer("confirm", Confirm { yes: false }).answer("confirm#1", ada());
     in_both_eras(client, async |client| {

@@ -160,7 +160,7 @@ fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compil
 }
 
 #[test]
-fn rounds_by_hand_beside_a_question_are_told_too() {
+fn e6_rounds_by_hand_beside_a_question_are_told_too() {
     let by_hand = Tool::dynamic(record(json!({ "path": {}, "depth": {} })), |_, _| async { Reply::done("done") });
     let mistake = mistakes(by_hand.resolve::<confirm>());
     assert!(

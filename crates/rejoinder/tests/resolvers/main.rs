@@ -9,9 +9,13 @@
 mod asking;
 mod at_run_time;
 mod borrowing;
+#[path = "../both_eras/mod.rs"]
+mod both_eras;
+mod computed;
 mod doubles;
 mod failing;
 mod generic;
+mod outcomes;
 mod prompts_and_resources;
 mod pure;
 mod together;
@@ -24,6 +28,7 @@ use std::{
     },
 };
 
+use both_eras::in_both_eras;
 use rejoinder::{Call, Era, FromCall, prelude::*, testing::Client};
 use serde_json::json;
 use tokio::sync::Barrier;
@@ -59,11 +64,6 @@ impl FromCall for Version {
     fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
         Ok(Self(call.facts().protocol_version))
     }
-}
-
-async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
-    test(client.clone()).await;
-    test(client.era(Era::Session)).await;
 }
 
 fn ada() -> Name {
