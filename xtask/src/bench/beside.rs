@@ -7,6 +7,8 @@ use anyhow::{Context, Result};
 use super::plan::{Load, SLOW, name};
 use super::samples::{Figures, Samples};
 
+type Figure = fn(&Figures) -> f64;
+
 /// The section of the page.
 pub(super) fn section(samples: &Samples) -> Result<String> {
     let (subject, alone, beside) = (name::REJOINDER_SLOW, Load::Call(16), Load::CallBeside(16));
@@ -18,7 +20,7 @@ pub(super) fn section(samples: &Samples) -> Result<String> {
          connections of their own. The ratio is the median of the rounds'; it has no target.\n\n\
          | | alone | beside {SLOW} slow calls | ratio |\n|---|---|---|---|\n"
     );
-    let figures: [(&str, fn(&Figures) -> f64); 3] =
+    let figures: [(&str, Figure); 3] =
         [("p50 us", |one| one.p50_us), ("p99 us", |one| one.p99_us), ("CPU us/request", |one| one.cpu_us)];
     for (what, figure) in figures {
         let ratio = samples.times(subject, beside, alone, figure).context("the two were not measured in one round")?;

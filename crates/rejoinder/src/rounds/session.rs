@@ -153,6 +153,9 @@ impl Live {
     async fn exchange(&self, request: ServerRequest) -> Result<ClientResult, ServiceError> {
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
         let mut open = Open { peer: &self.peer, id: Some(sent.id.clone()) };
+        // A quick client may have answered by now, and a decline would end the call before those who ask beside this one
+        // have had their turn: the questions of a wave go out together, however soon the first is answered.
+        tokio::task::yield_now().await;
         let answer = sent.await_response().await;
         open.id = None;
         answer

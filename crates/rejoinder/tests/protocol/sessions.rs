@@ -188,6 +188,6 @@ async fn a_session_that_closes_under_an_open_question_is_an_error_that_says_so()
     pipe.close().await;
     assert_eq!(
         heard.recv().await.unwrap(),
-        "the client could not be asked `sure`: it must keep the stream of its request open, or one of its own"
+        "the client could not be asked `sure`: nothing more is read from its pipe, so no answer can come"
     );
 }
