@@ -173,7 +173,7 @@ fn a_port_that_is_taken_is_named_and_what_to_do() {
 }
 
 #[test]
-fn sigterm_lets_a_call_in_flight_finish() {
+fn sigterm_lets_a_reply_that_is_being_read_end() {
     let mut serving = Serving::start();
     // Far more than what fits between the two, so that it is not over before its end is read.
     let name = "Ada".repeat(50_000);

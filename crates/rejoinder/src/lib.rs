@@ -145,7 +145,7 @@ pub use transport::{McpService, ReplyStream, ResponseBody, listen_address, log_t
 
 pub use rejoinder_core::{
     BoxFuture,
-    ask::{Answer, Ask, Outcome, Root, Roots, Sample, Sampling, Sent, Visited},
+    ask::{Answer, Ask, BadAnswer, Outcome, Root, Roots, Sample, Sampling, Sent, Visited},
     call::{Argument, Call, Completing, Ending, Era, Facts, Level},
     error::ToolError,
     form::{

@@ -33,7 +33,7 @@ pub(super) fn elicited<T>(
         Sent::Filled(filled) => return content(filled).map(Outcome::Accepted),
         Sent::Other(other) => other,
     };
-    match answer.action() {
+    match other.get("action").and_then(Value::as_str) {
         Some("accept") => match other.get("content") {
             None | Some(Value::Null) => content(&Map::new()),
             Some(Value::Object(filled)) => content(filled),

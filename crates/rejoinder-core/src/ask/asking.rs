@@ -31,7 +31,7 @@ enum Inner<T> {
     Mistaken(&'static str),
     Question {
         question: Question,
-        read: Arc<Read<T>>,
+        read: Read<T>,
         otherwise: Option<T>,
         unprompted: bool,
         /// Whether a type says how to read the answer. What was put together at run time is known to this value alone.
@@ -39,7 +39,23 @@ enum Inner<T> {
     },
 }
 
-type Read<T> = dyn Fn(&Sent) -> Result<Outcome<T>, BadAnswer> + Send + Sync;
+/// How an answer is read: as its type says, as nearly all are, or as this question alone knows.
+#[derive(Clone)]
+enum Read<T> {
+    Typed(fn(&Sent) -> Result<Outcome<T>, BadAnswer>),
+    Own(Arc<OwnRead<T>>),
+}
+
+type OwnRead<T> = dyn Fn(&Sent) -> Result<Outcome<T>, BadAnswer> + Send + Sync;
+
+impl<T> Read<T> {
+    fn read(&self, answer: &Sent) -> Result<Outcome<T>, BadAnswer> {
+        match self {
+            Self::Typed(read) => read(answer),
+            Self::Own(read) => read(answer),
+        }
+    }
+}
 
 impl<T> Ask<T> {
     /// The value is known: nobody is asked.
@@ -88,7 +104,7 @@ impl<T> Ask<T> {
             Inner::Mistaken(mistake) => Inner::Mistaken(mistake),
             Inner::Question { question, read, otherwise, unprompted, is_typed } => {
                 let otherwise = otherwise.map(&change);
-                let read = Arc::new(move |answer: &Sent| read(answer).map(|outcome| outcome.map(&change)));
+                let read = Read::Own(Arc::new(move |answer| read.read(answer).map(|outcome| outcome.map(&change))));
                 Inner::Question { question, read, otherwise, unprompted, is_typed }
             }
         })
@@ -97,7 +113,7 @@ impl<T> Ask<T> {
 
 impl<T: Answer> Ask<T> {
     pub(crate) fn question(question: Question) -> Self {
-        let read = Arc::new(T::read);
+        let read = Read::Typed(T::read);
         Self(Inner::Question { question, read, otherwise: None, unprompted: false, is_typed: true })
     }
 }
@@ -111,7 +127,7 @@ impl<T> Ask<T> {
         question: Question,
         read: impl Fn(&Sent) -> Result<Outcome<T>, BadAnswer> + Send + Sync + 'static,
     ) -> Self {
-        let read = Arc::new(read);
+        let read = Read::Own(Arc::new(read));
         Self(Inner::Question { question, read, otherwise: None, unprompted: false, is_typed: false })
     }
 
@@ -193,9 +209,9 @@ impl<T> Ask<T> {
             Inner::Mistaken(mistake) => return Err(Halt::Failed(ToolError::mistake(mistake))),
             Inner::Question { question, read, otherwise, unprompted, .. } => (question, read, otherwise, unprompted),
         };
-        let fits = |answer: &Sent| read(answer).map(|_| ());
+        let fits = |answer: &Sent| read.read(answer).map(|_| ());
         let fits = Fits { unprompted, check: &fits };
-        let read = |answer: &Sent| read(answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)));
+        let read = |answer: &Sent| read.read(answer).map_err(|BadAnswer(reason)| Halt::Failed(ToolError::new(reason)));
         if call.ending().is_some() {
             return Err(Halt::Failed(ToolError::round_is_over()));
         }
@@ -236,7 +252,7 @@ impl<T> Ask<T> {
                  check its answer in the next round; ask it with `Context::ask`, or derive `Elicit`"
             ))),
             Inner::Question { question, read, otherwise: None, .. } => {
-                let check = Arc::new(move |answer: &Sent| read(answer).map(|_| ()));
+                let check = Arc::new(move |answer: &Sent| read.read(answer).map(|_| ()));
                 Ok(Posed { key, question, check })
             }
             Inner::Mistaken(mistake) => Err(ToolError::mistake(mistake)),

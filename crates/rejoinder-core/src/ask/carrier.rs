@@ -52,8 +52,11 @@ pub trait Carrier: Send + Sync {
     /// asks.
     fn cut_short(&self) {}
 
-    /// The author's mistake that ends the call, if one was made: for a function that has ended nevertheless.
-    fn mistake(&self) -> Option<ToolError>;
+    /// Notes an author's mistake, which ends the call whatever the function makes of it; the first one counts.
+    fn note_mistake(&self, mistake: ToolError);
+
+    /// Takes the mistake that was noted, if one was: for a function that has ended nevertheless.
+    fn take_mistake(&self) -> Option<ToolError>;
 
     /// What this round asks in the end, where questions go out with its reply.
     ///

@@ -11,7 +11,8 @@ use crate::{
 /// The version that brought elicitation.
 const ELICITATION: &str = "2025-06-18";
 
-/// The version that brought several of a list, titles of choices as `oneOf`, defaults for all fields, and visits.
+/// The version that brought several of a list, titles of choices as `oneOf`, defaults for all fields, visits, and tools for
+/// the client's model.
 const RICHER_FORMS: &str = "2025-11-25";
 
 impl Question {
@@ -31,6 +32,9 @@ impl Question {
             }
             Self::Form { .. } => ("to fill in forms", ELICITATION, json!({ "elicitation": { "form": {} } })),
             Self::Visit { .. } => ("to send the user to a page", RICHER_FORMS, json!({ "elicitation": { "url": {} } })),
+            Self::Sample(sampling) if sampling.has_tools() => {
+                ("to let its model use tools", RICHER_FORMS, json!({ "sampling": { "tools": {} } }))
+            }
             Self::Sample(_) | Self::Roots => return None,
         };
         (speaks < since).then(|| ToolError::too_old(what, speaks, since, required))

@@ -1,16 +1,52 @@
 //! Values of the author's that travel with a call.
 
+use std::fmt;
+
 use serde::{Serialize, Serializer, ser};
-use serde_json::{Error, Value};
+use serde_json::Value;
+
+use crate::error::ToolError;
 
 /// The value as it travels.
 ///
 /// # Errors
 ///
-/// If it would come back as another: JSON has no number that is not finite, and what is there instead is taken for nothing.
-pub(crate) fn record<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
-    value.serialize(Finite)?;
-    serde_json::to_value(value)
+/// If a number in it is not finite: JSON has none, and what is there instead is taken for nothing. If it is no JSON for any
+/// other reason, which is for the log only: it may be in words that no client should see.
+pub(crate) fn record<T: Serialize + ?Sized>(value: &T, why: impl FnOnce() -> String) -> Result<Value, ToolError> {
+    let told = match (value.serialize(Finite), serde_json::to_value(value)) {
+        (Err(Refused::NotFinite(number)), _) => {
+            format!("{}: the number `{number}`, which is not finite, has no form in JSON", why())
+        }
+        (_, Ok(value)) => return Ok(value),
+        (_, Err(error)) => {
+            let why = why();
+            tracing::error!(%error, "{why}");
+            format!("{why}: it has no form in JSON; the log says more")
+        }
+    };
+    Err(ToolError::mistake(told))
+}
+
+/// Why a walk through a value ended.
+#[derive(Debug)]
+enum Refused {
+    NotFinite(f64),
+    Otherwise,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the value cannot be recorded")
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl ser::Error for Refused {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Self::Otherwise
+    }
 }
 
 /// Walks through a value, and refuses numbers that are not finite.
@@ -18,18 +54,15 @@ pub(crate) fn record<T: Serialize + ?Sized>(value: &T) -> Result<Value, Error> {
 struct Finite;
 
 impl Finite {
-    fn check(number: f64) -> Result<(), Error> {
-        if number.is_finite() {
-            return Ok(());
-        }
-        Err(ser::Error::custom(format_args!("the number `{number}`, which is not finite, has no form in JSON")))
+    fn check(number: f64) -> Result<(), Refused> {
+        if number.is_finite() { Ok(()) } else { Err(Refused::NotFinite(number)) }
     }
 }
 
 /// Methods that take one value, which is fine.
 macro_rules! fine {
     ($($method:ident($type:ty))*) => { $(
-        fn $method(self, _: $type) -> Result<(), Error> {
+        fn $method(self, _: $type) -> Result<(), Refused> {
             Ok(())
         }
     )* };
@@ -37,7 +70,7 @@ macro_rules! fine {
 
 impl Serializer for Finite {
     type Ok = ();
-    type Error = Error;
+    type Error = Refused;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
@@ -53,31 +86,31 @@ impl Serializer for Finite {
         serialize_unit_struct(&'static str)
     }
 
-    fn serialize_f32(self, number: f32) -> Result<(), Error> {
+    fn serialize_f32(self, number: f32) -> Result<(), Refused> {
         Self::check(number.into())
     }
 
-    fn serialize_f64(self, number: f64) -> Result<(), Error> {
+    fn serialize_f64(self, number: f64) -> Result<(), Refused> {
         Self::check(number)
     }
 
-    fn serialize_none(self) -> Result<(), Error> {
+    fn serialize_none(self) -> Result<(), Refused> {
         Ok(())
     }
 
-    fn serialize_unit(self) -> Result<(), Error> {
+    fn serialize_unit(self) -> Result<(), Refused> {
         Ok(())
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Result<(), Error> {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, _: &'static str) -> Result<(), Refused> {
         Ok(())
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Refused> {
         value.serialize(self)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Error> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<(), Refused> {
         value.serialize(self)
     }
 
@@ -87,35 +120,35 @@ impl Serializer for Finite {
         _: u32,
         _: &'static str,
         value: &T,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Refused> {
         value.serialize(self)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self, Error> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<Self, Refused> {
         Ok(self)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Self, Error> {
+    fn serialize_tuple(self, _: usize) -> Result<Self, Refused> {
         Ok(self)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Error> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Refused> {
         Ok(self)
     }
 
-    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Error> {
+    fn serialize_tuple_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Refused> {
         Ok(self)
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Self, Error> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Self, Refused> {
         Ok(self)
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Error> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Refused> {
         Ok(self)
     }
 
-    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Error> {
+    fn serialize_struct_variant(self, _: &'static str, _: u32, _: &'static str, _: usize) -> Result<Self, Refused> {
         Ok(self)
     }
 }
@@ -125,15 +158,15 @@ macro_rules! several {
     ($($kind:ident: $($method:ident($($key:ty)?))*;)*) => { $(
         impl ser::$kind for Finite {
             type Ok = ();
-            type Error = Error;
+            type Error = Refused;
 
             $(
-                fn $method<T: Serialize + ?Sized>(&mut self, $(_: $key,)? value: &T) -> Result<(), Error> {
+                fn $method<T: Serialize + ?Sized>(&mut self, $(_: $key,)? value: &T) -> Result<(), Refused> {
                     value.serialize(*self)
                 }
             )*
 
-            fn end(self) -> Result<(), Error> {
+            fn end(self) -> Result<(), Refused> {
                 Ok(())
             }
         }
@@ -169,8 +202,12 @@ mod tests {
     #[derive(Serialize)]
     struct Drawing<T>(BTreeMap<&'static str, T>);
 
-    fn drawing<T: Serialize>(shape: T) -> Result<Value, Error> {
-        record(&Drawing(BTreeMap::from([("shape", shape)])))
+    fn drawing<T: Serialize>(shape: T) -> Result<Value, String> {
+        recorded(&Drawing(BTreeMap::from([("shape", shape)])))
+    }
+
+    fn recorded<T: Serialize>(value: &T) -> Result<Value, String> {
+        record(value, || "no".to_owned()).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -186,11 +223,11 @@ mod tests {
 
     #[test]
     fn a_number_that_is_not_finite_is_refused_wherever_it_is() {
-        let told = |number: &str| format!("the number `{number}`, which is not finite, has no form in JSON");
-        assert_eq!(record(&f64::NAN).unwrap_err().to_string(), told("NaN"));
-        assert_eq!(record(&Some(f32::NAN)).unwrap_err().to_string(), told("NaN"));
-        assert_eq!(drawing(Shape::Circle(f32::INFINITY)).unwrap_err().to_string(), told("inf"));
-        assert_eq!(drawing(Shape::Oval(1.0, f64::NEG_INFINITY)).unwrap_err().to_string(), told("-inf"));
-        assert_eq!(drawing(Shape::Box { sides: vec![None, Some(f64::NAN)] }).unwrap_err().to_string(), told("NaN"));
+        let told = |number: &str| format!("no: the number `{number}`, which is not finite, has no form in JSON");
+        assert_eq!(recorded(&f64::NAN).unwrap_err(), told("NaN"));
+        assert_eq!(recorded(&Some(f32::NAN)).unwrap_err(), told("NaN"));
+        assert_eq!(drawing(Shape::Circle(f32::INFINITY)).unwrap_err(), told("inf"));
+        assert_eq!(drawing(Shape::Oval(1.0, f64::NEG_INFINITY)).unwrap_err(), told("-inf"));
+        assert_eq!(drawing(Shape::Box { sides: vec![None, Some(f64::NAN)] }).unwrap_err(), told("NaN"));
     }
 }

@@ -18,16 +18,6 @@ pub enum Sent {
     Other(Value),
 }
 
-impl Sent {
-    /// What the user did with a question, if that is what it says.
-    pub(super) fn action(&self) -> Option<&str> {
-        match self {
-            Self::Filled(_) => Some("accept"),
-            Self::Other(answer) => answer.get("action")?.as_str(),
-        }
-    }
-}
-
 impl From<Value> for Sent {
     fn from(answer: Value) -> Self {
         let is_form = |answer: &Map<String, Value>| {

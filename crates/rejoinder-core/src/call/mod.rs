@@ -102,10 +102,10 @@ impl Call {
         }
     }
 
-    /// The author's mistake that ends the call, if one was made: it is not the function's to swallow.
-    pub fn mistake(&self) -> Option<ToolError> {
+    /// Takes the author's mistake that ends the call, if one was noted: it is not the function's to swallow.
+    pub fn take_mistake(&self) -> Option<ToolError> {
         // Whoever has asked nothing has no carrier yet, and needs none for this.
-        self.0.carrier.get()?.mistake()
+        self.0.carrier.get()?.take_mistake()
     }
 
     /// The client cannot be asked under that key; a test that watches is told which one it is.

@@ -95,8 +95,8 @@ impl Context {
     /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
     /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
     /// answer to a question beside it, nor for itself: one that comes to its own key is an error, and one that waits for a
-    /// task which does waits for ever, as does one that waits for a task which asks. One that asks is taken, from its beginning, in the round in which the answer is
-    /// there.
+    /// task which does waits for ever, as does one that waits for a task which asks. One that asks is taken, from its
+    /// beginning, in the round in which the answer is there.
     ///
     /// ```
     /// use rejoinder_core::{ask::Ask, error::ToolError, inject::Context};
@@ -117,8 +117,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The step's own, which is not recorded; if the step comes to itself; and if its result cannot be recorded, as a
-    /// number that is not finite, for which JSON has no form.
+    /// The step's own, which is not recorded; and if the step comes to itself. If its result cannot be recorded, as a number
+    /// that is not finite, for which JSON has no form, the call ends.
     pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, ToolError>
     where
         T: Serialize + DeserializeOwned,
@@ -135,11 +135,16 @@ impl Context {
         }
         let mut taking = self.call.begin_step(key).ok_or_else(ToolError::round_is_over)?;
         let result = taking.take(step()).await?;
-        if let Some(carrier) = carrier {
-            let result = record(&result).map_err(|error| {
-                ToolError::mistake(format!("what the step `{key}` gives cannot be recorded: {error}"))
-            })?;
-            carrier.record(key, result);
+        match (record(&result, || format!("what the step `{key}` gives cannot be recorded")), carrier) {
+            (Ok(recorded), Some(carrier)) => carrier.record(key, recorded),
+            (Ok(_), None) => {}
+            // Whoever could go on from here would take the step again.
+            (Err(mistake), Some(carrier)) => {
+                drop(taking);
+                carrier.note_mistake(mistake);
+                return self.call.halt(Halt::Pending).await;
+            }
+            (Err(mistake), None) => return Err(mistake),
         }
         Ok(result)
     }

@@ -93,9 +93,9 @@ impl<T> Reply<T> {
     ///
     /// What JSON has no form for, such as a number that is not finite, fails the call.
     pub fn with_state(self, state: impl Serialize) -> Self {
-        self.next(|next| match record(&state) {
-            Ok(state) => Ok(NextRound { state: Some(state), ..next }),
-            Err(error) => Err(ToolError::mistake(format!("the state cannot be handed on: {error}"))),
+        self.next(|next| {
+            let state = record(&state, || "the state cannot be handed on".to_owned())?;
+            Ok(NextRound { state: Some(state), ..next })
         })
     }
 

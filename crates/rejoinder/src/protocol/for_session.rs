@@ -31,7 +31,8 @@ pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Res
     if let (Field::Given(name), unknown) = (&params.name, engine.options.unknown_arguments) {
         let (tool, prompt) = match method {
             "tools/call" => (engine.tool(name), None),
-            _ => (None, engine.prompt(name)),
+            "prompts/get" => (None, engine.prompt(name)),
+            _ => (None, None),
         };
         members.0.retain(|(name, _)| {
             tool.as_ref().is_none_or(|entry| entry.tool.reader().takes(name, unknown))

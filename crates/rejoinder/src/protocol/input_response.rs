@@ -33,7 +33,10 @@ fn read(scan: &mut Scan<'_>) -> Result<Answers, serde_json::Error> {
     }
     let mut first = true;
     let answers = std::iter::from_fn(|| {
-        let key = scan.key(&mut first).ok()??;
+        let key = match scan.key(&mut first) {
+            Ok(key) => key?,
+            Err(_) => return Some(Err(serde::de::Error::custom("one of its keys is no text"))),
+        };
         let answer = filled(scan).map_or_else(|| scan.value::<Value>().map(Sent::from), |form| Ok(Sent::Filled(form)));
         Some(answer.map(|answer| (Arc::from(key), Arc::new(answer))))
     });
@@ -136,6 +139,13 @@ mod tests {
             let answers = read(&mut Scan::new(&raw)).expect("an object");
             let read: Vec<_> = answers.iter().map(|(key, answer)| (&**key, Value::from(Sent::clone(answer)))).collect();
             prop_assert_eq!(read, [("first", expected.clone()), ("second", expected)]);
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_no_text_is_refused_and_not_taken_for_the_end() {
+        for raw in [r#"{"\ud800":{"action":"decline"},"sure":{"action":"decline"}}"#, r#"{"a":{}"#, "5", "[]"] {
+            assert!(input_responses(raw).is_err(), "{raw}");
         }
     }
 }

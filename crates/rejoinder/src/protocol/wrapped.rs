@@ -17,8 +17,9 @@ const DIGITS: usize = 19;
 /// The message with its arguments wrapped, if they need it.
 pub(crate) fn wrap(message: &Bytes, envelope: &Envelope<'_>) -> Option<Bytes> {
     let arguments = envelope.params.arguments.raw().filter(|_| envelope.method.as_deref() == Some("tools/call"))?;
-    // Whoever writes our words themselves does not mean what they mean here.
-    if !arguments.starts_with('{') || !has_long_number(arguments) && !arguments.contains(WRAPPED) {
+    // Whoever writes our words themselves, or what may be them once it is decoded, does not mean what they mean here.
+    let may_be_ours = arguments.contains(WRAPPED) || arguments.contains('\\');
+    if !arguments.starts_with('{') || !(may_be_ours || has_long_number(arguments)) {
         return None;
     }
     let begin = arguments.as_ptr().addr() - message.as_ptr().addr();

@@ -266,11 +266,15 @@ impl Carrier for Live {
         })
     }
 
-    fn mistake(&self) -> Option<ToolError> {
+    fn note_mistake(&self, mistake: ToolError) {
+        self.so_far().mistake.get_or_insert(mistake);
+    }
+
+    fn take_mistake(&self) -> Option<ToolError> {
         self.so_far().mistake.take()
     }
 
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
-        self.mistake().map(Err)
+        self.take_mistake().map(Err)
     }
 }

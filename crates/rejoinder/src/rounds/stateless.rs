@@ -161,8 +161,9 @@ impl Now {
                 question.because(&reason)
             }
         };
-        self.progress.questions.insert(Arc::clone(&key), open);
-        self.asked.push((key, shown));
+        if self.progress.questions.insert(Arc::clone(&key), open).is_none() {
+            self.asked.push((key, shown));
+        }
         Ok(())
     }
 
@@ -240,7 +241,11 @@ impl Carrier for Round {
         self.now().cut_short = true;
     }
 
-    fn mistake(&self) -> Option<ToolError> {
+    fn note_mistake(&self, mistake: ToolError) {
+        self.now().mistake.get_or_insert(mistake);
+    }
+
+    fn take_mistake(&self) -> Option<ToolError> {
         self.now().mistake.take()
     }
 

@@ -92,7 +92,7 @@ impl<O: 'static> Running<O> {
             let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx)));
             let polled = match polled {
                 // Whatever it makes of its end: the author's mistake is not to be hidden by it.
-                Ok(Poll::Ready(output)) => Ok(Poll::Ready(self.call.mistake().map_or(output, Err))),
+                Ok(Poll::Ready(output)) => Ok(Poll::Ready(self.call.take_mistake().map_or(output, Err))),
                 polled => polled,
             };
             let ending = match polled {

@@ -64,7 +64,8 @@ impl Flags {
 /// What this program is called by those who start it.
 fn program() -> Option<String> {
     let path = std::env::args_os().next()?;
-    Some(Path::new(&path).file_stem()?.to_str()?.to_owned())
+    let name = Path::new(&path).file_name()?.to_str()?;
+    Some(name.strip_suffix(std::env::consts::EXE_SUFFIX).unwrap_or(name).to_owned())
 }
 
 impl Server {

@@ -121,11 +121,27 @@ async fn share(alone: bool, ctx: Context) -> Result<String, ToolError> {
     Ok(format!("{of_all:?}"))
 }
 
+/// Goes on although its step could not be recorded, twice over.
+#[tool]
+async fn careless(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+    for _ in 0..2 {
+        let charged = ctx.once("charge", || async {
+            counters.charge().await?;
+            Ok(f64::NAN)
+        });
+        let _ = charged.await;
+    }
+    Ok(ctx.ask("who", Ask::<Name>::user("Who pays?")).await?.name)
+}
+
 fn steps() -> (Client, Arc<Counters>) {
     let counters = Arc::new(Counters::default());
     let server = Server::new("steps", "1.0.0").provide_shared(Arc::clone(&counters));
     let server = server.tools(tools![in_turn, side_by_side, beside_a_question, in_a_task, that_asks]);
-    (Client::new(server.tools(tools![within_itself, retyped, unwritable, share])).answer("who", ada()), counters)
+    (
+        Client::new(server.tools(tools![within_itself, retyped, unwritable, share, careless])).answer("who", ada()),
+        counters,
+    )
 }
 
 /// The reply of a tool in each era, which must have charged once.
@@ -141,6 +157,12 @@ async fn charged_once(tool: &str, text: &str) {
 #[tokio::test]
 async fn a_step_is_taken_once_in_a_round_too() {
     charged_once("in_turn", "100 100").await;
+}
+
+#[tokio::test]
+async fn a_step_that_cannot_be_recorded_ends_the_call_whatever_the_function_makes_of_it() {
+    let told = "the number `NaN`, which is not finite, has no form in JSON";
+    charged_once("careless", &format!("what the step `charge` gives cannot be recorded: {told}")).await;
 }
 
 #[tokio::test]
@@ -206,7 +228,10 @@ async fn a_step_that_cannot_be_recorded_or_read_is_the_authors_mistake() {
         assert_eq!(reply.text(), told);
         let reply = client.call("unwritable", json!({})).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(reply.text(), "what the step `map` gives cannot be recorded: key must be a string");
+        assert_eq!(
+            reply.text(),
+            "what the step `map` gives cannot be recorded: it has no form in JSON; the log says more"
+        );
         for alone in [true, false] {
             let reply = client.call("share", json!({ "alone": alone })).await.unwrap();
             let told = "the number `NaN`, which is not finite, has no form in JSON";

@@ -137,12 +137,14 @@ async fn c52_a_cancellation_that_meets_the_reply_does_no_harm() {
         pipe.send(message(id, "tools/call", json!({ "name": "turns", "arguments": { "times": id % 20 } }))).await;
         pipe.send(cancelled(json!({ "requestId": id }))).await;
     }
+    pipe.send(message(500, "tools/call", json!({ "name": "turns", "arguments": { "times": 0 } }))).await;
     let mut seen = BTreeSet::new();
     for reply in pipe.close().await {
         let id = reply["id"].as_u64().unwrap();
         assert!(seen.insert(id), "{id} is answered twice");
         assert_eq!(reply["result"]["content"][0]["text"], (id % 20).to_string(), "{reply}");
     }
+    assert!(seen.contains(&500), "what was not taken back is answered");
     // An id that was taken back is free again, and what it names now is answered.
     let mut pipe = Pipe::open(&server);
     for times in [1000, 3] {

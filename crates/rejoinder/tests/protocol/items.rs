@@ -1,4 +1,18 @@
 //! That every item of the protocol has a test, and every item of how resolvers ask and what becomes of it.
+//!
+//! The numbers, in short; what is demanded in full is what the tests say.
+//!
+//! * C1 to C16 envelope, results and errors; C17 to C21 discovery, versions and eras; C22 to C40 rounds, questions and
+//!   states; C41 capabilities; C42 to C50 subscriptions; C51 to C56 cancellation, progress and logs; C57 to C64 HTTP and its
+//!   headers; C65 to C69 caching, tracing, stdio and schemas.
+//! * D1 a key is the same in every process; D2 a digest tells questions apart; D3 every question goes out with a state;
+//!   D4 which answer counts; D5 what reworded and re-sent answers are worth; D6 what is computed beats what is recorded;
+//!   D7 what is recorded is what the client sent, checked again; D8 only what a round looked at goes on; D9 forms are flat;
+//!   D10 answers that do not fit; D11 the function does not see the state; D12 a question with other words in every round;
+//!   D13 an answer to other words is logged.
+//! * E1 a decline ends the call for whoever needs the value; E2 an `Outcome` shows what was done; E3 the consumer decides;
+//!   E4 a decline does not wait for other questions; E5 a resolver's errors are a tool's; E6 rounds by hand beside resolvers
+//!   that ask; E7 what is asked changes no output schema; E8 a client that answers with an error.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -118,14 +118,16 @@ impl Answer {
 
     /// The last message, however it came.
     pub fn last(&self) -> Value {
-        self.events().pop().unwrap_or_else(|| self.json())
+        // The first event of a session's stream has an id and nothing else.
+        let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let last = data.rfind(|data| !data.is_empty());
+        last.map_or_else(|| self.json(), |data| serde_json::from_str(data).unwrap())
     }
 
     /// The messages of a stream of events.
     pub fn events(&self) -> Vec<Value> {
-        let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        // The first event of a session's stream has an id and nothing else.
-        data.filter(|data| !data.is_empty()).map(|data| serde_json::from_str(data).unwrap()).collect()
+        let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.map(|data| serde_json::from_str(data).unwrap()).collect()
     }
 }
 

@@ -96,9 +96,10 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
             assert_eq!(told, told_so, "over {}", way.name());
         }
         // The words that carry them past a reader who cannot hold them are no argument.
-        let disguised = json!({ "rejoinder/arguments": r#"{"most":1,"least":1}"# }).to_string();
-        let told = wide(&mut way, &disguised).await;
-        assert!(told.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {told}", way.name());
+        for words in ["rejoinder/arguments", r"rejoinder\/arguments", r"\u0072ejoinder/arguments"] {
+            let told = wide(&mut way, &format!(r#"{{"{words}":"{{\"most\":1,\"least\":1}}"}}"#)).await;
+            assert!(told.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {told}", way.name());
+        }
     }
 }
 

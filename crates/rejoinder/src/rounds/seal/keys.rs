@@ -53,7 +53,7 @@ pub(super) struct Key {
 type Secret = SecretBox<[u8; 32]>;
 
 /// Wiped when they are dropped: where a key is kept, and the text and bytes that it came as. The hash inside HKDF is not:
-/// every state would pay for that. Nor is the cipher, which is only ever given a key that was made for one state.
+/// every state would pay for that. Nor is the stack of what makes a key for one state of it, and the cipher that gets that.
 const _: () = {
     const fn wiped<T: ZeroizeOnDrop>() {}
     wiped::<Secret>();

@@ -44,10 +44,12 @@ fn variable_ends(reach: Reach, text: &str, rest_begins: &[bool]) -> Vec<Option<u
     let query = text.find('?').unwrap_or(text.len());
     let text = text.as_bytes();
     let stops = |at: usize| match text.get(at) {
-        _ if reach != Reach::Segment => false,
+        _ if reach == Reach::Anything => false,
+        Some(b'?' | b'#') => true,
+        _ if reach == Reach::Segments => false,
         // In a query it ends with its pair.
         Some(b'&') => at > query,
-        byte => matches!(byte, Some(b'/' | b'?' | b'#')),
+        byte => byte == Some(&b'/'),
     };
     let mut ends = vec![None; text.len() + 1];
     // The last place that can be reached from here, and where the rest may begin.

@@ -209,6 +209,9 @@ mod tests {
         }
         assert_eq!(values("db://rows?kind=a{&page}", "db://rows?kind=a&page=2#top"), None);
         assert_eq!(values("search://all{?q}", "search://all?q=%23top"), Some(vec![pair("q", "#top")]));
+        for uri in ["files://a/b#top", "files://a?b", "files://a/b?c=d"] {
+            assert_eq!(values("files://{path*}", uri), None, "{uri}");
+        }
     }
 
     #[test]

@@ -171,7 +171,7 @@ impl Endpoint {
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
             let checked = check_for_session(engine, &envelope);
-            let wrapped = wrap(&body, &envelope);
+            let wrapped = checked.as_ref().ok().and_then(|()| wrap(&body, &envelope));
             return Ok(in_session(sessions, parts, wrapped.unwrap_or(body), checked).await);
         }
         let id = envelope.id;
