@@ -92,6 +92,7 @@ impl Resolver {
                 type_name: || __rj::std::any::type_name::<#ident #ty_generics>(),
                 function: || __rj::std::any::Any::type_id(&#function #turbofish),
                 output: || __rj::std::any::TypeId::of::<<#ident #ty_generics as __rj::Resolver>::Output>(),
+                output_name: || __rj::std::any::type_name::<<#ident #ty_generics as __rj::Resolver>::Output>(),
                 needs: || __rj::needs([#(#needs),*]),
                 by_name: &[#(#by_name),*],
                 form: #form,
