@@ -11,7 +11,7 @@ use crate::{
     names,
     options::{Options, option},
     parameter::{Parameter, Source},
-    template,
+    template::{self, Variables},
 };
 
 /// What the options of `#[tool]`, `#[prompt]` or `#[resource]` say.
@@ -19,7 +19,7 @@ pub(crate) struct Details {
     /// The expression of the details.
     pub(crate) expression: TokenStream,
     /// The variables of a resource's URI.
-    pub(crate) variables: Option<Vec<String>>,
+    pub(crate) variables: Option<Variables>,
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
@@ -128,20 +128,27 @@ fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
 
 /// Each variable must be a parameter, and each parameter that is surely an argument must be a variable. Of the others the
 /// compiler knows whether they are arguments.
-fn check_variables(uri: &LitStr, variables: &[String], parameters: &[Parameter], errors: &mut Errors) {
-    for variable in variables {
-        let fits = |parameter: &Parameter| parameter.name == *variable && parameter.resolver().is_none();
-        if !parameters.iter().any(fits) {
-            let told = format!(
-                "no parameter takes the variable `{variable}`: add `{variable}: String` to the function, or remove it from the \
-                 URI"
-            );
-            errors.at(uri, told);
+fn check_variables(uri: &LitStr, variables: &Variables, parameters: &[Parameter], errors: &mut Errors) {
+    for variable in &variables.names {
+        match parameters.iter().find(|parameter| parameter.name == *variable) {
+            Some(parameter) if parameter.resolver().is_some() => {
+                let told =
+                    format!("a resolver makes this, not the variable `{variable}` of the URI: rename one of the two");
+                errors.at(&parameter.ident, told);
+            }
+            Some(_) => {}
+            None => {
+                let told = format!(
+                    "no parameter takes the variable `{variable}`: add `{variable}: String` to the function, or remove it \
+                     from the URI"
+                );
+                errors.at(uri, told);
+            }
         }
     }
     for Parameter { ident, name, source, .. } in parameters {
         if matches!(source, Source::Argument(_)) && !variables.contains(name) {
-            errors.at(ident, template::without_variable(name));
+            errors.at(ident, variables.without(name));
         }
     }
 }

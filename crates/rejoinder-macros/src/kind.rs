@@ -1,4 +1,7 @@
 use proc_macro2::{Ident, Span};
+use syn::Path;
+
+use crate::names;
 
 /// What a function is: one of the three that clients are offered, or a resolver.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -12,6 +15,17 @@ pub(crate) enum Kind {
 impl Kind {
     /// Those that clients are offered.
     pub(crate) const ITEMS: [Self; 3] = [Self::Tool, Self::Prompt, Self::Resource];
+
+    /// The kind that an attribute gives to a function, if it is one of ours: by its name alone, or with our crate's before it.
+    pub(crate) fn of_attribute(path: &Path) -> Option<Self> {
+        let segments: Vec<&Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
+        let word = match &*segments {
+            [word] => word,
+            [first, word] if names::rejoinder().to_string().replace([':', ' '], "") == first.to_string() => word,
+            _ => return None,
+        };
+        Self::ITEMS.into_iter().chain([Self::Resolver]).find(|kind| *word == kind.word())
+    }
 
     /// As the attribute and our sentences call it.
     pub(crate) fn word(self) -> &'static str {

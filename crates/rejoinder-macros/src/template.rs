@@ -5,27 +5,43 @@ use syn::LitStr;
 
 use crate::errors::Errors;
 
-/// The variables of the template, in order. A mistake in it is reported at the literal; then nothing is known of them.
-pub(crate) fn variables(uri: &LitStr, errors: &mut Errors) -> Option<Vec<String>> {
+/// The variables of a template.
+pub(crate) struct Variables {
+    /// Their names, in order.
+    pub(crate) names: Vec<String>,
+    /// Whether some of the template is a query.
+    has_query: bool,
+}
+
+impl Variables {
+    /// Whether the template has a variable of that name.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
+    /// What is wrong with an argument that the template does not have.
+    pub(crate) fn without(&self, name: &str) -> String {
+        let sign = if self.has_query { '&' } else { '?' };
+        format!(
+            "the URI has no variable `{name}` for this argument: add `{{{name}}}` or, if it may be absent, `{{{sign}{name}}}`"
+        )
+    }
+}
+
+/// The variables of the template. A mistake in it is reported at the literal; then nothing is known of them.
+pub(crate) fn variables(uri: &LitStr, errors: &mut Errors) -> Option<Variables> {
     let text = uri.value();
     if !has_scheme(&text) {
         errors.at(uri, "a resource's URI begins with a scheme, such as `notes://`");
     }
     let mut template = Template { read: &text[..0], variables: Vec::new(), query: Query::None, after_variable: false };
     match template.read(&text) {
-        Ok(()) => Some(template.variables),
+        Ok(()) => Some(Variables { names: template.variables, has_query: template.query != Query::None }),
         Err(mistake) => {
             errors.at(uri, mistake);
             None
         }
     }
-}
-
-/// What is wrong with an argument that the template does not have.
-pub(crate) fn without_variable(name: &str) -> String {
-    format!(
-        "the URI has no variable `{name}` for this argument: add `{{{name}}}` or, if it may be absent, `{{?{name}}}`"
-    )
 }
 
 /// A template, as far as it has been read.
@@ -155,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    fn check(uri: &str) -> (Option<Vec<String>>, String) {
+    fn check(uri: &str) -> (Option<Variables>, String) {
         let mut errors = Errors::default();
         let variables = variables(&LitStr::new(uri, Span::call_site()), &mut errors);
         (variables, errors.into_tokens().to_string())
@@ -171,7 +187,23 @@ mod tests {
         ] {
             let (found, errors) = check(uri);
             assert_eq!(errors, "", "{uri}");
-            assert_eq!(found.as_deref().expect("no mistakes"), variables, "{uri}");
+            assert_eq!(found.expect("no mistakes").names, variables, "{uri}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_goes_into_the_query_that_there_is() {
+        for (uri, proposed) in [
+            ("a://b", "`{?page}`"),
+            ("a://{b}", "`{?page}`"),
+            ("a://b?c=1", "`{&page}`"),
+            ("a://b?c={c}", "`{&page}`"),
+            ("a://b{?c}", "`{&page}`"),
+            ("a://b?c=1{&d}", "`{&page}`"),
+        ] {
+            let (found, _) = check(uri);
+            let told = found.expect("no mistakes").without("page");
+            assert!(told.ends_with(proposed), "{uri}: {told}");
         }
     }
 

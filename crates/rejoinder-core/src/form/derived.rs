@@ -5,7 +5,8 @@ use super::{ElicitField, Field};
     message = "`{Self}` cannot be a field of a form",
     label = "not something that a user can fill in",
     note = "MCP forms are flat: a field is a `String`, a number of at most 64 bits, a `bool`, an enum that derives \
-            `ElicitEnum`, a `Vec` of such an enum, or an `Option` of one of these"
+            `ElicitEnum`, a `Vec` of such an enum, or an `Option` of one of these",
+    note = "a type of your own can be a field if it implements `ElicitField`"
 )]
 pub trait DerivedField: Sized {
     /// What its default is written as.

@@ -51,7 +51,8 @@ use super::{Field, Format, Number, Rules};
     message = "`{Self}` cannot be a field of a form",
     label = "not something that a user can fill in",
     note = "MCP forms are flat: a field is a `String`, a number of at most 64 bits, a `bool`, an enum that derives \
-            `ElicitEnum`, a `Vec` of such an enum, or an `Option` of one of these"
+            `ElicitEnum`, a `Vec` of such an enum, or an `Option` of one of these",
+    note = "a type of your own can be a field if it implements `ElicitField`"
 )]
 pub trait ElicitField: Sized + Send + Sync + 'static {
     /// What `#[elicit(default = ..)]` is written as: a `&'static str` for a `String`, say.
@@ -88,7 +89,7 @@ pub trait ElicitField: Sized + Send + Sync + 'static {
     label = "only a text has it",
     note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`"
 )]
-pub trait TextField: Sized {
+pub trait TextField: ElicitField {
     #[doc(hidden)]
     fn __format(field: Field<Self>, format: Format) -> Field<Self> {
         field.format(format)

@@ -18,6 +18,8 @@ pub struct Instance {
     pub function: fn() -> TypeId,
     /// The type of what it makes.
     pub output: fn() -> TypeId,
+    /// The name of that type.
+    pub output_name: fn() -> &'static str,
     /// What its own parameters need to have been provided.
     pub needs: fn() -> Vec<(&'static str, Need)>,
     /// How each of [`Node::arguments`] is found where only its name is known, if it is an argument.

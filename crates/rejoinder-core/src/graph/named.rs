@@ -169,6 +169,7 @@ impl Mistaken {
             name: "mistaken",
             key: None,
             module: module_path!(),
+            has_plain_name: false,
             at: "",
             arguments: &[],
             below: &[],

@@ -20,6 +20,8 @@ pub struct Node {
     pub key: Option<&'static str>,
     /// Its module.
     pub module: &'static str,
+    /// Whether its name alone names it there: that of a method does not, nor that of a generic function.
+    pub has_plain_name: bool,
     /// Where it is written: `file:line`.
     pub at: &'static str,
     /// Its parameters that are not filled by resolvers.

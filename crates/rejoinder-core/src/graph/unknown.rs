@@ -13,7 +13,7 @@ pub(super) const fn find_unknown(item: &ItemNode<'_>, node: &'static Node, seen:
         if argument.is_argument && !has(item.arguments, argument.name) {
             report.push_all(&["resolver `", node.name, "` (", node.at, ") takes the ", item.kind, "'s argument `"]);
             report.push_all(&[argument.name, ": ", argument.written, "`, but ", item.kind, " `", item.name, "` has "]);
-            push_what_there_is(item, argument.name, report);
+            push_what_there_is(item, node, argument.name, report);
             return;
         }
         i += 1;
@@ -36,15 +36,20 @@ const fn has(arguments: &[NodeArgument<'_>], name: &str) -> bool {
     false
 }
 
-const fn push_what_there_is(item: &ItemNode<'_>, name: &str, report: &mut Report) {
+const fn push_what_there_is(item: &ItemNode<'_>, taker: &Node, name: &str, report: &mut Report) {
     if let Some(parameter) = injected(item.arguments, name) {
         report.push_all(&["its `", name, ": ", parameter.written, "` from the call"]);
         return report.push(": take it with that type, or rename one of the two");
     }
     if let Some(edge) = resolved(item.edges, name) {
-        let resolver = edge.node.name;
-        report.push_all(&["its `", name, ": ", edge.written, "` from resolver `", resolver]);
-        return report.push_all(&["`: take it with `#[resolve(", resolver, ")]`, or rename one of the two"]);
+        report.push_all(&["its `", name, ": ", edge.written, "` from resolver `", edge.node.name, "`: "]);
+        // Who is needed by it cannot take it.
+        if !needs(edge.node, taker, &mut Seen::new()) {
+            let is_known_by_name = edge.node.has_plain_name && compare(edge.node.module, taker.module) == 0;
+            let path = if is_known_by_name { edge.node.name } else { ".." };
+            report.push_all(&["take it with `#[resolve(", path, ")]`, or "]);
+        }
+        return report.push("rename one of the two");
     }
     let has_some = push_arguments(item.arguments, report);
     match nearest(item.arguments, name) {
@@ -79,6 +84,24 @@ const fn resolved<'a>(edges: &'a [Edge], name: &str) -> Option<&'a Edge> {
     None
 }
 
+/// Whether a resolver is the other one, or needs it.
+const fn needs(node: &'static Node, other: &Node, seen: &mut Seen) -> bool {
+    if node.id == other.id {
+        return true;
+    }
+    if !seen.add(node) {
+        return false;
+    }
+    let mut i = 0;
+    while i < node.below.len() {
+        if needs(node.below[i], other, seen) {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 /// Tells whether there are any.
 const fn push_arguments(arguments: &[NodeArgument<'_>], report: &mut Report) -> bool {
     let mut first = true;
@@ -102,10 +125,10 @@ const fn push_arguments(arguments: &[NodeArgument<'_>], report: &mut Report) -> 
     !first
 }
 
-/// The argument that was probably meant.
+/// The argument that was probably meant: one that shares something with the name.
 const fn nearest<'a>(arguments: &[NodeArgument<'a>], name: &str) -> Option<&'a str> {
     let mut nearest = None;
-    let mut least = 2 + name.len() / 4;
+    let mut least = least(2 + name.len() / 4, name.len());
     let mut i = 0;
     while i < arguments.len() {
         if arguments[i].is_argument {
@@ -164,6 +187,11 @@ mod tests {
         assert_eq!(nearest(&arguments, "folders"), Some("folder"));
         assert_eq!(nearest(&arguments, "paths"), None);
         assert_eq!(nearest(&arguments, &"file".repeat(40)), None);
+        let arguments = [argument("b", true), argument("cd", true)];
+        assert_eq!(nearest(&arguments, "a"), None);
+        assert_eq!(nearest(&arguments, "ab"), Some("b"));
+        assert_eq!(nearest(&arguments, "ce"), Some("cd"));
+        assert_eq!(nearest(&arguments, "ef"), None);
     }
 
     #[test]

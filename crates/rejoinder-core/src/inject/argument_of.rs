@@ -8,7 +8,7 @@ macro_rules! arguments {
         #[diagnostic::on_unimplemented(
             message = $message,
             label = $label,
-            note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema`",
+            note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema`, and with them `Argument`",
             note = "what the server supplies is a `Dep<T>`, a `Context`, or a type that implements `FromCall`",
             note = "what a resolver makes is taken with `#[resolve(function)]` before the parameter"
         )]
@@ -30,5 +30,5 @@ arguments! {
     /// An argument of a resource.
     ResourceArgument "`{Self}` cannot be a resource argument" "the client cannot supply this type"
     /// An argument that a resolver takes by its name.
-    ResolverArgument "a resolver cannot take `{Self}`" "neither an argument nor something that the call supplies"
+    ResolverArgument "a resolver cannot take `{Self}`" "not an argument"
 }

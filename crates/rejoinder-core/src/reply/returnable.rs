@@ -8,7 +8,8 @@ use crate::error::ToolError;
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not a reply",
-    note = "return text, a number, `Json<T>`, `Text<T: Display>`, content blocks, a `CallToolResult`, or a `Result` of one of these",
+    note = "return text, a number, a `bool`, a `char`, `()`, `Json<T>`, `Text<T: Display>`, content blocks, a `CallToolResult`, a \
+            `Reply<T>`, or a `Result` of one of these",
     note = "a type of your own can be returned if it implements `IntoReply`"
 )]
 pub trait ToolReply {
@@ -20,7 +21,7 @@ pub trait ToolReply {
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
     label = "not a prompt",
-    note = "return text, `PromptMessage`s, a `GetPromptResult`, or a `Result` of one of these",
+    note = "return text, a `ContentBlock`, `PromptMessage`s, a `GetPromptResult`, a `Reply<T>`, or a `Result` of one of these",
     note = "a type of your own can be returned if it implements `IntoPrompt`"
 )]
 pub trait PromptReply {
@@ -32,7 +33,7 @@ pub trait PromptReply {
 #[diagnostic::on_unimplemented(
     message = "a resource cannot return `{Self}`",
     label = "not a resource's contents",
-    note = "return text, `Vec<u8>`, `Blob<T>`, `Json<T>`, `ResourceContents`, or a `Result` of one of these",
+    note = "return text, `Vec<u8>`, `Blob<T>`, `Json<T>`, `ResourceContents`, a `Reply<T>`, or a `Result` of one of these",
     note = "a type of your own can be returned if it implements `IntoResource`"
 )]
 pub trait ResourceReply {

@@ -1,14 +1,14 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use syn::{Attribute, FnArg, Path};
+use syn::{Attribute, FnArg};
 
 use super::twin::Twin;
-use crate::{errors::Errors, function::Function, kind::Kind, names, signature::Place};
+use crate::{errors::Errors, function::Function, kind::Kind, signature::Place};
 
 /// Refuses a second attribute of ours on one function, and takes it off: it would write the hidden type once more.
 pub(super) fn one_attribute(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
     attrs.retain(|attr| {
-        let is_ours = is_ours(attr.path());
+        let is_ours = Kind::of_attribute(attr.path()).is_some();
         if is_ours {
             errors.at(attr, TWO_KINDS);
         }
@@ -19,17 +19,6 @@ pub(super) fn one_attribute(attrs: &mut Vec<Attribute>, errors: &mut Errors) {
 /// What is told of a function with two attributes of ours.
 pub(super) const TWO_KINDS: &str =
     "a function is one of tool, prompt, resource and resolver: remove one of the attributes";
-
-fn is_ours(path: &Path) -> bool {
-    let rejoinder = names::rejoinder().to_string().replace([':', ' '], "");
-    let segments: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-    let words = Kind::ITEMS.into_iter().chain([Kind::Resolver]).map(Kind::word);
-    match &*segments {
-        [last] => words.into_iter().any(|word| word == last),
-        [first, last] => *first == rejoinder && words.into_iter().any(|word| word == last),
-        _ => false,
-    }
-}
 
 /// `#[tool]`, `#[prompt]` or `#[resource]` on a free function.
 pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {

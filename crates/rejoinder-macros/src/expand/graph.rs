@@ -35,6 +35,7 @@ impl Resolver {
         let Self { ident, parameters, generics, .. } = self;
         let ((_, shape), returns) = (self.returned(), names::pretty(&self.output));
         let (name, key) = (names::wire(&self.name), option(self.key.as_ref()));
+        let has_plain_name = *ident == self.name && !self.is_generic();
         let arguments = parameters.iter().filter_map(Filled::node_argument);
         let below = parameters.iter().filter_map(|parameter| Some(parameter.named.as_ref()?.node(generics)));
         // With the span of the function's own name, the line is that of the function.
@@ -50,6 +51,7 @@ impl Resolver {
                     name: #name,
                     key: #key,
                     module: __rj::std::module_path!(),
+                    has_plain_name: #has_plain_name,
                     at: #at,
                     arguments: &[#(#arguments),*],
                     below: &[#(#below),*],
@@ -90,6 +92,7 @@ impl Resolver {
                 type_name: || __rj::std::any::type_name::<#ident #ty_generics>(),
                 function: || __rj::std::any::Any::type_id(&#function #turbofish),
                 output: || __rj::std::any::TypeId::of::<<#ident #ty_generics as __rj::Resolver>::Output>(),
+                output_name: || __rj::std::any::type_name::<<#ident #ty_generics as __rj::Resolver>::Output>(),
                 needs: || __rj::needs([#(#needs),*]),
                 by_name: &[#(#by_name),*],
                 form: #form,

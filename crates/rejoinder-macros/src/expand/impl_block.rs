@@ -1,6 +1,6 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Attribute, ImplItem, ImplItemFn, ItemImpl, Meta};
+use syn::{ImplItem, ImplItemFn, ItemImpl, Meta};
 
 use super::{free::TWO_KINDS, parameter::Filled, resolver::Resolver, twin::Twin};
 use crate::{errors::Errors, kind::Kind, names, options::Options, signature::Place};
@@ -85,14 +85,10 @@ fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[Resolver], err
 
 /// Takes `#[tool]`, `#[prompt]`, `#[resource(..)]` or `#[resolver]` off a function.
 fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind, TokenStream)> {
-    let is_ours = |attr: &Attribute| {
-        let last = attr.path().segments.last()?;
-        Kind::ITEMS.into_iter().chain([Kind::Resolver]).find(|kind| last.ident == kind.word())
-    };
     let attrs = std::mem::take(&mut method.attrs);
     let mut found = None;
     for attr in attrs {
-        let Some(kind) = is_ours(&attr) else {
+        let Some(kind) = Kind::of_attribute(attr.path()) else {
             method.attrs.push(attr);
             continue;
         };

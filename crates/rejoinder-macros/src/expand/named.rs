@@ -106,22 +106,25 @@ impl Named {
 
     /// The same for a name in a module, which is imported in a place of its own: there it hides nothing that the function's
     /// types may mean.
+    ///
+    /// Where the module has a function of that name and no type, the name means what stands around it; never a resolver of
+    /// that name that is known here, which was not asked for.
     fn in_a_place_of_its_own(&self) -> Option<TokenStream> {
         let Self { path, local, at, .. } = self;
-        let last = &syn::parse2::<Path>(path.clone()).ok()?.segments.last()?.ident.clone();
+        let written: Path = syn::parse2(path.clone()).ok()?;
+        let (first, last) = (&written.segments.first()?.ident, &written.segments.last()?.ident);
         let place = format_ident!("{local}Place");
-        let is_taken = names::is_taken(last);
-        let is_needed = self.is_imported && self.checked.is_some() && self.arguments.is_empty() && !is_taken;
-        let is_needed = is_needed && self.itself().is_none();
-        is_needed.then(|| {
+        let is_needed = self.is_imported && self.checked.is_some() && self.arguments.is_empty();
+        // A path that begins with the name it ends with would begin with what stands around it.
+        (is_needed && first != last && !names::is_taken(last)).then(|| {
             quote_spanned! {*at=>
                 struct #place;
                 const _: () = {
-                    use #path;
+                    use __rj::Unmarked as #last;
                     const _: () = {
-                        use #last as #local;
+                        use #path;
                         impl __rj::Place for #place {
-                            type Type = #local;
+                            type Type = #last;
                         }
                     };
                 };

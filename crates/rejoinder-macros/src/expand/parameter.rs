@@ -9,7 +9,7 @@ use crate::{
     options::option,
     parameter::{Argument, Parameter, Source},
     signature::Place,
-    template,
+    template::Variables,
 };
 
 /// A parameter with the names that the expansion gives to what belongs to it.
@@ -115,7 +115,7 @@ impl Filled {
     }
 
     /// For a resource: what its type makes an argument is a variable of the URI, and nothing else is.
-    pub(super) fn check_variable(&self, variables: &[String]) -> Option<TokenStream> {
+    pub(super) fn check_variable(&self, variables: &Variables) -> Option<TokenStream> {
         let Parameter { ident, name, source: said, .. } = &self.parameter;
         let (mistake, why) = match said {
             Source::Resolved(_) => return None,
@@ -124,7 +124,7 @@ impl Filled {
                     format!("the call supplies this, not the variable `{name}` of the URI: rename one of the two");
                 (quote!(INJECTED), why)
             }
-            _ => (quote!(ARGUMENT), template::without_variable(name)),
+            _ => (quote!(ARGUMENT), variables.without(name)),
         };
         let (source, refuse) = (&self.source, Extent::of(ident).refuse(&why));
         Some(quote! {

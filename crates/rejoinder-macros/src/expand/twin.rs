@@ -12,6 +12,7 @@ use crate::{
     names::{self, local},
     parameter,
     signature::{self, Place},
+    template::Variables,
 };
 
 /// All that the expansion needs to know of a function.
@@ -34,7 +35,7 @@ pub(crate) struct Twin {
     output: TokenStream,
     details: TokenStream,
     /// The variables of a resource's URI.
-    variables: Option<Vec<String>>,
+    variables: Option<Variables>,
 }
 
 impl Twin {

@@ -141,13 +141,50 @@ impl Client {
     ) -> Self {
         let found = self.server.0.find_resolver(|instance| (instance.function)() == TypeId::of::<F>());
         let Some(instance) = found else { panic!("nothing of the server uses the resolver `{}`", type_name::<F>()) };
-        let (name, returns) = (instance.shown(), instance.node.returns);
         if (instance.output)() != TypeId::of::<T>() {
-            panic!("the resolver `{name}` returns `{returns}`, and a `{}` is put in its place", type_name::<T>())
+            let (name, returns) = (instance.shown(), instance.node.returns);
+            let (makes, made) = ((instance.output_name)(), type_name::<T>());
+            panic!(
+                "the resolver `{name}` returns `{returns}`, and a `{made}` is put in its place: it makes a `{makes}`"
+            )
         }
         let replaced = self.server.0.replace_instance(instance, value);
         self.server = BuiltServer(replaced);
         self.service = McpService::new(Arc::clone(&self.server.0));
         self.anew()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{prelude::*, testing::Client};
+
+    #[derive(Elicit, Debug, Clone)]
+    struct Name {
+        name: String,
+    }
+
+    struct Desk;
+
+    #[group]
+    impl Desk {
+        #[resolver]
+        fn sender(&self) -> Ask<Name> {
+            Ask::user("Who sends it?")
+        }
+
+        #[tool]
+        fn send(&self, #[resolve(Self::sender)] sender: Name) -> String {
+            sender.name
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "it makes a `rejoinder::testing::replacing::tests::Name`")]
+    fn what_a_method_makes_is_told_to_who_puts_its_question_in_its_place() {
+        let client = Client::new(Server::new("post", "1.0.0").tools(Arc::new(Desk).tools()));
+        let _ = client.replace_method(Desk::sender, || Ask::known(Name { name: "Ada".to_owned() }));
     }
 }

@@ -211,10 +211,83 @@ mod named_like_others {
         3
     }
 
-    #[tool]
-    pub(crate) fn sum(#[resolve(serde)] serde: u8, #[resolve(f16)] f16: u8, #[resolve(size_of)] size: u8) -> u8 {
-        serde + f16 + size
+    /// Called like an attribute of the language.
+    #[resolver]
+    fn allow() -> u8 {
+        3
     }
+
+    #[resolver]
+    fn doc(#[resolve(allow)] allow: u8) -> u8 {
+        allow
+    }
+
+    #[resolver]
+    fn automatically_derived(#[resolve(doc)] doc: u8, #[resolve(self::allow)] allow: u8) -> u8 {
+        doc + allow
+    }
+
+    #[resolver]
+    fn inline(#[resolve(automatically_derived)] derived: u8) -> u8 {
+        derived
+    }
+
+    #[resolver]
+    fn vec(#[resolve(inline)] inline: u8) -> u8 {
+        inline
+    }
+
+    #[tool]
+    pub(crate) fn sum(
+        #[resolve(serde)] serde: u8,
+        #[resolve(f16)] f16: u8,
+        #[resolve(size_of)] size: u8,
+        #[resolve(vec)] vec: u8,
+    ) -> u8 {
+        serde + f16 + size + vec
+    }
+}
+
+/// Each of the resolvers of one name is taken where its path leads.
+mod disk {
+    use rejoinder::prelude::*;
+
+    #[resolver]
+    pub(crate) fn size() -> &'static str {
+        "9"
+    }
+
+    pub(crate) mod files {
+        use rejoinder::prelude::*;
+
+        #[resolver]
+        pub(crate) fn size() -> char {
+            '9'
+        }
+
+        #[tool]
+        pub(crate) fn sizes(
+            #[resolve(size)] here: char,
+            #[resolve(super::size)] above: &'static str,
+            #[resolve(crate::size)] of_the_crate: usize,
+        ) -> String {
+            format!("{here} {above} {of_the_crate}")
+        }
+    }
+}
+
+#[resolver]
+fn size() -> usize {
+    9
+}
+
+#[tool]
+fn sizes(
+    #[resolve(size)] here: usize,
+    #[resolve(disk::size)] of_a_disk: &'static str,
+    #[resolve(disk::files::size)] of_files: char,
+) -> String {
+    format!("{here} {of_a_disk} {of_files}")
 }
 
 trait Keyed: Entity {
@@ -295,6 +368,6 @@ fn main() {
         here
     }
 
-    let _ = (tools![all, borrow, buy, kept, many, named_like_others::sum, owned, sure, local], resources![file]);
+    let _ = (tools![all, borrow, buy, disk::files::sizes, kept, many, named_like_others::sum, owned, sizes, sure, local], resources![file]);
     assert_eq!(price(&Order { item: "tea".into() }, None), 3);
 }

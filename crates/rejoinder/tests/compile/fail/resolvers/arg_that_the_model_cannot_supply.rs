@@ -1,0 +1,15 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn size(#[arg] ctx: Context) -> usize {
+    ctx.request_id().len()
+}
+
+#[tool]
+fn delete(#[resolve(size)] size: usize) -> String {
+    size.to_string()
+}
+
+fn main() {
+    let _ = tools![delete];
+}

@@ -1,0 +1,30 @@
+use rejoinder::prelude::*;
+
+#[resolver]
+fn name(name: &str) -> String {
+    name.to_owned()
+}
+
+#[tool]
+fn greet(#[resolve(name)] name: String) -> String {
+    name
+}
+
+#[resolver]
+fn greeting(user: &str) -> String {
+    format!("Hello {user}")
+}
+
+#[resolver]
+fn user(#[resolve(greeting)] greeting: &str) -> String {
+    greeting.to_owned()
+}
+
+#[tool]
+fn welcome(#[resolve(user)] user: String) -> String {
+    user
+}
+
+fn main() {
+    let _ = tools![greet, welcome];
+}
