@@ -58,7 +58,7 @@ const fn push_what_there_is(item: &ItemNode<'_>, taker: &Node, name: &str, repor
     }
     report.push_all(&[" the argument to the ", item.kind]);
     if has_some && nearest(item.arguments, name).is_none() {
-        report.push(", or rename the one that is meant");
+        report.push_all(&[", or rename the ", item.kind, "'s argument that is meant"]);
     }
 }
 

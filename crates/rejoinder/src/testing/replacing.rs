@@ -142,11 +142,8 @@ impl Client {
         let found = self.server.0.find_resolver(|instance| (instance.function)() == TypeId::of::<F>());
         let Some(instance) = found else { panic!("nothing of the server uses the resolver `{}`", type_name::<F>()) };
         if (instance.output)() != TypeId::of::<T>() {
-            let (name, returns) = (instance.shown(), instance.node.returns);
-            let (makes, made) = ((instance.output_name)(), type_name::<T>());
-            panic!(
-                "the resolver `{name}` returns `{returns}`, and a `{made}` is put in its place: it makes a `{makes}`"
-            )
+            let (name, makes, made) = (instance.shown(), (instance.output_name)(), type_name::<T>());
+            panic!("the resolver `{name}` makes a `{makes}`, and a `{made}` is put in its place")
         }
         let replaced = self.server.0.replace_instance(instance, value);
         self.server = BuiltServer(replaced);
@@ -182,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "it makes a `rejoinder::testing::replacing::tests::Name`")]
+    #[should_panic(expected = "makes a `rejoinder::testing::replacing::tests::Name`, and a `rejoinder_core::ask::")]
     fn what_a_method_makes_is_told_to_who_puts_its_question_in_its_place() {
         let client = Client::new(Server::new("post", "1.0.0").tools(Arc::new(Desk).tools()));
         let _ = client.replace_method(Desk::sender, || Ask::known(Name { name: "Ada".to_owned() }));

@@ -152,7 +152,8 @@ fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compil
     assert_eq!(
         unknown.replace(at, "here"),
         "the server cannot be built:\n  tool `delete`: resolver `confirm` (here) takes the tool's argument `path: &str`, \
-         but tool `delete` has only `file: string`: add the argument to the tool, or rename the one that is meant"
+         but tool `delete` has only `file: string`: add the argument to the tool, or rename the tool's argument \
+         that is meant"
     );
     let wrong = mistakes(plain(json!({ "path": { "type": "integer" }, "depth": {} })).resolve::<confirm>());
     assert!(wrong.contains("the argument `path` is a `integer`, and resolver `confirm` ("), "{wrong}");
