@@ -8,53 +8,87 @@ use serde_json::Map;
 
 use super::scan::{Scan, Syntax};
 
+/// What was said, in few bytes: it passes through many hands.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Capabilities {
+    Plain(Plain),
+    Other(Box<ClientCapabilities>),
+}
+
+/// Which capabilities are there, where nothing else is said about them, as nearly always.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Plain {
+    elicitation: bool,
+    form: bool,
+    url: bool,
+    sampling: bool,
+    tools: bool,
+    context: bool,
+    roots: bool,
+}
+
+impl From<Capabilities> for ClientCapabilities {
+    fn from(capabilities: Capabilities) -> Self {
+        let plain = match capabilities {
+            Capabilities::Plain(plain) => plain,
+            Capabilities::Other(other) => return *other,
+        };
+        let mut declared = Self::default();
+        if plain.elicitation {
+            let can = declared.elicitation.insert(ElicitationCapability::default());
+            can.form = plain.form.then(FormElicitationCapability::default);
+            can.url = plain.url.then(UrlElicitationCapability::default);
+        }
+        if plain.sampling {
+            let can = declared.sampling.insert(SamplingCapability::default());
+            can.tools = plain.tools.then(Map::new);
+            can.context = plain.context.then(Map::new);
+        }
+        declared.roots = plain.roots.then(RootsCapabilities::default);
+        declared
+    }
+}
+
 /// Reads an object of capabilities; `None` if the next value is none.
-pub(super) fn capabilities(scan: &mut Scan<'_>) -> Result<Option<ClientCapabilities>, Syntax> {
+pub(super) fn capabilities(scan: &mut Scan<'_>) -> Result<Option<Capabilities>, Syntax> {
     scan.peek();
     let start = scan.clone();
-    if let Some(declared) = plain(scan) {
-        return Ok(Some(declared));
+    if let Some(plain) = plain(scan) {
+        return Ok(Some(Capabilities::Plain(plain)));
     }
     *scan = start;
     let raw = scan.raw()?;
     // An array would do for serde.
-    Ok(raw.starts_with('{').then(|| serde_json::from_str(raw).ok()).flatten())
+    let other = raw.starts_with('{').then(|| serde_json::from_str(raw).ok()).flatten();
+    Ok(other.map(Capabilities::Other))
 }
 
-/// Capabilities about which nothing is said but that they are there, as nearly all are; `None` for any other.
+/// Capabilities about which nothing is said but that they are there; `None` for any other.
 ///
 /// Doubled ones are left to serde, too, which refuses them.
-fn plain(scan: &mut Scan<'_>) -> Option<ClientCapabilities> {
-    let mut declared = ClientCapabilities::default();
+fn plain(scan: &mut Scan<'_>) -> Option<Plain> {
+    let mut can = Plain::default();
     members(scan, |name, scan| match name {
-        "elicitation" if declared.elicitation.is_none() => {
-            let mut can = ElicitationCapability::default();
+        "elicitation" if !can.elicitation => {
+            can.elicitation = true;
             members(scan, |name, scan| match name {
-                "form" if can.form.is_none() => {
-                    empty(scan).map(|()| can.form = Some(FormElicitationCapability::default()))
-                }
-                "url" if can.url.is_none() => empty(scan).map(|()| can.url = Some(UrlElicitationCapability::default())),
+                "form" if !can.form => empty(scan, &mut can.form),
+                "url" if !can.url => empty(scan, &mut can.url),
                 _ => None,
-            })?;
-            declared.elicitation = Some(can);
-            Some(())
+            })
         }
-        "sampling" if declared.sampling.is_none() => {
-            let mut can = SamplingCapability::default();
+        "sampling" if !can.sampling => {
+            can.sampling = true;
             members(scan, |name, scan| match name {
-                "tools" if can.tools.is_none() => empty(scan).map(|()| can.tools = Some(Map::new())),
-                "context" if can.context.is_none() => empty(scan).map(|()| can.context = Some(Map::new())),
+                "tools" if !can.tools => empty(scan, &mut can.tools),
+                "context" if !can.context => empty(scan, &mut can.context),
                 _ => None,
-            })?;
-            declared.sampling = Some(can);
-            Some(())
+            })
         }
-        "roots" if declared.roots.is_none() => {
-            empty(scan).map(|()| declared.roots = Some(RootsCapabilities::default()))
-        }
+        "roots" if !can.roots => empty(scan, &mut can.roots),
         _ => None,
     })?;
-    Some(declared)
+    Some(can)
 }
 
 /// Hands every member of an object to `each`, which passes over its value or gives up.
@@ -69,7 +103,9 @@ fn members<'a>(scan: &mut Scan<'a>, mut each: impl FnMut(&str, &mut Scan<'a>) ->
     Some(())
 }
 
-fn empty(scan: &mut Scan<'_>) -> Option<()> {
+/// Passes over an object without members, and notes that it is there.
+fn empty(scan: &mut Scan<'_>, there: &mut bool) -> Option<()> {
+    *there = true;
     members(scan, |_, _| None)
 }
 
@@ -88,7 +124,8 @@ mod tests {
             r#"{"sampling":{"tools":{},"context":{}},"elicitation":{"form":{},"url":{}}}"#,
         ] {
             let expected: ClientCapabilities = serde_json::from_str(raw).expect("capabilities");
-            assert_eq!(plain(&mut Scan::new(raw)), Some(expected), "{raw}");
+            let plain = plain(&mut Scan::new(raw)).expect("nothing else is said");
+            assert_eq!(ClientCapabilities::from(Capabilities::Plain(plain)), expected, "{raw}");
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) fn keep(body: &Bytes, part: &str) -> Bytes {
 
 fn capabilities(meta: &mut Meta<'_>) -> Result<ClientCapabilities, RpcError> {
     let declared = meta.capabilities.take().ok_or_else(|| missing("clientCapabilities"))?;
-    declared.ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))
+    declared.map(Into::into).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))
 }
 
 /// The client's `clientInfo`, decoded when somebody asks.

@@ -1,6 +1,10 @@
-use rejoinder_core::model::ClientCapabilities;
-
-use super::{RpcError, capabilities::capabilities, error::shortened, params::Field, scan::Scan};
+use super::{
+    RpcError,
+    capabilities::{Capabilities, capabilities},
+    error::shortened,
+    params::Field,
+    scan::Scan,
+};
 
 /// A request's `_meta`, values as JSON.
 #[derive(Debug, Default)]
@@ -8,7 +12,7 @@ pub(crate) struct Meta<'a> {
     pub(crate) raw: &'a str,
     pub(crate) version: Option<&'a str>,
     /// What the client can do; `Some(None)` if it says it in no way that can be read.
-    pub(crate) capabilities: Option<Option<ClientCapabilities>>,
+    pub(crate) capabilities: Option<Option<Capabilities>>,
     pub(crate) client: Option<&'a str>,
     /// Whether that has the texts that a `clientInfo` must have.
     pub(crate) is_client: bool,

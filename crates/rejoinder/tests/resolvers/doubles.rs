@@ -106,7 +106,7 @@ fn another_instance_of_a_generic_method_is_not_meant() {
 }
 
 #[test]
-#[should_panic(expected = "the resolver `sender` makes a `resolvers::doubles::Name`, and a `u8` is put in its place")]
+#[should_panic(expected = "the resolver `sender` makes a `resolvers::Name`, and a `u8` is put in its place")]
 fn a_stand_in_of_another_type_is_a_mistake() {
     let _ = desk().replace_method(Desk::sender, || 1_u8);
 }
