@@ -2,7 +2,7 @@
 //!
 //! A test's name begins with the number of its item (`c04_..`), or of several (`c27_c28_..`), and `items.rs` sees to it
 //! that none is missing. C22 to C39, the questions, are tested here as far as they are messages, and for the rest where
-//! functions ask: in `tests/asking` and `tests/by_hand.rs`. Items D and E, how resolvers ask and what becomes of the
+//! functions ask: in `tests/asking` and `tests/by_hand`. Items D and E, how resolvers ask and what becomes of the
 //! answers, are in `tests/asking`, `tests/resolvers` and `tests/forms.rs`.
 //!
 //! Beside them, one file for each thing a server does that the protocol leaves to it.

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+#[path = "../both_eras/mod.rs"]
 mod both_eras;
+mod mistakes;
 
 use std::sync::{
     Arc,
@@ -81,39 +83,12 @@ async fn tally(name: String, rounds: Rounds) -> Reply<String> {
     }
 }
 
-/// What `Reply::ask` cannot take.
-#[tool]
-async fn mistaken() -> Reply<()> {
-    Reply::ask("who", Ask::known(true))
-}
-
-/// Nor can it take an answer that came before the question.
-#[tool]
-async fn unprompted() -> Reply<()> {
-    Reply::ask("who", Ask::confirm("Who?").unprompted())
-}
-
-/// The same key twice.
-#[tool]
-async fn twice() -> Reply<()> {
-    Reply::ask("who", Ask::confirm("Who?")).and("who", Ask::confirm("Really?"))
-}
-
 /// A state that says nothing but that there was a round before.
 #[tool]
 async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
     match rounds.state::<()>() {
         None => Reply::resume(()),
         Some(()) => Reply::done("once more"),
-    }
-}
-
-/// A state that would come back as another.
-#[tool]
-async fn endless(rounds: Rounds) -> Reply<String> {
-    match rounds.state::<Option<f64>>() {
-        None => Reply::resume(Some(f64::INFINITY)),
-        Some(kept) => Reply::done(format!("{kept:?}")),
     }
 }
 
@@ -159,30 +134,11 @@ async fn forever() -> Reply<String> {
     Reply::ask("who", Ask::<Name>::user("Who?"))
 }
 
-/// Two questions under one key: one asked in the function, one by hand.
-#[tool]
-async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
-    let _: Name = ctx.ask("who", Ask::user("Who pays?")).await?;
-    Ok(Reply::ask("who", Ask::confirm("Sure?")))
-}
-
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![
-            order,
-            crunch,
-            mistaken,
-            unprompted,
-            twice,
-            nothing_kept,
-            endless,
-            later,
-            mixed,
-            purge,
-            forever,
-            clash
-        ])
+        .tools(tools![order, crunch, nothing_kept, later, mixed, purge, forever])
+        .tools(mistakes::tools())
         .prompts(prompts![letter])
         .resources(resources![tally])
 }
@@ -367,51 +323,4 @@ async fn answers_to_what_was_never_asked_do_not_count() {
 async fn who_cannot_be_asked_gets_an_error_that_names_the_capability() {
     let error = Client::new(server()).call("order", json!({ "item": "tea" })).await.unwrap_err();
     assert_eq!(error.code(), Some(-32021));
-}
-
-#[tokio::test]
-async fn the_authors_mistakes_are_told() {
-    in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
-        let reply = client.call("mistaken", json!({})).await.unwrap();
-        assert!(
-            reply.text().starts_with("`Reply::ask` takes a question under `who`, and no value"),
-            "{}",
-            reply.text()
-        );
-        let reply = client.call("unprompted", json!({})).await.unwrap();
-        assert!(
-            reply.text().starts_with("`Reply::ask` takes no answer to `who` before it has asked"),
-            "{}",
-            reply.text()
-        );
-        let reply = client.call("endless", json!({})).await.unwrap();
-        assert_eq!(
-            reply.text(),
-            "the state cannot be handed on: the number `inf`, which is not finite, has no form in JSON"
-        );
-        for tool in ["twice", "clash"] {
-            let reply = client.call(tool, json!({})).await.unwrap();
-            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own", "{tool}");
-        }
-    })
-    .await;
-}
-
-/// One of a list that no type knows.
-#[tool]
-async fn branch(rounds: Rounds) -> Reply<String> {
-    match rounds.answer::<Name>("branch") {
-        Some(_) => Reply::done("chosen".to_owned()),
-        None => Reply::ask("branch", Ask::choice("Which?", ["main", "next"])),
-    }
-}
-
-#[tokio::test]
-async fn by_hand_nothing_is_asked_whose_answer_could_not_be_checked() {
-    for era in [Era::Stateless, Era::Session] {
-        let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
-        let reply = client.call("branch", json!({})).await.unwrap();
-        let told = "`Reply::ask` takes a form that a type has, and that under `branch` was put together at run time";
-        assert!(reply.is_error() && reply.text().starts_with(told), "{}", reply.text());
-    }
 }

@@ -1,0 +1,88 @@
+//! What rounds by hand cannot do: the author's mistakes, each told in a sentence.
+
+use super::*;
+
+/// What `Reply::ask` cannot take.
+#[tool]
+async fn mistaken() -> Reply<()> {
+    Reply::ask("who", Ask::known(true))
+}
+
+/// Nor can it take an answer that came before the question.
+#[tool]
+async fn unprompted() -> Reply<()> {
+    Reply::ask("who", Ask::confirm("Who?").unprompted())
+}
+
+/// The same key twice.
+#[tool]
+async fn twice() -> Reply<()> {
+    Reply::ask("who", Ask::confirm("Who?")).and("who", Ask::confirm("Really?"))
+}
+
+/// A state that would come back as another.
+#[tool]
+async fn endless(rounds: Rounds) -> Reply<String> {
+    match rounds.state::<Option<f64>>() {
+        None => Reply::resume(Some(f64::INFINITY)),
+        Some(kept) => Reply::done(format!("{kept:?}")),
+    }
+}
+
+/// Two questions under one key: one asked in the function, one by hand.
+#[tool]
+async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
+    let _: Name = ctx.ask("who", Ask::user("Who pays?")).await?;
+    Ok(Reply::ask("who", Ask::confirm("Sure?")))
+}
+
+/// One of a list that no type knows.
+#[tool]
+async fn branch(rounds: Rounds) -> Reply<String> {
+    match rounds.answer::<Name>("branch") {
+        Some(_) => Reply::done("chosen".to_owned()),
+        None => Reply::ask("branch", Ask::choice("Which?", ["main", "next"])),
+    }
+}
+
+pub(super) fn tools() -> Vec<rejoinder::Tool> {
+    tools![mistaken, unprompted, twice, endless, clash]
+}
+
+#[tokio::test]
+async fn the_authors_mistakes_are_told() {
+    in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
+        let reply = client.call("mistaken", json!({})).await.unwrap();
+        assert!(
+            reply.text().starts_with("`Reply::ask` takes a question under `who`, and no value"),
+            "{}",
+            reply.text()
+        );
+        let reply = client.call("unprompted", json!({})).await.unwrap();
+        assert!(
+            reply.text().starts_with("`Reply::ask` takes no answer to `who` before it has asked"),
+            "{}",
+            reply.text()
+        );
+        let reply = client.call("endless", json!({})).await.unwrap();
+        assert_eq!(
+            reply.text(),
+            "the state cannot be handed on: the number `inf`, which is not finite, has no form in JSON"
+        );
+        for tool in ["twice", "clash"] {
+            let reply = client.call(tool, json!({})).await.unwrap();
+            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own", "{tool}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn by_hand_nothing_is_asked_whose_answer_could_not_be_checked() {
+    for era in [Era::Stateless, Era::Session] {
+        let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
+        let reply = client.call("branch", json!({})).await.unwrap();
+        let told = "`Reply::ask` takes a form that a type has, and that under `branch` was put together at run time";
+        assert!(reply.is_error() && reply.text().starts_with(told), "{}", reply.text());
+    }
+}
