@@ -5,6 +5,7 @@ mod body;
 mod connections;
 mod cors;
 mod guard;
+mod in_one;
 mod request;
 mod serve;
 mod service;

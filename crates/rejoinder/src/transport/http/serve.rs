@@ -12,6 +12,7 @@ use super::{
     McpService, ResponseBody,
     activity::{Activity, Telling},
     connections::Connections,
+    in_one::InOne,
 };
 use crate::{
     server::BuiltServer,
@@ -83,7 +84,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 async fn connection(stream: TcpStream, service: McpService, activity: Activity, shutdown: Shutdown) {
     // A reply is written whole: waiting to fill a packet would only delay it.
     let _ = stream.set_nodelay(true);
-    let stream = TokioIo::new(Telling::new(stream, activity.clone()));
+    let stream = TokioIo::new(InOne(Telling::new(stream, activity.clone())));
     let answer = service_fn(move |request| {
         let (service, answering) = (service.clone(), activity.begin());
         async move { Ok::<_, Infallible>(at_mcp(service, request).await.map(|body| body.until_made(answering))) }
