@@ -1,4 +1,5 @@
-//! The server of the README: `cargo run -p rejoinder-examples --bin greeter -- --http 127.0.0.1:8000`.
+//! The server of the README, with progress and an error of its own:
+//! `cargo run -p rejoinder-examples --bin greeter -- --http 127.0.0.1:8000`.
 
 use rejoinder::prelude::*;
 
