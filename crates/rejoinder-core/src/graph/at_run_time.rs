@@ -11,8 +11,8 @@ use rmcp::model::JsonObject;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, check_item,
-    unless_over,
+    Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Report, Resolver, Settled, Walk,
+    check::tell_asking, unknown::tell_unknown, unless_over,
 };
 use crate::{
     BoxFuture,
@@ -66,48 +66,66 @@ impl Resolvers {
         super::needs_below(Vec::new(), &self.edges)
     }
 
-    /// What is wrong with them in a tool of that name and schema.
-    pub fn mistake(&self, tool: &str, schema: &JsonObject, by_hand: bool) -> Option<String> {
+    /// Everything that is wrong with them in a tool of that name and schema.
+    pub fn mistakes(&self, tool: &str, schema: &JsonObject, by_hand: bool) -> Vec<String> {
         let properties = schema.get("properties").and_then(|properties| properties.as_object());
         let types: BTreeMap<&str, String> =
             properties.into_iter().flatten().map(|(name, of)| (&**name, ty(of))).collect();
         let argument = |(name, written)| NodeArgument { name, written, is_argument: true };
         let arguments: Vec<_> = types.iter().map(|(name, ty)| argument((*name, ty.as_str()))).collect();
         let item = ItemNode { kind: "tool", name: tool, arguments: &arguments, edges: &self.edges, by_hand };
-        let check = check_item(&item);
-        if check.report.failed() {
-            return Some(check.report.as_str().to_owned());
+        let mut mistakes = Vec::new();
+        // What several resolvers take and the tool does not have is one mistake.
+        let (mut asking, mut unknown, mut wrong) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for node in self.instances().into_iter().map(|instance| instance.node) {
+            for argument in node.arguments.iter().filter(|argument| unknown.insert(argument.name)) {
+                mistakes.extend(said(|report| tell_unknown(&item, node, argument, report)));
+            }
+            if by_hand && asking.insert(node.id) {
+                mistakes.extend(said(|report| tell_asking(&item, node, report)));
+            }
         }
-        self.arguments().into_iter().find_map(|(node, argument, by_name)| {
+        mistakes.extend(self.arguments().into_iter().filter_map(|(node, argument, by_name)| {
             let sent = types.get(argument.name)?;
             let taken = ty(&(by_name.schema)(&mut generator(|settings| settings.for_deserialize())));
             let fits = *sent == taken
                 || sent == "any"
                 || taken == "any"
                 || (sent, &*taken) == (&"integer".to_owned(), "number");
-            (!fits).then(|| {
-                let NodeArgument { name, written, .. } = argument;
+            let NodeArgument { name, written, .. } = argument;
+            (!fits && wrong.insert((name, written))).then(|| {
                 format!(
                     "the argument `{name}` is a `{sent}`, and resolver `{}` ({}) takes it as a `{written}`",
                     node.name, node.at
                 )
             })
-        })
+        }));
+        mistakes
+    }
+
+    /// Each of them, and each that one of them needs.
+    fn instances(&self) -> Vec<&'static Instance> {
+        fn add(edges: &[Edge], seen: &mut HashSet<TypeId>, found: &mut Vec<&'static Instance>) {
+            for instance in edges.iter().map(|edge| (edge.instance)()) {
+                if seen.insert((instance.type_id)()) {
+                    found.push(instance);
+                    add(instance.edges, seen, found);
+                }
+            }
+        }
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        add(&self.edges, &mut seen, &mut found);
+        found
     }
 
     /// The arguments that they take by name, and which of them does.
     fn arguments(&self) -> Vec<Taken> {
-        fn add(instance: &'static Instance, seen: &mut HashSet<TypeId>, found: &mut Vec<Taken>) {
-            if seen.insert((instance.type_id)()) {
-                let arguments = instance.node.arguments.iter().zip(instance.by_name);
-                let arguments = arguments.filter(|(argument, _)| argument.is_argument);
-                found.extend(arguments.filter_map(|(argument, by_name)| Some((instance.node, argument, by_name()?))));
-                instance.edges.iter().for_each(|edge| add((edge.instance)(), seen, found));
-            }
-        }
-        let (mut seen, mut found) = (HashSet::new(), Vec::new());
-        self.edges.iter().for_each(|edge| add((edge.instance)(), &mut seen, &mut found));
-        found
+        let taken = |instance: &'static Instance| {
+            let arguments = instance.node.arguments.iter().zip(instance.by_name);
+            let arguments = arguments.filter(|(argument, _)| argument.is_argument);
+            arguments.filter_map(|(argument, by_name)| Some((instance.node, argument, by_name()?)))
+        };
+        self.instances().into_iter().flat_map(taken).collect()
     }
 
     /// Reads the arguments that they take by name.
@@ -148,6 +166,13 @@ impl Resolvers {
         let values: Option<HashMap<_, _>> = values.into_iter().collect();
         values.map(Resolved).ok_or(Halt::Pending)
     }
+}
+
+/// What a check has to say, if anything.
+fn said(check: impl FnOnce(&mut Report)) -> Option<String> {
+    let mut report = Report::new();
+    check(&mut report);
+    report.failed().then(|| report.as_str().to_owned())
 }
 
 /// The type of a schema, as far as one word says it.

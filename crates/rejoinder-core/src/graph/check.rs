@@ -149,15 +149,19 @@ const fn find_asking(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, 
     if report.failed() || !seen.add(node) {
         return;
     }
-    if node.asks {
-        report.push_all(&[item.kind, " `", item.name, "` makes its rounds by hand, with `Rounds` or `Reply`, and "]);
-        report.push_all(&["resolver `", node.name, "` (", node.at, ") asks: leave all questions to one of them"]);
-        return;
-    }
+    tell_asking(item, node, report);
     let mut i = 0;
     while i < node.below.len() {
         find_asking(item, node.below[i], seen, report);
         i += 1;
+    }
+}
+
+/// Tells of this resolver, if it asks.
+pub(super) const fn tell_asking(item: &ItemNode<'_>, node: &Node, report: &mut Report) {
+    if node.asks {
+        report.push_all(&[item.kind, " `", item.name, "` makes its rounds by hand, with `Rounds` or `Reply`, and "]);
+        report.push_all(&["resolver `", node.name, "` (", node.at, ") asks: leave all questions to one of them"]);
     }
 }
 

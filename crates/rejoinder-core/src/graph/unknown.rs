@@ -8,20 +8,23 @@ pub(super) const fn find_unknown(item: &ItemNode<'_>, node: &'static Node, seen:
         return;
     }
     let mut i = 0;
-    while i < node.arguments.len() {
-        let argument = node.arguments[i];
-        if argument.is_argument && !has(item.arguments, argument.name) {
-            report.push_all(&["resolver `", node.name, "` (", node.at, ") takes the ", item.kind, "'s argument `"]);
-            report.push_all(&[argument.name, ": ", argument.written, "`, but ", item.kind, " `", item.name, "` has "]);
-            push_what_there_is(item, node, argument.name, report);
-            return;
-        }
+    while i < node.arguments.len() && !report.failed() {
+        tell_unknown(item, node, &node.arguments[i], report);
         i += 1;
     }
     let mut i = 0;
     while i < node.below.len() {
         find_unknown(item, node.below[i], seen, report);
         i += 1;
+    }
+}
+
+/// Tells of this one, if the item does not have it.
+pub(super) const fn tell_unknown(item: &ItemNode<'_>, node: &Node, argument: &NodeArgument<'_>, report: &mut Report) {
+    if argument.is_argument && !has(item.arguments, argument.name) {
+        report.push_all(&["resolver `", node.name, "` (", node.at, ") takes the ", item.kind, "'s argument `"]);
+        report.push_all(&[argument.name, ": ", argument.written, "`, but ", item.kind, " `", item.name, "` has "]);
+        push_what_there_is(item, node, argument.name, report);
     }
 }
 

@@ -129,10 +129,10 @@ impl Tool {
         }
     }
 
-    /// What is wrong with how it was made at run time.
-    pub fn mistake(&self) -> Option<String> {
-        let made = self.made.as_ref()?;
-        made.resolvers.mistake(&self.record.name, &self.record.input_schema, made.by_hand)
+    /// Everything that is wrong with how it was made at run time.
+    pub fn mistakes(&self) -> Vec<String> {
+        let Some(made) = &self.made else { return Vec::new() };
+        made.resolvers.mistakes(&self.record.name, &self.record.input_schema, made.by_hand)
     }
 
     /// Its name.

@@ -65,7 +65,7 @@ impl<'a> Check<'a> {
         self.name(&of, tool.name());
         self.needs(&of, tool.needs());
         self.forms(&of, tool.edges());
-        tool.mistake().into_iter().for_each(|mistake| self.report(&of, mistake));
+        tool.mistakes().into_iter().for_each(|mistake| self.report(&of, mistake));
         if self.registry.tools.get(tool.name()).is_some() {
             self.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`, or use `Server::nest`");
         }

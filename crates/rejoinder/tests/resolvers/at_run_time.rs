@@ -146,18 +146,35 @@ async fn a_value_of_a_resolver_that_the_tool_does_not_have_is_a_mistake() {
 
 #[test]
 fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compiler() {
-    let unknown = mistakes(plain(json!({ "file": { "type": "string" } })).resolve::<confirm>());
+    let unknown = mistakes(plain(json!({ "file": { "type": "string" }, "depth": {} })).resolve::<confirm>());
     let at = unknown.split_once('(').and_then(|(_, rest)| rest.split_once(')')).unwrap().0;
     assert!(at.contains("at_run_time.rs:"), "{at}");
     assert_eq!(
         unknown.replace(at, "here"),
         "the server cannot be built:\n  tool `delete`: resolver `confirm` (here) takes the tool's argument `path: &str`, \
-         but tool `delete` has only `file: string`: add the argument to the tool, or rename the tool's argument \
-         that is meant"
+         but tool `delete` has only `depth: any`, `file: string`: add the argument to the tool, or rename the tool's \
+         argument that is meant"
     );
     let wrong = mistakes(plain(json!({ "path": { "type": "integer" }, "depth": {} })).resolve::<confirm>());
     assert!(wrong.contains("the argument `path` is a `integer`, and resolver `confirm` ("), "{wrong}");
     assert!(wrong.contains(") takes it as a `&str`"), "{wrong}");
+}
+
+#[test]
+fn everything_that_does_not_fit_is_told_at_once_and_each_mistake_once() {
+    let by_hand = Tool::dynamic(record(json!({ "mine": { "type": "string" } })), |_, _| async { Reply::done("done") });
+    let told = mistakes(by_hand.resolve::<size>().resolve::<confirm>().resolve::<whole>());
+    let told: Vec<&str> = told.lines().skip(1).collect();
+    assert_eq!(told.len(), 4, "{told:#?}");
+    assert!(told[0].contains("resolver `size` (") && told[0].contains("argument `path: &str`"), "{told:#?}");
+    assert!(told[1].contains("resolver `size` (") && told[1].contains("argument `depth: Option<u32>`"), "{told:#?}");
+    assert!(told[2].contains("resolver `confirm` (") && told[2].contains("asks: leave all"), "{told:#?}");
+    assert!(told[3].contains("the argument `mine` is a `string`, and resolver `whole` ("), "{told:#?}");
+}
+
+#[resolver]
+fn whole(mine: bool) -> bool {
+    mine
 }
 
 #[test]
