@@ -42,6 +42,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
         options: server.options,
         hub: Hub::default(),
         calls: Calls::default(),
+        untaken: Calls::default(),
         teardown: Calls::default(),
         seal: Arc::new(seal.expect("what is wrong with it was reported")),
         registry: ArcSwap::from_pointee(registry),

@@ -33,6 +33,8 @@ pub(crate) struct Engine {
     pub(crate) hub: Hub,
     /// The calls that run in sessions: over plain HTTP a call ends with its connection.
     pub(crate) calls: Calls,
+    /// The replies of calls in sessions that wait for their client to come back.
+    pub(crate) untaken: Calls,
     /// What cancelled calls have deferred and nobody waits for.
     pub(crate) teardown: Calls,
     /// What makes a `requestState` and reads it again.
@@ -151,6 +153,7 @@ impl Engine {
             seal: Arc::clone(&self.seal),
             hub: Hub::default(),
             calls: Calls::default(),
+            untaken: Calls::default(),
             teardown: Calls::default(),
             registry: ArcSwap::new(self.registry.load_full()),
             dependencies: Arc::new(dependencies),

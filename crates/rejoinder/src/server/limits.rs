@@ -76,6 +76,8 @@ impl Server {
     /// How many calls run at once in all sessions together, and on a pipe; 10,000 unless set. More of them are answered
     /// with the error -32603, which says so.
     ///
+    /// As many replies of calls that are over are kept, for a minute, for clients who left and may come back for them.
+    ///
     /// ```
     /// use rejoinder::Server;
     ///

@@ -24,27 +24,26 @@ pub(super) async fn drive<O: 'static>(
     again: impl Fn() -> Option<Ready<O>>,
 ) -> Result<Outcome<O>, ErrorData> {
     let most = engine.options.limits.calls;
-    // Both are dropped after the call itself: when they are, what it has deferred is counted.
-    let _running = engine.calls.begin_below(most).ok_or_else(|| error::wire(RpcError::busy(most)))?;
-    let _in_session = session.calls.begin();
-    let facts = facts(session, context);
-    let live = Live::new(context.peer.clone(), context.id.clone(), facts.protocol_version, session.unheard.clone());
-    let running = Running::start(ready, engine.asking_call(facts, Carriage::With(Arc::new(live))));
-    unless_cancelled(session, context, to_the_end(running, again, Notify::new(context))).await
+    let notify = Notify::new(context);
+    let outcome = {
+        // Both are dropped after the call itself: when they are, what it has deferred is counted.
+        let _running = engine.calls.begin_below(most).ok_or_else(|| error::wire(RpcError::busy(most)))?;
+        let _in_session = session.calls.begin();
+        let facts = facts(session, context);
+        let live = Live::new(context.peer.clone(), context.id.clone(), facts.protocol_version, session.unheard.clone());
+        let running = Running::start(ready, engine.asking_call(facts, Carriage::With(Arc::new(live))));
+        unless_cancelled(session, context, to_the_end(running, again, &notify)).await?
+    };
+    // The call is over and takes up nobody's place, however long its client stays away. Of replies that wait there are no
+    // more than of calls; beyond that, one whose client is away is lost.
+    if let Some(_untaken) = engine.untaken.begin_below(most) {
+        unless_cancelled(session, context, notify.before_reply()).await?;
+    }
+    Ok(outcome)
 }
 
 /// Whatever a call emits goes out before its outcome, in order.
 async fn to_the_end<O: 'static>(
-    running: Running<O>,
-    again: impl Fn() -> Option<Ready<O>>,
-    notify: Notify,
-) -> Outcome<O> {
-    let outcome = emit(running, again, &notify).await;
-    notify.before_reply().await;
-    outcome
-}
-
-async fn emit<O: 'static>(
     mut running: Running<O>,
     again: impl Fn() -> Option<Ready<O>>,
     notify: &Notify,

@@ -6,6 +6,10 @@
 
 use std::{
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -33,6 +37,8 @@ pub(super) struct Line {
     http_request: u64,
     /// Whether the client knows how to leave and come back.
     resumes: bool,
+    /// Whether the client has been given an event to come back after.
+    named: Arc<AtomicBool>,
     /// Replaced when the client comes back on another connection.
     client: watch::Sender<mpsc::Sender<ServerSseMessage>>,
     /// Cancelled when the session ends: nobody will come back.
@@ -46,7 +52,7 @@ impl Line {
     pub(super) fn new(session: LocalSessionHandle, http_request: u64, resumes: bool, place: Place) -> Self {
         let (nobody, _) = mpsc::channel(1);
         let (client, ended) = (watch::Sender::new(nobody), CancellationToken::new());
-        Self { session, http_request, resumes, client, ended, _place: place }
+        Self { session, http_request, resumes, named: Arc::default(), client, ended, _place: place }
     }
 
     /// Says that the session has ended.
@@ -61,7 +67,8 @@ impl Line {
 
     /// Connects the client, who gets what is sent on this line and what rmcp sends.
     pub(super) fn connect(&self, from_rmcp: mpsc::Receiver<ServerSseMessage>) -> Merged {
-        Merged { from_line: Some(self.line()), primes: self.resumes, ..Merged::from_rmcp(from_rmcp) }
+        let (from_line, named) = (Some(self.line()), Arc::clone(&self.named));
+        Merged { from_line, named, primes: self.resumes, ..Merged::from_rmcp(from_rmcp) }
     }
 
     /// Connects a client who has come back, and has seen everything up to that event.
@@ -83,8 +90,12 @@ impl Line {
         Ok(())
     }
 
-    /// Waits for a client who is away, for a while: rmcp forgets a reply that nobody takes.
+    /// Waits for a client who is away, for a while: rmcp forgets a reply that nobody takes. Who has no event to come back
+    /// after is not waited for.
     pub(super) async fn connected(&self) {
+        if !self.named.load(Ordering::Relaxed) {
+            return;
+        }
         let mut client = self.client.subscribe();
         let back = client.wait_for(|client| !client.is_closed());
         // Time passed or the client is back: both times the reply goes out.
@@ -112,6 +123,8 @@ pub(super) struct Merged {
     begun: bool,
     /// Whether the client gets events without data.
     primes: bool,
+    /// Set once it has been given an event with an id.
+    named: Arc<AtomicBool>,
     /// The event that the client has seen already.
     seen: Option<String>,
     held: Option<ServerSseMessage>,
@@ -120,7 +133,8 @@ pub(super) struct Merged {
 impl Merged {
     /// A stream that only rmcp sends on.
     pub(super) fn from_rmcp(from_rmcp: mpsc::Receiver<ServerSseMessage>) -> Self {
-        Self { from_rmcp, from_line: None, begun: false, primes: true, seen: None, held: None }
+        let named = Arc::default();
+        Self { from_rmcp, from_line: None, begun: false, primes: true, named, seen: None, held: None }
     }
 
     /// The same for a client that has come back. rmcp repeats the last event that it has seen.
@@ -138,12 +152,8 @@ impl Merged {
             Poll::Pending => None,
         }
     }
-}
 
-impl Stream for Merged {
-    type Item = ServerSseMessage;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
         loop {
             if self.begun {
                 if let Some(message) = self.poll_line(cx) {
@@ -167,6 +177,18 @@ impl Stream for Merged {
                 return Poll::Ready(Some(message));
             }
         }
+    }
+}
+
+impl Stream for Merged {
+    type Item = ServerSseMessage;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ServerSseMessage>> {
+        let message = ready!(self.poll_message(cx));
+        if message.as_ref().is_some_and(|message| message.event_id.is_some()) {
+            self.named.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(message)
     }
 }
 

@@ -144,12 +144,16 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Error> {
         let handle = self.handle(id).await?;
         let receiver = handle.resume(last_event_id.parse::<EventId>()?).await?;
+        let mut awake = Awake::keep(&handle, self.idle);
+        if receiver.http_request_id.is_some() {
+            awake = awake.with(self.replies.begin());
+        }
         let line = receiver.http_request_id.and_then(|request| self.lines.get(id, request));
         let stream = match line {
             Some(line) => line.reconnect(receiver.inner, last_event_id),
             None => Merged::resumed(receiver.inner, last_event_id),
         };
-        Ok(Awake::keep(&handle, self.idle).during(stream))
+        Ok(awake.during(stream))
     }
 }
 

@@ -7,3 +7,4 @@ mod http;
 mod older;
 mod pipe;
 mod streams;
+mod untaken;
