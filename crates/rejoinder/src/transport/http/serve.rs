@@ -55,9 +55,10 @@ pub(in crate::transport) async fn serve(
     };
     if timeout(grace, finishing).await.is_err() {
         tracing::warn!(?grace, "calls were still in flight at the end of the grace period");
-        service.close().await;
     }
+    // Before the sessions: one whose client does not read hears of its end only when the connection is gone.
     connections.close().await;
+    service.close().await;
     finish_teardown(&engine).await;
     Ok(())
 }

@@ -84,8 +84,9 @@ impl McpService {
         response
     }
 
-    /// Ends what would stay open for ever: subscriptions and sessions. Calls in flight go on.
+    /// Ends what would stay open for ever: subscriptions and sessions. Stateless calls in flight go on.
     ///
+    /// It is done within the [grace period](crate::Server::grace_period), also where a client does not read.
     /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
     pub async fn close(&self) {
         self.0.engine.hub.close();

@@ -149,10 +149,10 @@ impl SessionHttp {
         self.sessions.replied().await;
     }
 
-    /// Ends all sessions and their calls, and takes no more.
+    /// Ends all sessions and their calls, and takes no more. It takes no longer than the grace period.
     pub(crate) async fn close(&self) {
         self.ending.cancel();
-        self.sessions.end().await;
+        self.sessions.end(self.engine.options.grace).await;
     }
 
     /// All sessions.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_core::Stream;
+use futures_util::future::join_all;
 use http::request::Parts;
 use rmcp::{
     model::{ClientJsonRpcMessage, GetExtensions, JsonRpcMessage, ServerJsonRpcMessage},
@@ -14,6 +15,7 @@ use rmcp::{
         },
     },
 };
+use tokio::time::timeout;
 
 use super::{
     awake::Awake,
@@ -51,13 +53,16 @@ impl Sessions {
         self.replies.idle().await;
     }
 
-    /// Ends all sessions.
-    pub(super) async fn end(&self) {
-        let handles: Vec<LocalSessionHandle> = self.local.sessions.write().await.drain().map(|(_, one)| one).collect();
-        for handle in handles {
-            // An error says that the session has ended by itself.
-            let _ = handle.close().await;
+    /// Ends all sessions. One whose client does not read what it is sent may not hear of it in time: it ends when the
+    /// client's connection does.
+    pub(super) async fn end(&self, within: Duration) {
+        let handles: Vec<LocalSessionHandle> = self.local.sessions.read().await.values().cloned().collect();
+        // An error says that the session has ended by itself.
+        let closing = join_all(handles.iter().map(LocalSessionHandle::close));
+        if timeout(within, closing).await.is_err() {
+            tracing::warn!("a session is held up by a client that does not read");
         }
+        self.local.sessions.write().await.clear();
     }
 
     /// How many there are.

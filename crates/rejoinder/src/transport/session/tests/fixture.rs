@@ -106,6 +106,11 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
                 Ok::<_, ToolError>(format!("{what}: {}", answer.yes))
             }
         }),
+        dynamic("ask_much", |_, ctx| async move {
+            let ask = async |number: usize| ctx.ask(&format!("sure {number}"), Ask::confirm("Sure?")).await;
+            futures_util::future::try_join_all((0..32).map(ask)).await?;
+            Ok::<_, ToolError>("asked")
+        }),
         dynamic("visit", |_, ctx| async move {
             ctx.ask("first", Ask::visit("https://pay.example/1", "Pay here.")).await?;
             ctx.ask("second", Ask::visit("https://pay.example/2", "And here.")).await?;

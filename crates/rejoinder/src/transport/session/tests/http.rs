@@ -249,6 +249,22 @@ async fn closing_ends_sessions_calls_and_streams() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn closing_does_not_wait_for_a_client_that_does_not_read() {
+    let mut client = Http::new(&fixture());
+    client.initialize_with("2025-11-25", super::asking::can_be_asked()).await;
+    let _unread = client.call("ask_much", json!({})).await;
+    // Its session waits for it to read, and takes fewer and fewer messages in.
+    let told = json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" });
+    let mut taken = 0;
+    while tokio::time::timeout(Duration::from_secs(1), client.post(told.clone())).await.is_ok() {
+        taken += 1;
+        assert!(taken < 100, "the session is not held up");
+    }
+    tokio::time::timeout(Duration::from_secs(60), client.server.close()).await.expect("it ends");
+    assert_eq!(client.server.sessions().count().await, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_that_nobody_uses_ends() {
     let mut client = Http::new(&fixture());
     client.initialize("2025-11-25").await;
