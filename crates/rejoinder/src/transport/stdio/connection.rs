@@ -46,9 +46,9 @@ pub(crate) async fn serve(
     }
 }
 
-/// What waits to be written before it is, while requests that have arrived wait to be answered: one write serves many
-/// of them, and the client can work on the first replies while the server works on the next.
-const ENOUGH: usize = 2 * 1024;
+/// What waits to be written before it is, while there is more to come: one write serves many messages, and the client can
+/// work on the first while the server works on the next.
+pub(super) const ENOUGH: usize = 2 * 1024;
 
 struct Connection<'a> {
     engine: &'a Arc<Engine>,
@@ -91,7 +91,8 @@ impl Connection<'_> {
                 }
                 Some(message) = receiver.recv() => {
                     self.take(message);
-                    while let Ok(message) = receiver.try_recv() {
+                    // Those who say them may go on as fast as they are taken.
+                    while self.out.len() < ENOUGH && let Ok(message) = receiver.try_recv() {
                         self.take(message);
                     }
                 }

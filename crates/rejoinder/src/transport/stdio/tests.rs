@@ -1,18 +1,32 @@
 //! What the tour's tools do not do, on a pipe in memory.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context as Cx, Poll},
+    time::Duration,
+};
 
 use rejoinder::{Ending, prelude::*};
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split},
+    io::{
+        AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split,
+    },
     sync::Notify,
 };
 
 use super::connection;
-use crate::transport::{
-    shutdown::Shutdown,
-    waiting::{Seen, wait},
+use crate::{
+    server::Engine,
+    transport::{
+        shutdown::Shutdown,
+        waiting::{Seen, wait},
+    },
 };
 
 #[tool]
@@ -28,6 +42,10 @@ async fn flood(ctx: Context) {
     }
 }
 
+fn engine(server: Server) -> Arc<Engine> {
+    server.tools(tools![ping, flood]).build().expect("wired right").0
+}
+
 struct Client {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -35,9 +53,17 @@ struct Client {
 
 impl Client {
     fn connect(server: Server) -> Self {
-        let engine = server.tools(tools![ping, flood]).build().expect("wired right").0;
+        Self::connect_through(engine(server), |writer| writer)
+    }
+
+    /// Connects with something between the server and its end of the pipe.
+    fn connect_through<W>(engine: Arc<Engine>, through: impl FnOnce(WriteHalf<DuplexStream>) -> W) -> Self
+    where
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
         let (ours, theirs) = duplex(16 * 1024);
         let (reader, writer) = split(theirs);
+        let writer = through(writer);
         tokio::spawn(async move {
             connection::serve(&engine, reader, writer, Shutdown::default(), Default::default()).await
         });
@@ -100,6 +126,37 @@ async fn a_flood_of_progress_lets_others_be_answered_and_can_be_cancelled() {
     assert_eq!(client.reply().await["id"], 4);
     client.call(5, "ping").await;
     assert_eq!(client.message().await["id"], 5);
+}
+
+/// Notes the most that was to be written at once.
+struct Noting<W>(W, Arc<AtomicUsize>);
+
+impl<W: AsyncWrite + Unpin> AsyncWrite for Noting<W> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Cx<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.1.fetch_max(bytes.len(), Ordering::Relaxed);
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Cx<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Cx<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+#[tokio::test]
+async fn a_flood_of_progress_does_not_pile_up() {
+    let most = Arc::new(AtomicUsize::new(0));
+    let mut client =
+        Client::connect_through(engine(Server::new("pipe", "1.0.0")), |writer| Noting(writer, Arc::clone(&most)));
+    client.call(1, "flood").await;
+    for _ in 0..1000 {
+        assert_eq!(client.message().await["method"], "notifications/progress");
+    }
+    // One message may cross the line.
+    assert!(most.load(Ordering::Relaxed) < 2 * connection::ENOUGH, "{most:?}");
 }
 
 #[tokio::test]
