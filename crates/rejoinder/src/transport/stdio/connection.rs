@@ -53,7 +53,7 @@ pub(super) const ENOUGH: usize = 2 * 1024;
 struct Connection<'a> {
     engine: &'a Arc<Engine>,
     in_flight: InFlight,
-    /// Begun by the first message of the session era.
+    /// Begun by the first request of the session era.
     session: Option<Session>,
     /// The calls of that session.
     calls: Calls,
@@ -129,6 +129,10 @@ impl Connection<'_> {
             return;
         }
         if is_of_session(&envelope, || None) && self.engine.options.sessions {
+            if self.session.is_none() && (envelope.id.is_none() || envelope.method.is_none()) {
+                // A call may be over by the time it is cancelled, whichever era it was of.
+                return tracing::debug!("a notification or a response without a session is passed over");
+            }
             if let Err(error) = check_for_session(self.engine, &envelope) {
                 return self.reply(error_reply(envelope.id, &error));
             }

@@ -160,6 +160,24 @@ async fn a_flood_of_progress_does_not_pile_up() {
 }
 
 #[tokio::test]
+async fn only_a_request_begins_a_session() {
+    let engine = engine(Server::new("pipe", "1.0.0"));
+    let mut client = Client::connect_through(Arc::clone(&engine), |writer| writer);
+    // The call may have been over already.
+    client.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } })).await;
+    client.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    client.send(json!({ "jsonrpc": "2.0", "id": 1, "result": {} })).await;
+    client.call(2, "ping").await;
+    assert_eq!(client.message().await["id"], 2);
+    // Every session hears of changes.
+    assert_eq!(engine.hub.subscribers(), 0);
+    client.initialize().await;
+    assert_eq!(engine.hub.subscribers(), 1);
+    client.call_in_session(3, "ping").await;
+    assert_eq!(client.message().await["id"], 3);
+}
+
+#[tokio::test]
 async fn nobody_answers_a_response() {
     for server in [Server::new("pipe", "1.0.0").modern_only(), Server::new("pipe", "1.0.0")] {
         let mut client = Client::connect(server);
