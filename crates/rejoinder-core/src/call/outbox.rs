@@ -85,12 +85,14 @@ impl Outbox {
             }
             return Poll::Pending;
         }
-        if let Some(emitted) = emitted.take() {
-            if let Emitted::Progress { progress, .. } = &emitted {
+        if let Some(mut emitted) = emitted.take() {
+            if let Emitted::Progress { progress, total, .. } = &mut emitted {
                 if !progress.is_finite() || state.progress.is_some_and(|last| *progress <= last) {
                     return Poll::Ready(());
                 }
                 state.progress = Some(*progress);
+                // JSON has no other numbers.
+                *total = total.filter(|total| total.is_finite());
             }
             state.waiting.push_back(emitted);
             if let Some(waker) = state.empty.take() {
@@ -184,6 +186,18 @@ mod tests {
         assert_eq!(outbox.take(), Some(said(0)));
         assert_eq!(woken.0.load(Ordering::Relaxed), 1);
         assert!(blocked.as_mut().poll(&mut cx).is_ready());
+    }
+
+    #[test]
+    fn a_total_that_is_no_number_is_not_known() {
+        let progress = |progress, total| Emitted::Progress { progress, total, message: None };
+        let outbox = Outbox::default();
+        for (step, total) in [(1.0, f64::NAN), (2.0, f64::INFINITY), (3.0, f64::NEG_INFINITY)] {
+            futures_util::FutureExt::now_or_never(outbox.send(progress(step, Some(total))));
+            assert_eq!(outbox.take(), Some(progress(step, None)));
+        }
+        futures_util::FutureExt::now_or_never(outbox.send(progress(4.0, Some(4.0))));
+        assert_eq!(outbox.take(), Some(progress(4.0, Some(4.0))));
     }
 
     #[test]
