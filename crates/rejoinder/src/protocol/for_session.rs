@@ -25,19 +25,13 @@ pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Res
         return Err(refused(Refused::in_session(method)));
     }
     params.input_responses.map(input_responses).transpose()?;
-    // Of two arguments of one name it takes the last. What has been read into a tool's own types has each once.
-    let Arguments::Raw(raw) = params.arguments else { return Ok(()) };
+    // Of two arguments of one name it takes the last. Those of a tool pass it as they are.
+    let ("prompts/get", Arguments::Raw(raw)) = (method, &params.arguments) else { return Ok(()) };
     let Ok(mut members) = serde_json::from_str::<Members<IgnoredAny>>(raw) else { return Ok(()) };
-    if let (Field::Given(name), unknown) = (&params.name, engine.options.unknown_arguments) {
-        let (tool, prompt) = match method {
-            "tools/call" => (engine.tool(name), None),
-            "prompts/get" => (None, engine.prompt(name)),
-            _ => (None, None),
-        };
-        members.0.retain(|(name, _)| {
-            tool.as_ref().is_none_or(|entry| entry.tool.reader().takes(name, unknown))
-                && prompt.as_ref().is_none_or(|entry| entry.prompt.reader().takes(name, unknown))
-        });
+    if let Field::Given(name) = &params.name
+        && let Some(entry) = engine.prompt(name)
+    {
+        members.0.retain(|(name, _)| entry.prompt.reader().takes(name, engine.options.unknown_arguments));
     }
     members.twice().map_or(Ok(()), |twice| Err(bad_arguments(&twice)))
 }

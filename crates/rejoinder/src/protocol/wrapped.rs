@@ -1,12 +1,12 @@
 //! Arguments that pass a reader who cannot hold them.
 //!
-//! rmcp reads the arguments of a session's call into JSON values, and those hold no integer of more than 64 bits. Arguments
-//! that may have one pass it as a text.
+//! rmcp reads the arguments of a session's call into JSON values, which hold no integer of more than 64 bits and no name
+//! twice. Arguments that may have either pass it as a text.
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::Envelope;
+use super::{Envelope, params::Arguments};
 
 /// The one argument that such a call seems to have.
 const WRAPPED: &str = "rejoinder/arguments";
@@ -17,9 +17,11 @@ const DIGITS: usize = 19;
 /// The message with its arguments wrapped, if they need it.
 pub(crate) fn wrap(message: &Bytes, envelope: &Envelope<'_>) -> Option<Bytes> {
     let arguments = envelope.params.arguments.raw().filter(|_| envelope.method.as_deref() == Some("tools/call"))?;
+    // What the tool's own types could not be read from may have a name twice somewhere, and is told so.
+    let unread = matches!(envelope.params.arguments, Arguments::Raw(_));
     // Whoever writes our words themselves, or what may be them once it is decoded, does not mean what they mean here.
     let may_be_ours = arguments.contains(WRAPPED) || arguments.contains('\\');
-    if !arguments.starts_with('{') || !(may_be_ours || has_long_number(arguments)) {
+    if !arguments.starts_with('{') || !(unread || may_be_ours || has_long_number(arguments)) {
         return None;
     }
     let begin = arguments.as_ptr().addr() - message.as_ptr().addr();

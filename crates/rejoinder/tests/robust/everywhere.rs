@@ -68,10 +68,10 @@ async fn arguments_that_nothing_can_hold_are_answered() {
 }
 
 /// What each way tells of a call whose arguments are exactly this text.
-async fn wide(way: &mut Way, arguments: &str) -> String {
-    let message = way.call("wide", json!("ARGUMENTS")).to_string().replacen("\"ARGUMENTS\"", arguments, 1);
+async fn what_is_told(way: &mut Way, tool: &str, arguments: &str) -> String {
+    let message = way.call(tool, json!("ARGUMENTS")).to_string().replacen("\"ARGUMENTS\"", arguments, 1);
     let answer = match way {
-        Way::Stateless(_) => way.post(&Post::raw(message).set("Mcp-Name", "wide")).await.1,
+        Way::Stateless(_) => way.post(&Post::raw(message).set("Mcp-Name", tool)).await.1,
         _ => way.raw(message).await.1,
     };
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{}: {answer}", way.name())).to_owned()
@@ -82,14 +82,14 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
     let host = Host::start().await;
     let (most, least) = (u128::MAX, i128::MIN);
     for mut way in Way::all(&host).await {
-        let told = wide(&mut way, &format!(r#"{{"most":{most},"least":{least}}}"#)).await;
+        let told = what_is_told(&mut way, "wide", &format!(r#"{{"most":{most},"least":{least}}}"#)).await;
         assert_eq!(told, format!("{most} {least}"), "over {}", way.name());
-        let told = wide(&mut way, r#"{ "least" : -1, "most" : 18446744073709551616 }"#).await;
+        let told = what_is_told(&mut way, "wide", r#"{ "least" : -1, "most" : 18446744073709551616 }"#).await;
         assert_eq!(told, "18446744073709551616 -1", "over {}", way.name());
-        let told = wide(&mut way, &format!(r#"{{"most":{most}0,"least":{least}}}"#)).await;
+        let told = what_is_told(&mut way, "wide", &format!(r#"{{"most":{most}0,"least":{least}}}"#)).await;
         assert_eq!(told, "Invalid argument `most`: number out of range.", "over {}", way.name());
         for no_integer in ["3.5", "3e2"] {
-            let told = wide(&mut way, &format!(r#"{{"most":{no_integer},"least":1}}"#)).await;
+            let told = what_is_told(&mut way, "wide", &format!(r#"{{"most":{no_integer},"least":1}}"#)).await;
             let number: f64 = no_integer.parse().expect("a number");
             let told_so =
                 format!("Invalid argument `most`: expected a non-negative integer, got the number `{number:?}`.");
@@ -97,9 +97,26 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
         }
         // The words that carry them past a reader who cannot hold them are no argument.
         for words in ["rejoinder/arguments", r"rejoinder\/arguments", r"\u0072ejoinder/arguments"] {
-            let told = wide(&mut way, &format!(r#"{{"{words}":"{{\"most\":1,\"least\":1}}"}}"#)).await;
+            let told = what_is_told(&mut way, "wide", &format!(r#"{{"{words}":"{{\"most\":1,\"least\":1}}"}}"#)).await;
             assert!(told.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {told}", way.name());
         }
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_there_twice_inside_an_argument_is_refused() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        for twice in [r#"{"from":1,"from":2,"to":3}"#, r#"{"from":1,"to":3,"\u0066rom":2}"#] {
+            let told = what_is_told(&mut way, "between", &format!(r#"{{"span":{twice}}}"#)).await;
+            assert_eq!(told, "Invalid argument `span`: duplicate field `from`.", "over {}", way.name());
+        }
+        assert_eq!(
+            what_is_told(&mut way, "between", r#"{"span":{"from":1,"to":3}}"#).await,
+            "2",
+            "over {}",
+            way.name()
+        );
     }
 }
 
@@ -220,9 +237,7 @@ async fn what_is_there_twice_is_refused() {
         }
         for arguments in [r#"{"a":1,"a":2,"b":2}"#, r#"{"a":1,"b":2,"\u0061":1}"#] {
             let (_, answer) = way.raw(good.replacen(ADD, arguments, 1)).await;
-            // What the model is told in the one era is an error of the protocol in the other.
-            let told =
-                if way.is_session() { &answer["error"]["message"] } else { &answer["result"]["content"][0]["text"] };
+            let told = &answer["result"]["content"][0]["text"];
             assert_eq!(told, "Invalid argument `a`: it was sent twice.", "{answer}");
         }
         let prompt = way.request("prompts/get", json!({ "name": "panicking_prompt", "arguments": "ARGUMENTS" }));

@@ -71,6 +71,7 @@ impl Host {
             .tools(tools![
                 add,
                 wide,
+                between,
                 anything,
                 optional,
                 wait,
@@ -128,6 +129,17 @@ fn add(a: i64, b: i64) -> i64 {
 #[tool]
 fn wide(most: u128, least: i128) -> String {
     format!("{most} {least}")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Span {
+    from: i64,
+    to: i64,
+}
+
+#[tool]
+fn between(span: Span) -> i64 {
+    span.to - span.from
 }
 
 #[tool]
