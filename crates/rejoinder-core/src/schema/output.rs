@@ -13,15 +13,12 @@ use super::{clean_output, generator};
 /// use rejoinder_core::schema::OutputSchema;
 ///
 /// let text = OutputSchema::of::<String>();
-/// assert!(text.wrapped);
 /// assert_eq!(text.schema["properties"]["result"]["type"], "string");
 /// ```
 #[derive(Debug, Clone)]
 pub struct OutputSchema {
     /// The schema, always of an object.
     pub schema: Arc<Map<String, Value>>,
-    /// Whether the value is wrapped, always.
-    pub wrapped: bool,
 }
 
 impl OutputSchema {
@@ -30,8 +27,7 @@ impl OutputSchema {
         let mut generator = generator(|settings| settings.for_serialize());
         let mut schema: Value = generator.subschema_for::<T>().into();
         let mut definitions = generator.take_definitions(true);
-        let object = is_object(&schema, &definitions, 0);
-        match object {
+        match is_object(&schema, &definitions, 0) {
             Some(true) => schema["type"] = "object".into(),
             Some(false) => {
                 schema = json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] });
@@ -48,7 +44,7 @@ impl OutputSchema {
             definitions.values_mut().for_each(clean_output);
             schema.insert("$defs".into(), definitions.into());
         }
-        Self { schema: Arc::new(schema), wrapped: object == Some(false) }
+        Self { schema: Arc::new(schema) }
     }
 }
 
@@ -116,15 +112,17 @@ mod tests {
         children: Vec<Tree>,
     }
 
-    fn schema<T: JsonSchema>() -> (Value, bool) {
-        let OutputSchema { schema, wrapped } = OutputSchema::of::<T>();
-        (Value::Object((*schema).clone()), wrapped)
+    fn schema<T: JsonSchema>() -> Value {
+        Value::Object((*OutputSchema::of::<T>().schema).clone())
+    }
+
+    fn is_wrapped(schema: &Value) -> bool {
+        schema["required"] == json!(["result"])
     }
 
     #[test]
     fn what_is_always_sent_is_required_and_null_is_allowed() {
-        let (schema, wrapped) = schema::<Sum>();
-        assert!(!wrapped);
+        let schema = schema::<Sum>();
         assert_eq!(schema["required"], json!(["total", "carry"]));
         assert_eq!(schema["properties"]["carry"], json!({ "type": ["integer", "null"] }));
     }
@@ -133,28 +131,30 @@ mod tests {
     fn what_is_no_object_is_wrapped() {
         let wrapped =
             json!({ "type": "object", "properties": { "result": { "type": "string" } }, "required": ["result"] });
-        assert_eq!(schema::<String>(), (wrapped, true));
-        assert!(schema::<Option<u8>>().1 && schema::<Vec<Sum>>().1 && schema::<(u8, u8)>().1);
+        assert_eq!(schema::<String>(), wrapped);
+        for schema in [schema::<Option<u8>>(), schema::<Vec<Sum>>(), schema::<(u8, u8)>()] {
+            assert!(is_wrapped(&schema), "{schema}");
+        }
     }
 
     #[test]
     fn a_choice_of_objects_is_an_object() {
-        let (schema, wrapped) = schema::<Shape>();
-        assert!(!wrapped);
+        let schema = schema::<Shape>();
+        assert!(!is_wrapped(&schema));
         assert_eq!(schema["type"], "object");
         assert_eq!(schema["oneOf"].as_array().map(Vec::len), Some(2));
     }
 
     #[test]
     fn what_may_or_may_not_be_an_object_promises_nothing() {
-        assert_eq!(schema::<Option<Sum>>(), (json!({ "type": "object" }), false));
-        assert_eq!(schema::<Value>(), (json!({ "type": "object" }), false));
+        assert_eq!(schema::<Option<Sum>>(), json!({ "type": "object" }));
+        assert_eq!(schema::<Value>(), json!({ "type": "object" }));
     }
 
     #[test]
     fn a_recursive_type_brings_its_definition() {
-        let (schema, wrapped) = schema::<Tree>();
-        assert!(!wrapped);
+        let schema = schema::<Tree>();
+        assert!(!is_wrapped(&schema));
         assert_eq!(schema["properties"]["children"]["items"]["$ref"], "#/$defs/Tree");
         assert_eq!(schema["$defs"]["Tree"]["type"], "object");
     }
