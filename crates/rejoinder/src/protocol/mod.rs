@@ -32,7 +32,6 @@ pub(crate) use dispatch::dispatch;
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
 pub(crate) use for_session::check_for_session;
-pub(crate) use round::PRINCIPAL;
 pub(crate) use version::{LEGACY, MODERN, is_legacy, is_of_session};
 pub(crate) use wrapped::{unwrap, wrap};
 pub(crate) use write::{Reply, ReplyBody, error_reply};

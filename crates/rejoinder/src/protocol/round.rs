@@ -24,11 +24,8 @@ use crate::{
         Progress, Round,
         seal::{Binding, CannotSeal, Opened, REASON, Refused, SENTENCE},
     },
-    server::{Engine, Panicked},
+    server::{Engine, PRINCIPAL, Panicked},
 };
-
-/// What the author's function that tells callers apart is called in the log.
-pub(crate) const PRINCIPAL: &str = "Server::principal";
 
 /// The call that a round belongs to: its state opens for no other.
 #[derive(Debug)]

@@ -42,3 +42,4 @@ pub(crate) use options::Options;
 pub(crate) use page::{BadCursor, SERVER_INFO};
 pub(crate) use registry::{List, PromptEntry, ResourceEntry, ToolEntry};
 pub(crate) use running::{Event, Panicked, Running};
+pub(crate) use state::PRINCIPAL;

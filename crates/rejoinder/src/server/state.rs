@@ -151,6 +151,9 @@ impl Server {
     }
 }
 
+/// What the author's function that tells callers apart is called in the log.
+pub(crate) const PRINCIPAL: &str = "Server::principal";
+
 /// How the server tells callers apart; without it, they are all one.
 #[derive(Clone, Default)]
 pub(crate) struct Principal(Option<Arc<Who>>);

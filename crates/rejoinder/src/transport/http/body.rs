@@ -11,7 +11,10 @@ use http_body::{Body, Frame as BodyFrame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::activity::Answering;
-use crate::protocol::{Frame, ReplyBody, Stream};
+use crate::{
+    BoxError,
+    protocol::{Frame, ReplyBody, Stream},
+};
 
 /// The body of a response: one message, or a stream of them.
 pub struct ResponseBody {
@@ -27,8 +30,6 @@ enum Kind {
     Events(Box<Events>),
     Other(Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>),
 }
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl ResponseBody {
     pub(super) fn empty() -> Self {

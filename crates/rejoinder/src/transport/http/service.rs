@@ -19,6 +19,7 @@ use super::{
     request::{Refused, accepts_events, check_content_type, read_body},
 };
 use crate::{
+    BoxError,
     protocol::{
         Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session, wrap,
     },
@@ -60,7 +61,7 @@ impl McpService {
     pub(super) async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
     where
         B: Body<Data = Bytes>,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        B::Error: Into<BoxError>,
     {
         let (endpoint, (parts, body)) = (&*self.0, request.into_parts());
         if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options) {
@@ -125,7 +126,7 @@ impl fmt::Debug for McpService {
 impl<B> Service<Request<B>> for McpService
 where
     B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    B::Error: Into<BoxError>,
 {
     type Response = Response<ResponseBody>;
     type Error = Infallible;
@@ -151,7 +152,7 @@ impl Endpoint {
     async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, Refused>
     where
         B: Body<Data = Bytes>,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        B::Error: Into<BoxError>,
     {
         let engine = &self.engine;
         if parts.method != Method::POST {

@@ -8,8 +8,8 @@ use rejoinder_core::call::{Era, Facts};
 use rmcp::transport::streamable_http_server::session::SessionId;
 
 use crate::{
-    protocol::{PRINCIPAL, RpcError},
-    server::Options,
+    protocol::RpcError,
+    server::{Options, PRINCIPAL},
 };
 
 /// Who a request is from.
