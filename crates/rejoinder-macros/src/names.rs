@@ -19,18 +19,23 @@ pub(crate) fn rejoinder() -> TokenStream {
 
 /// Whether there is a crate or a type of the language of that name. An import would not know which is meant.
 pub(crate) fn is_taken(ident: &Ident) -> bool {
-    const TYPES: &[&str] = &[
-        "bool", "char", "str", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
-        "f16", "f32", "f64", "f128",
-    ];
     // The last of them are the functions that every module has.
     const OTHERS: &[&str] =
         &["std", "core", "alloc", "proc_macro", "test", "drop", "size_of", "size_of_val", "align_of", "align_of_val"];
     let name = wire(ident);
     let is_crate = |name: &str| crate_name(name).is_ok();
-    let is_other = TYPES.contains(&&*name) || OTHERS.contains(&&*name);
+    let is_other = is_type(ident) || OTHERS.contains(&&*name);
     // The program itself counts, too: its tests and binaries know its library by that name.
     is_other || dependencies::is_named(&name) || is_crate(&name) || is_crate(&name.replace('_', "-"))
+}
+
+/// Whether there is a type of the language of that name.
+pub(crate) fn is_type(ident: &Ident) -> bool {
+    const TYPES: &[&str] = &[
+        "bool", "char", "str", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
+        "f16", "f32", "f64", "f128",
+    ];
+    TYPES.contains(&&*wire(ident))
 }
 
 /// A name of ours that no user's name can meet, not even when the function comes out of another macro.

@@ -10,11 +10,11 @@ pub use rejoinder_core::{
     error::{Halt, ToolError},
     form::{ChoicesField, DerivedField, Elicit, ElicitEnum, Field, Form, FormErrors, Format, TextField},
     graph::{
-        Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, GenericOver, Halts, HasArgument, Instance,
-        ItemCheck, ItemNode, Keys, Made, Name, Naming, Needed, Node, NodeArgument, NotGeneric, NotResolver, NotShared,
-        NotTold, NotUngiven, Offers, Place, Resolver, ResolverParameter, SameAs, Shared, Sharing, Sound, Taken, Told,
-        Ungiven, Unmarked, Walk, Wants, asks_again, check_cycle, check_item, is_cached, naming, needs_below, node_id,
-        over, try_join, unless_over,
+        Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, Functions, GenericOver, Halts, HasArgument,
+        Instance, ItemCheck, ItemNode, Keys, Made, Meant, Name, NamedBy, Naming, Needed, Node, NodeArgument,
+        NotGeneric, NotResolver, NotShared, NotTold, NotUngiven, Offers, Place, Resolver, ResolverParameter, SameAs,
+        Shared, Sharing, Sound, Taken, Told, Ungiven, Unmarked, Walk, Wants, asks_again, check_cycle, check_item,
+        is_cached, look_at, naming, needs_below, node_id, over, try_join, unless_over,
     },
     inject::{
         Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, PromptArgument,

@@ -13,6 +13,7 @@ mod forms;
 mod halts;
 mod instance;
 mod keys;
+mod meant;
 mod named;
 mod needs;
 mod node;
@@ -34,8 +35,9 @@ pub use futures_util::future::try_join;
 pub use halts::Halts;
 pub use instance::Instance;
 pub use keys::Keys;
+pub use meant::{Functions, Meant, NamedBy, Told, look_at};
 pub use named::{
-    GenericOver, Mistaken, Naming, NotGeneric, NotResolver, NotTold, NotUngiven, Place, Sound, Taken, Told, Ungiven,
+    GenericOver, Mistaken, Naming, NotGeneric, NotResolver, NotTold, NotUngiven, Place, Sound, Taken, Ungiven,
     Unmarked, naming,
 };
 pub use needs::needs_below;

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use super::{FitsIn, Instance, Node, Resolver, Walk, node_id};
+use super::{FitsIn, Instance, Node, Resolver, Told, Walk, node_id};
 use crate::{BoxFuture, ask::Outcome, error::Halt};
 
 /// What a path in `#[resolve(..)]` names. A number, because constant generics take no enum.
@@ -84,12 +84,6 @@ impl<T> NotTold for Naming<T> {}
 impl<T> NotGeneric for Naming<T> {}
 impl<T> NotUngiven for Naming<T> {}
 
-/// A resolver that may have a mistake in it.
-pub trait Told {
-    /// Whether it has one, which the compiler has been given.
-    const TOLD: bool;
-}
-
 /// A generic resolver.
 pub trait GenericOver {
     /// Its first type, if it is generic over types alone.
@@ -100,9 +94,10 @@ pub trait GenericOver {
 #[derive(Debug)]
 pub struct Ungiven;
 
-/// What a path names that names no type: a function that nobody marked. It may have been written with types.
+/// What a path names that names no type: a function that nobody marked. It may have been written with types. As a function it
+/// is what a path names that names no function.
 #[derive(Debug)]
-pub struct Unmarked<A = (), B = (), C = (), D = ()>(PhantomData<(A, B, C, D)>);
+pub struct Unmarked<A = (), B = (), C = (), D = ()>(pub PhantomData<(A, B, C, D)>);
 
 /// Where a name is imported, and what it means there.
 pub trait Place {
@@ -192,6 +187,8 @@ impl Resolver for Mistaken {
     fn run<'a>(_: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<()>, Halt>> {
         unreachable!("a function with a mistaken parameter does not compile")
     }
+
+    fn beside<F>(_: F) -> impl Sized {}
 }
 
 impl<A> FitsIn<A> for Mistaken {}

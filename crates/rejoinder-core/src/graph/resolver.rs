@@ -21,6 +21,9 @@ pub trait Resolver: 'static {
 
     /// Fills its own parameters, calls it, and settles what it asks.
     fn run<'a>(walk: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<Self::Output>, Halt>>;
+
+    /// Its function, beside one that it may be: [`Functions`](super::Functions). Looked at for its type alone.
+    fn beside<F>(function: F) -> impl Sized;
 }
 
 /// Whether a resolver's value is kept, by what `#[resolver(cache = ..)]` says and what its function returns.

@@ -13,11 +13,18 @@ use crate::{names, options::option};
 
 impl Resolver {
     /// For a resolver with a mistake in it, which is told: whoever names it need not hear of it.
-    pub(super) fn stub(&self) -> TokenStream {
+    ///
+    /// The mistakes are part of a type, so that nothing is said of what depends on that.
+    pub(super) fn stub(&self, mistakes: &TokenStream) -> TokenStream {
         let Self { ident, generics, .. } = self;
         let (params, names) = (&generics.params, generics.params.iter().map(generics::name));
         let params = params.iter().map(generics::declared);
-        quote!(impl<#(#params),*> __rj::Told for #ident<#(#names),*> { const TOLD: __rj::bool = true; })
+        quote! {
+            impl<#(#params),*> __rj::Told for #ident<#(#names),*> {
+                const TOLD: __rj::bool = true;
+                type Meant = [(); { #mistakes 0 }];
+            }
+        }
     }
 
     /// So that a use without its types, or with others than it can have, can be told from what is no resolver.

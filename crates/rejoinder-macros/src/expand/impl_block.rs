@@ -49,7 +49,8 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     }
     let sound = errors.is_empty();
     let hidden = twins.iter().filter(|_| can_expand).map(|(_, twin)| twin.expand(sound));
-    let resolvers = resolvers.iter().filter(|_| can_expand).map(|resolver| resolver.expand(sound));
+    let mistakes = (!sound).then(TokenStream::new);
+    let resolvers = resolvers.iter().filter(|_| can_expand).map(|resolver| resolver.expand(mistakes.as_ref()));
     let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
         let twins: Vec<_> =
             twins.iter().filter(|(other, _)| *other == kind && can_expand).map(|(_, twin)| twin).collect();

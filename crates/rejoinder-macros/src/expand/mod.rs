@@ -6,6 +6,7 @@ mod generics;
 mod graph;
 mod hidden;
 mod impl_block;
+mod meant;
 mod named;
 mod parameter;
 mod replying;

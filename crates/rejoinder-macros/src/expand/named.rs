@@ -23,20 +23,25 @@ use crate::{
 ///
 /// A `use` cannot tell a resolver from a crate of the same name, though. There the path is written as a type, and what is
 /// wrong with it is told in the compiler's words.
+///
+/// The function that the path names is looked at, too: a plain one that stands nearer than a resolver of its name is what
+/// was meant.
 pub(super) struct Named {
     /// The path without the types of a generic resolver.
     path: TokenStream,
     /// Those types.
     arguments: TokenStream,
     /// The path as it is written, without those types.
-    written: String,
+    pub(super) written: String,
     /// What it is imported as.
-    local: Ident,
+    pub(super) local: Ident,
     is_imported: bool,
+    /// The function that is named. That of a method goes with its type, and for a type of the language there need be none.
+    pub(super) function: Option<TokenStream>,
     /// The alias, and the constant that tells what is named. Constants cannot look at what depends on type parameters, so
     /// a resolver that does has neither.
-    checked: Option<(Ident, Ident)>,
-    at: Span,
+    pub(super) checked: Option<(Ident, Ident)>,
+    pub(super) at: Span,
     /// Where it is written.
     pub(super) extent: Extent,
 }
@@ -54,7 +59,13 @@ impl Named {
         let local = format_ident!("__RjNamed{index}", span = at);
         let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
         let written = pretty(&path);
-        Self { path: hidden_type(&path, place), arguments, written, local, is_imported, checked, at, extent }
+        let path_to_type = hidden_type(&path, place);
+        let function = match is_imported {
+            _ if is_method(&path, place) => None,
+            true => Some(local.to_token_stream()),
+            false => path.get_ident().filter(|name| !names::is_type(name)).map(ToTokens::to_token_stream),
+        };
+        Self { path: path_to_type, arguments, written, local, is_imported, function, checked, at, extent }
     }
 
     /// The type that stands for it.
@@ -71,7 +82,7 @@ impl Named {
     }
 
     /// What is named, with its types.
-    fn imported(&self) -> TokenStream {
+    pub(super) fn imported(&self) -> TokenStream {
         let Self { path, arguments, local, .. } = self;
         if self.is_imported { quote!(#local #arguments) } else { quote!(#path #arguments) }
     }
@@ -115,6 +126,7 @@ impl Named {
         let (first, last) = (&written.segments.first()?.ident, &written.segments.last()?.ident);
         let place = format_ident!("{local}Place");
         let is_needed = self.is_imported && self.checked.is_some() && self.arguments.is_empty();
+        let meant = self.meant(&last.to_token_stream());
         // A path that begins with the name it ends with would begin with what stands around it.
         (is_needed && first != last && !names::is_taken(last)).then(|| {
             quote_spanned! {*at=>
@@ -126,6 +138,7 @@ impl Named {
                         impl __rj::Place for #place {
                             type Type = #last;
                         }
+                        #meant
                     };
                 };
             }
@@ -136,6 +149,7 @@ impl Named {
     fn declared(&self) -> TokenStream {
         let Self { path, local, checked, at, .. } = self;
         let place = self.in_a_place_of_its_own();
+        let is_placed = place.is_some();
         let written = match place {
             Some(_) => {
                 let place = format_ident!("{local}Place");
@@ -148,15 +162,13 @@ impl Named {
             let local = Ident::new(&local.to_string(), self.extent.end);
             self.is_imported.then(|| quote_spanned!(*at=> use #path as #local;))
         });
+        let meant = self.function.as_ref().filter(|_| !is_placed).and_then(|function| self.meant(function));
         let checks = checked.as_ref().map(|(alias, naming)| {
-            let path = &self.written;
-            let other = format!("`{path}` is not a resolver: write `#[resolver]` before the function");
-            let ungiven = format!("`{path}` is generic: name its types, `#[resolve({path}::<..>)]`");
-            let unmet = format!(
-                "`{path}` is no resolver for these types: they must meet its bounds, and its value must be `Send` and `Sync`"
-            );
-            let [other, ungiven, unmet] = [other, ungiven, unmet].map(|why| self.extent.refuse(&why));
-            let named = format_ident!("{local}Type");
+            let named = self.named();
+            let refused = (self.function.is_none() && !is_placed).then(|| {
+                let refused = self.refused(naming);
+                quote!(const _: __rj::u8 = #refused;)
+            });
             quote_spanned! {*at=>
                 type #named = #written;
                 const #naming: __rj::u8 = __rj::naming::of(
@@ -166,13 +178,8 @@ impl Named {
                     __rj::Naming::<#named>::UNGIVEN,
                 );
                 type #alias = <#named as __rj::Sound<{ #naming }>>::Type;
-                const _: () = if #naming == __rj::naming::OTHER {
-                    #other
-                } else if #naming == __rj::naming::UNGIVEN {
-                    #ungiven
-                } else if #naming == __rj::naming::UNMET {
-                    #unmet
-                };
+                #refused
+                #meant
             }
         });
         quote!(#import #checks)
@@ -210,12 +217,18 @@ pub(super) fn with_names(parameters: &[Filled], said: TokenStream) -> TokenStrea
     }
 }
 
-/// The hidden type of a resolver that was named there: in a group, `Self::confirm` is one of its own functions.
+/// The hidden type of a resolver that was named there.
 fn hidden_type(path: &Path, place: &Place) -> TokenStream {
-    match (place, &*path.segments.iter().collect::<Vec<_>>()) {
-        (Place::Block(ty), [first, method]) if first.ident == "Self" => {
+    match (place, path.segments.last()) {
+        (Place::Block(ty), Some(method)) if is_method(path, place) => {
             twin_of_method(ty, &method.ident).to_token_stream()
         }
         _ => place.outside(path.to_token_stream()),
     }
+}
+
+/// Whether it is a function of the group that it is named in: `Self::confirm`.
+fn is_method(path: &Path, place: &Place) -> bool {
+    let of_itself = path.segments.first().is_some_and(|first| first.ident == "Self");
+    matches!(place, Place::Block(_)) && path.segments.len() == 2 && of_itself
 }

@@ -37,9 +37,9 @@ pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream 
     let Function { attrs, vis, signature, .. } = &mut function;
     let twin = Resolver::read(&Place::Free, options, attrs, vis, signature, &mut errors);
     // Among the items of an `impl` block no type can be declared, and the error is about that.
-    let twin = if twin.has_self { TokenStream::new() } else { twin.expand(errors.is_empty()) };
-    let errors = errors.into_tokens();
-    quote!(#function #twin #errors)
+    let mistakes = (!errors.is_empty()).then(|| errors.into_tokens());
+    let twin = if twin.has_self { mistakes.unwrap_or_default() } else { twin.expand(mistakes.as_ref()) };
+    quote!(#function #twin)
 }
 
 /// All that the expansion needs to know of a resolver.
@@ -113,10 +113,11 @@ impl Resolver {
         &self.parameters
     }
 
-    /// The hidden type; where there were errors, one that nothing else is known of.
-    pub(super) fn expand(&self, sound: bool) -> TokenStream {
+    /// The hidden type; where there were mistakes, one that nothing else is known of.
+    pub(super) fn expand(&self, mistakes: Option<&TokenStream>) -> TokenStream {
         let Self { ident, vis, cfgs, generics, .. } = self;
-        Hidden { ident, vis, cfgs, generics }.with(&if sound { self.implementation() } else { self.stub() })
+        let said = mistakes.map_or_else(|| self.implementation(), |mistakes| self.stub(mistakes));
+        Hidden { ident, vis, cfgs, generics }.with(&said)
     }
 
     fn implementation(&self) -> TokenStream {
@@ -129,8 +130,8 @@ impl Resolver {
         let shared = self.shared();
         let (probes, generics) = (self.probes(), self.generics_of_shared());
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
-        let (node, instance, run) = (self.node(), self.instance(), self.run());
-        let (fits, cycle) = (self.fits(), self.check_cycle());
+        let (node, instance, run, beside) = (self.node(), self.instance(), self.run(), self.beside());
+        let (fits, cycle, meant) = (self.fits(), self.check_cycle(), self.meant(&generics));
         let generic_over = self.generic_over();
         let said = quote! {
             #(#checks)*
@@ -153,10 +154,13 @@ impl Resolver {
                 }
 
                 #run
+
+                #beside
             }
 
             #fits
             #cycle
+            #meant
             #generic_over
         };
         with_names(parameters, said)

@@ -52,6 +52,7 @@ impl Resolver {
             #[automatically_derived]
             impl<#(#params),*> __rj::Told for #ident<#(#names),*> {
                 const TOLD: __rj::bool = !__RJ_SHARED;
+                type Meant = Self;
             }
         })
     }

@@ -15,6 +15,7 @@ mod computed;
 mod doubles;
 mod failing;
 mod generic;
+mod names;
 mod outcomes;
 mod prompts_and_resources;
 mod pure;

@@ -1,0 +1,30 @@
+//! What is not a resolver is told once, whatever it is: its types are no matter then.
+
+use rejoinder::prelude::*;
+
+fn load<T: Default>() -> Vec<T> {
+    vec![T::default()]
+}
+
+struct Sizes {}
+
+enum Size {}
+
+const SIZE: usize = 3;
+
+#[tool]
+fn of_a_generic_function(#[resolve(load::<u8>)] all: Vec<u8>, #[resolve(load)] others: Vec<u8>) -> usize {
+    all.len() + others.len()
+}
+
+#[tool]
+fn of_a_type(#[resolve(Sizes)] sizes: usize, #[resolve(self::Size)] size: usize, #[resolve(u32)] number: usize) -> usize {
+    size + sizes + number
+}
+
+#[resolver]
+fn of_a_constant(#[resolve(SIZE)] size: usize) -> usize {
+    size
+}
+
+fn main() {}
