@@ -140,12 +140,90 @@ impl Context {
             (Ok(_), None) => {}
             // Whoever could go on from here would take the step again.
             (Err(mistake), Some(carrier)) => {
-                drop(taking);
+                // Before the step is let go of, because the round may end as soon as it is.
                 carrier.note_mistake(mistake);
+                drop(taking);
                 return self.call.halt(Halt::Pending).await;
             }
             (Err(mistake), None) => return Err(mistake),
         }
         Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::ready,
+        sync::{Arc, Mutex, OnceLock},
+    };
+
+    use futures_util::{FutureExt, future::Either};
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{
+        BoxFuture,
+        ask::{Asked, Carrier, Fits, NextRound, Question, Sent},
+        call::{Call, Carriage, Facts},
+        inject::FromCall,
+    };
+
+    /// Has no answers, and notes whether the round could end when it was told of a mistake.
+    #[derive(Default)]
+    struct Watching {
+        call: OnceLock<Call>,
+        could_end: Mutex<Vec<bool>>,
+    }
+
+    impl Carrier for Watching {
+        fn ask<'a>(&'a self, _: &'a str, _: Question, _: Fits<'a>) -> Asked<'a> {
+            Either::Left(ready(Err(Halt::Pending)))
+        }
+
+        fn answered(&self, _: &str, _: &Question, _: Fits<'_>) -> Result<Option<Arc<Sent>>, Halt> {
+            Ok(None)
+        }
+
+        fn recorded(&self, _: &str) -> Option<Value> {
+            None
+        }
+
+        fn record(&self, _: &str, _: Value) {}
+
+        fn answer_by_hand(&self, _: &str, _: Fits<'_>) -> Option<Arc<Sent>> {
+            None
+        }
+
+        fn kept(&self) -> Option<Value> {
+            None
+        }
+
+        fn hand_on(&self, _: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
+            Box::pin(ready(Ok(())))
+        }
+
+        fn note_mistake(&self, _: ToolError) {
+            let could_end = self.call.get().expect("a call").is_parked();
+            self.could_end.lock().expect("nobody panics").push(could_end);
+        }
+
+        fn take_mistake(&self) -> Option<ToolError> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_round_cannot_end_before_the_mistake_of_a_step_is_noted() {
+        let carrier = Arc::new(Watching::default());
+        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
+        let facts = Facts { capabilities, ..Facts::default() };
+        let call = Call::carried(facts, Arc::default(), Carriage::With(carrier.clone()));
+        assert!(carrier.call.set(call.clone()).is_ok());
+        let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
+        assert!(ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().is_none());
+        assert!(call.is_parked(), "the question waits for another round");
+        assert!(ctx.once("share", || async { Ok(f64::NAN) }).now_or_never().is_none());
+        assert_eq!(*carrier.could_end.lock().expect("nobody panics"), [false]);
     }
 }
