@@ -1,5 +1,6 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, pin::pin, sync::Arc};
 
+use futures_util::future::{Either, select};
 use serde_json::{Map, Value};
 
 use super::{
@@ -227,7 +228,14 @@ impl<T> Ask<T> {
         let Some(carrier) = carrier else {
             return Err(Halt::Failed(ToolError::nobody_to_ask()));
         };
-        let answer = carrier.ask(key, question, fits).await?;
+        let answer = match carrier.ask(key, question, fits) {
+            Either::Left(answer) => answer.await?,
+            // Who waits may be a task that the call has left behind.
+            Either::Right(waiting) => match select(pin!(call.cancellation().cancelled()), waiting).await {
+                Either::Left(_) => return Err(Halt::Failed(ToolError::round_is_over())),
+                Either::Right((answer, _)) => answer?,
+            },
+        };
         read(&answer)
     }
 

@@ -81,6 +81,26 @@ async fn spawned(ctx: Context, waiting: Dep<Waiting>) -> Result<String, ToolErro
     Ok(task.await??.name)
 }
 
+/// A task that outlives its call.
+#[derive(Default)]
+struct Outlives {
+    /// Lets the function end.
+    end: tokio::sync::Notify,
+    /// What the task got for an answer.
+    got: std::sync::Mutex<Option<String>>,
+}
+
+/// Leaves a task behind that asks.
+#[tool]
+async fn left_behind(ctx: Context, outlives: Dep<Outlives>) {
+    let task = outlives.clone();
+    tokio::spawn(async move {
+        let answer = ctx.ask("who", who()).await;
+        *task.got.lock().unwrap() = Some(answer.map_or_else(|error| error.to_string(), |Name { name }| name));
+    });
+    outlives.end.notified().await;
+}
+
 fn client() -> (Client, Arc<Waiting>) {
     let waiting = Arc::new(Waiting::default());
     let server = Server::new("unanswered", "1.0.0").provide_shared(Arc::clone(&waiting));
@@ -134,12 +154,35 @@ async fn whichever_thread_the_task_runs_on() {
 #[tokio::test]
 async fn a_task_that_asked_ends_with_its_round() {
     let (client, waiting) = client();
-    let call = client.call("spawned", json!({}));
-    tokio::time::timeout(Duration::from_secs(20), call).await.expect("a reply").unwrap();
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
+    in_both_eras(client, async |client| {
+        let call = client.call("spawned", json!({}));
+        tokio::time::timeout(Duration::from_secs(20), call).await.expect("a reply").unwrap();
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(waiting.0.load(Ordering::Relaxed), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn also_if_nobody_waits_for_the_task() {
+    for era in [Era::Stateless, Era::Session] {
+        let outlives = Arc::new(Outlives::default());
+        let server = Server::new("unanswered", "1.0.0").provide_shared(Arc::clone(&outlives));
+        let client = Client::new(server.tools(tools![left_behind])).answer("who", ada()).era(era);
+        // It comes back with the question, whichever way that travels, and nobody answers.
+        let _ = client.request("tools/call", json!({ "name": "left_behind", "arguments": {} })).await;
+        outlives.end.notify_one();
+        for _ in 0..1000 {
+            if outlives.got.lock().unwrap().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let told = "this round of the call is over: nothing can be asked or recorded in it any more";
+        assert_eq!(outlives.got.lock().unwrap().as_deref(), Some(told), "{era:?}");
     }
-    assert_eq!(waiting.0.load(Ordering::Relaxed), 0);
 }
 
 #[tokio::test]
