@@ -147,8 +147,6 @@ impl Now {
         if self.seen.get(&key).is_some_and(|other| *other != digest) {
             return Err(ToolError::two_questions(&key));
         }
-        // What is asked again is open again, in whatever words: an earlier consent is not this one.
-        self.progress.answers.remove(&key);
         let missed = before.filter(|before| !answered && before.digest == digest);
         let mut open = Open { digest, bad: missed.map_or(0, |before| before.bad), reworded: 0 };
         let shown = match self.unfit.remove(&key) {
@@ -253,6 +251,11 @@ impl Carrier for Round {
         let mut now = self.now();
         if now.cut_short {
             self.carry_over(&mut now);
+        }
+        // What is asked again is open again, in whatever words: an earlier consent is not this one.
+        let Progress { answers, questions, .. } = &mut now.progress;
+        for (key, _) in questions.iter() {
+            answers.remove(key);
         }
         if now.progress.kept.is_none() {
             now.progress.kept.clone_from(&self.before.kept);

@@ -128,6 +128,17 @@ async fn purge(rounds: Rounds) -> Reply<String> {
     }
 }
 
+/// The same, beside a question that it does not wait for.
+#[tool]
+async fn purge_and_note(rounds: Rounds, ctx: Context) -> Reply<String> {
+    tokio::select! {
+        biased;
+        _ = ctx.ask("note", Ask::<Name>::user("Who is to know?")) => {}
+        () = std::future::ready(()) => {}
+    }
+    purge(rounds).await
+}
+
 /// Never looks at what comes back.
 #[tool]
 async fn forever() -> Reply<String> {
@@ -137,7 +148,7 @@ async fn forever() -> Reply<String> {
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, nothing_kept, later, mixed, purge, forever])
+        .tools(tools![order, crunch, nothing_kept, later, mixed, purge, purge_and_note, forever])
         .tools(mistakes::tools())
         .prompts(prompts![letter])
         .resources(resources![tally])
@@ -287,18 +298,29 @@ async fn prompts_and_resources_make_rounds_too() {
     .await;
 }
 
-#[tokio::test]
-async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
+/// What a tool makes of a consent that it asks for a second time, when no second one comes.
+async fn consented_once(tool: &str) {
     let client = Client::new(server()).answer("sure", rejoinder::Confirmed { yes: true });
-    let mut params = json!({ "name": "purge" });
+    let mut params = json!({ "name": tool });
     let asked = client.request("tools/call", params.clone()).await.unwrap();
     params["requestState"] = asked["requestState"].clone();
     params["inputResponses"] = json!({ "sure": { "action": "accept", "content": { "yes": true } } });
     let again = client.request("tools/call", params.clone()).await.unwrap();
+    assert!(again["inputRequests"]["sure"].is_object(), "{again}");
     params["requestState"] = again["requestState"].clone();
     params["inputResponses"] = json!({});
     let silent = client.request("tools/call", params).await.unwrap();
     assert_eq!(silent["content"][0]["text"], "1 gone, then None");
+}
+
+#[tokio::test]
+async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
+    consented_once("purge").await;
+}
+
+#[tokio::test]
+async fn also_where_the_function_left_another_question_open() {
+    consented_once("purge_and_note").await;
 }
 
 #[tokio::test]
