@@ -61,21 +61,23 @@ impl Round {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A recorded answer to the same words, else one of this round to the same words, if it can be used.
-    fn given(&self, now: &mut Now, key: &Arc<str>, digest: Digest, fits: Fits<'_>) -> Option<Arc<Sent>> {
-        let usable = |answer: &Sent| (fits.check)(answer).is_ok();
+    /// A recorded answer to the same words, else one of this round to the same words, if it can be used; otherwise what is
+    /// wrong with that one, if there is one.
+    ///
+    /// The author's code reads it, and may look at the round meanwhile: nothing may be locked.
+    fn given(&self, key: &str, digest: Digest, fits: Fits<'_>) -> Result<Given, Option<BadAnswer>> {
         let recorded = self.before.answers.get(key);
         if recorded.is_some_and(|given| given.digest != digest) {
-            tracing::debug!(key = &**key, "a recorded answer is to other words than the question has now");
+            tracing::debug!(key, "a recorded answer is to other words than the question has now");
         }
-        let recorded = recorded.filter(|given| given.digest == digest && usable(&given.answer));
-        let answer = recorded.map(|given| &given.answer).or_else(|| {
-            let open = self.before.questions.get(key);
-            let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
-            self.answers.get(key).filter(|answer| counts && usable(answer))
-        })?;
-        now.progress.answers.insert(Arc::clone(key), Given { digest, answer: Arc::clone(answer) });
-        Some(Arc::clone(answer))
+        if let Some(given) = recorded.filter(|given| given.digest == digest && (fits.check)(&given.answer).is_ok()) {
+            return Ok(given.clone());
+        }
+        let open = self.before.questions.get(key);
+        let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
+        let answer = self.answers.get(key).filter(|_| counts).ok_or(None)?;
+        (fits.check)(answer)?;
+        Ok(Given { digest, answer: Arc::clone(answer) })
     }
 
     /// Keeps every answer that was not looked at, where it may be in a later round: for a function that makes its rounds
@@ -97,17 +99,19 @@ impl Round {
     /// The answer that is there, else it is asked.
     fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Sent>, Halt> {
         let (key, digest) = (&Arc::from(key), question.digest());
+        let given = self.given(key, digest, fits);
         let mut now = self.now();
         now.see(key, digest)?;
-        if let Some(answer) = self.given(&mut now, key, digest, fits) {
-            return Ok(answer);
-        }
+        let bad = match given {
+            Ok(given) => return Ok(now.keep(key, given)),
+            Err(bad) => bad,
+        };
         let open = self.before.questions.get(key);
         let mut asked = Open { digest, bad: 0, reworded: open.map_or(0, |open| open.reworded) };
         let mut shown = question;
         match (self.answers.get(key), open) {
             (Some(answer), Some(open)) if open.digest == digest => {
-                let reason = (fits.check)(answer).err().map(|BadAnswer(reason)| reason).unwrap_or_default();
+                let reason = bad.map(|BadAnswer(reason)| reason).unwrap_or_default();
                 asked.bad = open.bad + 1;
                 if asked.bad >= TRIES || !shown.bears_repeating(answer) {
                     return Err(Halt::Failed(ToolError::new(unusable(key, &reason))));
@@ -139,6 +143,13 @@ impl Round {
 }
 
 impl Now {
+    /// Keeps an answer that was looked at, for the rounds that follow.
+    fn keep(&mut self, key: &Arc<str>, given: Given) -> Arc<Sent> {
+        let answer = Arc::clone(&given.answer);
+        self.progress.answers.insert(Arc::clone(key), given);
+        answer
+    }
+
     /// Notes what is asked by hand. An answer that did not fit was one of its tries, and none gives no new ones.
     fn pose(&mut self, posed: Posed, before: Option<&Open>, answered: bool) -> Result<(), ToolError> {
         let Posed { key, question, .. } = posed;
@@ -186,9 +197,11 @@ impl Carrier for Round {
     }
 
     fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Sent>>, Halt> {
-        let (key, digest, mut now) = (Arc::from(key), question.digest(), self.now());
+        let (key, digest) = (Arc::from(key), question.digest());
+        let given = self.given(&key, digest, fits);
+        let mut now = self.now();
         now.see(&key, digest)?;
-        Ok(self.given(&mut now, &key, digest, fits))
+        Ok(given.ok().map(|given| now.keep(&key, given)))
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -207,14 +220,10 @@ impl Carrier for Round {
             (Some(given), _, _) => given.clone(),
             (None, _, _) => return None,
         };
-        let mut now = self.now();
         match (fits.check)(&given.answer) {
-            Ok(()) => {
-                now.progress.answers.insert(key.into(), given.clone());
-                Some(given.answer)
-            }
+            Ok(()) => Some(self.now().keep(&key.into(), given)),
             Err(BadAnswer(reason)) => {
-                now.unfit.insert(key.into(), (given.answer, reason));
+                self.now().unfit.insert(key.into(), (given.answer, reason));
                 None
             }
         }

@@ -139,6 +139,14 @@ async fn purge_and_note(rounds: Rounds, ctx: Context) -> Reply<String> {
     purge(rounds).await
 }
 
+/// Looks at its rounds while an answer is being read.
+#[tool]
+async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, ToolError> {
+    let question = Ask::<Name>::user("Who?").map(move |who| (who.name, rounds.answer::<Name>("who").is_some()));
+    let (name, _) = ctx.ask("who", question).await?;
+    Ok(Reply::done(name))
+}
+
 /// Never looks at what comes back.
 #[tool]
 async fn forever() -> Reply<String> {
@@ -149,6 +157,7 @@ fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
         .tools(tools![order, crunch, nothing_kept, later, mixed, purge, purge_and_note, forever])
+        .tools(tools![looks_back])
         .tools(mistakes::tools())
         .prompts(prompts![letter])
         .resources(resources![tally])
@@ -321,6 +330,21 @@ async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
 #[tokio::test]
 async fn also_where_the_function_left_another_question_open() {
     consented_once("purge_and_note").await;
+}
+
+#[test]
+fn an_answer_may_be_looked_at_while_it_is_being_read() {
+    // In a thread of its own, so that one which waits for itself is a failure.
+    let (reply, replied) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
+            reply.send(client.call("looks_back", json!({})).await.unwrap().text()).unwrap();
+        }));
+    });
+    for era in ["stateless", "session"] {
+        assert_eq!(replied.recv_timeout(std::time::Duration::from_secs(20)).as_deref(), Ok("Ada"), "{era}");
+    }
 }
 
 #[tokio::test]
