@@ -114,15 +114,11 @@ impl Progress {
         })
     }
 
-    /// Whether there is more in it than there was: questions, and answers that cannot be used, are no more. Where there
-    /// was nothing, the call could as well have begun in this round.
+    /// Whether there is more in it than there was, apart from answers: only who has looked at one knows whether it can be
+    /// used. Where there was nothing, the call could as well have begun in this round.
     pub(super) fn is_further_than(&self, before: &Self) -> bool {
-        let is_new = |(key, given): (&Arc<str>, &Given)| before.answers.get(key) != Some(given);
         let began = before.answers.is_empty() && before.steps.is_empty() && before.kept.is_none();
-        began
-            || self.answers.iter().any(is_new)
-            || self.steps.iter().any(|(step, _)| !before.steps.contains(step))
-            || self.kept != before.kept
+        began || self.steps.iter().any(|(step, _)| !before.steps.contains(step)) || self.kept != before.kept
     }
 
     pub(crate) fn write(&self) -> Vec<u8> {

@@ -43,9 +43,18 @@ struct Now {
     seen: ByKey<Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
     unfit: ByKey<(Arc<Sent>, String)>,
+    /// Whether one of this round's answers could be used.
+    answered: bool,
     /// Whether a function stopped in the middle.
     cut_short: bool,
     mistake: Option<ToolError>,
+}
+
+/// An answer that can be used.
+struct Usable {
+    given: Given,
+    /// Whether it came with this round.
+    is_new: bool,
 }
 
 /// How often an answer may come for other words than the question has by then.
@@ -65,19 +74,19 @@ impl Round {
     /// wrong with that one, if there is one.
     ///
     /// The author's code reads it, and may look at the round meanwhile: nothing may be locked.
-    fn given(&self, key: &str, digest: Digest, fits: Fits<'_>) -> Result<Given, Option<BadAnswer>> {
+    fn given(&self, key: &str, digest: Digest, fits: Fits<'_>) -> Result<Usable, Option<BadAnswer>> {
         let recorded = self.before.answers.get(key);
         if recorded.is_some_and(|given| given.digest != digest) {
             tracing::debug!(key, "a recorded answer is to other words than the question has now");
         }
         if let Some(given) = recorded.filter(|given| given.digest == digest && (fits.check)(&given.answer).is_ok()) {
-            return Ok(given.clone());
+            return Ok(Usable { given: given.clone(), is_new: false });
         }
         let open = self.before.questions.get(key);
         let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
         let answer = self.answers.get(key).filter(|_| counts).ok_or(None)?;
         (fits.check)(answer)?;
-        Ok(Given { digest, answer: Arc::clone(answer) })
+        Ok(Usable { given: Given { digest, answer: Arc::clone(answer) }, is_new: true })
     }
 
     /// Keeps every answer that was not looked at, where it may be in a later round: for a function that makes its rounds
@@ -103,7 +112,7 @@ impl Round {
         let mut now = self.now();
         now.see(key, digest)?;
         let bad = match given {
-            Ok(given) => return Ok(now.keep(key, given)),
+            Ok(usable) => return Ok(now.keep(key, usable)),
             Err(bad) => bad,
         };
         let open = self.before.questions.get(key);
@@ -144,7 +153,8 @@ impl Round {
 
 impl Now {
     /// Keeps an answer that was looked at, for the rounds that follow.
-    fn keep(&mut self, key: &Arc<str>, given: Given) -> Arc<Sent> {
+    fn keep(&mut self, key: &Arc<str>, Usable { given, is_new }: Usable) -> Arc<Sent> {
+        self.answered |= is_new;
         let answer = Arc::clone(&given.answer);
         self.progress.answers.insert(Arc::clone(key), given);
         answer
@@ -201,7 +211,7 @@ impl Carrier for Round {
         let given = self.given(&key, digest, fits);
         let mut now = self.now();
         now.see(&key, digest)?;
-        Ok(given.ok().map(|given| now.keep(&key, given)))
+        Ok(given.ok().map(|usable| now.keep(&key, usable)))
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
@@ -215,13 +225,13 @@ impl Carrier for Round {
 
     fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
         let (recorded, open) = (self.before.answers.get(key), self.before.questions.get(key));
-        let given = match (recorded, open, self.answers.get(key)) {
-            (_, Some(open), Some(answer)) => Given { digest: open.digest, answer: Arc::clone(answer) },
-            (Some(given), _, _) => given.clone(),
+        let (given, is_new) = match (recorded, open, self.answers.get(key)) {
+            (_, Some(open), Some(answer)) => (Given { digest: open.digest, answer: Arc::clone(answer) }, true),
+            (Some(given), _, _) => (given.clone(), false),
             (None, _, _) => return None,
         };
         match (fits.check)(&given.answer) {
-            Ok(()) => Some(self.now().keep(&key.into(), given)),
+            Ok(()) => Some(self.now().keep(&key.into(), Usable { given, is_new })),
             Err(BadAnswer(reason)) => {
                 self.now().unfit.insert(key.into(), (given.answer, reason));
                 None
@@ -274,7 +284,7 @@ impl Carrier for Round {
             now.progress.steps.fill(step, || result.clone());
         }
         let questions = std::mem::take(&mut now.asked);
-        let (state, further) = (now.progress.write(), now.progress.is_further_than(&self.before));
+        let (state, further) = (now.progress.write(), now.answered || now.progress.is_further_than(&self.before));
         Some(now.mistake.take().map_or(Ok(Parked { questions, state, further }), Err))
     }
 }

@@ -137,3 +137,26 @@ fn d13_an_answer_to_other_words_is_logged_without_what_it_says() {
     assert!(lines.contains("an answer is to other words than the question has now: it is asked again key=\"late\""));
     assert!(!lines.contains("topsecret"), "{lines}");
 }
+
+#[test]
+fn an_answer_that_nobody_has_looked_at_is_carried_on_and_no_progress() {
+    let before = Progress {
+        answers: by_key([("used", given("Used?", yes()))]),
+        questions: by_key([("open", open("Open?"))]),
+        ..Progress::default()
+    };
+    let junk = json!({ "action": "accept", "content": { "yes": "perhaps" } });
+    for (answer, looked_at, further) in [(yes(), true, true), (yes(), false, false), (junk, false, false)] {
+        let round = Round::new(before.clone(), by_key([("open", sent(answer.clone()))]));
+        assert_eq!(ask(&round, "used", "Used?").unwrap(), yes());
+        if looked_at {
+            assert_eq!(ask(&round, "open", "Open?").unwrap(), answer);
+        }
+        assert!(matches!(ask(&round, "new", "New?"), Err(Halt::Pending)));
+        round.cut_short();
+        let parked = round.parked().expect("it asks").expect("no mistake");
+        assert_eq!(parked.further, further, "{answer} looked at: {looked_at}");
+        let answers = by_key([("used", given("Used?", yes())), ("open", given("Open?", answer))]);
+        assert_eq!(Progress::read(&parked.state).answers, answers);
+    }
+}
