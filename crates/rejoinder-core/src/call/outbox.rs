@@ -137,7 +137,7 @@ impl Outbox {
     }
 
     /// Refuses everything from now on; what waits may still be taken.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         let mut state = self.state();
         state.closed = true;
         state.full.drain(..).for_each(Waker::wake);

@@ -1,9 +1,8 @@
-use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc};
+use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
-use futures_util::FutureExt;
-use rejoinder_core::call::{Call, Completing, Param};
+use rejoinder_core::call::{Call, Complete, Completing, Param};
 
-use super::{Panicked, engine::Engine};
+use super::{Event, Panicked, Running, engine::Engine};
 
 /// What an argument belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,11 +50,7 @@ impl Engine {
         Ok(match self.source(reference, argument) {
             None => None,
             Some(Source::Function(complete)) => {
-                // The reply is one message: nobody takes what is said before it, and whoever says it must not wait.
-                call.outbox().close();
-                let values = async { complete(Completing { value, arguments, call }).await };
-                let values = AssertUnwindSafe(values).catch_unwind().await.map_err(|_| Panicked)?;
-                Some(Completion::new(values))
+                Some(Completion::new(run(complete, Completing { value, arguments, call }).await?))
             }
             Some(Source::Choices(mut choices)) => {
                 choices.retain(|choice| choice.starts_with(&value));
@@ -81,8 +76,22 @@ impl Engine {
     }
 }
 
+/// Runs the author's function, and whatever it has deferred.
+async fn run(complete: Complete, completing: Completing) -> Result<Vec<String>, Panicked> {
+    let call = completing.call.clone();
+    let mut running = Running::of(Box::pin(async move { Ok(complete(completing).await) }), call);
+    loop {
+        match poll_fn(|cx| running.poll_event(cx)).await {
+            // The reply is one message: nobody is told what is said before it.
+            Event::Emitted(_) => {}
+            Event::Done(values) => return values.map(Result::unwrap_or_default),
+            Event::Parked(_) | Event::Again => unreachable!("a completion has nobody to ask"),
+        }
+    }
+}
+
 enum Source {
-    Function(rejoinder_core::call::Complete),
+    Function(Complete),
     Choices(Vec<String>),
     Nothing,
 }

@@ -54,8 +54,13 @@ impl<O> Running<O> {
 
 impl<O: 'static> Running<O> {
     pub(crate) fn start(ready: Ready<O>, call: Call) -> Self {
+        Self::of(ready.run(call.clone()), call)
+    }
+
+    /// What runs for a call.
+    pub(crate) fn of(future: BoxFuture<'static, Result<O, ToolError>>, call: Call) -> Self {
         let end = call.end_on_drop();
-        Self { future: Some(ready.run(call.clone())), done: None, parked: None, teardown: None, call, _end: end }
+        Self { future: Some(future), done: None, parked: None, teardown: None, call, _end: end }
     }
 
     /// Runs the function once more, in the same call, after [`Event::Again`].

@@ -1,8 +1,11 @@
 //! Values for arguments, while they are typed.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use rejoinder::{Completing, Era, FromCall, Level, model::Reference, prelude::*, testing::Client};
+use rejoinder::{Completing, Ending, Era, FromCall, Level, model::Reference, prelude::*, testing::Client};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -167,4 +170,62 @@ async fn nobody_listens_to_a_completion_and_it_ends_all_the_same() {
         let result = tokio::time::timeout(Duration::from_secs(30), completing).await.expect("it hangs").unwrap();
         assert_eq!(result["completion"]["values"], json!(["done"]), "{era:?}");
     }
+}
+
+/// Completions that began, and how they ended.
+#[derive(Default)]
+struct Endings {
+    begun: tokio::sync::Notify,
+    ended: Mutex<Vec<Ending>>,
+}
+
+/// Tells whether the call is over, and defers something; waits for ever if that was typed.
+async fn deferring(typed: Completing) -> Vec<String> {
+    let endings = typed.call.dependency::<Endings>().unwrap();
+    endings.begun.notify_one();
+    let scope = Scope::from_call(&typed.call, "scope").unwrap();
+    scope.defer(move |ending| async move { endings.ended.lock().unwrap().push(ending) });
+    match typed.value.as_str() {
+        "wait" => std::future::pending().await,
+        "panic" => panic!("on purpose"),
+        _ => vec![format!("over: {}", typed.call.cancellation().is_cancelled())],
+    }
+}
+
+#[prompt]
+async fn scoped(#[arg(complete = deferring)] topic: String) -> String {
+    topic
+}
+
+fn scoped_client() -> (Client, Arc<Endings>) {
+    let endings = Arc::new(Endings::default());
+    let server = Server::new("scoped", "1").provide_shared(Arc::clone(&endings)).prompts(prompts![scoped]);
+    (Client::new(server), endings)
+}
+
+#[tokio::test]
+async fn a_completion_is_a_call_that_ends_when_it_has_ended() {
+    for era in [Era::Stateless, Era::Session] {
+        let (client, endings) = scoped_client();
+        let client = client.era(era);
+        let completion = client.complete(Reference::for_prompt("scoped"), "topic", "x").await.unwrap();
+        assert_eq!(completion.values, ["over: false"], "{era:?}");
+        client.complete(Reference::for_prompt("scoped"), "topic", "panic").await.unwrap_err();
+        assert_eq!(*endings.ended.lock().unwrap(), [Ending::Succeeded, Ending::Panicked], "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_completion_deferred_runs_although_the_client_has_left() {
+    let (client, endings) = scoped_client();
+    let waiting = tokio::spawn(async move { client.complete(Reference::for_prompt("scoped"), "topic", "wait").await });
+    endings.begun.notified().await;
+    waiting.abort();
+    for _ in 0..1000 {
+        if !endings.ended.lock().unwrap().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(*endings.ended.lock().unwrap(), [Ending::Cancelled]);
 }
