@@ -1,4 +1,7 @@
-use std::{future::Ready, sync::Arc};
+use std::{
+    future::{Ready, ready},
+    sync::Arc,
+};
 
 use futures_util::future::Either;
 use serde_json::Value;
@@ -40,13 +43,22 @@ pub trait Carrier: Send + Sync {
     /// What the last round handed on by hand.
     fn kept(&self) -> Option<Value>;
 
-    /// Ends a round by hand. When this returns, the function is to run again: here and now, or in another round if
-    /// there is something [parked](Carrier::parked).
+    /// Ends a round by hand. The function is to run again: in another round if there is something
+    /// [parked](Carrier::parked), and otherwise in the same call, when it can [go on](Carrier::go_on).
     ///
     /// # Errors
     ///
     /// Whatever ends the call.
-    fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>>;
+    fn hand_on(&self, next: NextRound) -> Result<(), ToolError>;
+
+    /// Asks what was handed on, where the function is to run again in the same call, and waits until it can.
+    ///
+    /// # Errors
+    ///
+    /// Whatever ends the call.
+    fn go_on(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        Box::pin(ready(Ok(())))
+    }
 
     /// Says that a function stops in the middle, to wait for an answer: what it did not come to is not what it no longer
     /// asks.

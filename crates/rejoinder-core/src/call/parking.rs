@@ -42,8 +42,17 @@ impl Call {
             }
         }
         let carrier = self.carrier().ok_or_else(ToolError::nobody_to_ask)?;
-        carrier.hand_on(next).await?;
+        carrier.hand_on(next)?;
         self.park().await
+    }
+
+    /// Asks what the last round handed on, once it is over, and waits until the function can run again.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot.
+    pub async fn go_on(&self) -> Result<(), ToolError> {
+        self.carrier().ok_or_else(ToolError::nobody_to_ask)?.go_on().await
     }
 
     /// Says that the function, which waited for another round, runs again.

@@ -163,7 +163,6 @@ mod tests {
 
     use super::*;
     use crate::{
-        BoxFuture,
         ask::{Asked, Carrier, Fits, NextRound, Question, Sent},
         call::{Call, Carriage, Facts},
         inject::FromCall,
@@ -199,8 +198,8 @@ mod tests {
             None
         }
 
-        fn hand_on(&self, _: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
-            Box::pin(ready(Ok(())))
+        fn hand_on(&self, _: NextRound) -> Result<(), ToolError> {
+            Ok(())
         }
 
         fn note_mistake(&self, _: ToolError) {

@@ -10,7 +10,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use futures_util::future::{Either, try_join_all};
 use rejoinder_core::{
     BoxFuture,
-    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question, Sent},
+    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question, Sent},
     call::Turns,
     error::{Halt, ToolError},
 };
@@ -47,6 +47,8 @@ struct SoFar {
     /// What was asked in this round under each key, to tell a key that is used twice.
     seen: BTreeMap<String, Digest>,
     kept: Option<Value>,
+    /// What is to be asked before the next round.
+    posed: Vec<Posed>,
     /// How often in a row the call was to go on later without having got any further.
     resumed: u32,
     /// What ends the call, whatever the function would do with an error.
@@ -237,30 +239,36 @@ impl Carrier for Live {
         self.so_far().kept.clone()
     }
 
-    fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
+    fn hand_on(&self, next: NextRound) -> Result<(), ToolError> {
+        let mut so_far = self.so_far();
+        for posed in &next.questions {
+            so_far.see(&posed.key, posed.question.digest())?;
+        }
+        let got_further = !next.questions.is_empty() || next.state != so_far.kept;
+        so_far.resumed = if got_further { 0 } else { so_far.resumed + 1 };
+        so_far.posed = next.questions;
+        if next.state.is_some() {
+            so_far.kept = next.state;
+        }
+        Ok(())
+    }
+
+    fn go_on(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async move {
-            let digests: Vec<_> = next.questions.iter().map(|posed| posed.question.digest()).collect();
-            for (posed, digest) in next.questions.iter().zip(&digests) {
-                self.so_far().see(&posed.key, *digest)?;
-            }
-            let asking = next.questions.iter().map(|posed| self.pose(&posed.key, &posed.question, posed.fits()));
+            let posed = std::mem::take(&mut self.so_far().posed);
+            let asking = posed.iter().map(|posed| self.pose(&posed.key, &posed.question, posed.fits()));
             let answers = try_join_all(asking).await?;
-            let given = answers.into_iter().zip(digests).map(|(answer, digest)| Given { digest, answer });
-            let given: Vec<_> = next.questions.iter().map(|posed| posed.key.clone()).zip(given).collect();
-            let pause = {
+            let resumed = {
                 let mut so_far = self.so_far();
-                let got_further = !given.is_empty() || next.state != so_far.kept;
-                so_far.resumed = if got_further { 0 } else { so_far.resumed + 1 };
-                so_far.answers.extend(given);
-                so_far.seen.clear();
-                if next.state.is_some() {
-                    so_far.kept = next.state;
+                for (posed, answer) in posed.into_iter().zip(answers) {
+                    so_far.answers.insert(posed.key, Given { digest: posed.question.digest(), answer });
                 }
-                (!got_further).then(|| PAUSE.saturating_mul(1 << so_far.resumed.min(10)).min(LONGEST_PAUSE))
+                so_far.seen.clear();
+                so_far.resumed
             };
-            match pause {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None => tokio::task::yield_now().await,
+            match resumed {
+                0 => tokio::task::yield_now().await,
+                _ => tokio::time::sleep(PAUSE.saturating_mul(1 << resumed.min(10)).min(LONGEST_PAUSE)).await,
             }
             Ok(())
         })

@@ -8,7 +8,6 @@ use std::{
 use futures_util::future::Either;
 
 use rejoinder_core::{
-    BoxFuture,
     ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question, Sent},
     error::{Halt, ToolError},
 };
@@ -243,15 +242,14 @@ impl Carrier for Round {
         self.before.kept.clone()
     }
 
-    fn hand_on(&self, next: NextRound) -> BoxFuture<'_, Result<(), ToolError>> {
+    fn hand_on(&self, next: NextRound) -> Result<(), ToolError> {
         let mut now = self.now();
         now.progress.kept = next.state;
         self.carry_over(&mut now);
-        let posed = next.questions.into_iter().try_for_each(|posed| {
+        next.questions.into_iter().try_for_each(|posed| {
             let (before, answered) = (self.before.questions.get(&posed.key), self.answers.contains(&posed.key));
             now.pose(posed, before, answered)
-        });
-        Box::pin(ready(posed))
+        })
     }
 
     fn cut_short(&self) {

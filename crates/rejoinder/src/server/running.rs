@@ -24,6 +24,8 @@ pub(crate) struct Running<O> {
     parked: Option<Parked>,
     /// What it deferred, while it runs.
     teardown: Option<BoxFuture<'static, ()>>,
+    /// What comes before it runs again, right here.
+    between: Option<BoxFuture<'static, Result<(), ToolError>>>,
     call: Call,
     _end: EndOnDrop,
 }
@@ -60,7 +62,7 @@ impl<O: 'static> Running<O> {
     /// What runs for a call.
     pub(crate) fn of(future: BoxFuture<'static, Result<O, ToolError>>, call: Call) -> Self {
         let end = call.end_on_drop();
-        Self { future: Some(future), done: None, parked: None, teardown: None, call, _end: end }
+        Self { future: Some(future), done: None, parked: None, teardown: None, between: None, call, _end: end }
     }
 
     /// Runs the function once more, in the same call, after [`Event::Again`].
@@ -75,7 +77,10 @@ impl<O: 'static> Running<O> {
 
     /// The next event; what was emitted comes before the end, and so does what was deferred.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event<O>> {
-        if self.future.is_some() && self.poll_function(cx).is_pending() || self.poll_teardown(cx).is_pending() {
+        if self.future.is_some() && self.poll_function(cx).is_pending()
+            || self.poll_teardown(cx).is_pending()
+            || self.poll_between(cx).is_pending()
+        {
             let emitted = self.call.outbox().poll_take(cx);
             if emitted.is_pending() && self.future.is_some() && self.call.is_parked() {
                 // A task of the function has asked, or taken its last step, before there was anybody to wake.
@@ -106,9 +111,15 @@ impl<O: 'static> Running<O> {
                         self.done = Some(Ok(Err(mistake)));
                         Ending::Failed
                     }
-                    // What it asked goes out with the reply, and it runs again in the next round, or right here.
-                    parked => {
-                        self.parked = parked.and_then(Result::ok);
+                    // What it asked goes out with the reply, and it runs again in the next round.
+                    Some(Ok(parked)) => {
+                        self.parked = Some(parked);
+                        Ending::Pending
+                    }
+                    // It is asked when nothing of this round is left, and then it runs again right here.
+                    None => {
+                        let call = self.call.clone();
+                        self.between = Some(Box::pin(async move { call.go_on().await }));
                         Ending::Pending
                     }
                 },
@@ -136,7 +147,7 @@ impl<O: 'static> Running<O> {
             let ending = match self.discard() {
                 Ok(()) => ending,
                 Err(panicked) => {
-                    self.done = Some(Err(panicked));
+                    (self.done, self.between) = (Some(Err(panicked)), None);
                     Ending::Panicked
                 }
             };
@@ -151,6 +162,19 @@ impl<O: 'static> Running<O> {
                 return Poll::Pending;
             }
             self.teardown = None;
+        }
+        Poll::Ready(())
+    }
+
+    fn poll_between(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Some(between) = &mut self.between {
+            match catch_unwind(AssertUnwindSafe(|| between.as_mut().poll(cx))) {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(Ok(()))) => {}
+                Ok(Poll::Ready(Err(error))) => self.done = Some(Ok(Err(error))),
+                Err(_) => self.done = Some(Err(Panicked)),
+            }
+            self.between = None;
         }
         Poll::Ready(())
     }

@@ -139,6 +139,16 @@ async fn purge_and_note(rounds: Rounds, ctx: Context) -> Reply<String> {
     purge(rounds).await
 }
 
+/// Holds something for as long as a round lasts.
+#[tool]
+async fn hold(rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<&'static str> {
+    scope.defer(move |ending| async move { counters.endings.lock().unwrap().push(ending) });
+    match rounds.answer::<Name>("who") {
+        None => Reply::ask("who", Ask::<Name>::user("Who?")),
+        Some(_) => Reply::done("let go"),
+    }
+}
+
 /// Looks at its rounds while an answer is being read.
 #[tool]
 async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, ToolError> {
@@ -157,7 +167,7 @@ fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
         .tools(tools![order, crunch, nothing_kept, later, mixed, purge, purge_and_note, forever])
-        .tools(tools![looks_back])
+        .tools(tools![hold, looks_back])
         .tools(mistakes::tools())
         .prompts(prompts![letter])
         .resources(resources![tally])
@@ -330,6 +340,20 @@ async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
 #[tokio::test]
 async fn also_where_the_function_left_another_question_open() {
     consented_once("purge_and_note").await;
+}
+
+#[tokio::test]
+async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
+    in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
+        let counters = Arc::new(Counters::default());
+        let client = client.replace_shared(Arc::clone(&counters));
+        // It comes back with the question, whichever way that travels, and nobody answers.
+        let _ = client.request("tools/call", json!({ "name": "hold", "arguments": {} })).await;
+        assert_eq!(std::mem::take(&mut *counters.endings.lock().unwrap()), [Ending::Pending]);
+        assert_eq!(client.call("hold", json!({})).await.unwrap().text(), "let go");
+        assert_eq!(*counters.endings.lock().unwrap(), [Ending::Pending, Ending::Succeeded]);
+    })
+    .await;
 }
 
 #[test]
