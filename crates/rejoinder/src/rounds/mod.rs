@@ -6,6 +6,8 @@
 //!   had kept it.
 
 mod by_key;
+mod client;
+mod notes;
 mod progress;
 pub(crate) mod seal;
 mod session;

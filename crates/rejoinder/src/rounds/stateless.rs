@@ -8,7 +8,7 @@ use std::{
 use futures_util::future::Either;
 
 use rejoinder_core::{
-    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Posed, Question, Sent},
+    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question, Sent},
     error::{Halt, ToolError},
 };
 use serde_json::Value;
@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::{
     TRIES,
     by_key::ByKey,
+    notes::Notes,
     progress::{Given, Open, Progress},
     unusable,
 };
@@ -35,18 +36,12 @@ pub(crate) type Answers = ByKey<Arc<Sent>>;
 
 #[derive(Debug, Default)]
 struct Now {
-    /// What the next round will know of what was looked at in this one.
-    progress: Progress,
-    asked: Vec<(Arc<str>, Question)>,
-    /// The digest of what was asked under each key, to tell a key that is used twice.
-    seen: ByKey<Digest>,
-    /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
-    unfit: ByKey<(Arc<Sent>, String)>,
+    /// Of its progress, what was looked at.
+    notes: Notes,
     /// Whether one of this round's answers could be used.
     answered: bool,
     /// Whether a function stopped in the middle.
     cut_short: bool,
-    mistake: Option<ToolError>,
 }
 
 /// An answer that can be used.
@@ -90,8 +85,8 @@ impl Round {
 
     /// Keeps every answer that was not looked at, where it may be in a later round: for a function that makes its rounds
     /// by hand, or that stopped in the middle.
-    fn carry_over(&self, now: &mut Now) {
-        let Now { progress, seen, unfit, .. } = now;
+    fn carry_over(&self, notes: &mut Notes) {
+        let Notes { progress, seen, unfit, .. } = notes;
         let fresh = self.before.questions.iter().filter_map(|(key, open)| {
             let answer = Arc::clone(self.answers.get(key)?);
             Some((key, Given { digest: open.digest, answer }))
@@ -109,7 +104,7 @@ impl Round {
         let (key, digest) = (&Arc::from(key), question.digest());
         let given = self.given(key, digest, fits);
         let mut now = self.now();
-        now.see(key, digest)?;
+        now.notes.see(key, digest)?;
         let bad = match given {
             Ok(usable) => return Ok(now.keep(key, usable)),
             Err(bad) => bad,
@@ -133,7 +128,7 @@ impl Round {
                 );
                 asked.reworded += 1;
                 if asked.reworded >= REWORDINGS {
-                    return Err(now.mistake(ToolError::mistake(format!(
+                    return Err(now.notes.mistake(ToolError::mistake(format!(
                         "the question `{key}` has other words in every round, so no answer is ever to it: take out what \
                          changes, such as the time or the order of a list"
                     ))));
@@ -143,8 +138,8 @@ impl Round {
             (None, Some(open)) if open.digest == digest => asked.bad = open.bad,
             _ => {}
         }
-        if now.progress.questions.insert(Arc::clone(key), asked).is_none() {
-            now.asked.push((Arc::clone(key), shown));
+        if now.notes.progress.questions.insert(Arc::clone(key), asked).is_none() {
+            now.notes.asked.push((Arc::clone(key), shown));
         }
         Err(Halt::Pending)
     }
@@ -155,48 +150,8 @@ impl Now {
     fn keep(&mut self, key: &Arc<str>, Usable { given, is_new }: Usable) -> Arc<Sent> {
         self.answered |= is_new;
         let answer = Arc::clone(&given.answer);
-        self.progress.answers.insert(Arc::clone(key), given);
+        self.notes.progress.answers.insert(Arc::clone(key), given);
         answer
-    }
-
-    /// Notes what is asked by hand. An answer that did not fit was one of its tries, and none gives no new ones.
-    fn pose(&mut self, posed: Posed, before: Option<&Open>, answered: bool) -> Result<(), ToolError> {
-        let Posed { key, question, .. } = posed;
-        let key = Arc::from(key);
-        let digest = question.digest();
-        if self.seen.get(&key).is_some_and(|other| *other != digest) {
-            return Err(ToolError::two_questions(&key));
-        }
-        let missed = before.filter(|before| !answered && before.digest == digest);
-        let mut open = Open { digest, bad: missed.map_or(0, |before| before.bad), reworded: 0 };
-        let shown = match self.unfit.remove(&key) {
-            None => question,
-            Some((answer, reason)) => {
-                open.bad = before.map_or(1, |before| before.bad + 1);
-                if open.bad >= TRIES || !question.bears_repeating(&answer) {
-                    return Err(ToolError::new(unusable(&key, &reason)));
-                }
-                question.because(&reason)
-            }
-        };
-        if self.progress.questions.insert(Arc::clone(&key), open).is_none() {
-            self.asked.push((key, shown));
-        }
-        Ok(())
-    }
-
-    /// Notes what is asked under a key, where nothing else may be asked in the same round.
-    fn see(&mut self, key: &Arc<str>, digest: Digest) -> Result<(), Halt> {
-        match self.seen.insert(Arc::clone(key), digest) {
-            Some(other) if other != digest => Err(self.mistake(ToolError::two_questions(key))),
-            _ => Ok(()),
-        }
-    }
-
-    /// Ends the call with the author's mistake, whatever the function would do with an error.
-    fn mistake(&mut self, mistake: ToolError) -> Halt {
-        self.mistake.get_or_insert(mistake);
-        Halt::Pending
     }
 }
 
@@ -209,17 +164,17 @@ impl Carrier for Round {
         let (key, digest) = (Arc::from(key), question.digest());
         let given = self.given(&key, digest, fits);
         let mut now = self.now();
-        now.see(&key, digest)?;
+        now.notes.see(&key, digest)?;
         Ok(given.ok().map(|usable| now.keep(&key, usable)))
     }
 
     fn recorded(&self, step: &str) -> Option<Value> {
         // What earlier rounds recorded is carried on in any case; see `parked`.
-        self.now().progress.steps.get(step).or_else(|| self.before.steps.get(step)).cloned()
+        self.now().notes.progress.steps.get(step).or_else(|| self.before.steps.get(step)).cloned()
     }
 
     fn record(&self, step: &str, result: Value) {
-        self.now().progress.steps.insert(step.into(), result);
+        self.now().notes.progress.steps.insert(step.into(), result);
     }
 
     fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
@@ -232,7 +187,7 @@ impl Carrier for Round {
         match (fits.check)(&given.answer) {
             Ok(()) => Some(self.now().keep(&key.into(), Usable { given, is_new })),
             Err(BadAnswer(reason)) => {
-                self.now().unfit.insert(key.into(), (given.answer, reason));
+                self.now().notes.unfit.insert(key.into(), (given.answer, reason));
                 None
             }
         }
@@ -244,11 +199,11 @@ impl Carrier for Round {
 
     fn hand_on(&self, next: NextRound) -> Result<(), ToolError> {
         let mut now = self.now();
-        now.progress.kept = next.state;
-        self.carry_over(&mut now);
+        now.notes.progress.kept = next.state;
+        self.carry_over(&mut now.notes);
         next.questions.into_iter().try_for_each(|posed| {
             let (before, answered) = (self.before.questions.get(&posed.key), self.answers.contains(&posed.key));
-            now.pose(posed, before, answered)
+            now.notes.pose(posed, before, answered)
         })
     }
 
@@ -257,32 +212,33 @@ impl Carrier for Round {
     }
 
     fn note_mistake(&self, mistake: ToolError) {
-        self.now().mistake.get_or_insert(mistake);
+        self.now().notes.mistake(mistake);
     }
 
     fn take_mistake(&self) -> Option<ToolError> {
-        self.now().mistake.take()
+        self.now().notes.mistake.take()
     }
 
     fn parked(&self) -> Option<Result<Parked, ToolError>> {
         let mut now = self.now();
         if now.cut_short {
-            self.carry_over(&mut now);
+            self.carry_over(&mut now.notes);
         }
         // What is asked again is open again, in whatever words: an earlier consent is not this one.
-        let Progress { answers, questions, .. } = &mut now.progress;
+        let Progress { answers, questions, .. } = &mut now.notes.progress;
         for (key, _) in questions.iter() {
             answers.remove(key);
         }
-        if now.progress.kept.is_none() {
-            now.progress.kept.clone_from(&self.before.kept);
+        if now.notes.progress.kept.is_none() {
+            now.notes.progress.kept.clone_from(&self.before.kept);
         }
         // A step that was taken stays known, although this round did not come to it: it must never be taken again.
         for (step, result) in self.before.steps.iter() {
-            now.progress.steps.fill(step, || result.clone());
+            now.notes.progress.steps.fill(step, || result.clone());
         }
-        let questions = std::mem::take(&mut now.asked);
-        let (state, further) = (now.progress.write(), now.answered || now.progress.is_further_than(&self.before));
-        Some(now.mistake.take().map_or(Ok(Parked { questions, state, further }), Err))
+        let questions = std::mem::take(&mut now.notes.asked);
+        let (state, further) =
+            (now.notes.progress.write(), now.answered || now.notes.progress.is_further_than(&self.before));
+        Some(now.notes.mistake.take().map_or(Ok(Parked { questions, state, further }), Err))
     }
 }
