@@ -246,10 +246,7 @@ impl<T> Ask<T> {
     /// If it brings a value along: nothing would carry it to the next round. If it wants an answer that came before it:
     /// such a function looks at answers before it asks. If no type says how to read the answer: the next round would take
     /// anything for one.
-    pub(crate) fn pose(self, key: String) -> Result<Posed, ToolError>
-    where
-        T: 'static,
-    {
+    pub(crate) fn pose(self, key: String) -> Result<Posed, ToolError> {
         match self.0 {
             Inner::Question { unprompted: true, .. } => Err(ToolError::mistake(format!(
                 "`Reply::ask` takes no answer to `{key}` before it has asked: `unprompted` is for resolvers and \
@@ -259,10 +256,7 @@ impl<T> Ask<T> {
                 "`Reply::ask` takes a form that a type has, and that under `{key}` was put together at run time: nothing would \
                  check its answer in the next round; ask it with `Context::ask`, or derive `Elicit`"
             ))),
-            Inner::Question { question, read, otherwise: None, .. } => {
-                let check = Arc::new(move |answer: &Sent| read.read(answer).map(|_| ()));
-                Ok(Posed { key, question, check })
-            }
+            Inner::Question { question, otherwise: None, .. } => Ok(Posed { key, question }),
             Inner::Mistaken(mistake) => Err(ToolError::mistake(mistake)),
             Inner::Known(_) | Inner::Question { .. } => Err(ToolError::mistake(format!(
                 "`Reply::ask` takes a question under `{key}`, and no value: `Ask::known` and `or_if_unsupported` are for \

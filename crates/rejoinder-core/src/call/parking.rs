@@ -36,7 +36,7 @@ impl Call {
     ///
     /// If there cannot be one.
     pub async fn next_round<T>(&self, next: NextRound) -> Result<T, ToolError> {
-        for Posed { key, question, .. } in &next.questions {
+        for Posed { key, question } in &next.questions {
             if let Some(refused) = question.out_of_reach(self.facts()) {
                 return Err(self.cannot_ask(key, refused));
             }

@@ -67,18 +67,12 @@ impl<T> Reply<T> {
     }
 
     /// Asks under this key; the function runs again with the answer.
-    pub fn ask<A>(key: impl Into<String>, question: Ask<A>) -> Self
-    where
-        A: 'static,
-    {
+    pub fn ask<A>(key: impl Into<String>, question: Ask<A>) -> Self {
         Self(Inner::Next(Ok(NextRound::default()))).and(key, question)
     }
 
     /// Asks this as well, in the same round. It changes nothing about a reply that is done.
-    pub fn and<A>(self, key: impl Into<String>, question: Ask<A>) -> Self
-    where
-        A: 'static,
-    {
+    pub fn and<A>(self, key: impl Into<String>, question: Ask<A>) -> Self {
         self.next(|mut next| {
             let key = key.into();
             if next.questions.iter().any(|posed| posed.key == key) {

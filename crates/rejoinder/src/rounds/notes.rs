@@ -30,7 +30,7 @@ pub(super) struct Notes {
 impl Notes {
     /// Notes what is asked by hand. An answer that did not fit was one of its tries, and none gives no new ones.
     pub(super) fn pose(&mut self, posed: Posed, before: Option<&Open>, answered: bool) -> Result<(), ToolError> {
-        let Posed { key, question, .. } = posed;
+        let Posed { key, question } = posed;
         let key = Arc::from(key);
         let digest = question.digest();
         if self.seen.get(&key).is_some_and(|other| *other != digest) {

@@ -8,7 +8,7 @@ use std::{
 use futures_util::future::{Either, try_join_all};
 use rejoinder_core::{
     BoxFuture,
-    ask::{Asked, BadAnswer, Carrier, Fits, NextRound, Parked, Posed, Question, Sent},
+    ask::{Asked, BadAnswer, Carrier, Fits, NextRound, Parked, Question, Sent},
     call::Turns,
     error::{Halt, ToolError},
 };
@@ -16,7 +16,14 @@ use rmcp::{RoleServer, model::RequestId, service::Peer};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{TRIES, client::Client, notes::Notes, progress::Given, unusable};
+use super::{
+    TRIES,
+    by_key::ByKey,
+    client::Client,
+    notes::Notes,
+    progress::{Given, Open},
+    unusable,
+};
 
 /// A client that waits at the other end of a session, and what the call has got from it so far.
 pub(crate) struct Live {
@@ -30,8 +37,8 @@ pub(crate) struct Live {
 #[derive(Default)]
 struct SoFar {
     notes: Notes,
-    /// What is to be asked before the next round.
-    posed: Vec<Posed>,
+    /// What was asked by hand before this round.
+    before: ByKey<Open>,
     /// How often in a row the call was to go on later without having got any further.
     resumed: u32,
 }
@@ -89,6 +96,22 @@ impl Live {
     }
 }
 
+impl SoFar {
+    /// Begins another round with the answers to what the last one asked by hand, and tells how often it was resumed.
+    fn next_round(&mut self, answers: impl Iterator<Item = (Arc<str>, Sent)>) -> u32 {
+        let Notes { progress, seen, unfit, .. } = &mut self.notes;
+        self.before = std::mem::take(&mut progress.questions);
+        (*seen, *unfit) = Default::default();
+        for (key, answer) in answers {
+            if let Some(Open { digest, .. }) = self.before.get(&key) {
+                let given = Given { digest: *digest, answer: Arc::new(answer) };
+                progress.answers.insert(key, given);
+            }
+        }
+        self.resumed
+    }
+}
+
 impl Carrier for Live {
     fn ask<'a>(&'a self, key: &'a str, question: Question, fits: Fits<'a>) -> Asked<'a> {
         Either::Right(Box::pin(self.answer(key, question, fits)))
@@ -108,8 +131,14 @@ impl Carrier for Live {
     }
 
     fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
-        let given = self.so_far().notes.progress.answers.get(key).cloned();
-        given.map(|given| given.answer).filter(|answer| (fits.check)(answer).is_ok())
+        let Given { answer, .. } = self.so_far().notes.progress.answers.get(key).cloned()?;
+        match (fits.check)(&answer) {
+            Ok(()) => Some(answer),
+            Err(BadAnswer(reason)) => {
+                self.so_far().notes.unfit.insert(key.into(), (answer, reason));
+                None
+            }
+        }
     }
 
     fn kept(&self) -> Option<Value> {
@@ -117,33 +146,24 @@ impl Carrier for Live {
     }
 
     fn hand_on(&self, next: NextRound) -> Result<(), ToolError> {
-        let mut so_far = self.so_far();
-        for posed in &next.questions {
-            so_far.notes.note(&Arc::from(posed.key.as_str()), posed.question.digest())?;
-        }
-        let got_further = !next.questions.is_empty() || next.state != so_far.notes.progress.kept;
-        so_far.resumed = if got_further { 0 } else { so_far.resumed + 1 };
-        so_far.posed = next.questions;
+        let SoFar { notes, before, resumed } = &mut *self.so_far();
+        let got_further = !next.questions.is_empty() || next.state != notes.progress.kept;
+        *resumed = if got_further { 0 } else { *resumed + 1 };
         if next.state.is_some() {
-            so_far.notes.progress.kept = next.state;
+            notes.progress.kept = next.state;
         }
-        Ok(())
+        next.questions.into_iter().try_for_each(|posed| {
+            let before = before.get(&posed.key);
+            notes.pose(posed, before, true)
+        })
     }
 
     fn go_on(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async move {
-            let posed = std::mem::take(&mut self.so_far().posed);
-            let asking = posed.iter().map(|posed| self.pose(&posed.key, &posed.question, posed.fits()));
-            let answers = try_join_all(asking).await?;
-            let resumed = {
-                let mut so_far = self.so_far();
-                for (posed, answer) in posed.into_iter().zip(answers) {
-                    let given = Given { digest: posed.question.digest(), answer };
-                    so_far.notes.progress.answers.insert(posed.key.into(), given);
-                }
-                so_far.notes.seen = Default::default();
-                so_far.resumed
-            };
+            let asked = std::mem::take(&mut self.so_far().notes.asked);
+            let answers = try_join_all(asked.iter().map(|(key, question)| self.client.ask(key, question))).await?;
+            let keys = asked.into_iter().map(|(key, _)| key);
+            let resumed = self.so_far().next_round(keys.zip(answers));
             match resumed {
                 0 => tokio::task::yield_now().await,
                 _ => tokio::time::sleep(PAUSE.saturating_mul(1 << resumed.min(10)).min(LONGEST_PAUSE)).await,

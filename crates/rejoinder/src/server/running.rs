@@ -1,7 +1,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use rejoinder_core::{
@@ -168,13 +168,8 @@ impl<O: 'static> Running<O> {
 
     fn poll_between(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(between) = &mut self.between {
-            match catch_unwind(AssertUnwindSafe(|| between.as_mut().poll(cx))) {
-                Ok(Poll::Pending) => return Poll::Pending,
-                Ok(Poll::Ready(Ok(()))) => {}
-                Ok(Poll::Ready(Err(error))) => self.done = Some(Ok(Err(error))),
-                Err(_) => self.done = Some(Err(Panicked)),
-            }
-            self.between = None;
+            let went_on = ready!(between.as_mut().poll(cx));
+            (self.done, self.between) = (went_on.err().map(|error| Ok(Err(error))), None);
         }
         Poll::Ready(())
     }

@@ -149,6 +149,15 @@ async fn hold(rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<&'
     }
 }
 
+/// Asks for one thing, and reads another.
+#[tool]
+async fn mistyped(rounds: Rounds) -> Reply<String> {
+    match rounds.answer::<Name>("sure").and_then(Outcome::accepted) {
+        None => Reply::ask("sure", Ask::confirm("Sure?")),
+        Some(Name { name }) => Reply::done(name),
+    }
+}
+
 /// Looks at its rounds while an answer is being read.
 #[tool]
 async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, ToolError> {
@@ -167,7 +176,7 @@ fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
         .tools(tools![order, crunch, nothing_kept, later, mixed, purge, purge_and_note, forever])
-        .tools(tools![hold, looks_back])
+        .tools(tools![hold, mistyped, looks_back])
         .tools(mistakes::tools())
         .prompts(prompts![letter])
         .resources(resources![tally])
@@ -352,6 +361,16 @@ async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
         assert_eq!(std::mem::take(&mut *counters.endings.lock().unwrap()), [Ending::Pending]);
         assert_eq!(client.call("hold", json!({})).await.unwrap().text(), "let go");
         assert_eq!(*counters.endings.lock().unwrap(), [Ending::Pending, Ending::Succeeded]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_reads_another_type_than_was_asked_for_is_not_answered_for_ever() {
+    in_both_eras(Client::new(server()).answer("sure", rejoinder::Confirmed { yes: true }), async |client| {
+        let reply = client.call("mistyped", json!({})).await.unwrap();
+        assert!(reply.text().starts_with("no usable answer to `sure` came: "), "{}", reply.text());
+        assert_eq!(reply.asked, [["sure"], ["sure"], ["sure"]]);
     })
     .await;
 }
