@@ -33,9 +33,7 @@ impl Notes {
         let Posed { key, question } = posed;
         let key = Arc::from(key);
         let digest = question.digest();
-        if self.seen.get(&key).is_some_and(|other| *other != digest) {
-            return Err(ToolError::two_questions(&key));
-        }
+        self.note(&key, digest)?;
         let missed = before.filter(|before| !answered && before.digest == digest);
         let mut open = Open { digest, bad: missed.map_or(0, |before| before.bad), reworded: 0 };
         let shown = match self.unfit.remove(&key) {
@@ -55,7 +53,7 @@ impl Notes {
     }
 
     /// Notes what is asked under a key, where nothing else may be asked in the same round.
-    pub(super) fn note(&mut self, key: &Arc<str>, digest: Digest) -> Result<(), ToolError> {
+    fn note(&mut self, key: &Arc<str>, digest: Digest) -> Result<(), ToolError> {
         match self.seen.insert(Arc::clone(key), digest) {
             Some(other) if other != digest => Err(ToolError::two_questions(key)),
             _ => Ok(()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rejoinder_core::{
-    ask::{Answer, Carrier, Fits, Parked, Question, Sent},
+    ask::{Answer, Carrier, Fits, NextRound, Parked, Posed, Question, Sent},
     error::Halt,
     form::{Confirmed, Elicit},
 };
@@ -159,4 +159,15 @@ fn an_answer_that_nobody_has_looked_at_is_carried_on_and_no_progress() {
         let answers = by_key([("used", given("Used?", yes())), ("open", given("Open?", answer))]);
         assert_eq!(Progress::read(&parked.state).answers, answers);
     }
+}
+
+#[test]
+fn d12_what_is_asked_by_hand_has_its_key_to_itself() {
+    let round = Round::new(Progress::default(), ByKey::default());
+    let posed = Posed { key: "sure".to_owned(), question: question("Delete the copy?") };
+    round.hand_on(NextRound { questions: vec![posed], state: None }).expect("it can be asked");
+    // A task of the function's, which has returned.
+    assert!(matches!(ask(&round, "sure", "Delete everything?"), Err(Halt::Pending)));
+    let mistake = round.parked().expect("it asks").expect_err("an answer to the one would be one to the other");
+    assert!(mistake.to_string().starts_with("two questions are asked under the key `sure`"), "{mistake}");
 }
