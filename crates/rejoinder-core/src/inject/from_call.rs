@@ -20,6 +20,9 @@ use crate::{call::Call, error::ToolError};
 ///     }
 /// }
 /// ```
+///
+/// What was answered in one round counts in the next whatever its headers and extensions say by then, unless
+/// `Server::principal` has made them part of who calls: where an answer is for one tenant only, do that.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "nothing supplies this type",
