@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod answers;
 #[path = "../both_eras/mod.rs"]
 mod both_eras;
 mod mistakes;
@@ -92,19 +93,6 @@ async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
     }
 }
 
-/// Looks at its answers when it has them all.
-#[tool]
-async fn later(rounds: Rounds) -> Reply<String> {
-    match rounds.state::<u8>() {
-        None => Reply::ask("a", Ask::<Name>::user("First?")).with_state(1),
-        Some(1) => Reply::ask("b", Ask::<Name>::user("Second?")).with_state(2),
-        Some(_) => {
-            let name = |key| rounds.answer::<Name>(key).and_then(Outcome::accepted).map(|Name { name }| name);
-            Reply::done(format!("{:?} {:?}", name("a"), name("b")))
-        }
-    }
-}
-
 /// Asks and takes a step as others do, and a question of its own after that.
 #[tool]
 async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<Reply<String>, ToolError> {
@@ -114,29 +102,6 @@ async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<
         None => Reply::ask("sure", Ask::confirm("Sure?")),
         Some(_) => Reply::done(format!("{name} {receipt}")),
     })
-}
-
-/// The same words once for each of two files.
-#[tool]
-async fn purge(rounds: Rounds) -> Reply<String> {
-    let done = rounds.state::<u32>();
-    let said = rounds.answer::<rejoinder::Confirmed>("sure").and_then(Outcome::accepted);
-    match (done, said) {
-        (None, _) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(0),
-        (Some(0), Some(_)) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(1),
-        (Some(files), said) => Reply::done(format!("{files} gone, then {said:?}")),
-    }
-}
-
-/// The same, beside a question that it does not wait for.
-#[tool]
-async fn purge_and_note(rounds: Rounds, ctx: Context) -> Reply<String> {
-    tokio::select! {
-        biased;
-        _ = ctx.ask("note", Ask::<Name>::user("Who is to know?")) => {}
-        () = std::future::ready(()) => {}
-    }
-    purge(rounds).await
 }
 
 /// Holds something for as long as a round lasts.
@@ -149,23 +114,6 @@ async fn hold(rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<&'
     }
 }
 
-/// Asks for one thing, and reads another.
-#[tool]
-async fn mistyped(rounds: Rounds) -> Reply<String> {
-    match rounds.answer::<Name>("sure").and_then(Outcome::accepted) {
-        None => Reply::ask("sure", Ask::confirm("Sure?")),
-        Some(Name { name }) => Reply::done(name),
-    }
-}
-
-/// Looks at its rounds while an answer is being read.
-#[tool]
-async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, ToolError> {
-    let question = Ask::<Name>::user("Who?").map(move |who| (who.name, rounds.answer::<Name>("who").is_some()));
-    let (name, _) = ctx.ask("who", question).await?;
-    Ok(Reply::done(name))
-}
-
 /// Never looks at what comes back.
 #[tool]
 async fn forever() -> Reply<String> {
@@ -175,8 +123,8 @@ async fn forever() -> Reply<String> {
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
         .provide(Counters::default())
-        .tools(tools![order, crunch, nothing_kept, later, mixed, purge, purge_and_note, forever])
-        .tools(tools![hold, mistyped, looks_back])
+        .tools(tools![order, crunch, nothing_kept, mixed, hold, forever])
+        .tools(answers::tools())
         .tools(mistakes::tools())
         .prompts(prompts![letter])
         .resources(resources![tally])
@@ -222,16 +170,6 @@ async fn a_state_may_be_nothing_at_all() {
 }
 
 #[tokio::test]
-async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
-    in_both_eras(Client::new(server()).answer("a", name("Ada")).answer("b", name("Bob")), async |client| {
-        let reply = client.call("later", json!({})).await.unwrap();
-        assert_eq!(reply.text(), r#"Some("Ada") Some("Bob")"#);
-        assert_eq!(reply.asked, [["a"], ["b"]]);
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
     let yes = rejoinder::Confirmed { yes: true };
     in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
@@ -249,16 +187,6 @@ async fn declining_is_seen() {
     in_both_eras(Client::new(server()).decline("who"), async |client| {
         let reply = client.call("order", json!({ "item": "tea" })).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("nobody pays", true));
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
-    in_both_eras(Client::new(server()).answer("who", name("")), async |client| {
-        let reply = client.call("order", json!({ "item": "tea" })).await.unwrap();
-        assert!(reply.text().starts_with("no usable answer to `who` came: "), "{}", reply.text());
-        assert_eq!(reply.asked.len(), 3);
     })
     .await;
 }
@@ -326,31 +254,6 @@ async fn prompts_and_resources_make_rounds_too() {
     .await;
 }
 
-/// What a tool makes of a consent that it asks for a second time, when no second one comes.
-async fn consented_once(tool: &str) {
-    let client = Client::new(server()).answer("sure", rejoinder::Confirmed { yes: true });
-    let mut params = json!({ "name": tool });
-    let asked = client.request("tools/call", params.clone()).await.unwrap();
-    params["requestState"] = asked["requestState"].clone();
-    params["inputResponses"] = json!({ "sure": { "action": "accept", "content": { "yes": true } } });
-    let again = client.request("tools/call", params.clone()).await.unwrap();
-    assert!(again["inputRequests"]["sure"].is_object(), "{again}");
-    params["requestState"] = again["requestState"].clone();
-    params["inputResponses"] = json!({});
-    let silent = client.request("tools/call", params).await.unwrap();
-    assert_eq!(silent["content"][0]["text"], "1 gone, then None");
-}
-
-#[tokio::test]
-async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
-    consented_once("purge").await;
-}
-
-#[tokio::test]
-async fn also_where_the_function_left_another_question_open() {
-    consented_once("purge_and_note").await;
-}
-
 #[tokio::test]
 async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
@@ -366,46 +269,12 @@ async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
 }
 
 #[tokio::test]
-async fn who_reads_another_type_than_was_asked_for_is_not_answered_for_ever() {
-    in_both_eras(Client::new(server()).answer("sure", rejoinder::Confirmed { yes: true }), async |client| {
-        let reply = client.call("mistyped", json!({})).await.unwrap();
-        assert!(reply.text().starts_with("no usable answer to `sure` came: "), "{}", reply.text());
-        assert_eq!(reply.asked, [["sure"], ["sure"], ["sure"]]);
-    })
-    .await;
-}
-
-#[test]
-fn an_answer_may_be_looked_at_while_it_is_being_read() {
-    // In a thread of its own, so that one which waits for itself is a failure.
-    let (reply, replied) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
-            reply.send(client.call("looks_back", json!({})).await.unwrap().text()).unwrap();
-        }));
-    });
-    for era in ["stateless", "session"] {
-        assert_eq!(replied.recv_timeout(std::time::Duration::from_secs(20)).as_deref(), Ok("Ada"), "{era}");
-    }
-}
-
-#[tokio::test]
 async fn a_test_of_a_function_that_asks_for_ever_ends() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
         let error = client.call("forever", json!({})).await.unwrap_err().to_string();
         assert!(error.contains("there is no result after "), "{error}");
     })
     .await;
-}
-
-#[tokio::test]
-async fn answers_to_what_was_never_asked_do_not_count() {
-    let client = Client::new(server()).answer("who", name("Ada"));
-    let answers = json!({ "who": { "action": "accept", "content": { "name": "Eve" } } });
-    let params = json!({ "name": "order", "arguments": { "item": "tea" }, "inputResponses": answers });
-    let result = client.request("tools/call", params).await.unwrap();
-    assert_eq!(result["inputRequests"]["who"]["params"]["message"], "Who pays?");
 }
 
 #[tokio::test]

@@ -1,0 +1,141 @@
+//! What becomes of the answers to what is asked by hand.
+
+use std::{sync::mpsc, thread, time::Duration};
+
+use super::*;
+
+/// Looks at its answers when it has them all.
+#[tool]
+async fn later(rounds: Rounds) -> Reply<String> {
+    match rounds.state::<u8>() {
+        None => Reply::ask("a", Ask::<Name>::user("First?")).with_state(1),
+        Some(1) => Reply::ask("b", Ask::<Name>::user("Second?")).with_state(2),
+        Some(_) => {
+            let name = |key| rounds.answer::<Name>(key).and_then(Outcome::accepted).map(|Name { name }| name);
+            Reply::done(format!("{:?} {:?}", name("a"), name("b")))
+        }
+    }
+}
+
+/// The same words once for each of two files.
+#[tool]
+async fn purge(rounds: Rounds) -> Reply<String> {
+    let done = rounds.state::<u32>();
+    let said = rounds.answer::<rejoinder::Confirmed>("sure").and_then(Outcome::accepted);
+    match (done, said) {
+        (None, _) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(0),
+        (Some(0), Some(_)) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(1),
+        (Some(files), said) => Reply::done(format!("{files} gone, then {said:?}")),
+    }
+}
+
+/// The same, beside a question that it does not wait for.
+#[tool]
+async fn purge_and_note(rounds: Rounds, ctx: Context) -> Reply<String> {
+    tokio::select! {
+        biased;
+        _ = ctx.ask("note", Ask::<Name>::user("Who is to know?")) => {}
+        () = std::future::ready(()) => {}
+    }
+    purge(rounds).await
+}
+
+/// Asks for one thing, and reads another.
+#[tool]
+async fn mistyped(rounds: Rounds) -> Reply<String> {
+    match rounds.answer::<Name>("sure").and_then(Outcome::accepted) {
+        None => Reply::ask("sure", Ask::confirm("Sure?")),
+        Some(Name { name }) => Reply::done(name),
+    }
+}
+
+/// Looks at its rounds while an answer is being read.
+#[tool]
+async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, ToolError> {
+    let question = Ask::<Name>::user("Who?").map(move |who| (who.name, rounds.answer::<Name>("who").is_some()));
+    let (name, _) = ctx.ask("who", question).await?;
+    Ok(Reply::done(name))
+}
+
+pub(super) fn tools() -> Vec<rejoinder::Tool> {
+    tools![later, purge, purge_and_note, mistyped, looks_back]
+}
+
+#[tokio::test]
+async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
+    in_both_eras(Client::new(server()).answer("a", name("Ada")).answer("b", name("Bob")), async |client| {
+        let reply = client.call("later", json!({})).await.unwrap();
+        assert_eq!(reply.text(), r#"Some("Ada") Some("Bob")"#);
+        assert_eq!(reply.asked, [["a"], ["b"]]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
+    in_both_eras(Client::new(server()).answer("who", name("")), async |client| {
+        let reply = client.call("order", json!({ "item": "tea" })).await.unwrap();
+        assert!(reply.text().starts_with("no usable answer to `who` came: "), "{}", reply.text());
+        assert_eq!(reply.asked.len(), 3);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_reads_another_type_than_was_asked_for_does_not_ask_for_ever() {
+    in_both_eras(Client::new(server()).answer("sure", rejoinder::Confirmed { yes: true }), async |client| {
+        let reply = client.call("mistyped", json!({})).await.unwrap();
+        assert!(reply.text().starts_with("no usable answer to `sure` came: "), "{}", reply.text());
+        assert_eq!(reply.asked, [["sure"], ["sure"], ["sure"]]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn answers_to_what_was_never_asked_do_not_count() {
+    let client = Client::new(server()).answer("who", name("Ada"));
+    let answers = json!({ "who": { "action": "accept", "content": { "name": "Eve" } } });
+    let params = json!({ "name": "order", "arguments": { "item": "tea" }, "inputResponses": answers });
+    let result = client.request("tools/call", params).await.unwrap();
+    assert_eq!(result["inputRequests"]["who"]["params"]["message"], "Who pays?");
+}
+
+/// What a tool makes of a consent that it asks for a second time, when no second one comes.
+async fn consented_once(tool: &str) {
+    let client = Client::new(server()).answer("sure", rejoinder::Confirmed { yes: true });
+    let mut params = json!({ "name": tool });
+    let asked = client.request("tools/call", params.clone()).await.unwrap();
+    params["requestState"] = asked["requestState"].clone();
+    params["inputResponses"] = json!({ "sure": { "action": "accept", "content": { "yes": true } } });
+    let again = client.request("tools/call", params.clone()).await.unwrap();
+    assert!(again["inputRequests"]["sure"].is_object(), "{again}");
+    params["requestState"] = again["requestState"].clone();
+    params["inputResponses"] = json!({});
+    let silent = client.request("tools/call", params).await.unwrap();
+    assert_eq!(silent["content"][0]["text"], "1 gone, then None");
+}
+
+#[tokio::test]
+async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
+    consented_once("purge").await;
+}
+
+#[tokio::test]
+async fn also_where_the_function_left_another_question_open() {
+    consented_once("purge_and_note").await;
+}
+
+#[test]
+fn an_answer_may_be_looked_at_while_it_is_being_read() {
+    // In a thread of its own, so that one which waits for itself is a failure.
+    let (reply, replied) = mpsc::channel();
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
+            reply.send(client.call("looks_back", json!({})).await.unwrap().text()).unwrap();
+        }));
+    });
+    for era in ["stateless", "session"] {
+        assert_eq!(replied.recv_timeout(Duration::from_secs(20)).as_deref(), Ok("Ada"), "{era}");
+    }
+}
