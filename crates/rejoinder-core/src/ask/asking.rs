@@ -5,8 +5,10 @@ use serde_json::{Map, Value};
 
 use super::{
     Answer, BadAnswer, Fits, Outcome, Posed, Question, Roots, Sample, Sampling, Sent, Visited, answer::elicited,
+    carrier::Settled,
 };
 use crate::{
+    BoxFuture,
     call::Call,
     error::{Halt, ToolError},
     form::{Elicit, Form, FormErrors},
@@ -230,11 +232,8 @@ impl<T> Ask<T> {
         };
         let answer = match carrier.ask(key, question, fits) {
             Either::Left(answer) => answer.await?,
-            // Who waits may be a task that the call has left behind.
-            Either::Right(waiting) => match select(pin!(call.cancellation().cancelled()), waiting).await {
-                Either::Left(_) => return Err(Halt::Failed(ToolError::round_is_over())),
-                Either::Right((answer, _)) => answer?,
-            },
+            // In a box of its own, because most answers are not waited for.
+            Either::Right(waiting) => Box::pin(while_it_lasts(call, waiting)).await?,
         };
         read(&answer)
     }
@@ -263,6 +262,14 @@ impl<T> Ask<T> {
                  resolvers and `Context::ask`"
             ))),
         }
+    }
+}
+
+/// Waits for an answer for as long as the call lasts: who waits may be a task that it has left behind.
+async fn while_it_lasts(call: &Call, waiting: BoxFuture<'_, Settled>) -> Settled {
+    match select(pin!(call.cancellation().cancelled()), waiting).await {
+        Either::Left(_) => Err(Halt::Failed(ToolError::round_is_over())),
+        Either::Right((answer, _)) => answer,
     }
 }
 

@@ -82,7 +82,7 @@ pub trait Carrier: Send + Sync {
 /// An answer that is there at once, or in another round; or one that is waited for.
 pub type Asked<'a> = Either<Ready<Settled>, BoxFuture<'a, Settled>>;
 
-type Settled = Result<Arc<Sent>, Halt>;
+pub(super) type Settled = Result<Arc<Sent>, Halt>;
 
 /// Which answers to a question can be used.
 #[derive(Clone, Copy)]
