@@ -12,6 +12,7 @@ mod reach;
 mod record;
 mod returned;
 mod sent;
+mod settle;
 mod shorthand;
 mod wire;
 
