@@ -175,8 +175,19 @@ impl Options {
             };
             let known = self.known.join("`, `");
             let attribute = self.attribute;
-            errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}there are `{known}`"));
+            let instead = rule(attribute, &name);
+            errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}there are `{known}`{instead}"));
         }
+    }
+}
+
+/// What to do instead, for whoever looks for the rules of a form.
+fn rule(attribute: &str, name: &str) -> &'static str {
+    match (attribute, name) {
+        ("`#[arg]`", "min" | "max" | "min_length" | "max_length" | "pattern" | "format" | "range" | "length") => {
+            ", and a rule is for the argument's own type to enforce, with `#[serde(try_from = \"..\")]`"
+        }
+        _ => "",
     }
 }
 

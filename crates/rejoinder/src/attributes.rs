@@ -37,6 +37,46 @@
 /// # }
 /// ```
 ///
+/// # Rules of your own
+///
+/// What an argument may be is up to its type. `try_from` enforces a rule, and the schema tells the model of it; `!try_from`
+/// keeps schemars from describing what it is made from instead.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// #[serde(try_from = "u8")]
+/// #[schemars(!try_from)]
+/// struct Days(#[schemars(range(min = 1, max = 30))] u8);
+///
+/// impl TryFrom<u8> for Days {
+///     type Error = &'static str;
+///
+///     fn try_from(days: u8) -> Result<Self, Self::Error> {
+///         if (1..=30).contains(&days) { Ok(Self(days)) } else { Err("a book is lent for 1 to 30 days") }
+///     }
+/// }
+///
+/// /// Lend a book.
+/// #[tool]
+/// fn lend(days: Days) -> u8 {
+///     days.0
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// let client = Client::new(Server::new("library", "1.0.0").tools(tools![lend]));
+/// assert_eq!(client.list_tools().await?[0].input_schema["properties"]["days"]["maximum"], 30);
+/// let reply = client.call("lend", json!({ "days": 99 })).await?;
+/// assert!(reply.is_error() && reply.text().contains("a book is lent for 1 to 30 days"));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # The function's name
 ///
 /// Beside the function stands a hidden type of its name, which `tools![buy]` speaks of. So no other type and no module of

@@ -2,7 +2,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 
-use super::{bad_arguments::reason, missing::Missing};
+use super::{bad_arguments::reason, missing::Missing, whole::without_zero_fractions};
 
 /// A type that the model can supply: anything that is [`serde::Deserialize`] and [`JsonSchema`].
 #[diagnostic::on_unimplemented(
@@ -49,15 +49,12 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     }
 
     fn read(json: &RawValue) -> Result<Self, (String, String)> {
-        let mut deserializer = serde_json::Deserializer::from_str(json.get());
-        let read = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let path = error.path().to_string();
-            (if path == "." { String::new() } else { path }, reason(&error.into_inner().to_string()))
-        })?;
-        // To the reader of a 128-bit integer, one ends where a fraction begins.
-        let Err(rest) = deserializer.end() else { return Ok(read) };
-        let error = serde_json::from_str(json.get()).and_then(|whole: Value| T::deserialize(whole)).err();
-        Err((String::new(), reason(&error.unwrap_or(rest).to_string())))
+        read(json.get()).or_else(|wrong| match without_zero_fractions(json.get()).map(|integers| read(&integers)) {
+            // Of what is wrong in both, the text that was sent tells more.
+            Some(Err(other)) if other.0 == wrong.0 => Err(wrong),
+            Some(read) => read,
+            None => Err(wrong),
+        })
     }
 
     fn from_value(value: Value) -> Option<Self> {
@@ -70,4 +67,16 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
             spelled.and_then(|value| T::deserialize(value).ok()).ok_or_else(|| reason(&error.to_string()))
         })
     }
+}
+
+fn read<T: DeserializeOwned>(json: &str) -> Result<T, (String, String)> {
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let read = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        (if path == "." { String::new() } else { path }, reason(&error.into_inner().to_string()))
+    })?;
+    // To the reader of a 128-bit integer, one ends where a fraction begins.
+    let Err(rest) = deserializer.end() else { return Ok(read) };
+    let error = serde_json::from_str(json).and_then(|whole: Value| T::deserialize(whole)).err();
+    Err((String::new(), reason(&error.unwrap_or(rest).to_string())))
 }

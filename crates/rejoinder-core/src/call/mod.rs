@@ -17,6 +17,7 @@ mod steps;
 mod texts;
 mod turns;
 mod unknown;
+mod whole;
 
 use std::{
     any::Any,

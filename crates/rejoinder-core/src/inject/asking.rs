@@ -88,6 +88,9 @@ impl Context {
 
     /// Takes a step that must not be taken twice, and records its result for the rest of the call.
     ///
+    /// One key is one step, wherever it is taken: in a loop give each turn a key of its own, or the first one's result is
+    /// that of all.
+    ///
     /// The record travels with the call, and there is no other: a client that sends one request twice, because it lost the
     /// reply, takes the step twice. Where that matters, let the step be idempotent, or states be used once
     /// (`Server::single_use`).

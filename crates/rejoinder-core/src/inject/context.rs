@@ -134,7 +134,8 @@ impl Context {
         std::str::from_utf8(&self.call.facts().request_id).unwrap_or_default()
     }
 
-    /// Cancelled when the client gave up. The function's future is dropped then, so this is for what it spawned.
+    /// Cancelled when the client gave up, and when the call is over in any other way. The function's future is gone by then,
+    /// so this is for what it spawned; how the call ended [`Scope`](crate::inject::Scope) tells.
     pub fn cancellation(&self) -> CancellationToken {
         self.call.cancellation().clone()
     }

@@ -4,7 +4,8 @@ use crate::error::ToolError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool, prompt or resource",
     label = "not a `ToolError`, and nothing that becomes one",
-    note = "every `std::error::Error` becomes a `ToolError` whose text only the log gets to see",
+    note = "every `std::error::Error` becomes a `ToolError` whose text only the log gets to see; what is none, such as \
+            `anyhow::Error`, does with `.map_err(ToolError::hidden)`",
     note = "for a text that the model reads, return `ToolError::new(..)`"
 )]
 pub trait Failure {

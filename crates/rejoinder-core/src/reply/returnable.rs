@@ -70,7 +70,8 @@ macro_rules! failures {
         #[diagnostic::on_unimplemented(
             message = $message,
             label = "not a `ToolError`, and nothing that becomes one",
-            note = "every `std::error::Error` becomes a `ToolError` whose text only the log gets to see",
+            note = "every `std::error::Error` becomes a `ToolError` whose text only the log gets to see; what is none, such as \
+            `anyhow::Error`, does with `.map_err(ToolError::hidden)`",
             note = "for a text that the model reads, return `ToolError::new(..)`"
         )]
         pub trait $name {

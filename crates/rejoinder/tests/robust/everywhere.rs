@@ -104,6 +104,19 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
 }
 
 #[tokio::test]
+async fn a_fraction_of_zeros_does_not_keep_a_number_from_being_an_integer() {
+    let host = Host::start().await;
+    for mut way in Way::all(&host).await {
+        let told = what_is_told(&mut way, "wide", r#"{"most":36893488147419103232.0,"least":-7.00}"#).await;
+        assert_eq!(told, "36893488147419103232 -7", "over {}", way.name());
+        let told = what_is_told(&mut way, "between", r#"{"span":{"from":1.0,"to":3}}"#).await;
+        assert_eq!(told, "2", "over {}", way.name());
+        let told = what_is_told(&mut way, "between", r#"{"span":{"from":1.0,"to":3.5}}"#).await;
+        assert!(told.contains("got the number `3.5`"), "over {}: {told}", way.name());
+    }
+}
+
+#[tokio::test]
 async fn a_name_that_is_there_twice_inside_an_argument_is_refused() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {

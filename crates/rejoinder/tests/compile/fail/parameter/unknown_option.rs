@@ -5,4 +5,9 @@ fn sum(#[arg(defualt = 1)] a: i64) -> i64 {
     a
 }
 
+#[tool]
+fn lend(#[arg(default = 14, max = 30)] days: u8) -> u8 {
+    days
+}
+
 fn main() {}
