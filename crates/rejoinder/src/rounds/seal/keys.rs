@@ -103,12 +103,21 @@ pub enum BadStateKeys {
          by commas, the first of which seals"
     )]
     NotSet,
+    /// The variable has nothing in it.
+    #[error(
+        "REJOINDER_STATE_KEYS is empty: remove it, or give it keys of at least 32 bytes in base64 (`openssl rand -base64 \
+         32`), separated by commas"
+    )]
+    Blank,
     /// The variable is not text.
     #[error(
         "REJOINDER_STATE_KEYS is not text: give it keys of at least 32 bytes in base64 (`openssl rand -base64 32`), \
          separated by commas"
     )]
     NotText,
+    /// What the variable holds is base64, but no keys.
+    #[error("REJOINDER_STATE_KEYS: {0}")]
+    InVariable(Box<Self>),
 }
 
 impl StateKeys {
@@ -162,16 +171,18 @@ impl StateKeys {
         Self::from_text(&Zeroizing::new(value.map_err(|_| BadStateKeys::NotText)?))
     }
 
+    /// What the variable holds.
     pub(super) fn from_text(text: &str) -> Result<Self, BadStateKeys> {
         if text.trim().is_empty() {
-            return Err(BadStateKeys::Empty);
+            return Err(BadStateKeys::Blank);
         }
         let decode = |(index, key): (usize, &str)| {
             let engine = if key.contains(['-', '_']) { URL_SAFE } else { STANDARD };
             let decoded = engine.decode(key.trim()).map_err(|_| BadStateKeys::NotBase64 { position: index + 1 })?;
             Ok(Zeroizing::new(decoded))
         };
-        Self::new(text.split(',').enumerate().map(decode).collect::<Result<Vec<_>, _>>()?.iter())
+        let keys = text.split(',').enumerate().map(decode).collect::<Result<Vec<_>, _>>()?;
+        Self::new(keys.iter()).map_err(|bad| BadStateKeys::InVariable(Box::new(bad)))
     }
 
     /// One key that nobody else has.

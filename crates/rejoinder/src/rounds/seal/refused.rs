@@ -41,7 +41,9 @@ impl Reason {
             Self::NotText => "it is not a string",
             Self::TooLong => "it is longer than any this server makes",
             Self::Malformed => "it is not in the form of a sealed state",
-            Self::UnknownKey => "its key is not one of this server's",
+            Self::UnknownKey => {
+                "its key is not one of this server's: is REJOINDER_STATE_KEYS the same for all of its processes?"
+            }
             Self::Broken => "its seal is broken",
             Self::Envelope => "what is sealed in it is not an envelope this version reads",
             Self::FromTheFuture => "it was sealed in the future: do the clocks of your servers agree?",

@@ -198,8 +198,8 @@ impl Seal {
         if self.keys_are_random {
             tracing::warn!(
                 "states are sealed with a key of this process alone: a call that asks something starts over when its \
-                 next round meets another process. Give all of them the same keys: \
-                 `.state_keys(StateKeys::from_env()?)`"
+                 next round meets another process. Give all of them the same keys: set REJOINDER_STATE_KEYS, which \
+                 `serve_from_args` and `.state_keys_from_env()` read, or call `.state_keys(..)`"
             );
         }
     }

@@ -83,17 +83,19 @@ fn keys_come_from_text() {
     let token = seal(&standard).seal(&call(), b"").unwrap();
     let another = URL_SAFE_NO_PAD.encode(THREE);
     assert!(seal(&format!(" {another}= ,\n{url_safe}")).open(&call(), &token).is_ok());
+    let in_variable = |bad| BadStateKeys::InVariable(Box::new(bad));
     for (bad, why) in [
-        (String::new(), BadStateKeys::Empty),
-        (" ".to_owned(), BadStateKeys::Empty),
-        (format!("{standard},"), BadStateKeys::TooShort { position: 2, length: 0 }),
-        ("c2hvcnQ".to_owned(), BadStateKeys::TooShort { position: 1, length: 5 }),
+        (String::new(), BadStateKeys::Blank),
+        (" ".to_owned(), BadStateKeys::Blank),
+        (format!("{standard},"), in_variable(BadStateKeys::TooShort { position: 2, length: 0 })),
+        ("c2hvcnQ".to_owned(), in_variable(BadStateKeys::TooShort { position: 1, length: 5 })),
         (format!("{another},hunter2!{another}"), BadStateKeys::NotBase64 { position: 2 }),
         (format!("{another},+-{another}"), BadStateKeys::NotBase64 { position: 2 }),
-        (format!("{standard},{url_safe}"), BadStateKeys::Duplicate { position: 2, first: 1 }),
+        (format!("{standard},{url_safe}"), in_variable(BadStateKeys::Duplicate { position: 2, first: 1 })),
     ] {
         let error = StateKeys::from_text(&bad).unwrap_err();
         assert_eq!(error, why);
+        assert!(error.to_string().contains("REJOINDER_STATE_KEYS"), "whoever set it is told where: {error}");
         assert!(!format!("{error} {error:?}").contains("hunter2"));
     }
 }
@@ -108,12 +110,17 @@ fn keys_come_from_the_environment() {
         return;
     }
     let good = URL_SAFE_NO_PAD.encode(ONE);
+    let (short, twice) = (URL_SAFE_NO_PAD.encode([1; 16]), format!("{good},{good}"));
     for (value, expected) in [
         (None, "REJOINDER_STATE_KEYS is not set"),
         (
             Some("secret?"),
             "key 1 in REJOINDER_STATE_KEYS is not base64: a key has at least 32 bytes, from `openssl rand",
         ),
+        (Some(""), "REJOINDER_STATE_KEYS is empty: remove it, or give it keys"),
+        (Some(" "), "REJOINDER_STATE_KEYS is empty: remove it, or give it keys"),
+        (Some(short.as_str()), "REJOINDER_STATE_KEYS: key 1 has 16 bytes"),
+        (Some(twice.as_str()), "REJOINDER_STATE_KEYS: key 2 is the same as key 1"),
         (Some(good.as_str()), "StateKeys(1)"),
     ] {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());

@@ -68,6 +68,13 @@ fn b27_all_refusals_look_the_same_and_tell_nothing() {
 }
 
 #[test]
+fn the_log_says_where_keys_that_differ_come_from() {
+    let token = with_keys(&[ONE]).seal(&call(), b"").unwrap();
+    let log = Log::of(|| assert!(with_keys(&[TWO]).open(&call(), &token).is_err()));
+    assert!(log.contains("is REJOINDER_STATE_KEYS the same for all of its processes?"), "{log}");
+}
+
+#[test]
 fn nothing_that_opens_is_logged() {
     let seal = with_keys(&[ONE]);
     let log = Log::of(|| {
@@ -94,7 +101,7 @@ fn debug_shows_no_secret() {
 fn only_a_random_key_is_warned_about() {
     let random = Seal::new("shop", &StateOptions::default()).unwrap();
     let log = Log::of(|| random.warns_about_keys());
-    assert!(log.contains("WARN") && log.contains("StateKeys::from_env()"), "{log}");
+    assert!(log.contains("WARN") && log.contains("set REJOINDER_STATE_KEYS"), "{log}");
     assert_eq!(Log::of(|| with_keys(&[ONE]).warns_about_keys()), "");
     let log = Log::of(|| random.mentions_keys());
     assert!(log.contains("INFO") && log.contains("a key of this process alone"), "{log}");
