@@ -162,6 +162,7 @@ fn tell_of_keys(seal: &Seal, address: SocketAddr) {
 }
 
 /// Reads an address to listen on, as `--http` takes it: an address and a port, or a port that only this machine reaches.
+/// `localhost` is `127.0.0.1`.
 ///
 /// # Errors
 ///
@@ -172,11 +173,16 @@ fn tell_of_keys(seal: &Seal, address: SocketAddr) {
 ///
 /// assert_eq!(listen_address("0.0.0.0:80"), Ok("0.0.0.0:80".parse().unwrap()));
 /// assert_eq!(listen_address("8000"), Ok("127.0.0.1:8000".parse().unwrap()));
+/// assert_eq!(listen_address("localhost:8000"), Ok("127.0.0.1:8000".parse().unwrap()));
 /// assert!(listen_address("localhost").unwrap_err().contains("127.0.0.1:8000"));
 /// ```
 pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
-    let port = || text.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    let address = text.parse().ok().or_else(port);
+    let port = match text.split_once(':') {
+        Some((host, port)) if host.eq_ignore_ascii_case("localhost") => port,
+        _ => text,
+    };
+    let of_this_machine = || port.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = text.parse().ok().or_else(of_this_machine);
     address.ok_or_else(|| "it takes an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
 }
 
@@ -226,7 +232,10 @@ mod tests {
         let http = |address| Flags::try_parse_from(["server", "--http", address]).map(|flags| flags.http);
         assert_eq!(http("8000").expect("a port"), Some("127.0.0.1:8000".parse().expect("an address")));
         assert_eq!(http("[::1]:1").expect("both"), Some("[::1]:1".parse().expect("an address")));
-        for bad in ["localhost", "127.0.0.1", "80000", ""] {
+        for name in ["localhost:9130", "LocalHost:9130"] {
+            assert_eq!(http(name).expect("this machine"), Some("127.0.0.1:9130".parse().expect("an address")));
+        }
+        for bad in ["localhost", "localhost:", "localhost:80000", "example.com:80", "127.0.0.1", "80000", ""] {
             let told = http(bad).expect_err("no address").to_string();
             assert!(told.contains("an address and a port, such as 127.0.0.1:8000"), "{told}");
         }
