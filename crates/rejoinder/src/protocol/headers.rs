@@ -117,7 +117,11 @@ fn expect(headers: &HeaderMap, name: &HeaderName, shown: &'static str, body: &st
     }
     match single(headers, name, shown)? {
         Some(value) if value == body => Ok(()),
-        Some(_) => Err(RpcError::header_mismatch(format!("the header `{shown}` and the body differ"))),
+        Some(value) => Err(RpcError::header_mismatch(format!(
+            "the header `{shown}` and the body differ: it says `{}`, and the body `{}`",
+            shortened(&value),
+            shortened(body)
+        ))),
         None => Err(RpcError::header_mismatch(format!(
             "the header `{shown}` is missing: here it says `{}`",
             shortened(body)

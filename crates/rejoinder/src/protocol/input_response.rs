@@ -9,11 +9,20 @@ use crate::rounds::Answers;
 /// The answers of a round, by key. Whether one is of use is for its question to say; here it is an answer at all, to a
 /// question of some kind.
 pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
-    let answers = read(&mut Scan::new(raw)).map_err(|error| {
-        RpcError::invalid_params(format!(
-            "`params.inputResponses` must be an object, not `{}`: {error}",
-            shortened(raw)
-        ))
+    let answers = read(&mut Scan::new(raw)).map_err(|unread| {
+        let raw = shortened(raw);
+        RpcError::invalid_params(match unread {
+            Unread::NoObject => {
+                format!("`params.inputResponses` must be an object with an answer under each key, not `{raw}`")
+            }
+            Unread::Key => format!("`params.inputResponses` has a key that is no text: `{raw}`"),
+            Unread::Answer(key) => {
+                format!(
+                    "`params.inputResponses` has something that cannot be read under `{}`: `{raw}`",
+                    shortened(&key)
+                )
+            }
+        })
     })?;
     if let Some((key, answer)) = answers.iter().find(|(_, answer)| !is_answer(answer)) {
         return Err(RpcError::invalid_params(format!(
@@ -26,18 +35,30 @@ pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
     Ok(answers)
 }
 
+/// Why answers were not read.
+#[derive(Debug)]
+enum Unread {
+    /// They are not in an object.
+    NoObject,
+    /// One of the keys is no text, such as half a surrogate pair.
+    Key,
+    /// What is under this key is no value, such as a number that is too large for any.
+    Answer(String),
+}
+
 /// Reads what is JSON already.
-fn read(scan: &mut Scan<'_>) -> Result<Answers, serde_json::Error> {
+fn read(scan: &mut Scan<'_>) -> Result<Answers, Unread> {
     if !scan.open() {
-        return Err(scan.value::<Map<String, Value>>().err().unwrap_or_else(|| serde::de::Error::custom("no object")));
+        return Err(Unread::NoObject);
     }
     let mut first = true;
     let answers = std::iter::from_fn(|| {
         let key = match scan.key(&mut first) {
             Ok(key) => key?,
-            Err(_) => return Some(Err(serde::de::Error::custom("one of its keys is no text"))),
+            Err(_) => return Some(Err(Unread::Key)),
         };
         let answer = filled(scan).map_or_else(|| scan.value::<Value>().map(Sent::from), |form| Ok(Sent::Filled(form)));
+        let answer = answer.map_err(|_| Unread::Answer(key.to_string()));
         Some(answer.map(|answer| (Arc::from(key), Arc::new(answer))))
     });
     answers.collect()
@@ -146,6 +167,21 @@ mod tests {
     fn a_key_that_is_no_text_is_refused_and_not_taken_for_the_end() {
         for raw in [r#"{"\ud800":{"action":"decline"},"sure":{"action":"decline"}}"#, r#"{"a":{}"#, "5", "[]"] {
             assert!(input_responses(raw).is_err(), "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_set_of_answers_is_told_in_our_words() {
+        for (raw, told) in [
+            ("[]", "`params.inputResponses` must be an object with an answer under each key, not `[]`"),
+            ("5", "`params.inputResponses` must be an object with an answer under each key, not `5`"),
+            (r#"{"\ud800":{}}"#, r#"`params.inputResponses` has a key that is no text: `{"\ud800":{}}`"#),
+            (
+                r#"{"sure":1e999}"#,
+                r#"`params.inputResponses` has something that cannot be read under `sure`: `{"sure":1e999}`"#,
+            ),
+        ] {
+            assert_eq!(input_responses(raw).unwrap_err().message, told);
         }
     }
 }

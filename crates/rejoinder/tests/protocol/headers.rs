@@ -43,6 +43,39 @@ async fn a_header_that_is_missing_is_told_with_what_belongs_there() {
 }
 
 #[tokio::test]
+async fn a_header_that_differs_is_told_with_what_both_say() {
+    let long = "x".repeat(1000);
+    let shortened = format!("`Mcp-Name` and the body differ: it says `{}…`, and the body `add`", &long[..100]);
+    for (header, value, says) in [
+        (
+            "mcp-protocol-version",
+            "2025-11-25",
+            "`MCP-Protocol-Version` and the body differ: it says `2025-11-25`, and the body `2026-07-28`",
+        ),
+        (
+            "mcp-method",
+            "tools/list",
+            "`Mcp-Method` and the body differ: it says `tools/list`, and the body `tools/call`",
+        ),
+        ("mcp-name", "sub", "`Mcp-Name` and the body differ: it says `sub`, and the body `add`"),
+        ("mcp-name", "=?base64?c3Vi?=", "`Mcp-Name` and the body differ: it says `sub`, and the body `add`"),
+        ("mcp-name", &long, &shortened),
+    ] {
+        let answer = add().header(header, value).send(&built()).await.json();
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(says), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn an_argument_that_its_header_repeats_is_not_repeated_in_an_error() {
+    let answer =
+        find(json!({ "region": "eu-secret" }), &[("mcp-param-region", "us-secret")]).send(&built()).await.json();
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("differs from its argument: `region`") && !message.contains("secret"), "{message}");
+}
+
+#[tokio::test]
 async fn c61_the_method_header_must_be_there_and_agree() {
     for method in ["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
         let request = || post(method, json!({}));
