@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// Replaces what is offered and tells everybody who wants to know, unless `edit` says that nothing has changed.
-    pub(super) fn change(&self, change: &Change, edit: impl Fn(&mut Registry) -> bool) {
+    pub(super) fn change(&self, change: &Change, mut edit: impl FnMut(&mut Registry) -> bool) {
         let mut is_other = false;
         self.registry.rcu(|registry| {
             let mut changed = Registry::clone(registry);

@@ -14,7 +14,7 @@ use super::{
     engine::Engine,
     hub::Change,
     registry::Registry,
-    wiring::{Check, WiringErrors},
+    wiring::{Check, WiringErrors, hidden},
 };
 
 /// Changes what a running server offers.
@@ -158,7 +158,8 @@ impl ServerHandle {
         self.0.engine()
     }
 
-    /// Checks what is to be added by itself; only all of it together goes onto the server's own shelves.
+    /// Checks what is to be added by itself, and then beside what is there; only all of it together goes onto the server's
+    /// own shelves.
     fn add(
         &self,
         kind: &'static str,
@@ -173,8 +174,13 @@ impl ServerHandle {
         let mut check = Check::new(&engine.dependencies, &engine.options);
         add(&mut check);
         let added = check.finish()?;
-        engine.change(change, |registry| registry.extend(&added));
-        Ok(())
+        let mut mistakes = Vec::new();
+        engine.change(change, |registry| {
+            let is_other = registry.extend(&added);
+            mistakes = added.resources.iter().filter_map(|(uri, _)| hidden(registry, uri)).collect();
+            is_other && mistakes.is_empty()
+        });
+        if mistakes.is_empty() { Ok(()) } else { Err(WiringErrors(mistakes).into()) }
     }
 
     fn remove(&self, change: &Change, remove: impl Fn(&mut Registry) -> bool) {

@@ -57,6 +57,14 @@ impl ResourceEntry {
         }
     }
 
+    /// Whether every URI of the other template is one of this one's too, and its values fit here as well as there.
+    fn takes_all_of(&self, other: &Self) -> bool {
+        let (Some(template), Some(others)) = (&self.template, &other.template) else { return false };
+        template.alike(others).is_some_and(|variables| {
+            variables.into_iter().all(|(ours, theirs)| self.resource.takes_all_of(ours, &other.resource, theirs))
+        })
+    }
+
     /// Whether the resource is a template of many.
     pub(super) fn is_template(&self) -> bool {
         self.template.is_some()
@@ -129,6 +137,23 @@ impl Registry {
         self.prompts.extend(&other.prompts);
         self.resources.extend(&other.resources);
         other.tools.iter().len() + other.prompts.iter().len() + other.resources.iter().len() > 0
+    }
+
+    /// Two templates, one of which is that one, where the first leaves nothing to the second: the second, and the first.
+    pub(super) fn hidden(&self, uri: &str) -> Option<(&str, &str)> {
+        let entry = self.resources.get(uri).filter(|entry| entry.is_template())?;
+        let mut is_before = true;
+        self.resources.iter().find_map(|(other_uri, other)| {
+            if other_uri == uri {
+                is_before = false;
+                return None;
+            }
+            if is_before {
+                other.takes_all_of(entry).then_some((entry.resource.uri(), other_uri))
+            } else {
+                entry.takes_all_of(other).then_some((other_uri, entry.resource.uri()))
+            }
+        })
     }
 
     /// Renders the lists: once for each change, not once for each request.

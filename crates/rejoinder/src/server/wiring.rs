@@ -98,9 +98,10 @@ impl<'a> Check<'a> {
         if self.registry.resources.get(resource.uri()).is_some() {
             self.report(&of, "there are two at this URI; give one of them another");
         }
-        let mut mistakes = Vec::new();
+        let (mut mistakes, uri) = (Vec::new(), resource.uri().to_owned());
         self.registry.add_resource(resource, &mut mistakes);
         mistakes.into_iter().for_each(|mistake| self.report(&of, mistake));
+        self.found.extend(hidden(&self.registry, &uri));
     }
 
     pub(super) fn report(&mut self, of: &str, mistake: impl Into<String>) {
@@ -140,6 +141,15 @@ impl<'a> Check<'a> {
             self.report(of, "a name has 1 to 128 letters, digits, `_`, `-` or `.`");
         }
     }
+}
+
+/// The mistake that a template's URIs are all another's, be it the one at this URI that is hidden or the one that hides it.
+pub(super) fn hidden(registry: &Registry, uri: &str) -> Option<WiringError> {
+    let (second, first) = registry.hidden(uri)?;
+    Some(WiringError {
+        of: format!("resource `{second}`"),
+        mistake: format!("there are two for the same URIs, and `{first}` gets them all; give one of them others"),
+    })
 }
 
 /// Takes back that a tool's schema refuses what it does not name, if that is what it says.

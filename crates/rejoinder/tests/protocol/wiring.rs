@@ -1,6 +1,6 @@
 //! `Server::check()` lists every mistake at once.
 
-use rejoinder::{AddError, BuiltServer, Tool, model, prelude::*, testing::Client};
+use rejoinder::{AddError, BuiltServer, Resource, Tool, model, prelude::*, testing::Client};
 use serde_json::json;
 
 struct Database;
@@ -109,6 +109,61 @@ fn all_mistakes_are_listed_at_once() {
       resource `query://{?id,page}`: `id` may be absent from the URI, so its parameter must be an `Option` or have a default
       resource `more://{id}/{what}{?page}`: the URI's variable `what` is no parameter of its function
     "#);
+}
+
+#[resource("book://{title}")]
+async fn book(title: String) -> String {
+    format!("the book {title}")
+}
+
+/// Nobody would ever get here: every number is a title, too.
+#[resource("book://{number}")]
+async fn by_number(number: u32) -> String {
+    format!("the book number {number}")
+}
+
+#[resource("book://{isbn}")]
+async fn by_isbn(
+    /// What only people read makes no difference.
+    isbn: String,
+) -> String {
+    format!("the book with {isbn}")
+}
+
+#[test]
+fn two_templates_for_the_same_uris_are_a_mistake() {
+    let books = |books: Vec<Resource>| Server::new("books", "1").resources(books).check();
+    insta::assert_snapshot!(books(resources![book, by_isbn, by_number]).unwrap_err(), @"
+    the server cannot be built:
+      resource `book://{isbn}`: there are two for the same URIs, and `book://{title}` gets them all; give one of them others
+      resource `book://{number}`: there are two for the same URIs, and `book://{title}` gets them all; give one of them others
+    ");
+    let again = resources![by_number].remove(0).at("book:/{/number}");
+    assert!(books(vec![resources![by_number].remove(0), again]).is_err(), "the same number, written in another way");
+    assert!(books(vec![resources![book].remove(0), resources![by_isbn].remove(0).at("isbn://{isbn}")]).is_ok());
+}
+
+#[tokio::test]
+async fn a_template_that_leaves_some_uris_to_another_is_none() {
+    let client = Client::new(Server::new("books", "1").resources(resources![by_number, book]));
+    assert_eq!(client.read("book://7").await.unwrap().text(), "the book number 7");
+    assert_eq!(client.read("book://emma").await.unwrap().text(), "the book emma");
+}
+
+#[tokio::test]
+async fn a_template_for_the_uris_of_another_is_not_added_later_either() {
+    let client = Client::new(Server::new("books", "1").resources(resources![by_number, book]));
+    let handle = client.server().handle();
+    let letter = resources![by_isbn].remove(0).at("letter://{isbn}");
+    insta::assert_snapshot!(handle.add_resources([letter, resources![by_isbn].remove(0)]).unwrap_err(), @"
+    nothing was added:
+      resource `book://{isbn}`: there are two for the same URIs, and `book://{title}` gets them all; give one of them others
+    ");
+    assert_eq!(client.list_resource_templates().await.unwrap().len(), 2, "all or nothing");
+    handle.add_resources(resources![book]).expect("it replaces its namesake");
+    handle.remove_resource("book://{title}");
+    handle.add_resources(resources![by_isbn]).expect("its place is free");
+    assert_eq!(client.read("book://emma").await.unwrap().text(), "the book with emma");
 }
 
 #[test]

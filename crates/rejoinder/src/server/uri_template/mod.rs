@@ -4,6 +4,7 @@
 //! disguise (`%2F`) are none. `{+x}` and `{#x}` stand for anything; `{/x}` and `{.x}` bring their own mark. `{?a,b}` and,
 //! where a query has begun, `{&a,b}` are query parameters in any order, each optional.
 
+mod alike;
 mod cut;
 mod parse;
 
@@ -38,11 +39,15 @@ enum Reach {
 impl UriTemplate {
     /// The names of its variables.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
-        let path = self.parts.iter().filter_map(|part| match part {
+        self.in_path().chain(self.query.iter().map(String::as_str))
+    }
+
+    /// The names of those before the query.
+    fn in_path(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
             Part::Variable { name, .. } => Some(name.as_str()),
             Part::Literal(_) => None,
-        });
-        path.chain(self.query.iter().map(String::as_str))
+        })
     }
 
     /// Whether the variable may be absent from a URI.
