@@ -111,6 +111,24 @@ async fn outlived(scope: Scope, ctx: Context, log: Dep<Log>) {
     });
 }
 
+/// Never ends by itself, and notes who is told that it has ended.
+#[tool]
+async fn watches(#[arg(default)] talks: bool, scope: Scope, ctx: Context, log: Dep<Log>) {
+    let (over, inner) = (ctx.cancellation(), log.clone());
+    tokio::spawn(async move {
+        over.cancelled().await;
+        inner.note("task: cancelled");
+    });
+    let inner = log.clone();
+    scope.defer(move |ending| async move { inner.note(format!("deferred: {ending:?}")) });
+    if talks {
+        // From here on the reply is a stream.
+        ctx.progress(1.0).await;
+    }
+    log.note("body");
+    std::future::pending::<()>().await;
+}
+
 /// Asks when it is too late.
 #[tool]
 async fn asks_at_the_end(scope: Scope, ctx: Context, log: Dep<Log>) {
@@ -135,6 +153,7 @@ fn setup() -> (Client, Arc<Log>) {
         end,
         guarded,
         outlived,
+        watches,
         asks_at_the_end
     ]);
     (Client::new(server).answer("sure", rejoinder::Confirmed { yes: true }), log)
@@ -182,11 +201,32 @@ async fn a_round_that_ends_in_a_question_is_torn_down_as_pending() {
 
 #[tokio::test]
 async fn it_runs_although_the_client_has_left() {
-    let (client, log) = setup();
-    let call = tokio::spawn(async move { client.call("end", json!({ "how": "wait" })).await });
-    assert_eq!(log.wait_for(2).await, ["open", "body"]);
-    call.abort();
-    assert_eq!(log.wait_for(3).await, ["dropped", "roll back", "close: Cancelled"]);
+    in_both_eras(async |client, log| {
+        let call = tokio::spawn(async move { client.call("end", json!({ "how": "wait" })).await });
+        assert_eq!(log.wait_for(2).await, ["open", "body"]);
+        call.abort();
+        assert_eq!(log.wait_for(3).await, ["dropped", "roll back", "close: Cancelled"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_test_cancels_a_call_by_dropping_it() {
+    in_both_eras(async |client, log| {
+        for arguments in [json!({}), json!({ "talks": true })] {
+            let begun = tokio::select! {
+                reply = client.call("watches", arguments) => panic!("it never ends: {reply:?}"),
+                begun = log.wait_for(1) => begun,
+            };
+            assert_eq!(begun, ["body"]);
+            let mut told = log.wait_for(2).await;
+            told.sort();
+            assert_eq!(told, ["deferred: Cancelled", "task: cancelled"]);
+        }
+        let reply = client.call("end", json!({ "how": "well" })).await.unwrap();
+        assert_eq!(reply.text(), "done", "other calls go on");
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -95,6 +95,8 @@ impl Client {
     /// In [`Era::Session`] the first request opens a session, which the client and its clones share. Nobody ends it but the
     /// server, when nothing has happened in it [for too long](crate::Server::session_timeout).
     ///
+    /// In both eras, dropping the future of a request cancels it, as `tokio::time::timeout` does.
+    ///
     /// ```
     /// use rejoinder::{Era, prelude::*, testing::Client};
     /// use serde_json::json;
@@ -207,12 +209,14 @@ impl Client {
 
     /// [`Client::open`], and what runs for it is noted.
     pub(super) async fn open_with(&self, method: &str, params: Value, ran: Ran) -> Result<Exchange> {
-        let mut request = match self.era {
-            Era::Session => self.session_request(method, params).await?,
-            _ => self.stateless_request(method, params),
+        let (mut request, taking_back) = match self.era {
+            Era::Session => self.session_request(method, params).await.map(|(request, back)| (request, Some(back)))?,
+            _ => (self.stateless_request(method, params), None),
         };
         request.extensions_mut().insert(ran);
-        Ok(Exchange::open(self.service.clone(), method, request).await)
+        let mut exchange = Exchange::open(self.service.clone(), method, request).await;
+        exchange.taking_back = taking_back;
+        Ok(exchange)
     }
 
     /// A request with the headers that all have, and then the user's.

@@ -6,7 +6,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tower_service::Service;
 
-use super::{Error, Result, RpcError, events::Events};
+use super::{Error, Result, RpcError, events::Events, taking_back::TakingBack};
 use crate::transport::{McpService, ResponseBody};
 
 /// One HTTP request, and the messages that come back: one as JSON, or many as events.
@@ -16,6 +16,8 @@ pub(super) struct Exchange {
     pub(super) headers: HeaderMap,
     body: ResponseBody,
     events: Option<Events>,
+    /// What is done if it is dropped before the reply.
+    pub(super) taking_back: Option<TakingBack>,
 }
 
 /// What came back in the end, and what came before it.
@@ -39,7 +41,8 @@ impl Exchange {
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes).unwrap_or_default();
         let events = kind.starts_with(b"text/event-stream").then(Events::default);
-        Self { method: method.to_owned(), status: parts.status, headers: parts.headers, body, events }
+        let (status, headers) = (parts.status, parts.headers);
+        Self { method: method.to_owned(), status, headers, body, events, taking_back: None }
     }
 
     /// The next message; `None` at the end.
@@ -92,10 +95,13 @@ impl Exchange {
             match (message.get("method").is_some(), message.get("id").is_some()) {
                 (true, false) => notifications.push(message),
                 (true, true) => return Ok(Turn::Asked(message)),
-                (false, _) => match message.get_mut("result") {
-                    Some(result) => return Ok(Turn::Over(result.take())),
-                    None => return Err(self.error(message)),
-                },
+                (false, _) => {
+                    self.taking_back.iter_mut().for_each(TakingBack::is_over);
+                    return match message.get_mut("result") {
+                        Some(result) => Ok(Turn::Over(result.take())),
+                        None => Err(self.error(message)),
+                    };
+                }
             }
         }
         Err(Error::NoReply { method: self.method.clone() })

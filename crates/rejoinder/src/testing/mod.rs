@@ -35,6 +35,7 @@ mod reply;
 mod session;
 mod stateless;
 mod subscription;
+mod taking_back;
 
 pub use answer::Answer;
 pub use client::Client;

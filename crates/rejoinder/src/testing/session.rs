@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue, Method, Request};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-use super::{Client, Error, Result, exchange::Exchange, reply::read};
+use super::{Client, Error, Result, exchange::Exchange, reply::read, taking_back::TakingBack};
 
 /// The newest version of that era.
 const VERSION: &str = "2025-11-25";
@@ -18,13 +18,21 @@ pub(super) struct Session {
 }
 
 impl Client {
-    pub(super) async fn session_request(&self, method: &str, params: Value) -> Result<Request<Full<Bytes>>> {
+    /// A request, and what takes it back.
+    pub(super) async fn session_request(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> Result<(Request<Full<Bytes>>, TakingBack)> {
         let session = self.session.get_or_try_init(|| self.open_session()).await?;
-        Ok(self.in_session(&session.headers, method, params))
+        let id = self.next_id();
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        let cancelled = self.http(Method::POST, session.headers.clone(), cancelled.to_string().into());
+        let request = self.in_session(id, &session.headers, method, params);
+        Ok((request, TakingBack::with(self.service.clone(), cancelled)))
     }
 
-    fn in_session(&self, headers: &HeaderMap, method: &str, mut params: Value) -> Request<Full<Bytes>> {
-        let id = self.next_id();
+    fn in_session(&self, id: u64, headers: &HeaderMap, method: &str, mut params: Value) -> Request<Full<Bytes>> {
         if params.is_null() {
             params = json!({});
         }
@@ -37,7 +45,7 @@ impl Client {
 
     async fn open_session(&self) -> Result<Session> {
         let hello = json!({ "protocolVersion": VERSION, "capabilities": self.capabilities, "clientInfo": self.info });
-        let request = self.in_session(&HeaderMap::new(), "initialize", hello);
+        let request = self.in_session(self.next_id(), &HeaderMap::new(), "initialize", hello);
         let mut exchange = Exchange::open(self.service.clone(), "initialize", request).await;
         let welcome = exchange.finish().await?.result;
         let version: String = read("initialize", &welcome["protocolVersion"])?;
@@ -57,7 +65,7 @@ impl Client {
             return Err(accepted.error(message));
         }
         if let Some(level) = self.log_level {
-            let request = self.in_session(&headers, "logging/setLevel", json!({ "level": level }));
+            let request = self.in_session(self.next_id(), &headers, "logging/setLevel", json!({ "level": level }));
             Exchange::open(self.service.clone(), "logging/setLevel", request).await.finish().await?;
         }
         Ok(Session { headers })
