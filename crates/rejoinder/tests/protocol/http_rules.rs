@@ -18,6 +18,31 @@ async fn c57_a_modern_only_server_takes_post_alone() {
 }
 
 #[tokio::test]
+async fn c57_where_there_are_sessions_a_stateless_client_has_post_alone_too() {
+    let server = built();
+    for verb in ["GET", "DELETE", "PUT"] {
+        let request = || post("tools/list", json!({})).verb(verb);
+        for request in [request(), request().header("mcp-session-id", "x")] {
+            let answer = request.send(&server).await;
+            assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")), "{verb}");
+            assert!(answer.body.contains("requests are sent with POST"), "{}", answer.body);
+        }
+    }
+    for request in [
+        post("tools/list", json!({})).without("mcp-protocol-version"),
+        post("tools/list", json!({})).header("mcp-protocol-version", "2025-11-25"),
+    ] {
+        for verb in ["GET", "DELETE"] {
+            let answer = request.clone().verb(verb).send(&server).await;
+            assert_eq!(answer.status, 400, "{verb}");
+            assert!(answer.body.contains("a session begins with `initialize`"), "{}", answer.body);
+        }
+        let answer = request.verb("PUT").send(&server).await;
+        assert_eq!((answer.status, answer.header("allow")), (405, Some("GET, POST, DELETE")));
+    }
+}
+
+#[tokio::test]
 async fn c57_sessions_and_event_ids_are_neither_read_nor_made() {
     let server = server().modern_only().build().unwrap();
     for (method, params) in one_of_each() {

@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use ::http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
+use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::Full;
@@ -21,7 +21,8 @@ use super::{
 use crate::{
     BoxError,
     protocol::{
-        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session, wrap,
+        Answer, Envelope, Frame, MODERN, Reply, RpcError, Stream, check_for_session, dispatch, error_reply,
+        is_of_session, wrap,
     },
     server::{BuiltServer, Engine},
     transport::session::SessionHttp,
@@ -68,13 +69,15 @@ impl McpService {
             return refusal(&Refused::new(StatusCode::FORBIDDEN, reason));
         }
         let page = Page::of(&parts.headers, &endpoint.engine.options);
-        let preflight = page.as_ref().and_then(|_| Page::preflight(&parts, endpoint.methods()));
+        // Of no use to a POST, which nearly every request is.
+        let methods = (parts.method != Method::POST).then(|| endpoint.methods(&parts.headers));
+        let preflight = page.as_ref().and_then(|_| Page::preflight(&parts, methods.clone()?));
         let mut response = match preflight {
             Some(preflight) => preflight,
             None => endpoint.handle(parts, body).await.unwrap_or_else(|refused| {
                 let mut response = refusal(&refused);
-                if refused.status == StatusCode::METHOD_NOT_ALLOWED {
-                    response.headers_mut().insert(header::ALLOW, endpoint.methods());
+                if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (refused.status, methods) {
+                    response.headers_mut().insert(header::ALLOW, methods);
                 }
                 response
             }),
@@ -143,9 +146,10 @@ where
 }
 
 impl Endpoint {
-    /// The methods of HTTP that there are here.
-    fn methods(&self) -> HeaderValue {
-        HeaderValue::from_static(if self.sessions.is_some() { "GET, POST, DELETE" } else { "POST" })
+    /// The methods of HTTP that there are here for whoever sends these headers.
+    fn methods(&self, headers: &HeaderMap) -> HeaderValue {
+        let has_sessions = self.sessions.is_some() && !is_stateless(headers);
+        HeaderValue::from_static(if has_sessions { "GET, POST, DELETE" } else { "POST" })
     }
 
     /// Answers a request that comes from where requests may come from.
@@ -157,7 +161,9 @@ impl Endpoint {
         let engine = &self.engine;
         if parts.method != Method::POST {
             return match &self.sessions {
-                Some(sessions) if matches!(parts.method, Method::GET | Method::DELETE) => {
+                Some(sessions)
+                    if matches!(parts.method, Method::GET | Method::DELETE) && !is_stateless(&parts.headers) =>
+                {
                     Ok(in_session(sessions, parts, Bytes::new(), Ok(())).await)
                 }
                 _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
@@ -191,6 +197,11 @@ impl Endpoint {
             Answer::Stream(stream) => run(stream, events).await,
         })
     }
+}
+
+/// Whether a client says that it is of the stateless era, where there is nothing to get or delete.
+fn is_stateless(headers: &HeaderMap) -> bool {
+    headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN)
 }
 
 /// Hands a request to the session era.
