@@ -14,10 +14,12 @@ use crate::{
 impl<T> Ask<T> {
     /// Finds the value: known, answered, or asked for.
     pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
-        let (question, read, otherwise, unprompted) = match self.0 {
+        let (question, read, otherwise, unprompted, is_typed) = match self.0 {
             Inner::Known(value) => return Ok(Outcome::Accepted(value)),
             Inner::Mistaken(mistake) => return Err(Halt::Failed(ToolError::mistake(mistake))),
-            Inner::Question { question, read, otherwise, unprompted, .. } => (question, read, otherwise, unprompted),
+            Inner::Question { question, read, otherwise, unprompted, is_typed } => {
+                (question, read, otherwise, unprompted, is_typed)
+            }
         };
         let fits = |answer: &Sent| read.read(answer).map(|_| ());
         let fits = Fits { unprompted, check: &fits };
@@ -31,7 +33,7 @@ impl<T> Ask<T> {
             return match (answer, otherwise) {
                 (Some(answer), _) => read(&answer),
                 (None, Some(value)) => Ok(Outcome::Accepted(value)),
-                (None, None) => Err(Halt::Failed(call.cannot_ask(key, refused))),
+                (None, None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
             };
         }
         let Some(carrier) = carrier else {

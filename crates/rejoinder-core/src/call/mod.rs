@@ -28,9 +28,9 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ask::Carrier,
+    ask::{Carrier, Question},
     error::ToolError,
-    graph::{Doubles, Ran},
+    graph::{Doubles, Ran, Unasked},
 };
 
 pub use argument::Argument;
@@ -109,10 +109,10 @@ impl Call {
         self.0.carrier.get()?.take_mistake()
     }
 
-    /// The client cannot be asked under that key; a test that watches is told which one it is.
-    pub(crate) fn cannot_ask(&self, key: &str, refused: ToolError) -> ToolError {
+    /// The client cannot be asked under that key; a test that watches is told what it is.
+    pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: ToolError) -> ToolError {
         if let Some(ran) = self.extension::<Ran>() {
-            ran.note_unasked(key);
+            ran.note_unasked(Unasked { key: key.to_owned(), question: question.clone(), is_typed });
         }
         refused
     }

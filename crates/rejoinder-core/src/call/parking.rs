@@ -38,7 +38,7 @@ impl Call {
     pub async fn next_round<T>(&self, next: NextRound) -> Result<T, ToolError> {
         for Posed { key, question } in &next.questions {
             if let Some(refused) = question.out_of_reach(self.facts()) {
-                return Err(self.cannot_ask(key, refused));
+                return Err(self.cannot_ask(key, question, true, refused));
             }
         }
         let carrier = self.carrier().ok_or_else(ToolError::nobody_to_ask)?;

@@ -43,7 +43,7 @@ pub use named::{
 pub use needs::needs_below;
 pub use node::{ByName, Edge, ItemNode, Node, NodeArgument, ReadByName, node_id};
 pub use over::{Needed, Wants, over, unless_over};
-pub use ran::Ran;
+pub use ran::{Ran, Unasked};
 pub use report::Report;
 pub use resolver::{Resolver, ResolverParameter, asks_again, is_cached};
 pub use shared::{Awaited, Made, NotShared, Shared, Sharing};

@@ -3,6 +3,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use crate::ask::Question;
+
 /// Which resolvers ran, in order, and what could not be asked: for a test, which puts it into the request's extensions.
 #[derive(Debug, Clone, Default)]
 pub struct Ran(Arc<Mutex<Noted>>);
@@ -10,7 +12,18 @@ pub struct Ran(Arc<Mutex<Noted>>);
 #[derive(Debug, Default)]
 struct Noted {
     ran: Vec<Cow<'static, str>>,
-    unasked: Vec<String>,
+    unasked: Vec<Unasked>,
+}
+
+/// What a client could not be asked.
+#[derive(Debug, Clone)]
+pub struct Unasked {
+    /// Its key.
+    pub key: String,
+    /// The question itself.
+    pub question: Question,
+    /// Whether a type says how to read the answer.
+    pub is_typed: bool,
 }
 
 impl Ran {
@@ -22,8 +35,8 @@ impl Ran {
         self.noted().ran.push(resolver);
     }
 
-    pub(crate) fn note_unasked(&self, key: &str) {
-        self.noted().unasked.push(key.to_owned());
+    pub(crate) fn note_unasked(&self, unasked: Unasked) {
+        self.noted().unasked.push(unasked);
     }
 
     /// The resolvers' names.
@@ -31,8 +44,8 @@ impl Ran {
         std::mem::take(&mut self.noted().ran)
     }
 
-    /// The keys of what the client cannot be asked.
-    pub fn unasked(&self) -> Vec<String> {
+    /// What the client cannot be asked.
+    pub fn unasked(&self) -> Vec<Unasked> {
         self.noted().unasked.clone()
     }
 }

@@ -37,7 +37,7 @@ impl Answer {
         Self::with(json!({ "action": "cancel" }))
     }
 
-    /// This, as it stands: for samples, roots, and answers that no client should give.
+    /// This, as it stands: for choices, samples, roots, and answers that no client should give.
     pub fn with(answer: Value) -> Self {
         Self(Some(answer))
     }

@@ -9,6 +9,7 @@ use super::{
     Answer, Client, Error, Result,
     answer::Script,
     exchange::{Exchange, Outcome, Turn},
+    remedy::remedy,
 };
 use crate::protocol::RpcError;
 
@@ -70,7 +71,7 @@ impl Client {
         self.scripted(key, Script::Always(Answer::cancel()))
     }
 
-    /// Answers with this, as it stands: for samples, roots, and answers that no client should give.
+    /// Answers with this, as it stands: for choices, samples, roots, and answers that no client should give.
     #[must_use]
     pub fn answer_with(self, key: &str, answer: Value) -> Self {
         self.scripted(key, Script::Always(Answer::with(answer)))
@@ -136,7 +137,9 @@ impl Client {
             && self.answers.is_empty()
             && self.capabilities == Default::default()
         {
-            rpc.unanswered = ran.unasked().into_iter().next();
+            let unasked = ran.unasked().into_iter().next();
+            rpc.remedy = unasked.as_ref().map(remedy);
+            rpc.unanswered = unasked.map(|unasked| unasked.key);
         }
         error
     }

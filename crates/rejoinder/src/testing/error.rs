@@ -92,7 +92,7 @@ impl Error {
 
 /// A JSON-RPC error, as it came.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{method}: error {code} (HTTP {}): {message}{}{}", .status.as_u16(), shown(.data), hinted(.unanswered))]
+#[error("{method}: error {code} (HTTP {}): {message}{}{}", .status.as_u16(), shown(.data), hinted(.remedy))]
 pub struct RpcError {
     /// The method that was requested.
     pub method: String,
@@ -106,11 +106,12 @@ pub struct RpcError {
     pub data: Option<Value>,
     /// The key of what the server would have asked, if it could not because the test has no answers at all.
     pub unanswered: Option<String>,
+    /// What would answer that, as it is written in the test.
+    pub remedy: Option<String>,
 }
 
-fn hinted(unanswered: &Option<String>) -> String {
-    let hint = |key| format!("; the test has no answer: add `.answer(\"{key}\", ..)`");
-    unanswered.as_ref().map(hint).unwrap_or_default()
+fn hinted(remedy: &Option<String>) -> String {
+    remedy.as_ref().map(|remedy| format!("; the test has no answer: add `{remedy}`")).unwrap_or_default()
 }
 
 fn shown(data: &Option<Value>) -> String {

@@ -113,7 +113,7 @@ impl Exchange {
             (Some(code), Some(text)) => {
                 let data = message["error"].get_mut("data").map(Value::take);
                 let (method, status) = (self.method.clone(), self.status);
-                Box::new(RpcError { method, status, code, message: text, data, unanswered: None }).into()
+                Box::new(RpcError { method, status, code, message: text, data, unanswered: None, remedy: None }).into()
             }
             _ => Error::unexpected(&self.method, "neither a result nor an error", &message),
         }

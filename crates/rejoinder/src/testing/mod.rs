@@ -30,6 +30,7 @@ mod error;
 mod events;
 mod exchange;
 mod lists;
+mod remedy;
 mod replacing;
 mod reply;
 mod session;

@@ -28,6 +28,73 @@ fn chosen(choice: &str) -> Value {
 }
 
 #[tokio::test]
+async fn a_test_without_an_answer_is_told_what_fits_the_question() {
+    in_both_eras(Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])), async |client| {
+        for (kind, remedy) in [
+            ("choice", r#".answer_with("it", json!({"action":"accept","content":{"choice":"main"}}))"#),
+            ("text", r#".answer("it", rejoinder::Answered { text: "..".into() })"#),
+            ("confirm", r#".answer("it", rejoinder::Confirmed { yes: true })"#),
+            ("form", r#".answer_with("it", json!({"action":"accept","content":{"width":1,"colour":"red"}}))"#),
+            ("name", r#".answer("it", ..)"#),
+            ("visit", r#".answer_with("it", json!({"action":"accept"}))"#),
+            ("roots", r#".answer_with("it", json!({"roots":[{"uri":"file:///.."}]}))"#),
+            (
+                "sample",
+                r#".answer_with("it", json!({"role":"assistant","content":{"type":"text","text":".."},"model":".."}))"#,
+            ),
+        ] {
+            let error = client.call("ask_for", json!({ "kind": kind })).await.unwrap_err();
+            let told = error.to_string();
+            assert!(told.ends_with(&format!("; the test has no answer: add `{remedy}`")), "{told}");
+            assert_eq!(error.rpc().unwrap().unanswered.as_deref(), Some("it"));
+        }
+    })
+    .await;
+}
+
+/// What a test is told to answer does answer.
+#[tokio::test]
+async fn what_fits_is_taken() {
+    let answers = [
+        ("choice", json!({"action":"accept","content":{"choice":"main"}})),
+        ("form", json!({"action":"accept","content":{"width":1,"colour":"red"}})),
+        ("visit", json!({"action":"accept"})),
+        ("roots", json!({"roots":[{"uri":"file:///.."}]})),
+        ("sample", json!({"role":"assistant","content":{"type":"text","text":".."},"model":".."})),
+    ];
+    for (kind, answer) in answers {
+        let client = Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])).answer_with("it", answer);
+        in_both_eras(client, async |client| {
+            assert_eq!(client.call("ask_for", json!({ "kind": kind })).await.unwrap().text(), "answered");
+        })
+        .await;
+    }
+}
+
+/// Asks in that way.
+#[tool]
+async fn ask_for(kind: String, ctx: Context) -> Result<&'static str, ToolError> {
+    let form = || {
+        let colour = Field::<String>::new("colour").one_of(["red", "blue"]);
+        Form::new().with(&Field::<u32>::new("width").min(1_u32)).with(&colour)
+    };
+    let asked = match kind.as_str() {
+        "choice" => {
+            ctx.ask("it", Ask::choice("Which?", [("main", "The main one"), ("next", "Next")])).await.map(|_| ())
+        }
+        "text" => ctx.ask("it", Ask::text("What?")).await.map(|_| ()),
+        "confirm" => ctx.ask("it", Ask::confirm("Sure?")).await.map(|_| ()),
+        "form" => ctx.ask("it", Ask::form("How?", form(), |_| Ok(()))).await,
+        "name" => ctx.ask("it", Ask::<Name>::user("Who?")).await.map(|_| ()),
+        "visit" => ctx.ask("it", Ask::visit("https://example.com/", "Look there")).await.map(|_| ()),
+        "roots" => ctx.ask("it", Ask::roots()).await.map(|_| ()),
+        _ => ctx.ask("it", Ask::sample(Sampling::new("A haiku, please.").max_tokens(50))).await.map(|_| ()),
+    };
+    asked?;
+    Ok("answered")
+}
+
+#[tokio::test]
 async fn one_of_a_list_comes_back_and_nothing_else_does() {
     let arguments = json!({ "branches": ["main", "next"] });
     in_both_eras(client(), async |client| {

@@ -265,7 +265,8 @@ async fn a_test_without_an_answer_is_told_which_one() {
         assert_eq!(error.code(), Some(-32021));
         let told = error.to_string();
         assert!(told.contains("cannot be asked to fill in forms: it did not declare `elicitation.form`"), "{told}");
-        assert!(told.ends_with("; the test has no answer: add `.answer(\"confirm\", ..)`"), "{told}");
+        let remedy = r#"`.answer("confirm", rejoinder::Confirmed { yes: true })`"#;
+        assert!(told.ends_with(&format!("; the test has no answer: add {remedy}")), "{told}");
     })
     .await;
     let other = client(&Arc::default()).answer("user_name", ada());
