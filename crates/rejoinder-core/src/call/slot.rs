@@ -87,6 +87,6 @@ impl<T: Argument + serde::de::DeserializeOwned> Slot for T {
         // Infinity, say, is `null` in JSON, and `null` is no number: what cannot be sent is not shown.
         let shown = param.default.and_then(|default| (default.show)());
         let default = shown.filter(|shown| <T as Argument>::from_value(shown.clone()).is_some());
-        schema.add(param, required, default, <T as Argument>::schema);
+        schema.add::<T>(param, required, default);
     }
 }

@@ -1,7 +1,6 @@
-use std::{fmt, sync::Arc};
+use std::{any::TypeId, fmt, sync::Arc};
 
 use rmcp::model;
-use serde_json::Value;
 
 use super::{Function, Reader, ResourceDetails, ResourceKind, details::icons, prompt::choices, ready::FunctionReader};
 use crate::{graph::ItemNode, inject::Need, reply::ResourceBody, schema::InputSchema};
@@ -18,8 +17,7 @@ pub struct Resource {
     node: &'static ItemNode<'static>,
     arguments: Vec<(String, bool)>,
     choices: Vec<(String, Vec<String>)>,
-    /// What each argument takes: its schema, without what only people read.
-    types: Vec<(String, Value)>,
+    types: Vec<(&'static str, TypeId)>,
 }
 
 impl Resource {
@@ -32,7 +30,7 @@ impl Resource {
             uri: details.uri.to_owned(),
             arguments: schema.arguments().map(|(name, _, required)| (name.to_owned(), required)).collect(),
             choices: choices(&schema),
-            types: schema.arguments().map(|(name, schema, _)| (name.to_owned(), checked(schema))).collect(),
+            types: schema.types().to_vec(),
             reader: Arc::new(FunctionReader::<F>(receiver)),
             needs: F::needs(),
             node: F::node(),
@@ -101,33 +99,16 @@ impl Resource {
         self.choices.iter().find(|(name, _)| name == argument).map(|(_, values)| values.as_slice())
     }
 
-    /// Whether an argument takes every text that an argument of another resource takes, as far as their schemas say.
+    /// Whether an argument certainly takes every text that an argument of another resource takes.
     pub fn takes_all_of(&self, argument: &str, other: &Self, others: &str) -> bool {
+        let any = [TypeId::of::<String>(), TypeId::of::<Option<String>>()];
         let (ours, theirs) = (self.type_of(argument), other.type_of(others));
-        ours.is_some_and(|ours| theirs.is_some() && (takes_any_text(ours) || Some(ours) == theirs))
+        ours.is_some_and(|ours| theirs.is_some() && (any.contains(&ours) || Some(ours) == theirs))
     }
 
-    fn type_of(&self, argument: &str) -> Option<&Value> {
-        self.types.iter().find(|(name, _)| name == argument).map(|(_, schema)| schema)
+    fn type_of(&self, argument: &str) -> Option<TypeId> {
+        self.types.iter().find(|(name, _)| *name == argument).map(|(_, of)| *of)
     }
-}
-
-/// A schema without what only people read.
-fn checked(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    if let Some(schema) = schema.as_object_mut() {
-        schema.retain(|keyword, _| !matches!(keyword.as_str(), "title" | "description" | "default" | "examples"));
-    }
-    schema
-}
-
-/// Whether it says that it is a text, and nothing more.
-fn takes_any_text(schema: &Value) -> bool {
-    let is_text = match &schema["type"] {
-        Value::Array(types) => types.iter().any(|of| of == "string"),
-        of => of == "string",
-    };
-    is_text && schema.as_object().is_some_and(|schema| schema.len() == 1)
 }
 
 impl fmt::Debug for Resource {

@@ -1,10 +1,10 @@
-use std::sync::Arc;
+use std::{any::TypeId, sync::Arc};
 
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use super::{clean::without_null, clean_input, generator};
-use crate::call::{ArgumentSet, Param};
+use crate::call::{Argument, ArgumentSet, Param};
 
 /// The schema of a function's arguments while it is being written.
 #[derive(Debug)]
@@ -12,6 +12,7 @@ pub struct InputSchema {
     generator: SchemaGenerator,
     properties: Map<String, Value>,
     required: Vec<Value>,
+    types: Vec<(&'static str, TypeId)>,
 }
 
 impl InputSchema {
@@ -21,20 +22,16 @@ impl InputSchema {
             generator: generator(|settings| settings.for_deserialize()),
             properties: Map::new(),
             required: Vec::new(),
+            types: Vec::new(),
         };
         S::describe(params, &mut schema);
         schema
     }
 
-    /// Adds one argument.
-    pub fn add(
-        &mut self,
-        param: &Param,
-        required: bool,
-        default: Option<Value>,
-        schema: impl FnOnce(&mut SchemaGenerator) -> Value,
-    ) {
-        let mut schema = schema(&mut self.generator);
+    /// Adds an argument of this type.
+    pub fn add<T: Argument>(&mut self, param: &Param, required: bool, default: Option<Value>) {
+        let mut schema = T::schema(&mut self.generator);
+        self.types.push((param.name, TypeId::of::<T>()));
         if schema == Value::Bool(true) {
             schema = json!({});
         }
@@ -64,6 +61,11 @@ impl InputSchema {
         self.properties
             .iter()
             .map(|(name, schema)| (name.as_str(), schema, self.required.iter().any(|required| required == name)))
+    }
+
+    /// The types of the arguments, by name.
+    pub fn types(&self) -> &[(&'static str, TypeId)] {
+        &self.types
     }
 
     /// The finished schema. Unknown arguments are refused, and it says so.

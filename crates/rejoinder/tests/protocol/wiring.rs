@@ -143,8 +143,29 @@ fn two_templates_for_the_same_uris_are_a_mistake() {
     assert!(books(vec![resources![book].remove(0), resources![by_isbn].remove(0).at("isbn://{isbn}")]).is_ok());
 }
 
+/// A text to the schema, and not every text to the type.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[serde(try_from = "String")]
+struct Shelf(String);
+
+impl TryFrom<String> for Shelf {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.starts_with("shelf-") { Ok(Self(text)) } else { Err("no shelf") }
+    }
+}
+
+#[resource("book://{shelf}")]
+async fn on_shelf(shelf: Shelf) -> String {
+    format!("the books on {}", shelf.0)
+}
+
 #[tokio::test]
 async fn a_template_that_leaves_some_uris_to_another_is_none() {
+    let client = Client::new(Server::new("books", "1").resources(resources![on_shelf, book]));
+    assert_eq!(client.read("book://shelf-7").await.unwrap().text(), "the books on shelf-7");
+    assert_eq!(client.read("book://emma").await.unwrap().text(), "the book emma");
     let client = Client::new(Server::new("books", "1").resources(resources![by_number, book]));
     assert_eq!(client.read("book://7").await.unwrap().text(), "the book number 7");
     assert_eq!(client.read("book://emma").await.unwrap().text(), "the book emma");
