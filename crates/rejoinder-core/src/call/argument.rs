@@ -50,8 +50,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
 
     fn read(json: &RawValue) -> Result<Self, (String, String)> {
         read(json.get()).or_else(|wrong| match without_zero_fractions(json.get()).map(|integers| read(&integers)) {
-            // Of what is wrong in both, the text that was sent tells more.
-            Some(Err(other)) if other.0 == wrong.0 => Err(wrong),
+            // Where no integer was wanted, the number that was sent tells more.
+            Some(Err(other)) if other.0 == wrong.0 && !wrong.1.contains("integer") => Err(wrong),
             Some(read) => read,
             None => Err(wrong),
         })
@@ -79,4 +79,39 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, (String, String)> {
     let Err(rest) = deserializer.end() else { return Ok(read) };
     let error = serde_json::from_str(json).and_then(|whole: Value| T::deserialize(whole)).err();
     Err((String::new(), reason(&error.unwrap_or(rest).to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(try_from = "u8")]
+    struct Days(u8);
+
+    impl TryFrom<u8> for Days {
+        type Error = &'static str;
+
+        fn try_from(days: u8) -> Result<Self, Self::Error> {
+            if days <= 30 { Ok(Self(days)) } else { Err("30 days are the most") }
+        }
+    }
+
+    fn wrong<T: Argument>(json: &str) -> String {
+        let json: Box<RawValue> = serde_json::from_str(json).expect("JSON");
+        T::read(&json).err().expect("it is refused").1
+    }
+
+    #[test]
+    fn of_a_whole_number_with_a_fraction_only_what_else_is_wrong_is_told() {
+        assert_eq!(wrong::<Days>("99.0"), "30 days are the most");
+        assert_eq!(wrong::<Days>("9.5"), "expected an integer from 0 to 255, got the number `9.5`");
+        assert_eq!(wrong::<String>("2.0"), "expected a string, got the number `2.0`");
+        assert_eq!(
+            <Days as Argument>::read(&RawValue::from_string("9.0".into()).expect("JSON")).map(|days| days.0),
+            Ok(9)
+        );
+    }
 }

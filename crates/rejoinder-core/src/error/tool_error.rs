@@ -97,7 +97,9 @@ impl ToolError {
         Self::new("there is nobody to ask: this call has no client behind it; in a test, `testing::Client` is one")
     }
 
-    pub(crate) fn round_is_over() -> Self {
+    /// A task asks, or records, in a round that has ended.
+    #[doc(hidden)]
+    pub fn round_is_over() -> Self {
         Self::new("this round of the call is over: nothing can be asked or recorded in it any more")
     }
 

@@ -21,7 +21,6 @@ pub(super) fn complete(engine: &Arc<Engine>, params: &str, facts: Facts) -> Resu
         let id = String::from_utf8_lossy(&facts.request_id).into_owned();
         let engine = completing;
         let call = engine.call(facts);
-        let _end = call.end_on_drop();
         let (argument, known) = (params.argument, params.context.arguments);
         let reference = params.reference.into();
         match engine.complete(&reference, &argument.name, argument.value, known, call).await {

@@ -39,6 +39,8 @@ struct SoFar {
     notes: Notes,
     /// What was asked by hand before this round.
     before: ByKey<Open>,
+    /// Cancelled when this round is over: what a task has asked in it is not asked any more.
+    over: CancellationToken,
     /// How often in a row the call was to go on later without having got any further.
     resumed: u32,
 }
@@ -67,13 +69,21 @@ impl Live {
     /// The answer that is there, else it is asked.
     async fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Sent>, Halt> {
         let (name, digest) = (Arc::from(key), question.digest());
-        self.so_far().notes.see(&name, digest)?;
+        let over = {
+            let mut so_far = self.so_far();
+            so_far.notes.see(&name, digest)?;
+            so_far.over.clone()
+        };
         let _turn = self.asking.take(key).await;
         let given = self.so_far().notes.progress.answers.get(key).filter(|given| given.digest == digest).cloned();
         if let Some(Given { answer, .. }) = given.filter(|given| (fits.check)(&given.answer).is_ok()) {
             return Ok(answer);
         }
-        let answer = self.pose(key, &question, fits).await?;
+        let answer = tokio::select! {
+            biased;
+            () = over.cancelled() => return Err(Halt::Failed(ToolError::round_is_over())),
+            answer = self.pose(key, &question, fits) => answer?,
+        };
         self.so_far().notes.progress.answers.insert(name, Given { digest, answer: Arc::clone(&answer) });
         Ok(answer)
     }
@@ -97,10 +107,19 @@ impl Live {
 }
 
 impl SoFar {
+    /// Ends the round, and gives what it asked by hand.
+    fn end_round(&mut self) -> Vec<(Arc<str>, Question)> {
+        std::mem::take(&mut self.over).cancel();
+        std::mem::take(&mut self.notes.asked)
+    }
+
     /// Begins another round with the answers to what the last one asked by hand, and tells how often it was resumed.
     fn next_round(&mut self, answers: impl Iterator<Item = (Arc<str>, Sent)>) -> u32 {
         let Notes { progress, seen, unfit, .. } = &mut self.notes;
         self.before = std::mem::take(&mut progress.questions);
+        for (key, _) in unfit.iter() {
+            progress.answers.remove(key);
+        }
         (*seen, *unfit) = Default::default();
         for (key, answer) in answers {
             if let Some(Open { digest, .. }) = self.before.get(&key) {
@@ -133,7 +152,10 @@ impl Carrier for Live {
     fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
         let Given { answer, .. } = self.so_far().notes.progress.answers.get(key).cloned()?;
         match (fits.check)(&answer) {
-            Ok(()) => Some(answer),
+            Ok(()) => {
+                self.so_far().notes.unfit.remove(key);
+                Some(answer)
+            }
             Err(BadAnswer(reason)) => {
                 self.so_far().notes.unfit.insert(key.into(), (answer, reason));
                 None
@@ -146,7 +168,7 @@ impl Carrier for Live {
     }
 
     fn hand_on(&self, next: NextRound) -> Result<(), ToolError> {
-        let SoFar { notes, before, resumed } = &mut *self.so_far();
+        let SoFar { notes, before, resumed, .. } = &mut *self.so_far();
         let got_further = !next.questions.is_empty() || next.state != notes.progress.kept;
         *resumed = if got_further { 0 } else { *resumed + 1 };
         if next.state.is_some() {
@@ -160,7 +182,7 @@ impl Carrier for Live {
 
     fn go_on(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         Box::pin(async move {
-            let asked = std::mem::take(&mut self.so_far().notes.asked);
+            let asked = self.so_far().end_round();
             let answers = try_join_all(asked.iter().map(|(key, question)| self.client.ask(key, question))).await?;
             let keys = asked.into_iter().map(|(key, _)| key);
             let resumed = self.so_far().next_round(keys.zip(answers));

@@ -185,7 +185,11 @@ impl Carrier for Round {
             (None, _, _) => return None,
         };
         match (fits.check)(&given.answer) {
-            Ok(()) => Some(self.now().keep(&key.into(), Usable { given, is_new })),
+            Ok(()) => {
+                let mut now = self.now();
+                now.notes.unfit.remove(key);
+                Some(now.keep(&key.into(), Usable { given, is_new }))
+            }
             Err(BadAnswer(reason)) => {
                 self.now().notes.unfit.insert(key.into(), (given.answer, reason));
                 None

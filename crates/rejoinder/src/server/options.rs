@@ -133,7 +133,8 @@ impl Server {
         self
     }
 
-    /// How long calls in flight may go on once the server is told to stop; 10 seconds unless set.
+    /// How long calls in flight may go on once the server is told to stop; 10 seconds unless set. Closing sessions and what
+    /// calls have deferred may take as long again, each.
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.options.grace = grace;
         self

@@ -143,7 +143,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The mistake that a template's URIs are all another's, be it the one at this URI that is hidden or the one that hides it.
+/// The mistake that a template has the URIs of another, which gets them all, be it the one at this URI that is hidden or the one that hides it.
 pub(super) fn hidden(registry: &Registry, uri: &str) -> Option<WiringError> {
     let (second, first) = registry.hidden(uri)?;
     Some(WiringError {

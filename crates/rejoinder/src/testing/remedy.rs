@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 /// What a test adds to its client to answer that, as it is written there.
 pub(super) fn remedy(unasked: &Unasked) -> String {
     let Unasked { key, question, is_typed } = unasked;
-    let with = |answer: Value| format!(".answer_with(\"{key}\", json!({answer}))");
+    let with = |answer: Value| format!(".answer_with({key:?}, json!({answer}))");
     match question {
         Question::Form { form, .. } if *form == Confirmed::form() => {
-            format!(".answer(\"{key}\", rejoinder::Confirmed {{ yes: true }})")
+            format!(".answer({key:?}, rejoinder::Confirmed {{ yes: true }})")
         }
         Question::Form { form, .. } if *form == Answered::form() => {
-            format!(".answer(\"{key}\", rejoinder::Answered {{ text: \"..\".into() }})")
+            format!(".answer({key:?}, rejoinder::Answered {{ text: \"..\".into() }})")
         }
         // There is no type of which the test could make a value.
         Question::Form { form, .. } if !is_typed => with(json!({ "action": "accept", "content": filled(form) })),
@@ -23,7 +23,7 @@ pub(super) fn remedy(unasked: &Unasked) -> String {
             with(json!({ "role": "assistant", "content": { "type": "text", "text": ".." }, "model": ".." }))
         }
         Question::Roots => with(json!({ "roots": [{ "uri": "file:///.." }] })),
-        _ => format!(".answer(\"{key}\", ..)"),
+        _ => format!(".answer({key:?}, ..)"),
     }
 }
 
@@ -34,7 +34,7 @@ fn filled(form: &Form) -> Map<String, Value> {
     fields.map(|(name, field)| (name.clone(), example(field))).collect()
 }
 
-/// Something that fits a field: what it lists first, or else a value of its type.
+/// Something for a field: what it lists first, or else a value of its type, which may have to meet rules yet.
 fn example(field: &Value) -> Value {
     let listed = [&field["default"], &field["enum"][0], &field["oneOf"][0]["const"], &field["anyOf"][0]["const"]];
     if let Some(value) = listed.into_iter().find(|value| !value.is_null()) {

@@ -1,6 +1,15 @@
 //! What becomes of the answers to what is asked by hand.
 
-use std::{sync::mpsc, thread, time::Duration};
+use std::{
+    pin::pin,
+    sync::{Mutex, mpsc},
+    task::Poll,
+    thread,
+    time::Duration,
+};
+
+use futures_util::poll;
+use tokio::sync::Notify;
 
 use super::*;
 
@@ -57,8 +66,80 @@ async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, ToolE
     Ok(Reply::done(name))
 }
 
+/// Reads each answer in two ways, of which one never fits, and asks for the next.
+#[tool]
+async fn either(rounds: Rounds) -> Reply<String> {
+    let read = (rounds.answer::<Name>("next").is_some(), rounds.answer::<rejoinder::Confirmed>("next").is_some());
+    match rounds.state::<u32>() {
+        Some(4) => Reply::done(format!("{read:?}")),
+        asked => Reply::ask("next", Ask::confirm("Another?")).with_state(asked.map_or(0, |asked| asked + 1)),
+    }
+}
+
+/// Asks something else before it asks again for what did not fit.
+#[tool]
+async fn in_between(rounds: Rounds) -> Reply<String> {
+    let who = rounds.answer::<Name>("a").and_then(Outcome::accepted);
+    match (rounds.state::<u8>(), who) {
+        (Some(1), None) => Reply::ask("b", Ask::<Name>::user("Meanwhile?")).with_state(2),
+        (_, None) => Reply::ask("a", Ask::<Name>::user("Who?")).with_state(rounds.state::<u8>().unwrap_or(1)),
+        (_, Some(Name { name })) => Reply::done(name),
+    }
+}
+
+/// What became of a question that a task asked.
+#[derive(Default)]
+pub(super) struct Left(Notify, Mutex<Option<Result<bool, String>>>);
+
+/// Goes on to another round while a task of the first waits for an answer.
+#[tool]
+async fn leaves_a_question(rounds: Rounds, ctx: Context, left: Dep<Left>) -> Reply<String> {
+    if rounds.state::<u8>().is_none() {
+        let task = left.clone();
+        tokio::spawn(async move {
+            let mut asking = pin!(ctx.ask("sure", Ask::confirm("Delete the copy?")));
+            let at_once = poll!(asking.as_mut());
+            task.0.notify_one();
+            let said = if let Poll::Ready(said) = at_once { said } else { asking.await };
+            *task.1.lock().unwrap() = Some(said.map_err(|error| error.to_string()));
+            task.0.notify_one();
+        });
+        left.0.notified().await;
+        return Reply::resume(1_u8);
+    }
+    left.0.notified().await;
+    Reply::done(format!("{:?}", left.1.lock().unwrap()))
+}
+
 pub(super) fn tools() -> Vec<rejoinder::Tool> {
-    tools![later, purge, purge_and_note, mistyped, looks_back]
+    tools![later, purge, purge_and_note, mistyped, looks_back, either, in_between, leaves_a_question]
+}
+
+#[tokio::test]
+async fn an_answer_that_is_read_is_no_bad_try_although_it_was_also_read_as_something_else() {
+    in_both_eras(Client::new(server()).answer("next", rejoinder::Confirmed { yes: true }), async |client| {
+        let reply = client.call("either", json!({})).await.unwrap();
+        assert_eq!((reply.text(), reply.asked.len()), ("(false, true)".into(), 5));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_did_not_fit_is_gone_in_the_next_round() {
+    in_both_eras(Client::new(server()).answer("a", name("")).answer("b", name("Bob")), async |client| {
+        let reply = client.call("in_between", json!({})).await.unwrap();
+        assert!(reply.text().starts_with("no usable answer to `a` came: "), "{}", reply.text());
+        assert_eq!(reply.asked, [["a"], ["b"], ["a"], ["a"], ["a"]]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn over_a_session_what_a_task_asked_ends_with_its_round() {
+    let client = Client::new(server()).era(Era::Session).answer("sure", rejoinder::Confirmed { yes: true });
+    let reply = client.call("leaves_a_question", json!({})).await.unwrap();
+    let told = "this round of the call is over: nothing can be asked or recorded in it any more";
+    assert_eq!(reply.text(), format!("{:?}", Some(Err::<bool, _>(told))));
 }
 
 #[tokio::test]

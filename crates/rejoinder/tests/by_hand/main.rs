@@ -122,6 +122,7 @@ async fn forever() -> Reply<String> {
 
 fn server() -> Server {
     Server::new("by-hand", "1.0.0")
+        .provide(answers::Left::default())
         .provide(Counters::default())
         .tools(tools![order, crunch, nothing_kept, mixed, hold, forever])
         .tools(answers::tools())

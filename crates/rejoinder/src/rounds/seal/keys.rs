@@ -105,7 +105,7 @@ pub enum BadStateKeys {
     NotSet,
     /// The variable has nothing in it.
     #[error(
-        "REJOINDER_STATE_KEYS is empty: remove it, or give it keys of at least 32 bytes in base64 (`openssl rand -base64 \
+        "REJOINDER_STATE_KEYS is empty: give it keys of at least 32 bytes in base64 (`openssl rand -base64 \
          32`), separated by commas"
     )]
     Blank,

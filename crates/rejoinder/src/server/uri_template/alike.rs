@@ -5,9 +5,12 @@ impl UriTemplate {
     ///
     /// The names in a query stay: they are a part of the URI, in whatever order.
     pub(crate) fn alike<'a>(&'a self, other: &'a Self) -> Option<Vec<(&'a str, &'a str)>> {
-        let (ours, theirs) = (self.without_names(), other.without_names());
         let in_query = |name: &String| other.query.contains(name);
-        if ours != theirs || self.query.len() != other.query.len() || !self.query.iter().all(in_query) {
+        let sizes = |template: &Self| (template.in_path().count(), template.query.len());
+        if sizes(self) != sizes(other)
+            || !self.query.iter().all(in_query)
+            || self.without_names() != other.without_names()
+        {
             return None;
         }
         let same = self.query.iter().map(|name| (name.as_str(), name.as_str()));
@@ -16,17 +19,17 @@ impl UriTemplate {
 
     /// What is written out, and how far each variable between reaches: `x/{y}` and `x{/y}` are one.
     fn without_names(&self) -> (Vec<String>, Vec<Reach>) {
-        let (mut texts, mut reaches) = (vec![String::new()], Vec::new());
+        let (mut texts, mut reaches, mut text) = (Vec::new(), Vec::new(), String::new());
         for part in &self.parts {
-            match (part, texts.last_mut()) {
-                (Part::Literal(text), Some(last)) => last.push_str(text),
-                (Part::Literal(text), None) => texts.push(text.clone()),
-                (Part::Variable { reach, .. }, _) => {
+            match part {
+                Part::Literal(more) => text.push_str(more),
+                Part::Variable { reach, .. } => {
                     reaches.push(*reach);
-                    texts.push(String::new());
+                    texts.push(std::mem::take(&mut text));
                 }
             }
         }
+        texts.push(text);
         (texts, reaches)
     }
 }

@@ -36,7 +36,9 @@ pub(super) async fn drive<O: 'static>(
     };
     // The call is over and takes up nobody's place, however long its client stays away. Of replies that wait there are no
     // more than of calls; beyond that, one whose client is away is lost.
-    if let Some(_untaken) = engine.untaken.begin_below(most) {
+    if notify.is_client_away()
+        && let Some(_untaken) = engine.untaken.begin_below(most)
+    {
         unless_cancelled(session, context, notify.before_reply()).await?;
     }
     Ok(outcome)

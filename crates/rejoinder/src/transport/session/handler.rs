@@ -228,7 +228,6 @@ impl ServerHandler for SessionHandler {
         let _running = self.engine.calls.begin_below(most).ok_or_else(|| wire(RpcError::busy(most)))?;
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
         let call = self.engine.call(facts(&self.session, &context));
-        let _end = call.end_on_drop();
         let argument = request.argument;
         let proposing = self.engine.complete(&reference, &argument.name, argument.value, known, call);
         let proposed = unless_cancelled(&self.session, &context, proposing).await?;

@@ -90,12 +90,13 @@ impl Line {
         Ok(())
     }
 
-    /// Waits for a client who is away, for a while: rmcp forgets a reply that nobody takes. Who has no event to come back
-    /// after is not waited for.
+    /// Whether its client has left, and may come back: who has no event to come back after will not.
+    pub(super) fn is_left(&self) -> bool {
+        self.named.load(Ordering::Relaxed) && self.client.borrow().is_closed()
+    }
+
+    /// Waits for a client who is away, for a while: rmcp forgets a reply that nobody takes.
     pub(super) async fn connected(&self) {
-        if !self.named.load(Ordering::Relaxed) {
-            return;
-        }
         let mut client = self.client.subscribe();
         let back = client.wait_for(|client| !client.is_closed());
         // Time passed or the client is back: both times the reply goes out.

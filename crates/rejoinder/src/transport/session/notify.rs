@@ -43,6 +43,11 @@ impl Notify {
         }
     }
 
+    /// Whether the client has left, and may come back.
+    pub(super) fn is_client_away(&self) -> bool {
+        self.stream.is_left()
+    }
+
     /// Waits for a client that is away, so that the reply is not sent to nobody.
     pub(super) async fn before_reply(&self) {
         self.stream.connected().await;

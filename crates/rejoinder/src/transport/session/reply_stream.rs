@@ -20,7 +20,8 @@ impl ReplyStream {
     /// Ends the client's connection while the call goes on, and asks the client to come back after `retry` for what
     /// is sent from then on.
     ///
-    /// For calls that last so long that an open connection is a burden. The reply waits for the client for a minute.
+    /// For calls that last so long that an open connection is a burden. The reply waits for the client for a minute,
+    /// unless too many do or the server stops.
     /// Tells whether it was done: clients before 2025-11-25 do not know how to come back, and stay connected.
     pub async fn disconnect(&self, retry: Duration) -> bool {
         match &self.0 {
@@ -43,6 +44,11 @@ impl ReplyStream {
             Some(line) => line.ended().await,
             None => std::future::pending().await,
         }
+    }
+
+    /// Whether its client has left, and may come back.
+    pub(super) fn is_left(&self) -> bool {
+        self.0.as_ref().is_some_and(|line| line.is_left())
     }
 
     /// Waits for a client that has left the stream.
