@@ -99,76 +99,76 @@ pub struct Choices {
 
 /// Asks the client's model.
 #[tool]
-pub async fn test_sampling(prompt: String, ctx: Context) -> Result<String, ToolError> {
+pub async fn test_sampling(prompt: String, ctx: Context) -> Result<String, CallError> {
     let sample = ctx.ask("sample", Ask::sample(Sampling::new(prompt).max_tokens(100))).await?;
     Ok(format!("LLM response: {}", sample.text()))
 }
 
 /// Asks the user for an account.
 #[tool]
-pub async fn test_elicitation(message: String, ctx: Context) -> Result<String, ToolError> {
-    let outcome: Outcome<Account> = ctx.outcome("account", Ask::user(message)).await?;
+pub async fn test_elicitation(message: String, ctx: Context) -> Result<String, CallError> {
+    let outcome: Outcome<Account> = ctx.try_ask("account", Ask::user(message)).await?;
     Ok(format!("User response: {outcome:?}"))
 }
 
 /// Asks with a default for everything.
 #[tool]
-pub async fn test_elicitation_sep1034_defaults(ctx: Context) -> Result<String, ToolError> {
-    let outcome: Outcome<Defaults> = ctx.outcome("defaults", Ask::user("Please review the defaults")).await?;
+pub async fn test_elicitation_sep1034_defaults(ctx: Context) -> Result<String, CallError> {
+    let outcome: Outcome<Defaults> = ctx.try_ask("defaults", Ask::user("Please review the defaults")).await?;
     Ok(format!("Elicitation completed: {outcome:?}"))
 }
 
 /// Asks with choices of every kind.
 #[tool]
-pub async fn test_elicitation_sep1330_enums(ctx: Context) -> Result<String, ToolError> {
-    let outcome: Outcome<Choices> = ctx.outcome("choices", Ask::user("Please choose")).await?;
+pub async fn test_elicitation_sep1330_enums(ctx: Context) -> Result<String, CallError> {
+    let outcome: Outcome<Choices> = ctx.try_ask("choices", Ask::user("Please choose")).await?;
     Ok(format!("Elicitation completed: {outcome:?}"))
 }
 
 /// Asks who is there; a streaming reply would be the wrong place to ask.
 #[tool]
-pub async fn test_streaming_elicitation(ctx: Context) -> Result<String, ToolError> {
+pub async fn test_streaming_elicitation(ctx: Context) -> Result<String, CallError> {
     Ok(ctx.ask::<UserName>("user_name", Ask::user("What is your name?")).await?.name)
 }
 
 /// One question.
 #[tool]
-pub async fn test_input_required_result_elicitation(ctx: Context) -> Result<String, ToolError> {
-    let UserName { name } = ctx.ask("user_name", Ask::user("What is your name?").unprompted()).await?;
+pub async fn test_input_required_result_elicitation(ctx: Context) -> Result<String, CallError> {
+    let UserName { name } = ctx.ask("user_name", Ask::user("What is your name?").allow_unsolicited()).await?;
     Ok(format!("Hello, {name}!"))
 }
 
 /// A question to the client's model.
 #[tool]
-pub async fn test_input_required_result_sampling(ctx: Context) -> Result<String, ToolError> {
+pub async fn test_input_required_result_sampling(ctx: Context) -> Result<String, CallError> {
     let question = Sampling::new("What is the capital of France?").max_tokens(100);
     Ok(ctx.ask("capital_question", Ask::sample(question)).await?.text())
 }
 
 /// The client's roots.
 #[tool]
-pub async fn test_input_required_result_list_roots(ctx: Context) -> Result<String, ToolError> {
+pub async fn test_input_required_result_list_roots(ctx: Context) -> Result<String, CallError> {
     let roots = ctx.ask("client_roots", Ask::roots()).await?.roots;
     Ok(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>().join(", "))
 }
 
 /// A question whose state is checked.
 #[tool]
-pub async fn test_input_required_result_request_state(ctx: Context) -> Result<&'static str, ToolError> {
+pub async fn test_input_required_result_request_state(ctx: Context) -> Result<&'static str, CallError> {
     let _: Fine = ctx.ask("confirm", Ask::user("Please confirm")).await?;
     Ok("state-ok")
 }
 
 /// A question whose state somebody tampers with.
 #[tool]
-pub async fn test_input_required_result_tampered_state(ctx: Context) -> Result<&'static str, ToolError> {
+pub async fn test_input_required_result_tampered_state(ctx: Context) -> Result<&'static str, CallError> {
     let _: Fine = ctx.ask("confirm", Ask::user("Please confirm")).await?;
     Ok("state-ok")
 }
 
 /// Three questions of three kinds at once.
 #[tool]
-pub async fn test_input_required_result_multiple_inputs(ctx: Context) -> Result<String, ToolError> {
+pub async fn test_input_required_result_multiple_inputs(ctx: Context) -> Result<String, CallError> {
     let greeting = Sampling::new("Generate a greeting").max_tokens(50);
     let (name, greeting, roots): (Result<UserName, _>, Result<Sample, _>, Result<Roots, _>) = tokio::join!(
         ctx.ask("user_name", Ask::user("What is your name?")),
@@ -180,7 +180,7 @@ pub async fn test_input_required_result_multiple_inputs(ctx: Context) -> Result<
 
 /// A question that waits for the answer to another.
 #[tool]
-pub async fn test_input_required_result_multi_round(ctx: Context) -> Result<String, ToolError> {
+pub async fn test_input_required_result_multi_round(ctx: Context) -> Result<String, CallError> {
     let UserName { name } = ctx.ask("step1", Ask::user("Step 1: What is your name?")).await?;
     let Colour { color } = ctx.ask("step2", Ask::user(format!("Step 2: {name}, what is your favorite color?"))).await?;
     Ok(format!("Hi {name}, your favorite color is {color}."))
@@ -188,10 +188,10 @@ pub async fn test_input_required_result_multi_round(ctx: Context) -> Result<Stri
 
 /// Asks only what the client can answer.
 #[tool]
-pub async fn test_input_required_result_capabilities(ctx: Context) -> Result<String, ToolError> {
+pub async fn test_input_required_result_capabilities(ctx: Context) -> Result<String, CallError> {
     let stranger = UserName { name: "stranger".into() };
     let (name, greeting): (Result<UserName, _>, Result<Sample, _>) = tokio::join!(
-        ctx.ask("user_name", Ask::user("What is your name?").or_if_unsupported(stranger)),
+        ctx.ask("user_name", Ask::user("What is your name?").fallback(stranger)),
         ctx.ask("greeting", Ask::sample(Sampling::new("Generate a greeting").max_tokens(50))),
     );
     Ok(format!("{}, {}", greeting?.text(), name?.name))
@@ -199,7 +199,7 @@ pub async fn test_input_required_result_capabilities(ctx: Context) -> Result<Str
 
 /// A prompt that asks.
 #[prompt]
-pub async fn test_input_required_result_prompt(ctx: Context) -> Result<String, ToolError> {
+pub async fn test_input_required_result_prompt(ctx: Context) -> Result<String, CallError> {
     let About { context } = ctx.ask("user_context", Ask::user("What is this about?")).await?;
     Ok(format!("Write something about {context}."))
 }

@@ -47,15 +47,15 @@ pub async fn test_multiple_content_types() -> [ContentBlock; 3] {
 
 /// An error that the model reads.
 #[tool]
-pub async fn test_error_handling() -> Result<(), ToolError> {
-    Err(ToolError::new("This tool intentionally returns an error for testing"))
+pub async fn test_error_handling() -> Result<(), CallError> {
+    Err(CallError::new("This tool intentionally returns an error for testing"))
 }
 
 /// Progress before the result.
 #[tool]
 pub async fn test_tool_with_progress(ctx: Context) -> &'static str {
     for step in [0.0, 50.0, 100.0] {
-        ctx.progress(step).of(100.0).await;
+        ctx.progress(step).total(100.0).await;
         sleep(Duration::from_millis(50)).await;
     }
     "done"
@@ -94,9 +94,9 @@ pub async fn test_custom_header(#[arg(header = "Value")] value: String) -> Strin
 
 /// Works only for clients that can sample.
 #[tool]
-pub async fn test_missing_capability(ctx: Context) -> Result<&'static str, ToolError> {
+pub async fn test_missing_capability(ctx: Context) -> Result<&'static str, CallError> {
     if ctx.capabilities().sampling.is_none() {
-        return Err(ToolError::missing_capability(json!({ "sampling": {} })));
+        return Err(CallError::missing_capability(json!({ "sampling": {} })));
     }
     Ok("the client can sample")
 }
@@ -109,7 +109,7 @@ async fn ephemeral() -> &'static str {
 
 /// Changes the list of tools, and changes it back.
 #[tool]
-pub async fn test_trigger_tool_change(server: ServerHandle) -> Result<&'static str, ToolError> {
+pub async fn test_trigger_tool_change(server: ServerHandle) -> Result<&'static str, CallError> {
     server.add_tools(tools![ephemeral])?;
     server.remove_tool("ephemeral");
     Ok("changed and changed back")
@@ -117,7 +117,7 @@ pub async fn test_trigger_tool_change(server: ServerHandle) -> Result<&'static s
 
 /// Changes the list of prompts, and changes it back.
 #[tool]
-pub async fn test_trigger_prompt_change(server: ServerHandle) -> Result<&'static str, ToolError> {
+pub async fn test_trigger_prompt_change(server: ServerHandle) -> Result<&'static str, CallError> {
     server.add_prompts(prompts![prompts::ephemeral])?;
     server.remove_prompt("ephemeral");
     Ok("changed and changed back")

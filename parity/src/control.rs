@@ -27,8 +27,8 @@ pub fn reword(
     /// What it asks from now on
     text: String,
     script: Dep<Script>,
-) -> Result<&'static str, ToolError> {
-    let unknown = |known| ToolError::new(format!("`{resolver}` has no words to change; these have: {known}"));
+) -> Result<&'static str, CallError> {
+    let unknown = |known| CallError::new(format!("`{resolver}` has no words to change; these have: {known}"));
     script.reword(&resolver, text).map_err(unknown)?;
     Ok("reworded")
 }

@@ -95,15 +95,15 @@ pub fn boom(script: Dep<Script>) -> Result<u32, io::Error> {
 }
 
 #[resolver]
-pub fn boom_tool(script: Dep<Script>) -> Result<u32, ToolError> {
+pub fn boom_tool(script: Dep<Script>) -> Result<u32, CallError> {
     script.ran("boom_tool");
-    Err(ToolError::new("told you"))
+    Err(CallError::new("told you"))
 }
 
 #[resolver]
-pub fn boom_mcp(script: Dep<Script>) -> Result<u32, ToolError> {
+pub fn boom_mcp(script: Dep<Script>) -> Result<u32, CallError> {
     script.ran("boom_mcp");
-    Err(ToolError::protocol(-32099, "proto", Some(json!({ "k": 1 }))))
+    Err(CallError::protocol(-32099, "proto", Some(json!({ "k": 1 }))))
 }
 
 /// A resolver of the same name as another.

@@ -1,11 +1,11 @@
-use rejoinder::{IntoReply, OutputSchema, model::CallToolResult, prelude::*};
+use rejoinder::{IntoToolResult, OutputSchema, model::CallToolResult, prelude::*};
 use serde_json::json;
 
 /// A text, and the same as `structuredContent`: what the Python SDK makes of a function that returns a `str`.
 pub struct Said(pub String);
 
-impl IntoReply for Said {
-    fn into_reply(self) -> Result<CallToolResult, ToolError> {
+impl IntoToolResult for Said {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
         let structured = json!({ "result": self.0 });
         let mut reply = self.0.into_reply()?;
         reply.structured_content = Some(structured);

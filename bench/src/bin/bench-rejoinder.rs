@@ -36,9 +36,9 @@ fn confirm(path: &str) -> Ask<Confirm> {
 
 /// Remove a folder
 #[tool]
-async fn remove(path: String, #[resolve(confirm)] confirm: Confirm) -> Result<String, ToolError> {
+async fn remove(path: String, #[resolve(confirm)] confirm: Confirm) -> Result<String, CallError> {
     if !confirm.yes {
-        return Err(ToolError::new("not removed"));
+        return Err(CallError::new("not removed"));
     }
     Ok(two_rounds::removed(&path))
 }

@@ -2,12 +2,8 @@
 //!
 //! In a chain each resolver needs the one before it; in a fan none needs another, and all of them run at once.
 
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
+use rejoinder::Tool;
 use rejoinder::prelude::*;
-use rejoinder_core::call::Call;
-use rejoinder_core::item::Tool;
 
 /// The two ways in which resolvers can need each other, and how many there are: a tool takes at most 16 parameters.
 pub const SHAPES: [(&str, [usize; 4]); 2] = [("chain", [0, 1, 8, 32]), ("fan", [0, 1, 8, 16])];
@@ -25,10 +21,7 @@ pub fn tools() -> impl Iterator<Item = (String, Tool)> {
 ///
 /// If it does not succeed at once.
 pub fn call(tool: &Tool) {
-    let (ready, _) = tool.reader().read("{}").expect("it has no arguments");
-    let running = pin!(ready.run(Call::detached()));
-    let done = running.poll(&mut Context::from_waker(Waker::noop()));
-    assert!(matches!(done, Poll::Ready(Ok(_))), "nothing here waits or fails");
+    rejoinder::__private::call_at_once(tool);
 }
 
 /// No resolver.
@@ -127,7 +120,7 @@ mod tests {
     async fn each_resolver_runs_and_adds_one() {
         let client = Client::new(Server::new("bench", "1.0.0").tools(tools![chain_32, fan_16]));
         for (tool, resolvers) in [("chain_32", 32), ("fan_16", 16)] {
-            let reply = client.call(tool, serde_json::json!({})).await.unwrap();
+            let reply = client.call_tool(tool, serde_json::json!({})).await.unwrap();
             assert_eq!((reply.text(), reply.ran[0].len()), (resolvers.to_string(), resolvers));
         }
     }

@@ -57,7 +57,7 @@ impl Kind {
         })
     }
 
-    /// The method that a block under `#[group]` gains.
+    /// The method that a block under `#[handlers]` gains.
     pub(crate) fn method(self) -> Ident {
         ident(match self {
             Self::Tool => "tools",

@@ -50,7 +50,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// On a parameter:
 ///
-/// * `#[arg(name = "..", default = .., complete = path)]`, where `path` is an `async fn(Completing) -> Vec<String>` that
+/// * `#[arg(name = "..", default = .., complete = path)]`, where `path` is an `async fn(CompletionRequest) -> Vec<String>` that
 ///   proposes values while the user types;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the client could.
@@ -101,7 +101,7 @@ pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// (It is not called `tools`, because the list `tools![..]` is: macros of both kinds share their names.)
 #[proc_macro_attribute]
-pub fn group(options: TokenStream, item: TokenStream) -> TokenStream {
+pub fn handlers(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::impl_block(options.into(), &item.into()).into()
 }
 

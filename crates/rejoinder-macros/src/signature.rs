@@ -9,7 +9,7 @@ use crate::{errors::Errors, kind::Kind, names, types};
 pub(crate) enum Place {
     /// In a module.
     Free,
-    /// In an `impl` block of this type, under `#[group]`.
+    /// In an `impl` block of this type, under `#[handlers]`.
     Block(TokenStream),
 }
 
@@ -69,7 +69,7 @@ fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut
     let Some(FnArg::Receiver(receiver)) = signature.inputs.first() else { return false };
     let shared = matches!(&receiver.kind, ReceiverKind::Reference(_, None, None));
     if matches!(place, Place::Free) {
-        errors.at(receiver, format!("a {word} with `self` needs `#[group]` on the `impl` block around it"));
+        errors.at(receiver, format!("a {word} with `self` needs `#[handlers]` on the `impl` block around it"));
     } else if !shared {
         let why = "because calls run at the same time: keep what changes in a `Mutex` or an atomic";
         errors.at(receiver, format!("a {word} takes `&self`, {why}"));

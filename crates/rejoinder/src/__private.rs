@@ -1,13 +1,13 @@
 //! What the macros write paths to. Not public: it changes without notice.
 
-pub use rejoinder_core::{
+pub use crate::{
     BoxFuture,
     ask::{
         FromOutcome, Keeps, NotAsk, NotForm, NotResult, NotResultOfAsk, Outcome, Returned, Shape, Value as KeptValue,
         shape,
     },
     call::{Call, Completes, Default, DefaultOf, HasDefault, Param, ReadParams, Shown},
-    error::{Halt, ToolError},
+    error::{CallError, Halt},
     form::{ChoicesField, DerivedField, Elicit, ElicitEnum, Field, Form, FormErrors, Format, TextField},
     graph::{
         Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, Functions, GenericOver, Halts, HasArgument,
@@ -46,3 +46,15 @@ pub use crate::rounds::seal::fuzz as fuzz_state;
 
 /// For the bench: seals a state and opens it again.
 pub use crate::rounds::seal::MeasuredSeal;
+
+/// For the bench: calls a tool without arguments as the server does, but for the network.
+///
+/// # Panics
+///
+/// If it does not succeed at once.
+pub fn call_at_once(tool: &Tool) {
+    use futures_util::FutureExt;
+    let (ready, _) = tool.reader().read("{}").expect("it has no arguments");
+    let done = ready.run(Call::detached()).now_or_never();
+    assert!(matches!(done, Some(Ok(_))), "nothing here waits or fails");
+}

@@ -31,7 +31,7 @@
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![buy]));
-/// assert_eq!(client.call("buy", json!({ "item": "tea", "count": 2 })).await?.text(), "2 tea for 6");
+/// assert_eq!(client.call_tool("buy", json!({ "item": "tea", "count": 2 })).await?.text(), "2 tea for 6");
 /// assert_eq!(client.list_tools().await?[0].input_schema["required"], json!(["item"]));
 /// # Ok(())
 /// # }
@@ -71,7 +71,7 @@
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let client = Client::new(Server::new("library", "1.0.0").tools(tools![lend]));
 /// assert_eq!(client.list_tools().await?[0].input_schema["properties"]["days"]["maximum"], 30);
-/// let reply = client.call("lend", json!({ "days": 99 })).await?;
+/// let reply = client.call_tool("lend", json!({ "days": 99 })).await?;
 /// assert!(reply.is_error() && reply.text().contains("a book is lent for 1 to 30 days"));
 /// # Ok(())
 /// # }
@@ -105,10 +105,10 @@ pub use rejoinder_macros::tool;
 /// Arguments of prompts come as texts: a parameter is a `String`, or something that a text spells.
 ///
 /// ```
-/// use rejoinder::{Completing, prelude::*, testing::Client};
+/// use rejoinder::{CompletionRequest, prelude::*, testing::Client};
 /// use serde_json::json;
 ///
-/// async fn languages(completing: Completing) -> Vec<String> {
+/// async fn languages(completing: CompletionRequest) -> Vec<String> {
 ///     let known = ["Python", "Rust"].map(String::from);
 ///     known.into_iter().filter(|name| name.starts_with(&completing.value)).collect()
 /// }
@@ -122,7 +122,7 @@ pub use rejoinder_macros::tool;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let client = Client::new(Server::new("reviews", "1.0.0").prompts(prompts![review]));
-/// let prompt = client.get("review", json!({ "code": "1 + 1", "language": "Rust" })).await?;
+/// let prompt = client.get_prompt("review", json!({ "code": "1 + 1", "language": "Rust" })).await?;
 /// assert_eq!(prompt.text(), "Review this Rust:\n1 + 1");
 /// # Ok(())
 /// # }
@@ -144,17 +144,17 @@ pub use rejoinder_macros::prompt;
 ///
 /// /// A file.
 /// #[resource("files://{path}{?lines}", mime_type = "text/plain")]
-/// async fn file(path: String, lines: Option<usize>) -> Result<String, ToolError> {
+/// async fn file(path: String, lines: Option<usize>) -> Result<String, CallError> {
 ///     match path.as_str() {
 ///         "poem" => Ok("roses\nviolets".lines().take(lines.unwrap_or(9)).collect()),
-///         _ => Err(ToolError::new("there is no such file")),
+///         _ => Err(CallError::new("there is no such file")),
 ///     }
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let client = Client::new(Server::new("files", "1.0.0").resources(resources![file]));
-/// assert_eq!(client.read("files://poem?lines=1").await?.text(), "roses");
+/// assert_eq!(client.read_resource("files://poem?lines=1").await?.text(), "roses");
 /// # Ok(())
 /// # }
 /// ```
@@ -181,9 +181,9 @@ pub use rejoinder_macros::resource;
 ///
 /// /// By name: `user` is the tool's argument. A service is injected, as everywhere.
 /// #[resolver]
-/// fn number(user: &str, users: Dep<Users>) -> Result<usize, ToolError> {
+/// fn number(user: &str, users: Dep<Users>) -> Result<usize, CallError> {
 ///     let number = users.0.iter().position(|name| *name == user);
-///     number.ok_or_else(|| ToolError::new(format!("there is no {user}")))
+///     number.ok_or_else(|| CallError::new(format!("there is no {user}")))
 /// }
 ///
 /// /// Takes what another one makes, and asks.
@@ -200,8 +200,8 @@ pub use rejoinder_macros::resource;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let client = Client::new(Server::new("users", "1.0.0").provide(Users(&["ada", "bob"])).tools(tools![remove]));
-/// assert_eq!(client.call("remove", json!({ "user": "bob" })).await?.text(), "bob, number 1, is gone");
-/// assert_eq!(client.call("remove", json!({ "user": "eve" })).await?.text(), "there is no eve");
+/// assert_eq!(client.call_tool("remove", json!({ "user": "bob" })).await?.text(), "bob, number 1, is gone");
+/// assert_eq!(client.call_tool("remove", json!({ "user": "eve" })).await?.text(), "there is no eve");
 /// # Ok(())
 /// # }
 /// ```
@@ -227,7 +227,7 @@ pub use rejoinder_macros::resolver;
 
 /// Lets the methods of a type be tools, prompts, resources and resolvers. Resolvers are named `Self::name`, in the group alone.
 ///
-/// A type may have several such blocks, if each names its methods: `#[group(tools = more_tools)]`.
+/// A type may have several such blocks, if each names its methods: `#[handlers(tools = more_tools)]`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -239,12 +239,12 @@ pub use rejoinder_macros::resolver;
 ///     prices: Vec<(&'static str, u32)>,
 /// }
 ///
-/// #[group]
+/// #[handlers]
 /// impl Shop {
 ///     #[resolver]
-///     fn price(&self, item: &str) -> Result<u32, ToolError> {
+///     fn price(&self, item: &str) -> Result<u32, CallError> {
 ///         let price = self.prices.iter().find(|(name, _)| *name == item);
-///         price.map(|(_, price)| *price).ok_or_else(|| ToolError::new(format!("we have no {item}")))
+///         price.map(|(_, price)| *price).ok_or_else(|| CallError::new(format!("we have no {item}")))
 ///     }
 ///
 ///     /// Buy something.
@@ -258,11 +258,11 @@ pub use rejoinder_macros::resolver;
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let shop = Arc::new(Shop { prices: vec![("tea", 3)] });
 /// let client = Client::new(Server::new("shop", "1.0.0").tools(shop.tools()));
-/// assert_eq!(client.call("buy", json!({ "item": "tea" })).await?.text(), "tea for 3");
+/// assert_eq!(client.call_tool("buy", json!({ "item": "tea" })).await?.text(), "tea for 3");
 /// # Ok(())
 /// # }
 /// ```
-pub use rejoinder_macros::group;
+pub use rejoinder_macros::handlers;
 
 /// Makes a struct a form that the user can be asked to fill in.
 ///

@@ -17,9 +17,9 @@
 //!     /// How often
 //!     #[arg(default = 1)] times: u8,
 //!     greetings: Dep<Greetings>, // provided once, below; the model neither sees nor supplies it
-//! ) -> Result<String, ToolError> {
+//! ) -> Result<String, CallError> {
 //!     if name.is_empty() {
-//!         return Err(ToolError::new("say whom to greet, such as `Ada`"));
+//!         return Err(CallError::new("say whom to greet, such as `Ada`"));
 //!     }
 //!     Ok(format!("{}, {name}!\n", greetings.0).repeat(times.into()))
 //! }
@@ -32,7 +32,7 @@
 //! ```
 //!
 //! Besides tools there are prompts ([`macro@prompt`]) and resources ([`macro@resource`]), which take the same parameters;
-//! [`macro@group`] makes them of the methods of a type. A function that is marked stays a function: call it in a unit test.
+//! [`macro@handlers`] makes them of the methods of a type. A function that is marked stays a function: call it in a unit test.
 //!
 //! # Where a parameter comes from
 //!
@@ -85,7 +85,7 @@
 //! # async fn main() -> Result<(), rejoinder::testing::Error> {
 //! let server = Server::new("files", "1.0.0").tools(tools![delete_folder]);
 //! let client = Client::new(server).answer("confirm", Confirm { yes: true });
-//! let reply = client.call("delete_folder", json!({ "path": "/home" })).await?;
+//! let reply = client.call_tool("delete_folder", json!({ "path": "/home" })).await?;
 //! assert_eq!(reply.text(), "/home is gone");
 //! assert_eq!(reply.asked, [["confirm"]]);
 //! # Ok(())
@@ -106,7 +106,7 @@
 //! # What a function returns
 //!
 //! Text, numbers, [`Json`] (structured, with a schema), [`Image`], [`Audio`], content blocks and lists of them, `()`, or a
-//! `Result` of any. [`ToolError::new`] is told to the model; any other error is logged, and the client gets an id.
+//! `Result` of any. [`CallError::new`] is told to the model; any other error is logged, and the client gets an id.
 //!
 //! # Testing
 //!
@@ -122,12 +122,20 @@
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;
 
+mod ask;
 mod attributes;
+mod call;
 mod error;
+mod form;
+mod graph;
+mod inject;
+mod item;
 mod macros;
 pub mod prelude;
 mod protocol;
+mod reply;
 mod rounds;
+mod schema;
 mod server;
 pub mod testing;
 mod transport;
@@ -135,30 +143,29 @@ mod transport;
 #[doc(hidden)]
 pub mod __private;
 
-pub use attributes::{Elicit, ElicitEnum, group, prompt, resolver, resource, tool};
-pub use error::{BoxError, Error, Result};
-pub use rounds::seal::{BadStateKeys, SpentInMemory, SpentStates, StateKeys};
+pub use attributes::{Elicit, ElicitEnum, handlers, prompt, resolver, resource, tool};
+pub use error::{BoxError, CallError, Error, Result};
+pub use rmcp::model;
+pub use rounds::seal::{MemoryReplayStore, ReplayStore, StateKeys, StateKeysError};
 pub use server::{
-    AddError, BuiltServer, CacheHints, CacheScope, Graph, NotOffered, Server, ServerHandle, WiringError, WiringErrors,
+    AddError, BuildError, BuildProblem, BuiltServer, CacheHints, CacheScope, Graph, NotOffered, Server, ServerHandle,
 };
 pub use transport::{McpService, ReplyStream, ResponseBody, listen_address, log_to_stderr};
 
-pub use rejoinder_core::{
-    BoxFuture,
-    ask::{Answer, Ask, BadAnswer, Outcome, Root, Roots, Sample, Sampling, Sent, Visited},
-    call::{Argument, Call, Completing, Ending, Era, Facts, Level},
-    error::ToolError,
-    form::{
-        Answered, Choice, ChoicesField, Confirmed, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors,
-        Format, IntoChoice, NumberField, Rules, TextField,
-    },
-    graph::Resolver,
-    inject::{Context, Dep, FromCall, Rounds, Scope},
-    item::{Prompt, Resource, Tool},
-    model,
-    reply::{Audio, Blob, Image, IntoPrompt, IntoReply, IntoResource, Json, Reply, Text},
-    schema::OutputSchema,
+pub use ask::{Answer, AnswerError, Ask, Outcome, RawAnswer, Root, Roots, Sample, Sampling, UrlVisited};
+pub use call::{Argument, Call, CallEnd, CompletionRequest, Era, Level, RequestInfo};
+pub use form::{
+    Choice, ChoicesField, ConfirmForm, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors, Format,
+    IntoChoice, NumberField, Rules, TextField, TextForm,
 };
+pub use graph::Resolver;
+pub use inject::{Context, Dep, FromCall, Rounds, Scope};
+pub use item::{Prompt, Resource, Tool};
+pub use reply::{Audio, Blob, Image, IntoPromptResult, IntoResourceContents, IntoToolResult, Json, Reply, Text};
+pub use schema::OutputSchema;
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The programs of the README compile.
 #[cfg(doctest)]

@@ -1,6 +1,6 @@
 //! What most servers need: `use rejoinder::prelude::*;`.
 
 pub use crate::{
-    Ask, Audio, Blob, Context, Dep, Elicit, ElicitEnum, Ending, Image, Json, Outcome, Reply, Rounds, Scope, Server,
-    ServerHandle, Text, ToolError, group, prompt, prompts, resolver, resource, resources, tool, tools,
+    Ask, Audio, Blob, CallEnd, CallError, Context, Dep, Elicit, ElicitEnum, Image, Json, Outcome, Reply, Rounds, Scope,
+    Server, ServerHandle, Text, handlers, prompt, prompts, resolver, resource, resources, tool, tools,
 };

@@ -2,7 +2,7 @@
 
 use insta::assert_json_snapshot;
 use rejoinder::{
-    Answered, Ask, Choice, Confirmed, Elicit, ElicitEnum, Field, Form, FormErrors, Outcome,
+    Ask, Choice, ConfirmForm, Elicit, ElicitEnum, Field, Form, FormErrors, Outcome, TextForm,
     model::{ElicitationSchema, PrimitiveSchemaDefinition},
 };
 use serde_json::{Map, Value, json};
@@ -164,7 +164,8 @@ fn a_value_is_the_same_as_what_is_serialized() {
 
 #[test]
 fn rmcp_reads_the_forms_and_loses_nothing() {
-    for form in [Defaults::form(), Enums::form(), Order::form(), Nothing::form(), Confirmed::form(), Answered::form()] {
+    for form in [Defaults::form(), Enums::form(), Order::form(), Nothing::form(), ConfirmForm::form(), TextForm::form()]
+    {
         let schema: ElicitationSchema = serde_json::from_value(form.to_value()).expect("it is a schema of MCP");
         assert_eq!(serde_json::to_value(schema).expect("JSON"), form.to_value());
     }
@@ -366,7 +367,7 @@ fn a_form_that_is_accepted_without_content_has_nothing_filled_in() {
     assert_eq!(note(json!({ "action": "accept" })), accepted);
     assert_eq!(note(json!({ "action": "accept", "content": null })), accepted);
     assert!(note(json!({ "action": "accept", "content": [] })).is_err());
-    let missing = <Answered as rejoinder::Answer>::read(&json!({ "action": "accept" }).into()).unwrap_err();
+    let missing = <TextForm as rejoinder::Answer>::read(&json!({ "action": "accept" }).into()).unwrap_err();
     assert_eq!(missing.0, "`text` is missing");
 }
 
@@ -389,9 +390,9 @@ fn choices_need_no_titles() {
 
 #[test]
 fn shorthands_are_forms() {
-    assert_eq!(Confirmed::read(&Confirmed { yes: true }.write()), Ok(Confirmed { yes: true }));
-    assert_eq!(Answered::read(&Answered { text: "so".into() }.write()), Ok(Answered { text: "so".into() }));
-    assert_eq!(refused::<Answered>(&json!({ "text": 1 })), "`text` must be a text");
+    assert_eq!(ConfirmForm::read(&ConfirmForm { yes: true }.write()), Ok(ConfirmForm { yes: true }));
+    assert_eq!(TextForm::read(&TextForm { text: "so".into() }.write()), Ok(TextForm { text: "so".into() }));
+    assert_eq!(refused::<TextForm>(&json!({ "text": 1 })), "`text` must be a text");
     let choice = Choice::of([("a".to_owned(), "Number 1")]);
     assert_json_snapshot!("choice", choice.form());
     assert_eq!(choice.read(&choice.write("a")).as_deref(), Ok("a"));

@@ -157,12 +157,3 @@ fn every_way_to_another_room_is_seen() {
         assert!(!rooms(&inside, other).iter().any(|room| matches!(*room, "server" | "*" | "as")), "{other}");
     }
 }
-
-#[test]
-fn the_core_knows_no_network() {
-    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rejoinder-core/Cargo.toml"));
-    let manifest = manifest.expect("the core has a manifest");
-    for network in ["axum", "hyper", "tower", "\nrejoinder ", "\nrejoinder.", "\"net\""] {
-        assert!(!manifest.contains(network), "the core must not need {network}");
-    }
-}

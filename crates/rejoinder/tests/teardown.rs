@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Ending, Era, prelude::*, testing::Client};
+use rejoinder::{CallEnd, Era, prelude::*, testing::Client};
 use serde_json::json;
 
 use logged::Logged;
@@ -70,7 +70,7 @@ async fn end(
     ctx: Context,
     scope: Scope,
     log: Dep<Log>,
-) -> Result<&'static str, ToolError> {
+) -> Result<&'static str, CallError> {
     struct Held(Dep<Log>);
     impl Drop for Held {
         fn drop(&mut self) {
@@ -80,7 +80,7 @@ async fn end(
     let _held = Held(log.clone());
     log.note("body");
     match how.as_str() {
-        "fail" => return Err(ToolError::new("no")),
+        "fail" => return Err(CallError::new("no")),
         "panic" => panic!("on purpose"),
         "wait" => std::future::pending().await,
         "ask" => return ctx.ask("sure", Ask::confirm("Sure?")).await.map(|_| "asked"),
@@ -140,8 +140,8 @@ async fn asks_at_the_end(scope: Scope, ctx: Context, log: Dep<Log>) {
 
 /// Refuses before the body runs.
 #[resolver]
-fn refused(#[resolve(connection)] _connection: &Connection) -> Result<(), ToolError> {
-    Err(ToolError::new("not you"))
+fn refused(#[resolve(connection)] _connection: &Connection) -> Result<(), CallError> {
+    Err(CallError::new("not you"))
 }
 
 #[tool]
@@ -149,14 +149,14 @@ async fn guarded(#[resolve(refused)] _refused: &()) {}
 
 fn setup() -> (Client, Arc<Log>) {
     let log = Arc::new(Log::default());
-    let server = Server::new("teardown", "1.0.0").provide_shared(Arc::clone(&log)).tools(tools![
+    let server = Server::new("teardown", "1.0.0").provide_arc(Arc::clone(&log)).tools(tools![
         end,
         guarded,
         outlived,
         watches,
         asks_at_the_end
     ]);
-    (Client::new(server).answer("sure", rejoinder::Confirmed { yes: true }), log)
+    (Client::new(server).answer("sure", rejoinder::ConfirmForm { yes: true }), log)
 }
 
 async fn in_both_eras(test: impl AsyncFn(Client, &Log)) {
@@ -169,7 +169,7 @@ async fn in_both_eras(test: impl AsyncFn(Client, &Log)) {
 #[tokio::test]
 async fn the_last_deferred_runs_first_after_the_body_and_before_the_reply() {
     in_both_eras(async |client, log| {
-        assert_eq!(client.call("end", json!({ "how": "well" })).await.unwrap().text(), "done");
+        assert_eq!(client.call_tool("end", json!({ "how": "well" })).await.unwrap().text(), "done");
         assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
     })
     .await;
@@ -178,11 +178,11 @@ async fn the_last_deferred_runs_first_after_the_body_and_before_the_reply() {
 #[tokio::test]
 async fn it_is_told_of_failures_and_panics() {
     in_both_eras(async |client, log| {
-        assert!(client.call("end", json!({ "how": "fail" })).await.unwrap().is_error());
+        assert!(client.call_tool("end", json!({ "how": "fail" })).await.unwrap().is_error());
         assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Failed"]);
-        assert_eq!(client.call("end", json!({ "how": "panic" })).await.unwrap_err().code(), Some(-32603));
+        assert_eq!(client.call_tool("end", json!({ "how": "panic" })).await.unwrap_err().code(), Some(-32603));
         assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Panicked"]);
-        assert_eq!(client.call("guarded", json!({})).await.unwrap().text(), "not you");
+        assert_eq!(client.call_tool("guarded", json!({})).await.unwrap().text(), "not you");
         assert_eq!(log.take(), ["open", "close: Failed"]);
     })
     .await;
@@ -191,18 +191,18 @@ async fn it_is_told_of_failures_and_panics() {
 #[tokio::test]
 async fn a_round_that_ends_in_a_question_is_torn_down_as_pending() {
     let (client, log) = setup();
-    assert_eq!(client.call("end", json!({ "how": "ask" })).await.unwrap().text(), "asked");
+    assert_eq!(client.call_tool("end", json!({ "how": "ask" })).await.unwrap().text(), "asked");
     let first = ["open", "body", "dropped", "roll back", "close: Pending"];
     let second = ["open", "body", "dropped", "commit", "close: Succeeded"];
     assert_eq!(log.take(), [first, second].concat());
-    let reply = client.era(Era::Session).call("end", json!({ "how": "ask" })).await.unwrap();
+    let reply = client.era(Era::Session).call_tool("end", json!({ "how": "ask" })).await.unwrap();
     assert_eq!((reply.text().as_str(), log.take()), ("asked", second.map(String::from).to_vec()));
 }
 
 #[tokio::test]
 async fn it_runs_although_the_client_has_left() {
     in_both_eras(async |client, log| {
-        let call = tokio::spawn(async move { client.call("end", json!({ "how": "wait" })).await });
+        let call = tokio::spawn(async move { client.call_tool("end", json!({ "how": "wait" })).await });
         assert_eq!(log.wait_for(2).await, ["open", "body"]);
         call.abort();
         assert_eq!(log.wait_for(3).await, ["dropped", "roll back", "close: Cancelled"]);
@@ -215,7 +215,7 @@ async fn a_test_cancels_a_call_by_dropping_it() {
     in_both_eras(async |client, log| {
         for arguments in [json!({}), json!({ "talks": true })] {
             let begun = tokio::select! {
-                reply = client.call("watches", arguments) => panic!("it never ends: {reply:?}"),
+                reply = client.call_tool("watches", arguments) => panic!("it never ends: {reply:?}"),
                 begun = log.wait_for(1) => begun,
             };
             assert_eq!(begun, ["body"]);
@@ -223,7 +223,7 @@ async fn a_test_cancels_a_call_by_dropping_it() {
             told.sort();
             assert_eq!(told, ["deferred: Cancelled", "task: cancelled"]);
         }
-        let reply = client.call("end", json!({ "how": "well" })).await.unwrap();
+        let reply = client.call_tool("end", json!({ "how": "well" })).await.unwrap();
         assert_eq!(reply.text(), "done", "other calls go on");
     })
     .await;
@@ -232,7 +232,7 @@ async fn a_test_cancels_a_call_by_dropping_it() {
 #[tokio::test]
 async fn what_fails_or_panics_in_it_hides_neither_the_result_nor_the_others() {
     in_both_eras(async |client, log| {
-        assert_eq!(client.call("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
+        assert_eq!(client.call_tool("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
         assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
     })
     .await;
@@ -241,7 +241,7 @@ async fn what_fails_or_panics_in_it_hides_neither_the_result_nor_the_others() {
 #[tokio::test]
 async fn what_fails_or_panics_in_it_is_in_the_log() {
     let (logged, _guard) = Logged::here();
-    assert_eq!(setup().0.call("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
+    assert_eq!(setup().0.call_tool("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
     let lines = logged.text();
     assert!(lines.contains("what a call deferred has failed error=the disk is full ending=Succeeded"), "{lines}");
     assert!(lines.contains("what a call deferred has panicked ending=Succeeded"), "{lines}");
@@ -250,7 +250,7 @@ async fn what_fails_or_panics_in_it_is_in_the_log() {
 #[tokio::test]
 async fn what_is_deferred_when_it_is_over_runs_at_once() {
     in_both_eras(async |client, log| {
-        client.call("outlived", json!({})).await.unwrap();
+        client.call_tool("outlived", json!({})).await.unwrap();
         assert_eq!(log.wait_for(2).await, ["task over", "deferred too late: Succeeded"]);
     })
     .await;
@@ -259,7 +259,7 @@ async fn what_is_deferred_when_it_is_over_runs_at_once() {
 #[tokio::test]
 async fn nobody_can_be_asked_when_it_is_over() {
     in_both_eras(async |client, log| {
-        let reply = client.call("asks_at_the_end", json!({})).await.unwrap();
+        let reply = client.call_tool("asks_at_the_end", json!({})).await.unwrap();
         assert!(reply.asked.is_empty() && !reply.is_error());
         assert_eq!(log.take(), ["this round of the call is over: nothing can be asked or recorded in it any more"]);
     })
@@ -269,7 +269,7 @@ async fn nobody_can_be_asked_when_it_is_over() {
 #[tokio::test]
 async fn what_is_deferred_may_defer_more() {
     in_both_eras(async |client, log| {
-        client.call("end", json!({ "how": "nested" })).await.unwrap();
+        client.call_tool("end", json!({ "how": "nested" })).await.unwrap();
         assert_eq!(log.take(), ["open", "body", "dropped", "deferred later", "commit", "close: Succeeded"]);
     })
     .await;
@@ -279,6 +279,6 @@ async fn what_is_deferred_may_defer_more() {
 async fn a_unit_test_ends_its_scope_itself() {
     let (scope, log) = (Scope::detached(), Dep::new(Log::default()));
     connection(scope.clone(), log.clone()).await;
-    scope.end(Ending::Cancelled).await;
+    scope.end(CallEnd::Cancelled).await;
     assert_eq!(log.take(), ["open", "close: Cancelled"]);
 }

@@ -15,8 +15,8 @@ impl Folders {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn files(&self, path: &str) -> Result<usize, ToolError> {
-        self.lock().get(path).copied().ok_or_else(|| ToolError::new(format!("there is no folder `{path}`")))
+    fn files(&self, path: &str) -> Result<usize, CallError> {
+        self.lock().get(path).copied().ok_or_else(|| CallError::new(format!("there is no folder `{path}`")))
     }
 }
 
@@ -29,7 +29,7 @@ struct Confirm {
 
 /// `path` is the tool's own argument, by its name.
 #[resolver]
-fn confirm(path: &str, folders: Dep<Folders>) -> Result<Ask<Confirm>, ToolError> {
+fn confirm(path: &str, folders: Dep<Folders>) -> Result<Ask<Confirm>, CallError> {
     Ok(match folders.files(path)? {
         0 => Ask::known(Confirm { yes: true }),
         files => Ask::user(format!("{path} has {files} files.")),
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     async fn delete(client: Client, path: &str) -> (String, usize) {
-        let reply = client.call("delete_folder", json!({ "path": path })).await.unwrap();
+        let reply = client.call_tool("delete_folder", json!({ "path": path })).await.unwrap();
         (reply.text(), reply.asked.len())
     }
 

@@ -15,11 +15,11 @@ async fn greet(
     times: u8,
     greetings: Dep<Greetings>, // provided once, below; the model neither sees nor supplies it
     ctx: Context,              // progress, logs, who calls
-) -> Result<String, ToolError> {
+) -> Result<String, CallError> {
     if name.is_empty() {
-        return Err(ToolError::new("say whom to greet, such as `Ada`"));
+        return Err(CallError::new("say whom to greet, such as `Ada`"));
     }
-    ctx.progress(1.0).of(1.0).message("found the words").await;
+    ctx.progress(1.0).total(1.0).message("found the words").await;
     Ok(format!("{}, {name}!\n", greetings.0).repeat(times.into()))
 }
 
@@ -42,10 +42,10 @@ mod tests {
     #[tokio::test]
     async fn it_greets() {
         let client = Client::new(server());
-        let reply = client.call("greet", json!({ "name": "Ada", "times": 2 })).await.unwrap();
+        let reply = client.call_tool("greet", json!({ "name": "Ada", "times": 2 })).await.unwrap();
         assert_eq!(reply.text(), "Hello, Ada!\nHello, Ada!\n");
         assert_eq!(reply.progress.len(), 1);
-        let reply = client.call("greet", json!({ "name": "" })).await.unwrap();
+        let reply = client.call_tool("greet", json!({ "name": "" })).await.unwrap();
         assert!(reply.is_error());
     }
 

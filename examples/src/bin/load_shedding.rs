@@ -26,9 +26,9 @@ struct Search {
 
 /// Find the smallest factor of a number.
 #[tool(read_only)]
-async fn factor(number: u64, rounds: Rounds, scope: Scope, load: Dep<Load>) -> Result<Reply<u64>, ToolError> {
+async fn factor(number: u64, rounds: Rounds, scope: Scope, load: Dep<Load>) -> Result<Reply<u64>, CallError> {
     if number < 2 {
-        return Err(ToolError::new("give a number of at least 2"));
+        return Err(CallError::new("give a number of at least 2"));
     }
     load.running.fetch_add(1, Ordering::Relaxed);
     let ended = load.clone();
@@ -98,7 +98,7 @@ mod tests {
     #[tokio::test]
     async fn a_replica_that_is_always_busy_gets_there_as_well() {
         for era in [Era::Stateless, Era::Session] {
-            let reply = replica(0).era(era).call("factor", json!({ "number": NUMBER })).await.expect("a reply");
+            let reply = replica(0).era(era).call_tool("factor", json!({ "number": NUMBER })).await.expect("a reply");
             assert_eq!(reply.text(), "10007");
             assert!(reply.asked.concat().is_empty());
         }
@@ -106,7 +106,7 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_handed_on_without_need() {
-        let reply = replica(1).call("factor", json!({ "number": 97 })).await.expect("a reply");
+        let reply = replica(1).call_tool("factor", json!({ "number": 97 })).await.expect("a reply");
         assert_eq!((reply.text().as_str(), reply.asked.len()), ("97", 0));
     }
 }

@@ -63,7 +63,7 @@ mod tests {
             .answer_with("folders", json!({ "roots": [{ "uri": "file:///project" }] }));
         for era in [Era::Stateless, Era::Session] {
             let arguments = json!({ "version": "1.2", "changes": "no more locks" });
-            let notes = client.clone().era(era).call("release_notes", arguments).await.unwrap();
+            let notes = client.clone().era(era).call_tool("release_notes", arguments).await.unwrap();
             assert_eq!(notes.text(), "1.2 for developers\nFaster.\n(no more locks; in file:///project)");
             if era == Era::Stateless {
                 assert_eq!(notes.asked, [["audience", "summary", "folders"]]);

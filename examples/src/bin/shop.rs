@@ -20,7 +20,7 @@ struct Stock {
     left: u32,
 }
 
-#[group]
+#[handlers]
 impl Shop {
     /// Buy something.
     #[tool]
@@ -29,11 +29,11 @@ impl Shop {
         /// How many
         #[arg(default = 1)]
         count: u32,
-    ) -> Result<Json<Stock>, ToolError> {
+    ) -> Result<Json<Stock>, CallError> {
         let taken = self.stock.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |stock| stock.checked_sub(count));
         match taken {
             Ok(before) => Ok(Json(Stock { left: before - count })),
-            Err(left) => Err(ToolError::new(format!("only {left} are left: buy fewer"))),
+            Err(left) => Err(CallError::new(format!("only {left} are left: buy fewer"))),
         }
     }
 
@@ -70,10 +70,13 @@ mod tests {
     #[tokio::test]
     async fn what_is_bought_is_gone() {
         let client = Client::new(server());
-        let reply = client.call("buy", json!({ "count": 3 })).await.unwrap();
+        let reply = client.call_tool("buy", json!({ "count": 3 })).await.unwrap();
         assert_eq!(reply.result.structured_content, Some(json!({ "left": 7 })));
-        assert_eq!(client.read("shop://stock").await.unwrap().text(), r#"{"left":7}"#);
-        assert_eq!(client.get("praise", json!({})).await.unwrap().text(), "Praise a shop that has 7 things left.");
-        assert_eq!(client.call("buy", json!({ "count": 8 })).await.unwrap().text(), "only 7 are left: buy fewer");
+        assert_eq!(client.read_resource("shop://stock").await.unwrap().text(), r#"{"left":7}"#);
+        assert_eq!(
+            client.get_prompt("praise", json!({})).await.unwrap().text(),
+            "Praise a shop that has 7 things left."
+        );
+        assert_eq!(client.call_tool("buy", json!({ "count": 8 })).await.unwrap().text(), "only 7 are left: buy fewer");
     }
 }

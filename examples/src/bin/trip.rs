@@ -94,11 +94,11 @@ mod tests {
                 .answer("nights", Nights { nights: 3 });
             let ada = json!({ "traveller": "Ada" });
             let booked = client.clone().answer("confirm", Confirm { yes: true });
-            let booked = booked.call("book_trip", ada.clone()).await.unwrap();
+            let booked = booked.call_tool("book_trip", ada.clone()).await.unwrap();
             assert_eq!(booked.text(), "Ada goes to Rome, Italy, for 3 nights");
             assert_eq!(booked.asked, [["country"], ["city"], ["nights"], ["confirm"]]);
             let dear = client.answer("confirm", Confirm { yes: false });
-            assert_eq!(dear.call("book_trip", ada).await.unwrap().text(), "Ada stays at home");
+            assert_eq!(dear.call_tool("book_trip", ada).await.unwrap().text(), "Ada stays at home");
         }
     }
 }

@@ -39,8 +39,8 @@ impl WorkItems {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn get(&self, id: u32) -> Result<WorkItem, ToolError> {
-        self.lock().get(&id).cloned().ok_or_else(|| ToolError::new(format!("there is no work item {id}")))
+    fn get(&self, id: u32) -> Result<WorkItem, CallError> {
+        self.lock().get(&id).cloned().ok_or_else(|| CallError::new(format!("there is no work item {id}")))
     }
 }
 
@@ -68,7 +68,7 @@ struct DuplicateOf {
 
 /// Only an item that becomes resolved needs a resolution.
 #[resolver]
-fn resolution(id: u32, state: State, items: Dep<WorkItems>) -> Result<Ask<Option<Resolution>>, ToolError> {
+fn resolution(id: u32, state: State, items: Dep<WorkItems>) -> Result<Ask<Option<Resolution>>, CallError> {
     items.get(id)?;
     Ok(match state {
         State::Active => Ask::known(None),
@@ -97,7 +97,7 @@ async fn update_work_item(
     #[resolve(resolution)] resolution: Option<Resolution>, // what the resolver makes: declined ends the call
     #[resolve(duplicate_of)] duplicate_of: Option<u32>,
     items: Dep<WorkItems>,
-) -> Result<Json<WorkItem>, ToolError> {
+) -> Result<Json<WorkItem>, CallError> {
     if let Some(original) = duplicate_of {
         items.get(original)?;
     }
@@ -128,8 +128,8 @@ mod tests {
     async fn update(state: State, answers: impl Fn(Client) -> Client) -> [(String, String, WorkItem); 2] {
         let update = async |era| {
             let items = Arc::new(WorkItems::default());
-            let client = answers(Client::new(server().provide_shared(Arc::clone(&items))).era(era));
-            let reply = client.call("update_work_item", json!({ "id": 4522, "state": state })).await.unwrap();
+            let client = answers(Client::new(server().provide_arc(Arc::clone(&items))).era(era));
+            let reply = client.call_tool("update_work_item", json!({ "id": 4522, "state": state })).await.unwrap();
             let said = if reply.is_error() { reply.text() } else { "updated".into() };
             (said, reply.asked.concat().join(", "), items.get(4522).unwrap())
         };

@@ -3,7 +3,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use rejoinder::{Completing, prelude::*};
+use rejoinder::{CompletionRequest, prelude::*};
 
 /// Notes that last as long as the server does.
 #[derive(Debug)]
@@ -21,16 +21,16 @@ impl Notes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn write(&self, name: &str, text: String) -> Result<String, ToolError> {
+    pub(super) fn write(&self, name: &str, text: String) -> Result<String, CallError> {
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-            return Err(ToolError::new("a note's name has letters, digits and dashes, such as `to-do`"));
+            return Err(CallError::new("a note's name has letters, digits and dashes, such as `to-do`"));
         }
         self.lock().insert(name.to_owned(), text);
         Ok(format!("note://{name}"))
     }
 
-    pub(super) fn read(&self, name: &str) -> Result<String, ToolError> {
-        self.lock().get(name).cloned().ok_or_else(|| ToolError::new(format!("there is no note `{name}`")))
+    pub(super) fn read(&self, name: &str) -> Result<String, CallError> {
+        self.lock().get(name).cloned().ok_or_else(|| CallError::new(format!("there is no note `{name}`")))
     }
 
     pub(super) fn delete(&self, name: &str) {
@@ -51,11 +51,11 @@ pub async fn note(
     #[arg(complete = names)]
     name: String,
     notes: Dep<Notes>,
-) -> Result<String, ToolError> {
+) -> Result<String, CallError> {
     notes.read(&name)
 }
 
-async fn names(typed: Completing) -> Vec<String> {
+async fn names(typed: CompletionRequest) -> Vec<String> {
     let notes = typed.call.dependency::<Notes>();
     let names = |notes: &Notes| notes.lock().keys().filter(|name| name.starts_with(&typed.value)).cloned().collect();
     notes.as_deref().map(names).unwrap_or_default()

@@ -13,8 +13,8 @@ pub async fn add(
     a: i64,
     /// The second number
     b: i64,
-) -> Result<i64, ToolError> {
-    a.checked_add(b).ok_or_else(|| ToolError::new("the sum is too large: use numbers below 2^62"))
+) -> Result<i64, CallError> {
+    a.checked_add(b).ok_or_else(|| CallError::new("the sum is too large: use numbers below 2^62"))
 }
 
 /// Count to a number, slowly, and report progress on the way.
@@ -27,7 +27,7 @@ pub async fn count_to(
 ) -> String {
     for step in 1..=number {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        ctx.progress(f64::from(step)).of(f64::from(number)).message(format!("{step}")).await;
+        ctx.progress(f64::from(step)).total(f64::from(number)).message(format!("{step}")).await;
     }
     format!("counted to {number}")
 }
@@ -62,7 +62,7 @@ pub async fn write_note(
     text: String,
     notes: Dep<Notes>,
     server: ServerHandle,
-) -> Result<String, ToolError> {
+) -> Result<String, CallError> {
     let uri = notes.write(&name, text)?;
     server.resource_updated(&uri);
     Ok(format!("read it at {uri}"))
@@ -77,7 +77,7 @@ pub struct Confirm {
 
 /// Asks, unless the note is empty. `name` is the tool's own argument.
 #[resolver]
-fn confirm(name: &str, notes: Dep<Notes>) -> Result<Ask<Confirm>, ToolError> {
+fn confirm(name: &str, notes: Dep<Notes>) -> Result<Ask<Confirm>, CallError> {
     Ok(match notes.read(name)?.as_str() {
         "" => Ask::known(Confirm { yes: true }),
         text => Ask::user(format!("The note says: {text}")),

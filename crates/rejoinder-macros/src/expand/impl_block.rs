@@ -5,10 +5,10 @@ use syn::{ImplItem, ImplItemFn, ItemImpl, Meta};
 use super::{free::TWO_KINDS, parameter::Filled, resolver::Resolver, twin::Twin};
 use crate::{errors::Errors, kind::Kind, names, options::Options, signature::Place};
 
-/// `#[group]` on an `impl` block.
+/// `#[handlers]` on an `impl` block.
 pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let mut options = Options::parse("`#[group]`", &["tools", "prompts", "resources"], options, &mut errors);
+    let mut options = Options::parse("`#[handlers]`", &["tools", "prompts", "resources"], options, &mut errors);
     let given = Kind::ITEMS
         .map(|kind| options.ident(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors));
     options.finish(&mut errors);
@@ -19,7 +19,7 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
             if item.clone().into_iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "impl")) {
                 errors.at_span(error.span(), error);
             } else {
-                errors.at(first, "`#[group]` goes on an `impl` block");
+                errors.at(first, "`#[handlers]` goes on an `impl` block");
             }
             let errors = errors.into_tokens();
             return quote!(#item #errors);
@@ -63,11 +63,11 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
 /// Whether hidden types can be written for the functions of this block.
 fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
     if let Some((path, _)) = &block.trait_ {
-        errors.at(path, "`#[group]` goes on the `impl` block of a type, not of a trait");
+        errors.at(path, "`#[handlers]` goes on the `impl` block of a type, not of a trait");
         return false;
     }
     if !block.generics.params.is_empty() {
-        errors.at(&block.generics.params, "`#[group]` does not support generic types yet: write the types out");
+        errors.at(&block.generics.params, "`#[handlers]` does not support generic types yet: write the types out");
         return false;
     }
     true

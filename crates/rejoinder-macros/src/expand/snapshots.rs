@@ -35,7 +35,7 @@ fn tool() {
             force: Option<bool>,
             files: Dep<Files>,
             #[inject] ctx: Context,
-        ) -> Result<Json<Deleted>, ToolError> {
+        ) -> Result<Json<Deleted>, CallError> {
             path.push('/');
             files.delete(path).await
         }
@@ -77,7 +77,7 @@ fn resolving_tool() {
 fn a_resolver() {
     let item = quote! {
         /// Asks.
-        pub async fn confirm(path: &str, depth: u32, #[resolve(auth::user)] user: &User) -> Result<Ask<Confirm>, ToolError> {
+        pub async fn confirm(path: &str, depth: u32, #[resolve(auth::user)] user: &User) -> Result<Ask<Confirm>, CallError> {
             Ok(Ask::user(path))
         }
     };
@@ -87,7 +87,7 @@ fn a_resolver() {
 #[test]
 fn a_generic_resolver() {
     let item = quote! {
-        async fn load<T: Entity>(id: u64, store: Dep<Store<T>>, #[arg] like: T) -> Result<Vec<T>, ToolError> {
+        async fn load<T: Entity>(id: u64, store: Dep<Store<T>>, #[arg] like: T) -> Result<Vec<T>, CallError> {
             store.load(id, like).await
         }
     };

@@ -180,7 +180,7 @@ impl Twin {
                 #receiver_pattern: __rj::Arc<#receiver>,
                 #set_pattern: Self::Set,
                 #call_pattern: __rj::Call,
-            ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::ToolError>> {
+            ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::CallError>> {
                 #body
             }
         }
@@ -213,7 +213,7 @@ impl Twin {
                     _: __rj::Arc<#receiver>,
                     _: Self::Set,
                     _: __rj::Call,
-                ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::ToolError>> {
+                ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::CallError>> {
                     __rj::std::unreachable!("it does not compile")
                 }
             }

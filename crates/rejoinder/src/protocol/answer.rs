@@ -3,13 +3,13 @@ use std::{
     task::{Context, Poll},
 };
 
-use bytes::Bytes;
-use rejoinder_core::{
+use crate::{
     BoxFuture,
     ask::Parked,
     model::{CallToolResult, GetPromptResult, ResultType},
     reply::ResourceBody,
 };
+use bytes::Bytes;
 use serde_json::json;
 
 use super::{
@@ -134,7 +134,7 @@ impl Stream {
 }
 
 /// How a function ended.
-pub(crate) type Outcome<O> = Result<Result<O, rejoinder_core::error::ToolError>, Panicked>;
+pub(crate) type Outcome<O> = Result<Result<O, crate::error::CallError>, Panicked>;
 
 fn poll<O: 'static>(
     running: &mut Running<O>,
@@ -206,10 +206,7 @@ pub(crate) fn flatten<O>(of: &str, outcome: Outcome<O>) -> Result<O, RpcError> {
         Ok(Err(error)) => Ok(error),
         Err(panicked) => Err(panicked),
     };
-    let told = matches!(
-        error.as_ref().map(rejoinder_core::error::ToolError::kind),
-        Ok(rejoinder_core::error::ToolErrorKind::Told(_))
-    );
+    let told = matches!(error.as_ref().map(crate::error::CallError::kind), Ok(crate::error::CallErrorKind::Told(_)));
     let result = failure(of, error)?;
     let text = result.content.iter().find_map(|block| block.as_text()).map(|text| text.text.clone());
     let code = if told { RpcError::INVALID_PARAMS } else { RpcError::INTERNAL };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rejoinder_core::{
+use crate::{
     call::{BadArguments, Members, Texts},
     item::Ready,
     model::{CallToolResult, ContentBlock, GetPromptResult},

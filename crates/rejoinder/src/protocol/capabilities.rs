@@ -1,6 +1,6 @@
 //! What a client says that it can do: every request of the stateless era says it anew.
 
-use rejoinder_core::model::{
+use crate::model::{
     ClientCapabilities, ElicitationCapability, FormElicitationCapability, RootsCapabilities, SamplingCapability,
     UrlElicitationCapability,
 };

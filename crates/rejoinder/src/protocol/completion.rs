@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use rejoinder_core::call::Facts;
+use crate::call::RequestInfo;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::{
 use crate::server::{Completion, Engine, Reference};
 
 /// Proposes values for an argument while it is typed.
-pub(super) fn complete(engine: &Arc<Engine>, params: &str, facts: Facts) -> Result<Answer, RpcError> {
+pub(super) fn complete(engine: &Arc<Engine>, params: &str, facts: RequestInfo) -> Result<Answer, RpcError> {
     let params: Params = serde_json::from_str(params)
         .map_err(|error| RpcError::invalid_params(format!("`params` is not a completion request: {error}")))?;
     let (completing, id) = (Arc::clone(engine), facts.request_id.clone());

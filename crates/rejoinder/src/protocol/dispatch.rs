@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::call::RequestInfo;
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, StatusCode};
-use rejoinder_core::call::Facts;
 use serde_json::json;
 
 use super::{
@@ -127,7 +127,13 @@ impl Request<'_> {
         }
     }
 
-    fn call(&self, called: Called, mut params: Params<'_>, mut facts: Facts, http: Http) -> Result<Answer, RpcError> {
+    fn call(
+        &self,
+        called: Called,
+        mut params: Params<'_>,
+        mut facts: RequestInfo,
+        http: Http,
+    ) -> Result<Answer, RpcError> {
         let name = match called {
             Called::Tool | Called::Prompt => params.name.required("name")?,
             Called::Resource => params.uri.required("uri")?,
@@ -160,7 +166,7 @@ impl Request<'_> {
         &self,
         tool: Option<Arc<ToolEntry>>,
         arguments: Arguments<'_>,
-        facts: Facts,
+        facts: RequestInfo,
         bound: Bound,
         begun: Begun,
     ) -> Result<Answer, RpcError> {
@@ -185,7 +191,7 @@ impl Request<'_> {
         &self,
         name: &str,
         arguments: Option<&str>,
-        facts: Facts,
+        facts: RequestInfo,
         bound: Bound,
         begun: Begun,
     ) -> Result<Answer, RpcError> {
@@ -196,7 +202,7 @@ impl Request<'_> {
         Ok(Answer::Stream(Stream::prompt(Arc::clone(self.engine), id, running, bound).after(begun.spend)))
     }
 
-    fn read_resource(&self, uri: &str, facts: Facts, bound: Bound, begun: Begun) -> Result<Answer, RpcError> {
+    fn read_resource(&self, uri: &str, facts: RequestInfo, bound: Bound, begun: Begun) -> Result<Answer, RpcError> {
         let (entry, ready) = self.engine.resource(uri).ok_or_else(|| RpcError::unknown_resource(uri))?;
         let id = facts.request_id.clone();
         // What somebody answered is in the contents: it is theirs alone, and for now.

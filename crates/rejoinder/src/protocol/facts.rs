@@ -1,10 +1,10 @@
 //! What a request says of itself, checked.
 
-use bytes::Bytes;
-use rejoinder_core::{
-    call::{Era, Facts, Level, ProgressToken},
+use crate::{
+    call::{Era, Level, ProgressToken, RequestInfo},
     model::ClientCapabilities,
 };
+use bytes::Bytes;
 
 use super::{RpcError, envelope::LONGEST_ID, meta::Meta, version::MODERN};
 
@@ -17,8 +17,8 @@ pub(super) fn version<'a>(meta: &Meta<'a>) -> Result<&'a str, RpcError> {
 }
 
 /// Everything else it says.
-pub(super) fn facts(body: &Bytes, id: &str, meta: &mut Meta<'_>) -> Result<Facts, RpcError> {
-    Ok(Facts {
+pub(super) fn facts(body: &Bytes, id: &str, meta: &mut Meta<'_>) -> Result<RequestInfo, RpcError> {
+    Ok(RequestInfo {
         request_id: keep(body, id),
         era: Era::Stateless,
         protocol_version: MODERN,

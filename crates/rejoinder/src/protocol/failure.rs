@@ -1,7 +1,7 @@
 //! What a client gets to see of a function that failed.
 
-use rejoinder_core::{
-    error::{ToolError, ToolErrorKind},
+use crate::{
+    error::{CallError, CallErrorKind},
     model::{CallToolResult, ContentBlock},
 };
 
@@ -9,18 +9,17 @@ use super::RpcError;
 use crate::server::Panicked;
 
 /// What the function told, or an id that finds the rest in the log.
-pub(crate) fn failure(of: &str, error: Result<ToolError, Panicked>) -> Result<CallToolResult, RpcError> {
-    match error.map(ToolError::into_kind) {
-        Ok(ToolErrorKind::Told(text)) => Ok(CallToolResult::error(vec![ContentBlock::text(text)])),
-        Ok(ToolErrorKind::Protocol { code, message, data }) => Err(RpcError { code, message, data }),
-        Ok(ToolErrorKind::Hidden(error)) => {
+pub(crate) fn failure(of: &str, error: Result<CallError, Panicked>) -> Result<CallToolResult, RpcError> {
+    match error.map(CallError::into_kind) {
+        Ok(CallErrorKind::Told(text)) => Ok(CallToolResult::error(vec![ContentBlock::text(text)])),
+        Ok(CallErrorKind::Protocol { code, message, data }) => Err(RpcError { code, message, data }),
+        Ok(CallErrorKind::Hidden(error)) => {
             let id = incident();
             tracing::error!(of, id, error = &*error as &dyn std::error::Error, "failed");
             let text =
                 format!("It failed for a reason that is not shown here. The server's log has it under the id {id}.");
             Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
         }
-        Ok(_) => Err(RpcError::panicked(of, Panicked)),
         Err(panicked) => Err(RpcError::panicked(of, panicked)),
     }
 }

@@ -1,4 +1,4 @@
-use rejoinder_core::call::Members;
+use crate::call::Members;
 use serde::de::IgnoredAny;
 
 use super::{

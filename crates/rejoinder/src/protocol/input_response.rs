@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use rejoinder_core::ask::Sent;
+use crate::ask::RawAnswer;
 use serde_json::{Map, Value};
 
 use super::{RpcError, error::shortened, scan::Scan};
@@ -29,7 +29,7 @@ pub(super) fn input_responses(raw: &str) -> Result<Answers, RpcError> {
             "`params.inputResponses` has no answer under `{}`: it is what the user did with a form, such as \
              `{{\"action\":\"accept\",\"content\":{{..}}}}`, a sample of a model or a list of roots, not `{}`",
             shortened(key),
-            shortened(&Value::from(Sent::clone(answer)).to_string())
+            shortened(&Value::from(RawAnswer::clone(answer)).to_string())
         )));
     }
     Ok(answers)
@@ -57,7 +57,8 @@ fn read(scan: &mut Scan<'_>) -> Result<Answers, Unread> {
             Ok(key) => key?,
             Err(_) => return Some(Err(Unread::Key)),
         };
-        let answer = filled(scan).map_or_else(|| scan.value::<Value>().map(Sent::from), |form| Ok(Sent::Filled(form)));
+        let answer =
+            filled(scan).map_or_else(|| scan.value::<Value>().map(RawAnswer::from), |form| Ok(RawAnswer::Filled(form)));
         let answer = answer.map_err(|_| Unread::Answer(key.to_string()));
         Some(answer.map(|answer| (Arc::from(key), Arc::new(answer))))
     });
@@ -89,10 +90,10 @@ fn try_filled(scan: &mut Scan<'_>) -> Option<Map<String, Value>> {
     content.filter(|_| accepted)
 }
 
-fn is_answer(answer: &Sent) -> bool {
+fn is_answer(answer: &RawAnswer) -> bool {
     match answer {
-        Sent::Filled(content) => content.values().all(is_flat),
-        Sent::Other(answer) => {
+        RawAnswer::Filled(content) => content.values().all(is_flat),
+        RawAnswer::Other(answer) => {
             answer.as_object().is_some_and(|answer| is_elicited(answer) || is_sample(answer) || is_roots(answer))
         }
     }
@@ -158,7 +159,7 @@ mod tests {
             let expected: Value = serde_json::from_str(&answer).expect("JSON");
             let raw = format!(r#"{{ "first":{answer} ,"second":{answer}}}"#);
             let answers = read(&mut Scan::new(&raw)).expect("an object");
-            let read: Vec<_> = answers.iter().map(|(key, answer)| (&**key, Value::from(Sent::clone(answer)))).collect();
+            let read: Vec<_> = answers.iter().map(|(key, answer)| (&**key, Value::from(RawAnswer::clone(answer)))).collect();
             prop_assert_eq!(read, [("first", expected.clone()), ("second", expected)]);
         }
     }

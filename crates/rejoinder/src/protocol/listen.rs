@@ -5,8 +5,8 @@ use std::{
     task::{Context, Poll},
 };
 
+use crate::model::ServerCapabilities;
 use bytes::Bytes;
-use rejoinder_core::model::ServerCapabilities;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 

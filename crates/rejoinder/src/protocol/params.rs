@@ -1,6 +1,6 @@
 use std::{borrow::Cow, sync::Arc};
 
-use rejoinder_core::{item::Ready, model::CallToolResult};
+use crate::{item::Ready, model::CallToolResult};
 
 use super::{RpcError, envelope::State, meta::Meta, scan::Scan};
 use crate::server::ToolEntry;

@@ -2,13 +2,13 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::SystemTime};
 
-use bytes::Bytes;
-use futures_util::FutureExt;
-use rejoinder_core::{
+use crate::{
     BoxFuture,
     ask::Parked,
-    call::{Carriage, Facts},
+    call::{Carriage, RequestInfo},
 };
+use bytes::Bytes;
+use futures_util::FutureExt;
 use serde_json::json;
 
 use super::{
@@ -54,7 +54,7 @@ impl Bound {
         body: &Bytes,
         (method, target): (&'static str, &str),
         arguments: Option<&str>,
-        facts: &Facts,
+        facts: &RequestInfo,
     ) -> Result<Self, RpcError> {
         Ok(Self {
             method,

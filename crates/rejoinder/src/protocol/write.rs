@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::StatusCode;
-use rejoinder_core::{
+use crate::{
     ask::Question,
-    call::{Emitted, Facts},
+    call::{Emitted, RequestInfo},
     model::{CallToolResult, ContentBlock, ResultType},
 };
+use bytes::Bytes;
+use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -197,7 +197,7 @@ pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> Reply {
 }
 
 /// What a call tells its client, as the method and params of a notification.
-pub(super) fn notification(emitted: Emitted, facts: &Facts) -> Bytes {
+pub(super) fn notification(emitted: Emitted, facts: &RequestInfo) -> Bytes {
     let message = match emitted {
         Emitted::Progress { progress, total, message } => {
             json!({ "jsonrpc": "2.0", "method": "notifications/progress",
@@ -210,13 +210,12 @@ pub(super) fn notification(emitted: Emitted, facts: &Facts) -> Bytes {
             }
             json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params })
         }
-        _ => Value::Null,
     };
     message.to_string().into()
 }
 
 /// The params of a progress notification.
-pub(crate) fn progress_params(facts: &Facts, progress: f64, total: Option<f64>, message: Option<&str>) -> Value {
+pub(crate) fn progress_params(facts: &RequestInfo, progress: f64, total: Option<f64>, message: Option<&str>) -> Value {
     let mut params = json!({ "progressToken": facts.progress_token, "progress": progress });
     if let Some(total) = total {
         params["total"] = total.into();
@@ -229,7 +228,7 @@ pub(crate) fn progress_params(facts: &Facts, progress: f64, total: Option<f64>, 
 
 #[cfg(test)]
 mod tests {
-    use rejoinder_core::form::{Field, Form};
+    use crate::form::{Field, Form};
 
     use super::*;
 
@@ -260,7 +259,7 @@ mod tests {
     fn anything_else_is_left_to_the_serializer() {
         let text = || vec![ContentBlock::text("x")];
         let mut others = [CallToolResult::success(text()), CallToolResult::success(text())];
-        others[0].meta = Some(rejoinder_core::model::MetaObject::default());
+        others[0].meta = Some(crate::model::MetaObject::default());
         others[1].structured_content = Some(Value::Null);
         let more = [CallToolResult::error(text()), CallToolResult::success([text(), text()].concat())];
         for result in others.iter().chain(&more) {

@@ -1,10 +1,10 @@
 //! One question over a session, and its answer.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use rejoinder_core::{
-    ask::{Question, Sent},
-    error::ToolError,
+use crate::{
+    ask::{Question, RawAnswer},
+    error::CallError,
 };
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::{
     RoleServer,
     model::{CancelledNotificationParam, ClientResult, CustomRequest, RequestId, ServerRequest},
@@ -27,7 +27,7 @@ pub(super) struct Client {
 
 impl Client {
     /// Asks, and gives the answer as it came.
-    pub(super) async fn ask(&self, key: &str, question: &Question) -> Result<Sent, ToolError> {
+    pub(super) async fn ask(&self, key: &str, question: &Question) -> Result<RawAnswer, CallError> {
         if self.unheard.is_cancelled() {
             return Err(no_answer_can_come(key));
         }
@@ -52,11 +52,11 @@ impl Client {
         match answer {
             Ok(answer) => Ok(as_json(&answer).into()),
             Err(ServiceError::McpError(error)) => {
-                Err(ToolError::protocol(error.code.0, error.message.into_owned(), error.data))
+                Err(CallError::protocol(error.code.0, error.message.into_owned(), error.data))
             }
             Err(error) => {
                 tracing::warn!(key, %error, "a question did not come through");
-                Err(ToolError::new(format!(
+                Err(CallError::new(format!(
                     "the client could not be asked `{key}`: it must keep the stream of its request open, or one of its own"
                 )))
             }
@@ -97,14 +97,14 @@ impl Drop for Open<'_> {
     }
 }
 
-fn no_answer_can_come(key: &str) -> ToolError {
-    ToolError::new(format!(
+fn no_answer_can_come(key: &str) -> CallError {
+    CallError::new(format!(
         "the client could not be asked `{key}`: nothing more is read from its pipe, so no answer can come"
     ))
 }
 
 /// A name that no other visit has.
-fn fresh_id() -> Result<String, ToolError> {
+fn fresh_id() -> Result<String, CallError> {
     let mut id = [0; 16];
     getrandom::fill(&mut id)?;
     Ok(URL_SAFE_NO_PAD.encode(id))

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use rejoinder_core::{
-    ask::{Digest, Posed, Question, Sent},
-    error::{Halt, ToolError},
+use crate::{
+    ask::{Digest, Posed, Question, RawAnswer},
+    error::{CallError, Halt},
 };
 
 use super::{
@@ -22,14 +22,14 @@ pub(super) struct Notes {
     /// The digest of what was asked under each key, to tell a key that is used twice.
     pub(super) seen: ByKey<Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
-    pub(super) unfit: ByKey<(Arc<Sent>, String)>,
+    pub(super) unfit: ByKey<(Arc<RawAnswer>, String)>,
     /// What ends the call, whatever the function would do with an error.
-    pub(super) mistake: Option<ToolError>,
+    pub(super) mistake: Option<CallError>,
 }
 
 impl Notes {
     /// Notes what is asked by hand. An answer that did not fit was one of its tries, and none gives no new ones.
-    pub(super) fn pose(&mut self, posed: Posed, before: Option<&Open>, answered: bool) -> Result<(), ToolError> {
+    pub(super) fn pose(&mut self, posed: Posed, before: Option<&Open>, answered: bool) -> Result<(), CallError> {
         let Posed { key, question } = posed;
         let key = Arc::from(key);
         let digest = question.digest();
@@ -41,7 +41,7 @@ impl Notes {
             Some((answer, reason)) => {
                 open.bad = before.map_or(1, |before| before.bad + 1);
                 if open.bad >= TRIES || !question.bears_repeating(&answer) {
-                    return Err(ToolError::new(unusable(&key, &reason)));
+                    return Err(CallError::new(unusable(&key, &reason)));
                 }
                 question.because(&reason)
             }
@@ -53,9 +53,9 @@ impl Notes {
     }
 
     /// Notes what is asked under a key, where nothing else may be asked in the same round.
-    fn note(&mut self, key: &Arc<str>, digest: Digest) -> Result<(), ToolError> {
+    fn note(&mut self, key: &Arc<str>, digest: Digest) -> Result<(), CallError> {
         match self.seen.insert(Arc::clone(key), digest) {
-            Some(other) if other != digest => Err(ToolError::two_questions(key)),
+            Some(other) if other != digest => Err(CallError::two_questions(key)),
             _ => Ok(()),
         }
     }
@@ -66,7 +66,7 @@ impl Notes {
     }
 
     /// Ends the call with the author's mistake, whatever the function would do with an error; the first one counts.
-    pub(super) fn mistake(&mut self, mistake: ToolError) -> Halt {
+    pub(super) fn mistake(&mut self, mistake: CallError) -> Halt {
         self.mistake.get_or_insert(mistake);
         Halt::Pending
     }

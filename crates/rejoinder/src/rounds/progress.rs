@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use rejoinder_core::ask::{Digest, Sent};
+use crate::ask::{Digest, RawAnswer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -35,7 +35,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 #[serde(from = "Written<Map<String, Value>, Value>")]
 pub(super) struct Given {
     pub(super) digest: Digest,
-    pub(super) answer: Arc<Sent>,
+    pub(super) answer: Arc<RawAnswer>,
 }
 
 /// A [`Given`] in the state.
@@ -52,8 +52,8 @@ struct Written<C, A> {
 impl Serialize for Given {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (content, answer) = match &*self.answer {
-            Sent::Filled(content) => (Some(content), None),
-            Sent::Other(answer) => (None, Some(answer)),
+            RawAnswer::Filled(content) => (Some(content), None),
+            RawAnswer::Other(answer) => (None, Some(answer)),
         };
         Written { digest: self.digest, content, answer }.serialize(serializer)
     }
@@ -62,7 +62,7 @@ impl Serialize for Given {
 impl From<Written<Map<String, Value>, Value>> for Given {
     fn from(Written { digest, content, answer }: Written<Map<String, Value>, Value>) -> Self {
         // Without either, it is an answer that nobody can use, and so one that is asked for again.
-        let answer = content.map_or_else(|| answer.unwrap_or_default().into(), Sent::Filled);
+        let answer = content.map_or_else(|| answer.unwrap_or_default().into(), RawAnswer::Filled);
         Self { digest, answer: Arc::new(answer) }
     }
 }
@@ -128,7 +128,7 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
-    use rejoinder_core::ask::Question;
+    use crate::ask::Question;
     use serde_json::json;
 
     use super::*;

@@ -5,13 +5,13 @@ use std::{
     time::Duration,
 };
 
-use futures_util::future::{Either, try_join_all};
-use rejoinder_core::{
+use crate::{
     BoxFuture,
-    ask::{Asked, BadAnswer, Carrier, Fits, NextRound, Parked, Question, Sent},
+    ask::{AnswerError, Asked, Carrier, Fits, NextRound, Parked, Question, RawAnswer},
     call::Turns,
-    error::{Halt, ToolError},
+    error::{CallError, Halt},
 };
+use futures_util::future::{Either, try_join_all};
 use rmcp::{RoleServer, model::RequestId, service::Peer};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -67,7 +67,7 @@ impl Live {
     }
 
     /// The answer that is there, else it is asked.
-    async fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Sent>, Halt> {
+    async fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<RawAnswer>, Halt> {
         let (name, digest) = (Arc::from(key), question.digest());
         let over = {
             let mut so_far = self.so_far();
@@ -81,7 +81,7 @@ impl Live {
         }
         let answer = tokio::select! {
             biased;
-            () = over.cancelled() => return Err(Halt::Failed(ToolError::round_is_over())),
+            () = over.cancelled() => return Err(Halt::Failed(CallError::round_is_over())),
             answer = self.pose(key, &question, fits) => answer?,
         };
         self.so_far().notes.progress.answers.insert(name, Given { digest, answer: Arc::clone(&answer) });
@@ -89,7 +89,7 @@ impl Live {
     }
 
     /// Asks until an answer can be used, or the tries are used up.
-    async fn pose(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<Sent>, ToolError> {
+    async fn pose(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Arc<RawAnswer>, CallError> {
         let mut shown = question.clone();
         let mut tried = 0;
         loop {
@@ -97,10 +97,10 @@ impl Live {
             tried += 1;
             match (fits.check)(&answer) {
                 Ok(()) => return Ok(Arc::new(answer)),
-                Err(BadAnswer(reason)) if tried < TRIES && question.bears_repeating(&answer) => {
+                Err(AnswerError(reason)) if tried < TRIES && question.bears_repeating(&answer) => {
                     shown = question.because(&reason);
                 }
-                Err(BadAnswer(reason)) => return Err(ToolError::new(unusable(key, &reason))),
+                Err(AnswerError(reason)) => return Err(CallError::new(unusable(key, &reason))),
             }
         }
     }
@@ -114,7 +114,7 @@ impl SoFar {
     }
 
     /// Begins another round with the answers to what the last one asked by hand, and tells how often it was resumed.
-    fn next_round(&mut self, answers: impl Iterator<Item = (Arc<str>, Sent)>) -> u32 {
+    fn next_round(&mut self, answers: impl Iterator<Item = (Arc<str>, RawAnswer)>) -> u32 {
         let Notes { progress, seen, unfit, .. } = &mut self.notes;
         self.before = std::mem::take(&mut progress.questions);
         for (key, _) in unfit.iter() {
@@ -136,7 +136,7 @@ impl Carrier for Live {
         Either::Right(Box::pin(self.answer(key, question, fits)))
     }
 
-    fn answered(&self, key: &str, question: &Question, _: Fits<'_>) -> Result<Option<Arc<Sent>>, Halt> {
+    fn answered(&self, key: &str, question: &Question, _: Fits<'_>) -> Result<Option<Arc<RawAnswer>>, Halt> {
         // No answer comes before its question.
         self.so_far().notes.see(&key.into(), question.digest()).map(|()| None)
     }
@@ -149,14 +149,14 @@ impl Carrier for Live {
         self.so_far().notes.progress.steps.insert(step.into(), result);
     }
 
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<RawAnswer>> {
         let Given { answer, .. } = self.so_far().notes.progress.answers.get(key).cloned()?;
         match (fits.check)(&answer) {
             Ok(()) => {
                 self.so_far().notes.unfit.remove(key);
                 Some(answer)
             }
-            Err(BadAnswer(reason)) => {
+            Err(AnswerError(reason)) => {
                 self.so_far().notes.unfit.insert(key.into(), (answer, reason));
                 None
             }
@@ -167,7 +167,7 @@ impl Carrier for Live {
         self.so_far().notes.progress.kept.clone()
     }
 
-    fn hand_on(&self, next: NextRound) -> Result<(), ToolError> {
+    fn hand_on(&self, next: NextRound) -> Result<(), CallError> {
         let SoFar { notes, before, resumed, .. } = &mut *self.so_far();
         let got_further = !next.questions.is_empty() || next.state != notes.progress.kept;
         *resumed = if got_further { 0 } else { *resumed + 1 };
@@ -180,7 +180,7 @@ impl Carrier for Live {
         })
     }
 
-    fn go_on(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+    fn go_on(&self) -> BoxFuture<'_, Result<(), CallError>> {
         Box::pin(async move {
             let asked = self.so_far().end_round();
             let answers = try_join_all(asked.iter().map(|(key, question)| self.client.ask(key, question))).await?;
@@ -194,15 +194,15 @@ impl Carrier for Live {
         })
     }
 
-    fn note_mistake(&self, mistake: ToolError) {
+    fn note_mistake(&self, mistake: CallError) {
         self.so_far().notes.mistake(mistake);
     }
 
-    fn take_mistake(&self) -> Option<ToolError> {
+    fn take_mistake(&self) -> Option<CallError> {
         self.so_far().notes.mistake.take()
     }
 
-    fn parked(&self) -> Option<Result<Parked, ToolError>> {
+    fn parked(&self) -> Option<Result<Parked, CallError>> {
         self.take_mistake().map(Err)
     }
 }

@@ -7,9 +7,9 @@ use std::{
 
 use futures_util::future::Either;
 
-use rejoinder_core::{
-    ask::{Asked, BadAnswer, Carrier, Digest, Fits, NextRound, Parked, Question, Sent},
-    error::{Halt, ToolError},
+use crate::{
+    ask::{AnswerError, Asked, Carrier, Digest, Fits, NextRound, Parked, Question, RawAnswer},
+    error::{CallError, Halt},
 };
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(crate) struct Round {
 }
 
 /// The answers of a round, by key.
-pub(crate) type Answers = ByKey<Arc<Sent>>;
+pub(crate) type Answers = ByKey<Arc<RawAnswer>>;
 
 #[derive(Debug, Default)]
 struct Now {
@@ -68,7 +68,7 @@ impl Round {
     /// wrong with that one, if there is one.
     ///
     /// The author's code reads it, and may look at the round meanwhile: nothing may be locked.
-    fn given(&self, key: &str, digest: Digest, fits: Fits<'_>) -> Result<Usable, Option<BadAnswer>> {
+    fn given(&self, key: &str, digest: Digest, fits: Fits<'_>) -> Result<Usable, Option<AnswerError>> {
         let recorded = self.before.answers.get(key);
         if recorded.is_some_and(|given| given.digest != digest) {
             tracing::debug!(key, "a recorded answer is to other words than the question has now");
@@ -77,7 +77,7 @@ impl Round {
             return Ok(Usable { given: given.clone(), is_new: false });
         }
         let open = self.before.questions.get(key);
-        let counts = open.map_or(fits.unprompted, |open| open.digest == digest);
+        let counts = open.map_or(fits.allow_unsolicited, |open| open.digest == digest);
         let answer = self.answers.get(key).filter(|_| counts).ok_or(None)?;
         (fits.check)(answer)?;
         Ok(Usable { given: Given { digest, answer: Arc::clone(answer) }, is_new: true })
@@ -100,7 +100,7 @@ impl Round {
     }
 
     /// The answer that is there, else it is asked.
-    fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<Sent>, Halt> {
+    fn answer(&self, key: &str, question: Question, fits: Fits<'_>) -> Result<Arc<RawAnswer>, Halt> {
         let (key, digest) = (&Arc::from(key), question.digest());
         let given = self.given(key, digest, fits);
         let mut now = self.now();
@@ -114,10 +114,10 @@ impl Round {
         let mut shown = question;
         match (self.answers.get(key), open) {
             (Some(answer), Some(open)) if open.digest == digest => {
-                let reason = bad.map(|BadAnswer(reason)| reason).unwrap_or_default();
+                let reason = bad.map(|AnswerError(reason)| reason).unwrap_or_default();
                 asked.bad = open.bad + 1;
                 if asked.bad >= TRIES || !shown.bears_repeating(answer) {
-                    return Err(Halt::Failed(ToolError::new(unusable(key, &reason))));
+                    return Err(Halt::Failed(CallError::new(unusable(key, &reason))));
                 }
                 shown = shown.because(&reason);
             }
@@ -128,7 +128,7 @@ impl Round {
                 );
                 asked.reworded += 1;
                 if asked.reworded >= REWORDINGS {
-                    return Err(now.notes.mistake(ToolError::mistake(format!(
+                    return Err(now.notes.mistake(CallError::mistake(format!(
                         "the question `{key}` has other words in every round, so no answer is ever to it: take out what \
                          changes, such as the time or the order of a list"
                     ))));
@@ -147,7 +147,7 @@ impl Round {
 
 impl Now {
     /// Keeps an answer that was looked at, for the rounds that follow.
-    fn keep(&mut self, key: &Arc<str>, Usable { given, is_new }: Usable) -> Arc<Sent> {
+    fn keep(&mut self, key: &Arc<str>, Usable { given, is_new }: Usable) -> Arc<RawAnswer> {
         self.answered |= is_new;
         let answer = Arc::clone(&given.answer);
         self.notes.progress.answers.insert(Arc::clone(key), given);
@@ -160,7 +160,7 @@ impl Carrier for Round {
         Either::Left(ready(self.answer(key, question, fits)))
     }
 
-    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<Sent>>, Halt> {
+    fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<RawAnswer>>, Halt> {
         let (key, digest) = (Arc::from(key), question.digest());
         let given = self.given(&key, digest, fits);
         let mut now = self.now();
@@ -177,7 +177,7 @@ impl Carrier for Round {
         self.now().notes.progress.steps.insert(step.into(), result);
     }
 
-    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<Sent>> {
+    fn answer_by_hand(&self, key: &str, fits: Fits<'_>) -> Option<Arc<RawAnswer>> {
         let (recorded, open) = (self.before.answers.get(key), self.before.questions.get(key));
         let (given, is_new) = match (recorded, open, self.answers.get(key)) {
             (_, Some(open), Some(answer)) => (Given { digest: open.digest, answer: Arc::clone(answer) }, true),
@@ -190,7 +190,7 @@ impl Carrier for Round {
                 now.notes.unfit.remove(key);
                 Some(now.keep(&key.into(), Usable { given, is_new }))
             }
-            Err(BadAnswer(reason)) => {
+            Err(AnswerError(reason)) => {
                 self.now().notes.unfit.insert(key.into(), (given.answer, reason));
                 None
             }
@@ -201,7 +201,7 @@ impl Carrier for Round {
         self.before.kept.clone()
     }
 
-    fn hand_on(&self, next: NextRound) -> Result<(), ToolError> {
+    fn hand_on(&self, next: NextRound) -> Result<(), CallError> {
         let mut now = self.now();
         now.notes.progress.kept = next.state;
         self.carry_over(&mut now.notes);
@@ -215,15 +215,15 @@ impl Carrier for Round {
         self.now().cut_short = true;
     }
 
-    fn note_mistake(&self, mistake: ToolError) {
+    fn note_mistake(&self, mistake: CallError) {
         self.now().notes.mistake(mistake);
     }
 
-    fn take_mistake(&self) -> Option<ToolError> {
+    fn take_mistake(&self) -> Option<CallError> {
         self.now().notes.mistake.take()
     }
 
-    fn parked(&self) -> Option<Result<Parked, ToolError>> {
+    fn parked(&self) -> Option<Result<Parked, CallError>> {
         let mut now = self.now();
         if now.cut_short {
             self.carry_over(&mut now.notes);

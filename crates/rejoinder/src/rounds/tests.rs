@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use futures_util::FutureExt;
-use rejoinder_core::{
-    ask::{Answer, Carrier, Fits, NextRound, Parked, Posed, Question, Sent},
+use crate::{
+    ask::{Answer, Carrier, Fits, NextRound, Parked, Posed, Question, RawAnswer},
     error::Halt,
-    form::{Confirmed, Elicit},
+    form::{ConfirmForm, Elicit},
 };
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 
 use super::{
@@ -18,14 +18,14 @@ use super::{
 };
 
 fn question(message: &str) -> Question {
-    Question::Form { message: message.to_owned(), form: Confirmed::form() }
+    Question::Form { message: message.to_owned(), form: ConfirmForm::form() }
 }
 
 fn yes() -> Value {
     json!({ "action": "accept", "content": { "yes": true } })
 }
 
-fn sent(answer: Value) -> Arc<Sent> {
+fn sent(answer: Value) -> Arc<RawAnswer> {
     Arc::new(answer.into())
 }
 
@@ -43,8 +43,8 @@ fn by_key<T>(entries: impl IntoIterator<Item = (&'static str, T)>) -> ByKey<T> {
 
 /// The answer under a key, or what there is instead.
 fn ask(round: &Round, key: &str, message: &str) -> Result<Value, Halt> {
-    let check = |answer: &Sent| <Confirmed as Answer>::read(answer).map(|_| ());
-    let fits = Fits { unprompted: false, check: &check };
+    let check = |answer: &RawAnswer| <ConfirmForm as Answer>::read(answer).map(|_| ());
+    let fits = Fits { allow_unsolicited: false, check: &check };
     let answer = round.ask(key, question(message), fits).now_or_never().expect("it is there or it is not");
     answer.map(|answer| Arc::unwrap_or_clone(answer).into())
 }

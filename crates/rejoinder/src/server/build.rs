@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use crate::model::{PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability};
 use arc_swap::ArcSwap;
-use rejoinder_core::model::{PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability};
 
 use super::{
     builder::Server,
@@ -9,12 +9,12 @@ use super::{
     engine::Engine,
     handle::Cell,
     hub::Hub,
-    wiring::{Check, WiringErrors},
+    wiring::{BuildError, Check},
 };
 use crate::rounds::seal::Seal;
 
 /// Puts a server together, or says everything that is wrong with it.
-pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, WiringErrors> {
+pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, BuildError> {
     let cell = Arc::new(Cell::default());
     server.dependencies.insert(Arc::clone(&cell));
     let capabilities = capabilities(&server);

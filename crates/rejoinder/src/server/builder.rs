@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use rejoinder_core::{
+use crate::{
     call::Dependencies,
     item::{Prompt, Resource, Tool},
     model::Implementation,
 };
 
-use super::{ServerHandle, WiringErrors, build::build, engine::Engine, handle::Cell, options::Options};
+use super::{BuildError, ServerHandle, build::build, engine::Engine, handle::Cell, options::Options};
 
 /// An MCP server, while it is put together.
 ///
@@ -87,14 +87,14 @@ impl Server {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let server = || Server::new("tickets", "1.0.0").tools(tools![close]);
-    /// assert_eq!(Client::new(server()).call("close", json!({})).await?.text(), "closed");
+    /// assert_eq!(Client::new(server()).call_tool("close", json!({})).await?.text(), "closed");
     /// let client = Client::new(server().provide(Mailer));
-    /// assert_eq!(client.call("close", json!({})).await?.text(), "closed, and everybody told");
+    /// assert_eq!(client.call_tool("close", json!({})).await?.text(), "closed, and everybody told");
     /// # Ok(())
     /// # }
     /// ```
     pub fn provide<T: Send + Sync + 'static>(self, service: T) -> Self {
-        self.provide_shared(Arc::new(service))
+        self.provide_arc(Arc::new(service))
     }
 
     /// [`Server::provide`] for a service that others hold too, or that is known by a trait.
@@ -121,12 +121,12 @@ impl Server {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let store: Arc<dyn Store> = Arc::new(Memory(vec!["tea".into()]));
-    /// let client = Client::new(Server::new("shop", "1.0.0").provide_shared(store).tools(tools![count]));
-    /// assert_eq!(client.call("count", json!({})).await?.text(), "1");
+    /// let client = Client::new(Server::new("shop", "1.0.0").provide_arc(store).tools(tools![count]));
+    /// assert_eq!(client.call_tool("count", json!({})).await?.text(), "1");
     /// # Ok(())
     /// # }
     /// ```
-    pub fn provide_shared<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
+    pub fn provide_arc<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         self.dependencies.insert(service);
         self
     }
@@ -162,7 +162,7 @@ impl Server {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("town", "1.0.0").nest("shop", shop::tools()));
-    /// assert_eq!(client.call("shop_buy", json!({ "item": "tea" })).await?.text(), "one tea");
+    /// assert_eq!(client.call_tool("shop_buy", json!({ "item": "tea" })).await?.text(), "one tea");
     /// # Ok(())
     /// # }
     /// ```
@@ -208,7 +208,7 @@ impl Server {
     /// let mistakes = Server::new("shop", "1.0.0").tools(tools![count]).check().unwrap_err();
     /// assert!(mistakes.to_string().contains("parameter `database` needs a"));
     /// ```
-    pub fn check(self) -> Result<(), WiringErrors> {
+    pub fn check(self) -> Result<(), BuildError> {
         build(self).map(|_| ())
     }
 
@@ -217,7 +217,7 @@ impl Server {
     /// # Errors
     ///
     /// Every mistake there is.
-    pub fn build(self) -> Result<BuiltServer, WiringErrors> {
+    pub fn build(self) -> Result<BuiltServer, BuildError> {
         build(self).map(BuiltServer)
     }
 }
@@ -227,9 +227,9 @@ impl Server {
 pub struct BuiltServer(pub(crate) Arc<Engine>);
 
 impl TryFrom<Server> for BuiltServer {
-    type Error = WiringErrors;
+    type Error = BuildError;
 
-    fn try_from(server: Server) -> Result<Self, WiringErrors> {
+    fn try_from(server: Server) -> Result<Self, BuildError> {
         server.build()
     }
 }

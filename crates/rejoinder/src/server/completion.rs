@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
 
-use rejoinder_core::call::{Call, Complete, Completing, Param};
+use crate::call::{Call, Complete, CompletionRequest, Param};
 
 use super::{Event, Panicked, Running, engine::Engine};
 
@@ -50,7 +50,7 @@ impl Engine {
         Ok(match self.source(reference, argument) {
             None => None,
             Some(Source::Function(complete)) => {
-                Some(Completion::new(run(complete, Completing { value, arguments, call }).await?))
+                Some(Completion::new(run(complete, CompletionRequest { value, arguments, call }).await?))
             }
             Some(Source::Choices(mut choices)) => {
                 choices.retain(|choice| choice.starts_with(&value));
@@ -77,7 +77,7 @@ impl Engine {
 }
 
 /// Runs the author's function, and whatever it has deferred.
-async fn run(complete: Complete, completing: Completing) -> Result<Vec<String>, Panicked> {
+async fn run(complete: Complete, completing: CompletionRequest) -> Result<Vec<String>, Panicked> {
     let call = completing.call.clone();
     let mut running = Running::of(Box::pin(async move { Ok(complete(completing).await) }), call);
     loop {

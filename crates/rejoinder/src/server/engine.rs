@@ -1,14 +1,14 @@
 use std::{any::TypeId, sync::Arc};
 
-use arc_swap::ArcSwap;
-use bytes::Bytes;
-use rejoinder_core::{
-    call::{Call, Carriage, Dependencies, Facts},
+use crate::{
+    call::{Call, Carriage, Dependencies, RequestInfo},
     graph::{Instance, Resolver, find_below},
     item::Ready,
     model::{self, Implementation, ServerCapabilities},
     reply::ResourceBody,
 };
+use arc_swap::ArcSwap;
+use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{
@@ -100,12 +100,12 @@ impl Engine {
     }
 
     /// Starts a call that can ask nothing.
-    pub(crate) fn call(&self, facts: Facts) -> Call {
+    pub(crate) fn call(&self, facts: RequestInfo) -> Call {
         Call::new(facts, Arc::clone(&self.dependencies))
     }
 
     /// Starts a call whose questions travel this way.
-    pub(crate) fn asking_call(&self, facts: Facts, carriage: Carriage) -> Call {
+    pub(crate) fn asking_call(&self, facts: RequestInfo, carriage: Carriage) -> Call {
         Call::carried(facts, Arc::clone(&self.dependencies), carriage)
     }
 

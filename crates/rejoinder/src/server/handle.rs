@@ -3,9 +3,9 @@ use std::{
     sync::{Arc, OnceLock, Weak},
 };
 
-use rejoinder_core::{
+use crate::{
     call::Call,
-    error::ToolError,
+    error::CallError,
     inject::FromCall,
     item::{Prompt, Resource, Tool},
 };
@@ -14,7 +14,7 @@ use super::{
     engine::Engine,
     hub::Change,
     registry::Registry,
-    wiring::{Check, WiringErrors, hidden},
+    wiring::{BuildError, Check, hidden},
 };
 
 /// Changes what a running server offers.
@@ -26,7 +26,7 @@ use super::{
 ///
 /// /// Unlocks the second level.
 /// #[tool]
-/// async fn unlock(server: ServerHandle) -> Result<&'static str, ToolError> {
+/// async fn unlock(server: ServerHandle) -> Result<&'static str, CallError> {
 ///     server.add_tools(tools![second_level])?;
 ///     Ok("look at the list of tools again")
 /// }
@@ -67,10 +67,10 @@ pub enum AddError {
     NotOffered(#[from] NotOffered),
     /// There are mistakes in what was to be added: all of them, in the words of [`Server::check`](super::Server::check).
     #[error("nothing was added:{}", Listed(.0))]
-    Wiring(#[from] WiringErrors),
+    Wiring(#[from] BuildError),
 }
 
-struct Listed<'a>(&'a WiringErrors);
+struct Listed<'a>(&'a BuildError);
 
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -180,7 +180,7 @@ impl ServerHandle {
             mistakes = added.resources.iter().filter_map(|(uri, _)| hidden(registry, uri)).collect();
             is_other && mistakes.is_empty()
         });
-        if mistakes.is_empty() { Ok(()) } else { Err(WiringErrors(mistakes).into()) }
+        if mistakes.is_empty() { Ok(()) } else { Err(BuildError(mistakes).into()) }
     }
 
     fn remove(&self, change: &Change, remove: impl Fn(&mut Registry) -> bool) {
@@ -203,8 +203,8 @@ impl Cell {
 }
 
 impl FromCall for ServerHandle {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         let cell = call.dependency::<Cell>();
-        cell.map(Self).ok_or_else(|| ToolError::hidden("a call without a server has no handle to it"))
+        cell.map(Self).ok_or_else(|| CallError::internal("a call without a server has no handle to it"))
     }
 }

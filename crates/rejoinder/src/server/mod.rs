@@ -30,7 +30,7 @@ pub use builder::{BuiltServer, Server};
 pub use cache::{CacheHints, CacheScope};
 pub use graph::Graph;
 pub use handle::{AddError, NotOffered, ServerHandle};
-pub use wiring::{WiringError, WiringErrors};
+pub use wiring::{BuildError, BuildProblem};
 
 pub(crate) use calls::{Calls, RunningCall};
 pub(crate) use completion::{Completion, Reference};

@@ -1,6 +1,6 @@
 use std::{net::Ipv6Addr, time::Duration};
 
-use rejoinder_core::call::Unknown;
+use crate::call::Unknown;
 
 use super::{CacheHints, Limits, Server, listening::Listening, state::Principal};
 use crate::rounds::seal::StateOptions;
@@ -106,7 +106,7 @@ impl Server {
     }
 
     /// Serves clients of 2026-07-28 and later only: no `initialize`, no sessions.
-    pub fn modern_only(mut self) -> Self {
+    pub fn stateless_only(mut self) -> Self {
         self.options.sessions = false;
         self
     }
@@ -165,7 +165,7 @@ impl Server {
     }
 
     /// Answers bad argument values with the JSON-RPC error -32602 instead of a result that the model reads.
-    pub fn argument_errors_as_protocol_errors(mut self) -> Self {
+    pub fn strict_arguments(mut self) -> Self {
         self.options.strict_arguments = true;
         self
     }
@@ -187,7 +187,7 @@ impl Server {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let server = Server::new("calculator", "1.0.0").tools(tools![add]).ignore_unknown_arguments();
-    /// let sum = Client::new(server).call("add", json!({ "a": 1, "b": 2, "why": "for fun" })).await?;
+    /// let sum = Client::new(server).call_tool("add", json!({ "a": 1, "b": 2, "why": "for fun" })).await?;
     /// assert_eq!(sum.text(), "3");
     /// # Ok(())
     /// # }

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use bytes::Bytes;
-use rejoinder_core::{
+use crate::{
     call::{Texts, Unknown},
     graph::Edge,
     item::{Prompt, Ready, Resource, Tool},
     model,
     reply::ResourceBody,
 };
+use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{

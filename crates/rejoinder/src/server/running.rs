@@ -4,11 +4,11 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use rejoinder_core::{
+use crate::{
     BoxFuture,
     ask::{Carrier, Parked},
-    call::{Call, Emitted, EndOnDrop, Ending},
-    error::ToolError,
+    call::{Call, CallEnd, Emitted, EndOnDrop},
+    error::CallError,
     item::Ready,
 };
 use tokio::runtime::Handle;
@@ -18,14 +18,14 @@ use super::handle::Cell;
 /// A function that is being called. Whoever drops it, cancels it.
 pub(crate) struct Running<O> {
     /// Gone when it is over, so that all it held is gone before what it deferred runs.
-    future: Option<BoxFuture<'static, Result<O, ToolError>>>,
-    done: Option<Result<Result<O, ToolError>, Panicked>>,
+    future: Option<BoxFuture<'static, Result<O, CallError>>>,
+    done: Option<Result<Result<O, CallError>, Panicked>>,
     /// What it asks, if it waits for answers that come in another round.
     parked: Option<Parked>,
     /// What it deferred, while it runs.
     teardown: Option<BoxFuture<'static, ()>>,
     /// What comes before it runs again, right here.
-    between: Option<BoxFuture<'static, Result<(), ToolError>>>,
+    between: Option<BoxFuture<'static, Result<(), CallError>>>,
     call: Call,
     _end: EndOnDrop,
 }
@@ -39,7 +39,7 @@ pub(crate) enum Event<O> {
     /// It is to run again, right here: see [`Running::again`].
     Again,
     /// It is over.
-    Done(Result<Result<O, ToolError>, Panicked>),
+    Done(Result<Result<O, CallError>, Panicked>),
 }
 
 /// The function panicked; the panic's own message has gone to the log.
@@ -60,7 +60,7 @@ impl<O: 'static> Running<O> {
     }
 
     /// What runs for a call.
-    pub(crate) fn of(future: BoxFuture<'static, Result<O, ToolError>>, call: Call) -> Self {
+    pub(crate) fn of(future: BoxFuture<'static, Result<O, CallError>>, call: Call) -> Self {
         let end = call.end_on_drop();
         Self { future: Some(future), done: None, parked: None, teardown: None, between: None, call, _end: end }
     }
@@ -109,24 +109,24 @@ impl<O: 'static> Running<O> {
                 Ok(Poll::Pending) if self.call.end_parked() => match self.call.carrier().and_then(Carrier::parked) {
                     Some(Err(mistake)) => {
                         self.done = Some(Ok(Err(mistake)));
-                        Ending::Failed
+                        CallEnd::Failed
                     }
                     // What it asked goes out with the reply, and it runs again in the next round.
                     Some(Ok(parked)) => {
                         self.parked = Some(parked);
-                        Ending::Pending
+                        CallEnd::Pending
                     }
                     // It is asked when nothing of this round is left, and then it runs again right here.
                     None => {
                         let call = self.call.clone();
                         self.between = Some(Box::pin(async move { call.go_on().await }));
-                        Ending::Pending
+                        CallEnd::Pending
                     }
                 },
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(Ok(output))) => {
                     self.done = Some(Ok(Ok(output)));
-                    Ending::Succeeded
+                    CallEnd::Succeeded
                 }
                 Ok(Poll::Ready(Err(error))) => match error.into_next_round() {
                     Ok(next) => {
@@ -136,19 +136,19 @@ impl<O: 'static> Running<O> {
                     }
                     Err(error) => {
                         self.done = Some(Ok(Err(error)));
-                        Ending::Failed
+                        CallEnd::Failed
                     }
                 },
                 Err(_) => {
                     self.done = Some(Err(Panicked));
-                    Ending::Panicked
+                    CallEnd::Panicked
                 }
             };
             let ending = match self.discard() {
                 Ok(()) => ending,
                 Err(panicked) => {
                     (self.done, self.between) = (Some(Err(panicked)), None);
-                    Ending::Panicked
+                    CallEnd::Panicked
                 }
             };
             self.teardown = self.call.teardown(ending);
@@ -180,7 +180,7 @@ impl<O> Drop for Running<O> {
     fn drop(&mut self) {
         // Nobody waits for it, so nobody need be told; the panic's own message has gone to the log.
         let _ = self.discard();
-        let Some(teardown) = self.teardown.take().or_else(|| self.call.teardown(Ending::Cancelled)) else { return };
+        let Some(teardown) = self.teardown.take().or_else(|| self.call.teardown(CallEnd::Cancelled)) else { return };
         let Ok(runtime) = Handle::try_current() else {
             return tracing::error!("what a call deferred cannot run: it was dropped outside a tokio runtime");
         };

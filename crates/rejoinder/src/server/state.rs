@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
-use rejoinder_core::call::Facts;
+use crate::call::RequestInfo;
 
 use super::{Panicked, Server};
-use crate::rounds::seal::{BadStateKeys, SpentStates, StateKeys};
+use crate::rounds::seal::{ReplayStore, StateKeys, StateKeysError};
 
 /// What rides in `requestState` while a call waits for an answer is sealed; this is what can be set about it.
 impl Server {
@@ -49,13 +49,13 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn state_keys_from_env(self) -> Result<Self, BadStateKeys> {
+    pub fn state_keys_from_env(self) -> Result<Self, StateKeysError> {
         if self.options.state.keys.is_some() {
             return Ok(self);
         }
         match StateKeys::from_env() {
             Ok(keys) => Ok(self.state_keys(keys)),
-            Err(BadStateKeys::NotSet) => Ok(self),
+            Err(StateKeysError::NotSet) => Ok(self),
             Err(bad) => Err(bad),
         }
     }
@@ -121,11 +121,11 @@ impl Server {
     /// With it, a client that lost a reply cannot simply send its request again: the call starts over.
     ///
     /// ```
-    /// use rejoinder::{Server, SpentInMemory};
+    /// use rejoinder::{Server, MemoryReplayStore};
     ///
-    /// assert!(Server::new("shop", "1.0.0").single_use(SpentInMemory::default()).check().is_ok());
+    /// assert!(Server::new("shop", "1.0.0").single_use(MemoryReplayStore::default()).check().is_ok());
     /// ```
-    pub fn single_use(mut self, store: impl SpentStates + 'static) -> Self {
+    pub fn single_use(mut self, store: impl ReplayStore + 'static) -> Self {
         self.options.state.spent = Some(Arc::new(store));
         self
     }
@@ -145,7 +145,7 @@ impl Server {
     ///     .principal(|facts| facts.extensions()?.get::<User>().map(|user| user.id.clone()));
     /// assert!(server.check().is_ok());
     /// ```
-    pub fn principal(mut self, who: impl Fn(&Facts) -> Option<String> + Send + Sync + 'static) -> Self {
+    pub fn principal(mut self, who: impl Fn(&RequestInfo) -> Option<String> + Send + Sync + 'static) -> Self {
         self.options.principal = Principal(Some(Arc::new(who)));
         self
     }
@@ -158,7 +158,7 @@ pub(crate) const PRINCIPAL: &str = "Server::principal";
 #[derive(Clone, Default)]
 pub(crate) struct Principal(Option<Arc<Who>>);
 
-type Who = dyn Fn(&Facts) -> Option<String> + Send + Sync;
+type Who = dyn Fn(&RequestInfo) -> Option<String> + Send + Sync;
 
 impl Principal {
     /// Whether callers are told apart at all.
@@ -171,7 +171,7 @@ impl Principal {
     /// # Errors
     ///
     /// If the author's function panicked.
-    pub(crate) fn of(&self, facts: &Facts) -> Result<Option<String>, Panicked> {
+    pub(crate) fn of(&self, facts: &RequestInfo) -> Result<Option<String>, Panicked> {
         let Some(who) = &self.0 else { return Ok(None) };
         catch_unwind(AssertUnwindSafe(|| who(facts))).map_err(|_| Panicked)
     }

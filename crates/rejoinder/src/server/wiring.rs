@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use rejoinder_core::{
+use crate::{
     call::{Dependencies, Unknown},
     graph::{Edge, bad_forms},
     inject::Need,
@@ -11,7 +11,7 @@ use super::{Options, registry::Registry};
 
 /// One mistake in how a server is put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WiringError {
+pub struct BuildProblem {
     /// What it is about: ``tool `add` ``.
     pub of: String,
     /// What is wrong, and what to do.
@@ -20,37 +20,37 @@ pub struct WiringError {
 
 /// Every mistake in how a server is put together.
 #[derive(Clone, PartialEq, Eq)]
-pub struct WiringErrors(pub Vec<WiringError>);
+pub struct BuildError(pub Vec<BuildProblem>);
 
 /// The sentences too: `unwrap()` shows this, in a test above all.
-impl fmt::Debug for WiringErrors {
+impl fmt::Debug for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl fmt::Display for WiringErrors {
+impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the server cannot be built:")?;
         self.list(f)
     }
 }
 
-impl WiringErrors {
+impl BuildError {
     /// Each mistake on a line of its own.
     pub(super) fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|WiringError { of, mistake }| write!(f, "\n  {of}: {mistake}"))
+        self.0.iter().try_for_each(|BuildProblem { of, mistake }| write!(f, "\n  {of}: {mistake}"))
     }
 }
 
-impl std::error::Error for WiringErrors {}
+impl std::error::Error for BuildError {}
 
 /// Puts items on shelves and collects the mistakes in them.
 pub(super) struct Check<'a> {
     dependencies: &'a Dependencies,
     unknown_arguments: Unknown,
     pub(super) registry: Registry,
-    found: Vec<WiringError>,
+    found: Vec<BuildProblem>,
 }
 
 impl<'a> Check<'a> {
@@ -105,12 +105,12 @@ impl<'a> Check<'a> {
     }
 
     pub(super) fn report(&mut self, of: &str, mistake: impl Into<String>) {
-        self.found.push(WiringError { of: of.to_owned(), mistake: mistake.into() });
+        self.found.push(BuildProblem { of: of.to_owned(), mistake: mistake.into() });
     }
 
     /// The shelves, unless there is a mistake in what is on them.
-    pub(super) fn finish(self) -> Result<Registry, WiringErrors> {
-        if self.found.is_empty() { Ok(self.registry) } else { Err(WiringErrors(self.found)) }
+    pub(super) fn finish(self) -> Result<Registry, BuildError> {
+        if self.found.is_empty() { Ok(self.registry) } else { Err(BuildError(self.found)) }
     }
 
     fn needs(&mut self, of: &str, needs: &[(&'static str, Need)]) {
@@ -121,9 +121,9 @@ impl<'a> Check<'a> {
             let whose = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
             let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
-                "an `Arc` of one was provided, so use `.provide_shared(..)`".to_owned()
+                "an `Arc` of one was provided, so use `.provide_arc(..)`".to_owned()
             } else if name.starts_with("dyn ") {
-                format!("provide an `Arc<{name}>` with `.provide_shared(..)`")
+                format!("provide an `Arc<{name}>` with `.provide_arc(..)`")
             } else {
                 "provide one with `.provide(..)`".to_owned()
             };
@@ -144,9 +144,9 @@ impl<'a> Check<'a> {
 }
 
 /// The mistake that a template has the URIs of another, which gets them all, be it the one at this URI that is hidden or the one that hides it.
-pub(super) fn hidden(registry: &Registry, uri: &str) -> Option<WiringError> {
+pub(super) fn hidden(registry: &Registry, uri: &str) -> Option<BuildProblem> {
     let (second, first) = registry.hidden(uri)?;
-    Some(WiringError {
+    Some(BuildProblem {
         of: format!("resource `{second}`"),
         mistake: format!("there are two for the same URIs, and `{first}` gets them all; give one of them others"),
     })

@@ -5,16 +5,16 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use rejoinder_core::form::Elicit;
+use crate::form::Elicit;
 use serde_json::{Value, json};
 
 /// One of several answers to the same key; see [`Client::answers`](super::Client::answers).
 ///
 /// ```
-/// use rejoinder::{Confirmed, testing::Answer};
+/// use rejoinder::{ConfirmForm, testing::Answer};
 /// use serde_json::json;
 ///
-/// let by_form = Answer::accept(Confirmed { yes: true });
+/// let by_form = Answer::accept(ConfirmForm { yes: true });
 /// let by_hand = Answer::with(json!({ "action": "accept", "content": { "yes": true } }));
 /// assert_eq!(by_form, by_hand);
 /// ```
@@ -48,12 +48,12 @@ impl Answer {
     /// this is an error of the test.
     ///
     /// ```
-    /// use rejoinder::{Ask, Confirmed, prelude::*, testing::{Answer, Client}};
+    /// use rejoinder::{Ask, ConfirmForm, prelude::*, testing::{Answer, Client}};
     /// use serde_json::json;
     ///
     /// /// Asks two people at once.
     /// #[tool]
-    /// async fn launch(ctx: Context) -> Result<bool, ToolError> {
+    /// async fn launch(ctx: Context) -> Result<bool, CallError> {
     ///     let (ada, eve) = tokio::try_join!(ctx.ask("ada", Ask::confirm("Go?")), ctx.ask("eve", Ask::confirm("Go?")))?;
     ///     Ok(ada && eve)
     /// }
@@ -61,9 +61,9 @@ impl Answer {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("base", "1.0.0").tools(tools![launch]))
-    ///     .answer("ada", Confirmed { yes: true })
-    ///     .answers("eve", [Answer::later(), Answer::accept(Confirmed { yes: true })]);
-    /// let reply = client.call("launch", json!({})).await?;
+    ///     .answer("ada", ConfirmForm { yes: true })
+    ///     .answers("eve", [Answer::later(), Answer::accept(ConfirmForm { yes: true })]);
+    /// let reply = client.call_tool("launch", json!({})).await?;
     /// assert_eq!(reply.text(), "true");
     /// assert_eq!(reply.asked, [vec!["ada", "eve"], vec!["eve"]], "what was answered is not asked again");
     /// # Ok(())

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::VecDeque};
 
-use rejoinder_core::{form::Elicit, graph::Ran};
+use crate::{form::Elicit, graph::Ran};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -40,7 +40,7 @@ impl Client {
     /// struct Name { name: String }
     ///
     /// #[tool]
-    /// async fn greet(ctx: Context) -> Result<String, ToolError> {
+    /// async fn greet(ctx: Context) -> Result<String, CallError> {
     ///     let Name { name } = ctx.ask("who", Ask::user("Who are you?")).await?;
     ///     Ok(format!("Hello, {name}!"))
     /// }
@@ -48,7 +48,7 @@ impl Client {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("greeter", "1.0.0").tools(tools![greet]));
-    /// let reply = client.answer("who", Name { name: "Ada".into() }).call("greet", json!({})).await?;
+    /// let reply = client.answer("who", Name { name: "Ada".into() }).call_tool("greet", json!({})).await?;
     /// assert_eq!(reply.text(), "Hello, Ada!");
     /// assert_eq!(reply.asked, [["who"]]);
     /// # Ok(())
@@ -90,7 +90,7 @@ impl Client {
     /// struct Age { #[elicit(max = 150)] years: u16 }
     ///
     /// #[tool]
-    /// async fn age(ctx: Context) -> Result<u16, ToolError> {
+    /// async fn age(ctx: Context) -> Result<u16, CallError> {
     ///     let Age { years } = ctx.ask("age", Ask::user("How old are you?")).await?;
     ///     Ok(years)
     /// }
@@ -99,7 +99,7 @@ impl Client {
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("census", "1.0.0").tools(tools![age]))
     ///     .answers("age", [360, 36].map(|years| Answer::accept(Age { years })));
-    /// let reply = client.call("age", json!({})).await?;
+    /// let reply = client.call_tool("age", json!({})).await?;
     /// assert_eq!(reply.text(), "36");
     /// assert_eq!(reply.asked, [["age"], ["age"]], "an answer that does not fit is asked for again");
     /// # Ok(())

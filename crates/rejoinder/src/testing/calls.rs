@@ -1,4 +1,4 @@
-use rejoinder_core::model::{CallToolResult, CompletionInfo, GetPromptResult, ReadResourceResult, Reference};
+use crate::model::{CallToolResult, CompletionInfo, GetPromptResult, ReadResourceResult, Reference};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -15,21 +15,21 @@ impl Client {
     /// # use rejoinder::{prelude::*, testing::Client};
     /// # use serde_json::json;
     /// #[tool]
-    /// async fn half(number: i64) -> Result<i64, ToolError> {
-    ///     if number % 2 == 0 { Ok(number / 2) } else { Err(ToolError::new("give an even number")) }
+    /// async fn half(number: i64) -> Result<i64, CallError> {
+    ///     if number % 2 == 0 { Ok(number / 2) } else { Err(CallError::new("give an even number")) }
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("calculator", "1.0.0").tools(tools![half]));
-    /// assert_eq!(client.call("half", json!({ "number": 4 })).await?.text(), "2");
-    /// let reply = client.call("half", json!({ "number": 5 })).await?;
+    /// assert_eq!(client.call_tool("half", json!({ "number": 4 })).await?.text(), "2");
+    /// let reply = client.call_tool("half", json!({ "number": 5 })).await?;
     /// assert!(reply.is_error());
     /// assert_eq!(reply.text(), "give an even number");
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Reply<CallToolResult>> {
+    pub async fn call_tool(&self, tool: &str, arguments: Value) -> Result<Reply<CallToolResult>> {
         self.run("tools/call", json!({ "name": tool, "arguments": object(arguments) })).await
     }
 
@@ -48,11 +48,11 @@ impl Client {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("reviews", "1.0.0").prompts(prompts![review]));
-    /// assert_eq!(client.get("review", json!({ "code": "1 + 1" })).await?.text(), "Review this: 1 + 1");
+    /// assert_eq!(client.get_prompt("review", json!({ "code": "1 + 1" })).await?.text(), "Review this: 1 + 1");
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn get(&self, prompt: &str, arguments: Value) -> Result<Reply<GetPromptResult>> {
+    pub async fn get_prompt(&self, prompt: &str, arguments: Value) -> Result<Reply<GetPromptResult>> {
         self.run("prompts/get", json!({ "name": prompt, "arguments": object(arguments) })).await
     }
 
@@ -70,11 +70,11 @@ impl Client {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("notes", "1.0.0").resources(resources![note]));
-    /// assert_eq!(client.read("note://rust").await?.text(), "all about rust");
+    /// assert_eq!(client.read_resource("note://rust").await?.text(), "all about rust");
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn read(&self, uri: &str) -> Result<Reply<ReadResourceResult>> {
+    pub async fn read_resource(&self, uri: &str) -> Result<Reply<ReadResourceResult>> {
         self.run("resources/read", json!({ "uri": uri })).await
     }
 
@@ -85,8 +85,8 @@ impl Client {
     /// If the server refuses.
     ///
     /// ```
-    /// # use rejoinder::{Completing, model::Reference, prelude::*, testing::Client};
-    /// async fn languages(_: Completing) -> Vec<String> { vec!["rust".into()] }
+    /// # use rejoinder::{CompletionRequest, model::Reference, prelude::*, testing::Client};
+    /// async fn languages(_: CompletionRequest) -> Vec<String> { vec!["rust".into()] }
     ///
     /// #[prompt]
     /// async fn review(#[arg(complete = languages)] language: String) -> String { language }

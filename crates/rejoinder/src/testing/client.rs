@@ -6,14 +6,14 @@ use std::{
     },
 };
 
-use bytes::Bytes;
-use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use http_body_util::Full;
-use rejoinder_core::{
+use crate::{
     call::{Era, Level},
     graph::Ran,
     model::{ClientCapabilities, Implementation},
 };
+use bytes::Bytes;
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http_body_util::Full;
 use serde_json::Value;
 
 use super::{Result, answer::Answers, exchange::Exchange, session::Session};
@@ -36,8 +36,8 @@ use crate::{server::BuiltServer, transport::McpService};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let client = Client::new(Server::new("tenants", "1.0.0").tools(tools![tenant]));
-/// assert_eq!(client.clone().header("x-tenant", "b").call("tenant", json!({})).await?.text(), "b");
-/// assert_eq!(client.call("tenant", json!({})).await?.text(), "nobody");
+/// assert_eq!(client.clone().header("x-tenant", "b").call_tool("tenant", json!({})).await?.text(), "b");
+/// assert_eq!(client.call_tool("tenant", json!({})).await?.text(), "nobody");
 /// # Ok(())
 /// # }
 /// ```
@@ -109,8 +109,8 @@ impl Client {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("eras", "1.0.0").tools(tools![era]));
-    /// assert_eq!(client.call("era", json!({})).await?.text(), "stateless");
-    /// assert_eq!(client.era(Era::Session).call("era", json!({})).await?.text(), "session");
+    /// assert_eq!(client.call_tool("era", json!({})).await?.text(), "stateless");
+    /// assert_eq!(client.era(Era::Session).call_tool("era", json!({})).await?.text(), "session");
     /// # Ok(())
     /// # }
     /// ```
@@ -150,7 +150,7 @@ impl Client {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("users", "1.0.0").tools(tools![whoami])).extension(User("ada"));
-    /// assert_eq!(client.call("whoami", json!({})).await?.text(), "ada");
+    /// assert_eq!(client.call_tool("whoami", json!({})).await?.text(), "ada");
     /// # Ok(())
     /// # }
     /// ```

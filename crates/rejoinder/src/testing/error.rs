@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let client = Client::new(Server::new("empty", "1.0.0").tools([]));
-/// let error = client.call("add", json!({})).await.unwrap_err();
+/// let error = client.call_tool("add", json!({})).await.unwrap_err();
 /// assert_eq!(error.code(), Some(-32602));
 /// assert_eq!(error.to_string(), "tools/call: error -32602 (HTTP 400): there is no tool `add`");
 /// # }

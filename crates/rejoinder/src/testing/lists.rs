@@ -1,4 +1,4 @@
-use rejoinder_core::model::{DiscoverResult, Prompt, Resource, ResourceTemplate, Tool};
+use crate::model::{DiscoverResult, Prompt, Resource, ResourceTemplate, Tool};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

@@ -17,7 +17,7 @@
 //! # async fn main() -> Result<(), rejoinder::testing::Error> {
 //! let client = Client::new(Server::new("calculator", "1.0.0").tools(tools![add]));
 //! assert_eq!(client.list_tools().await?[0].name, "add");
-//! assert_eq!(client.call("add", json!({ "a": 1, "b": 2 })).await?.text(), "3");
+//! assert_eq!(client.call_tool("add", json!({ "a": 1, "b": 2 })).await?.text(), "3");
 //! # Ok(())
 //! # }
 //! ```

@@ -1,6 +1,6 @@
-use rejoinder_core::{
+use crate::{
     ask::Question,
-    form::{Answered, Confirmed, Elicit, Form},
+    form::{ConfirmForm, Elicit, Form, TextForm},
     graph::Unasked,
 };
 use serde_json::{Map, Value, json};
@@ -10,11 +10,11 @@ pub(super) fn remedy(unasked: &Unasked) -> String {
     let Unasked { key, question, is_typed } = unasked;
     let with = |answer: Value| format!(".answer_with({key:?}, json!({answer}))");
     match question {
-        Question::Form { form, .. } if *form == Confirmed::form() => {
-            format!(".answer({key:?}, rejoinder::Confirmed {{ yes: true }})")
+        Question::Form { form, .. } if *form == ConfirmForm::form() => {
+            format!(".answer({key:?}, rejoinder::ConfirmForm {{ yes: true }})")
         }
-        Question::Form { form, .. } if *form == Answered::form() => {
-            format!(".answer({key:?}, rejoinder::Answered {{ text: \"..\".into() }})")
+        Question::Form { form, .. } if *form == TextForm::form() => {
+            format!(".answer({key:?}, rejoinder::TextForm {{ text: \"..\".into() }})")
         }
         // There is no type of which the test could make a value.
         Question::Form { form, .. } if !is_typed => with(json!({ "action": "accept", "content": filled(form) })),

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use rejoinder_core::graph::Resolver;
+use crate::graph::Resolver;
 
 use super::Client;
 use crate::{server::BuiltServer, transport::McpService};
@@ -30,7 +30,7 @@ impl Client {
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let server = Server::new("clock", "1.0.0").provide(Clock(|| panic!("the real clock"))).tools(tools![now]);
     /// let client = Client::new(server).replace(Clock(|| 42));
-    /// assert_eq!(client.call("now", json!({})).await?.text(), "42");
+    /// assert_eq!(client.call_tool("now", json!({})).await?.text(), "42");
     /// # Ok(())
     /// # }
     /// ```
@@ -72,7 +72,7 @@ impl Client {
     /// use serde_json::json;
     ///
     /// #[resolver]
-    /// fn weather(city: &str) -> Result<String, ToolError> { Err(ToolError::new(format!("{city} is not on the map"))) }
+    /// fn weather(city: &str) -> Result<String, CallError> { Err(CallError::new(format!("{city} is not on the map"))) }
     ///
     /// #[tool]
     /// async fn dress(city: String, #[resolve(weather)] weather: &String) -> String { format!("{weather} in {city}") }
@@ -81,7 +81,7 @@ impl Client {
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let server = Server::new("wardrobe", "1.0.0").tools(tools![dress]);
     /// let client = Client::new(server).replace_resolver::<weather>(|| "rain".to_owned());
-    /// let reply = client.call("dress", json!({ "city": "Bergen" })).await?;
+    /// let reply = client.call_tool("dress", json!({ "city": "Bergen" })).await?;
     /// assert_eq!(reply.text(), "rain in Bergen");
     /// assert!(reply.ran.concat().is_empty(), "it did not run");
     /// # Ok(())
@@ -112,10 +112,10 @@ impl Client {
     ///
     /// struct Station;
     ///
-    /// #[group]
+    /// #[handlers]
     /// impl Station {
     ///     #[resolver]
-    ///     fn weather(&self, city: &str) -> Result<String, ToolError> { Err(ToolError::new(format!("{city} is not on the map"))) }
+    ///     fn weather(&self, city: &str) -> Result<String, CallError> { Err(CallError::new(format!("{city} is not on the map"))) }
     ///
     ///     #[tool]
     ///     async fn dress(&self, city: String, #[resolve(Self::weather)] weather: &String) -> String {
@@ -127,7 +127,7 @@ impl Client {
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let server = Server::new("wardrobe", "1.0.0").tools(Arc::new(Station).tools());
     /// let client = Client::new(server).replace_method(Station::weather, || "rain".to_owned());
-    /// let reply = client.call("dress", json!({ "city": "Bergen" })).await?;
+    /// let reply = client.call_tool("dress", json!({ "city": "Bergen" })).await?;
     /// assert_eq!(reply.text(), "rain in Bergen");
     /// # Ok(())
     /// # }
@@ -165,7 +165,7 @@ mod tests {
 
     struct Desk;
 
-    #[group]
+    #[handlers]
     impl Desk {
         #[resolver]
         fn sender(&self) -> Ask<Name> {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "makes a `rejoinder::testing::replacing::tests::Name`, and a `rejoinder_core::ask::")]
+    #[should_panic(expected = "makes a `rejoinder::testing::replacing::tests::Name`, and a `crate::ask::")]
     fn what_a_method_makes_is_told_to_who_puts_its_question_in_its_place() {
         let client = Client::new(Server::new("post", "1.0.0").tools(Arc::new(Desk).tools()));
         let _ = client.replace_method(Desk::sender, || Ask::known(Name { name: "Ada".to_owned() }));

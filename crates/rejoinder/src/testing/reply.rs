@@ -1,8 +1,8 @@
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use rejoinder_core::{
+use crate::{
     call::Level,
     model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents},
 };
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ use super::{Error, Result, exchange::Outcome};
 /// /// Waters the flowers.
 /// #[tool]
 /// async fn water(ctx: Context) -> &'static str {
-///     ctx.progress(1.0).of(2.0).message("roses").await;
-///     ctx.progress(2.0).of(2.0).message("tulips").await;
+///     ctx.progress(1.0).total(2.0).message("roses").await;
+///     ctx.progress(2.0).total(2.0).message("tulips").await;
 ///     ctx.info("the can is empty").await;
 ///     "done"
 /// }
@@ -26,7 +26,7 @@ use super::{Error, Result, exchange::Outcome};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::Error> {
 /// let client = Client::new(Server::new("garden", "1.0.0").tools(tools![water])).log_level(Level::Info);
-/// let reply = client.call("water", json!({})).await?;
+/// let reply = client.call_tool("water", json!({})).await?;
 /// assert_eq!(reply.text(), "done");
 /// assert_eq!(reply.progress[1].message.as_deref(), Some("tulips"));
 /// assert_eq!(reply.logs[0].data, "the can is empty");
@@ -127,7 +127,7 @@ impl Reply<CallToolResult> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::Error> {
     /// let client = Client::new(Server::new("calculator", "1.0.0").tools(tools![add]));
-    /// let sum: Sum = client.call("add", json!({ "a": 1, "b": 2 })).await?.structured()?;
+    /// let sum: Sum = client.call_tool("add", json!({ "a": 1, "b": 2 })).await?.structured()?;
     /// assert_eq!(sum.total, 3);
     /// # Ok(())
     /// # }

@@ -1,5 +1,5 @@
+use crate::call::Era;
 use futures_util::FutureExt;
-use rejoinder_core::call::Era;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

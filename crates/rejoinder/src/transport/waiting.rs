@@ -4,18 +4,18 @@ use std::sync::Mutex;
 
 use tokio::sync::Notify;
 
-use crate::{Ending, prelude::*};
+use crate::{CallEnd, prelude::*};
 
 /// What is seen of the tool.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) begun: Notify,
-    ending: Mutex<Option<Ending>>,
+    ending: Mutex<Option<CallEnd>>,
 }
 
 impl Seen {
     /// How it was told that its call has ended, once it was.
-    pub(super) fn ending(&self) -> Option<Ending> {
+    pub(super) fn ending(&self) -> Option<CallEnd> {
         *self.ending.lock().expect("nobody panics")
     }
 }

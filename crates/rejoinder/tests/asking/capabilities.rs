@@ -6,7 +6,7 @@ use super::*;
 
 /// Asks the client's model, with one more field of the request.
 #[tool]
-async fn sample(field: Option<String>, value: Option<Value>, ctx: Context) -> Result<String, ToolError> {
+async fn sample(field: Option<String>, value: Option<Value>, ctx: Context) -> Result<String, CallError> {
     let sampling = Sampling::new("A haiku, please.");
     let sampling = match field {
         Some(field) => sampling.with(field, value.unwrap_or_default()),
@@ -26,7 +26,7 @@ async fn needed(sampling: &Value, field: &Value) -> Option<Value> {
         );
     let mut needed = Vec::new();
     for era in [Era::Stateless, Era::Session] {
-        needed.push(match client.clone().era(era).call("sample", field.clone()).await {
+        needed.push(match client.clone().era(era).call_tool("sample", field.clone()).await {
             Ok(reply) => {
                 assert_eq!((reply.text().as_str(), reply.is_error()), ("sea", false));
                 None

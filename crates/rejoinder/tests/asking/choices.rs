@@ -1,19 +1,19 @@
 //! Questions that need no form of their own.
 
-use rejoinder::{Answered, Confirmed, Field, Form, FormErrors, testing::Answer};
+use rejoinder::{ConfirmForm, Field, Form, FormErrors, TextForm, testing::Answer};
 use serde_json::Value;
 
 use super::*;
 
 /// One of a list that is known only when the question is asked.
 #[tool]
-async fn branch(branches: Vec<String>, ctx: Context) -> Result<String, ToolError> {
+async fn branch(branches: Vec<String>, ctx: Context) -> Result<String, CallError> {
     let titled = branches.iter().map(|name| (name.clone(), format!("The branch {name}")));
     ctx.ask("branch", Ask::choice("Which branch?", titled)).await
 }
 
 #[tool]
-async fn rename(ctx: Context) -> Result<String, ToolError> {
+async fn rename(ctx: Context) -> Result<String, CallError> {
     let to = ctx.ask("to", Ask::text("What is the new name?")).await?;
     let sure = ctx.ask("sure", Ask::confirm(format!("Really {to}?"))).await?;
     Ok(format!("{to} {sure}"))
@@ -32,8 +32,8 @@ async fn a_test_without_an_answer_is_told_what_fits_the_question() {
     in_both_eras(Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])), async |client| {
         for (kind, remedy) in [
             ("choice", r#".answer_with("it", json!({"action":"accept","content":{"choice":"main"}}))"#),
-            ("text", r#".answer("it", rejoinder::Answered { text: "..".into() })"#),
-            ("confirm", r#".answer("it", rejoinder::Confirmed { yes: true })"#),
+            ("text", r#".answer("it", rejoinder::TextForm { text: "..".into() })"#),
+            ("confirm", r#".answer("it", rejoinder::ConfirmForm { yes: true })"#),
             ("form", r#".answer_with("it", json!({"action":"accept","content":{"width":1,"colour":"red"}}))"#),
             ("name", r#".answer("it", ..)"#),
             ("visit", r#".answer_with("it", json!({"action":"accept"}))"#),
@@ -43,7 +43,7 @@ async fn a_test_without_an_answer_is_told_what_fits_the_question() {
                 r#".answer_with("it", json!({"role":"assistant","content":{"type":"text","text":".."},"model":".."}))"#,
             ),
         ] {
-            let error = client.call("ask_for", json!({ "kind": kind })).await.unwrap_err();
+            let error = client.call_tool("ask_for", json!({ "kind": kind })).await.unwrap_err();
             let told = error.to_string();
             assert!(told.ends_with(&format!("; the test has no answer: add `{remedy}`")), "{told}");
             assert_eq!(error.rpc().unwrap().unanswered.as_deref(), Some("it"));
@@ -65,7 +65,7 @@ async fn what_fits_is_taken() {
     for (kind, answer) in answers {
         let client = Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])).answer_with("it", answer);
         in_both_eras(client, async |client| {
-            assert_eq!(client.call("ask_for", json!({ "kind": kind })).await.unwrap().text(), "answered");
+            assert_eq!(client.call_tool("ask_for", json!({ "kind": kind })).await.unwrap().text(), "answered");
         })
         .await;
     }
@@ -73,7 +73,7 @@ async fn what_fits_is_taken() {
 
 /// Asks in that way.
 #[tool]
-async fn ask_for(kind: String, ctx: Context) -> Result<&'static str, ToolError> {
+async fn ask_for(kind: String, ctx: Context) -> Result<&'static str, CallError> {
     let form = || {
         let colour = Field::<String>::new("colour").one_of(["red", "blue"]);
         Form::new().with(&Field::<u32>::new("width").min(1_u32)).with(&colour)
@@ -84,9 +84,9 @@ async fn ask_for(kind: String, ctx: Context) -> Result<&'static str, ToolError> 
         }
         "text" => ctx.ask("it", Ask::text("What?")).await.map(|_| ()),
         "confirm" => ctx.ask("it", Ask::confirm("Sure?")).await.map(|_| ()),
-        "form" => ctx.ask("it", Ask::form("How?", form(), |_| Ok(()))).await,
+        "form" => ctx.ask("it", Ask::dynamic_form("How?", form(), |_| Ok(()))).await,
         "name" => ctx.ask("it", Ask::<Name>::user("Who?")).await.map(|_| ()),
-        "visit" => ctx.ask("it", Ask::visit("https://example.com/", "Look there")).await.map(|_| ()),
+        "visit" => ctx.ask("it", Ask::url("https://example.com/", "Look there")).await.map(|_| ()),
         "roots" => ctx.ask("it", Ask::roots()).await.map(|_| ()),
         _ => ctx.ask("it", Ask::sample(Sampling::new("A haiku, please.").max_tokens(50))).await.map(|_| ()),
     };
@@ -99,17 +99,17 @@ async fn one_of_a_list_comes_back_and_nothing_else_does() {
     let arguments = json!({ "branches": ["main", "next"] });
     in_both_eras(client(), async |client| {
         let reply =
-            client.clone().answer_with("branch", chosen("next")).call("branch", arguments.clone()).await.unwrap();
+            client.clone().answer_with("branch", chosen("next")).call_tool("branch", arguments.clone()).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("next", false));
         assert_eq!(reply.asked, [["branch"]]);
         // Neither what is not on the list, nor a title in place of the value.
         for foreign in ["gone", "The branch next", ""] {
             let client = client.clone().answer_with("branch", chosen(foreign));
-            let reply = client.call("branch", arguments.clone()).await.unwrap();
+            let reply = client.call_tool("branch", arguments.clone()).await.unwrap();
             assert!(reply.text().starts_with("no usable answer to `branch` came: "), "{}", reply.text());
             assert_eq!(reply.asked.len(), 3, "it was asked again");
         }
-        let declined = client.decline("branch").call("branch", arguments.clone()).await.unwrap();
+        let declined = client.decline("branch").call_tool("branch", arguments.clone()).await.unwrap();
         assert_eq!(declined.text(), "the user declined to answer `branch`, so the call ended there");
     })
     .await;
@@ -128,9 +128,9 @@ async fn the_list_is_shown_with_its_titles() {
 
 #[tokio::test]
 async fn a_text_and_a_yes_or_no() {
-    let client = client().answer("to", Answered { text: "trunk".into() }).answer("sure", Confirmed { yes: true });
+    let client = client().answer("to", TextForm { text: "trunk".into() }).answer("sure", ConfirmForm { yes: true });
     in_both_eras(client, async |client| {
-        let reply = client.call("rename", json!({})).await.unwrap();
+        let reply = client.call_tool("rename", json!({})).await.unwrap();
         assert_eq!(reply.text(), "trunk true");
         assert_eq!(reply.asked, [["to"], ["sure"]]);
     })
@@ -139,10 +139,10 @@ async fn a_text_and_a_yes_or_no() {
 
 /// As many numbers as there are columns.
 #[tool]
-async fn row(columns: Vec<String>, ctx: Context) -> Result<String, ToolError> {
+async fn row(columns: Vec<String>, ctx: Context) -> Result<String, CallError> {
     let fields: Vec<Field<f64>> = columns.into_iter().map(|column| Field::new(column).min(0.0)).collect();
     let form = fields.iter().fold(Form::new(), |form, field| form.with(field));
-    let ask = Ask::form("The next row?", form, move |content| {
+    let ask = Ask::dynamic_form("The next row?", form, move |content| {
         let mut errors = FormErrors::default();
         let row: Vec<Option<f64>> = fields.iter().map(|field| field.read(content, &mut errors)).collect();
         row.into_iter().collect::<Option<Vec<f64>>>().ok_or(errors)
@@ -157,7 +157,7 @@ async fn a_form_that_is_made_at_run_time_is_checked_as_any_other() {
     in_both_eras(client, async |client| {
         let client = client
             .answers("row", [json!({ "a": 1, "b": -2 }), json!({ "a": 1, "b": 0.945_270_695_553_922_3 })].map(filled));
-        let reply = client.call("row", json!({ "columns": ["a", "b"] })).await.unwrap();
+        let reply = client.call_tool("row", json!({ "columns": ["a", "b"] })).await.unwrap();
         assert_eq!(reply.text(), "[1.0, 0.9452706955539223]");
         assert_eq!(reply.asked, [["row"], ["row"]]);
     })

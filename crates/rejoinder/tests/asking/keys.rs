@@ -9,7 +9,7 @@ const TOLD: &str =
 
 /// Another question under the same key, after the first was answered.
 #[tool]
-async fn clash_in_turn(ctx: Context) -> Result<String, ToolError> {
+async fn clash_in_turn(ctx: Context) -> Result<String, CallError> {
     let Name { name } = ctx.ask("who", Ask::user("Who?")).await?;
     let Sure { sure } = ctx.ask("who", Ask::user("Sure?")).await?;
     Ok(format!("{name} {sure}"))
@@ -17,7 +17,7 @@ async fn clash_in_turn(ctx: Context) -> Result<String, ToolError> {
 
 /// Another question under the same key, beside the first.
 #[tool]
-async fn clash_beside(ctx: Context) -> Result<String, ToolError> {
+async fn clash_beside(ctx: Context) -> Result<String, CallError> {
     let (Name { name }, Sure { sure }) =
         tokio::try_join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("who", Ask::user("Sure?")))?;
     Ok(format!("{name} {sure}"))
@@ -39,7 +39,7 @@ async fn clash_in_turn_unseen(ctx: Context) {
 
 /// In a task of its own, where nobody looks at the errors.
 #[tool]
-async fn clash_in_a_task_unseen(ctx: Context) -> Result<(), ToolError> {
+async fn clash_in_a_task_unseen(ctx: Context) -> Result<(), CallError> {
     let inner = ctx.clone();
     let task = tokio::spawn(async move { inner.ask::<Sure>("who", Ask::user("Sure?")).await.ok() });
     ctx.ask::<Name>("who", Ask::user("Who?")).await.ok();
@@ -67,11 +67,11 @@ async fn clash_with_an_end(ctx: Context, scope: Scope, seen: Dep<Endings>) {
 }
 
 #[derive(Default)]
-struct Endings(Mutex<Vec<Ending>>);
+struct Endings(Mutex<Vec<CallEnd>>);
 
 /// The same question again.
 #[tool]
-async fn again(ctx: Context) -> Result<String, ToolError> {
+async fn again(ctx: Context) -> Result<String, CallError> {
     let ask = || ctx.ask::<Name>("who", Ask::user("Who?"));
     let (one, two) = tokio::try_join!(ask(), ask())?;
     Ok(format!("{} {} {}", one.name, two.name, ask().await?.name))
@@ -82,7 +82,7 @@ async fn two_questions_under_one_key_are_the_authors_mistake() {
     let server = Server::new("keys", "1.0.0").tools(tools![clash_beside, clash_in_turn]);
     in_both_eras(Client::new(server).answer("who", ada()), async |client| {
         for tool in ["clash_beside", "clash_in_turn"] {
-            let reply = client.call(tool, json!({})).await.unwrap();
+            let reply = client.call_tool(tool, json!({})).await.unwrap();
             assert!(reply.is_error(), "{tool}");
             assert_eq!(reply.text(), TOLD, "{tool}");
         }
@@ -96,7 +96,7 @@ async fn that_cannot_be_swallowed() {
     let server = server.tools(tools![clash_beside_unseen, clash_in_turn_unseen, clash_in_a_task_unseen]);
     in_both_eras(Client::new(server).answer("who", ada()), async |client| {
         for tool in ["clash_beside_unseen", "clash_in_turn_unseen", "clash_in_a_task_unseen"] {
-            let reply = client.call(tool, json!({})).await.unwrap();
+            let reply = client.call_tool(tool, json!({})).await.unwrap();
             assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true), "{tool}");
         }
     })
@@ -105,16 +105,16 @@ async fn that_cannot_be_swallowed() {
 
 /// Two questions under one key, each with a value for clients that cannot be asked.
 #[tool]
-async fn clash_of_fallbacks(ctx: Context) -> Result<String, ToolError> {
-    let name = ctx.ask("who", Ask::text("Who?").or_if_unsupported("nobody".to_owned())).await?;
-    let sure = ctx.ask("who", Ask::confirm("Sure?").or_if_unsupported(true)).await?;
+async fn clash_of_fallbacks(ctx: Context) -> Result<String, CallError> {
+    let name = ctx.ask("who", Ask::text("Who?").fallback("nobody".to_owned())).await?;
+    let sure = ctx.ask("who", Ask::confirm("Sure?").fallback(true)).await?;
     Ok(format!("{name} {sure}"))
 }
 
 /// The same question twice.
 #[tool]
-async fn fallback_again(ctx: Context) -> Result<String, ToolError> {
-    let ask = || ctx.ask("who", Ask::text("Who?").or_if_unsupported("nobody".to_owned()));
+async fn fallback_again(ctx: Context) -> Result<String, CallError> {
+    let ask = || ctx.ask("who", Ask::text("Who?").fallback("nobody".to_owned()));
     Ok(format!("{} {}", ask().await?, ask().await?))
 }
 
@@ -122,9 +122,9 @@ async fn fallback_again(ctx: Context) -> Result<String, ToolError> {
 async fn it_is_told_where_the_client_cannot_be_asked_too() {
     let server = Server::new("keys", "1.0.0").tools(tools![clash_of_fallbacks, fallback_again]);
     in_both_eras(Client::new(server).capabilities(Default::default()), async |client| {
-        let reply = client.call("clash_of_fallbacks", json!({})).await.unwrap();
+        let reply = client.call_tool("clash_of_fallbacks", json!({})).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true));
-        assert_eq!(client.call("fallback_again", json!({})).await.unwrap().text(), "nobody nobody");
+        assert_eq!(client.call_tool("fallback_again", json!({})).await.unwrap().text(), "nobody nobody");
     })
     .await;
 }
@@ -155,11 +155,11 @@ async fn clash_beside_a_round(ctx: Context) -> Reply<&'static str> {
 #[tokio::test]
 async fn a_function_that_ends_at_once_does_not_hide_it() {
     let seen = Arc::new(Endings::default());
-    let server = Server::new("keys", "1.0.0").provide_shared(Arc::clone(&seen));
+    let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&seen));
     let client = Client::new(server.tools(tools![clash_beside_an_end, clash_beside_a_round]));
     in_both_eras(client.answer("who", ada()), async |client| {
         for tool in ["clash_beside_an_end", "clash_beside_a_round"] {
-            let reply = client.call(tool, json!({})).await.unwrap();
+            let reply = client.call_tool(tool, json!({})).await.unwrap();
             assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true), "{tool}");
         }
         assert_eq!(format!("{:?}", std::mem::take(&mut *seen.0.lock().unwrap())), "[Failed]");
@@ -171,9 +171,9 @@ async fn a_function_that_ends_at_once_does_not_hide_it() {
 async fn a_step_that_is_being_taken_comes_to_its_end_before_that_is_told() {
     for era in [Era::Stateless, Era::Session] {
         let counters = Arc::new(Counters::default());
-        let server = Server::new("keys", "1.0.0").provide_shared(Arc::clone(&counters));
+        let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&counters));
         let client = Client::new(server.tools(tools![clash_beside_a_step])).era(era).answer("who", ada());
-        assert_eq!(client.call("clash_beside_a_step", json!({})).await.unwrap().text(), TOLD, "{era:?}");
+        assert_eq!(client.call_tool("clash_beside_a_step", json!({})).await.unwrap().text(), TOLD, "{era:?}");
         assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "{era:?}");
     }
 }
@@ -182,9 +182,9 @@ async fn a_step_that_is_being_taken_comes_to_its_end_before_that_is_told() {
 async fn what_the_call_deferred_is_told_that_it_failed() {
     for (era, endings) in [(Era::Stateless, "[Pending, Failed]"), (Era::Session, "[Failed]")] {
         let seen = Arc::new(Endings::default());
-        let server = Server::new("keys", "1.0.0").provide_shared(Arc::clone(&seen));
+        let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&seen));
         let client = Client::new(server.tools(tools![clash_with_an_end])).era(era).answer("who", ada());
-        assert_eq!(client.call("clash_with_an_end", json!({})).await.unwrap().text(), TOLD, "{era:?}");
+        assert_eq!(client.call_tool("clash_with_an_end", json!({})).await.unwrap().text(), TOLD, "{era:?}");
         assert_eq!(format!("{:?}", seen.0.lock().unwrap()), endings, "{era:?}");
     }
 }
@@ -193,7 +193,7 @@ async fn what_the_call_deferred_is_told_that_it_failed() {
 async fn the_same_question_under_the_same_key_is_asked_once() {
     let server = Server::new("keys", "1.0.0").tools(tools![again]);
     in_both_eras(Client::new(server).answer("who", ada()), async |client| {
-        let reply = client.call("again", json!({})).await.unwrap();
+        let reply = client.call_tool("again", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Ada Ada Ada");
         assert_eq!(reply.asked, [["who"]]);
     })

@@ -47,30 +47,30 @@ struct Counters {
 
 /// One question.
 #[tool]
-async fn greet(ctx: Context) -> Result<String, ToolError> {
+async fn greet(ctx: Context) -> Result<String, CallError> {
     let Name { name } = ctx.ask("who", Ask::user("Who are you?")).await?;
     Ok(format!("Hello, {name}!"))
 }
 
 /// A list that turns out to be empty.
 #[tool]
-async fn choose(branches: Vec<String>, ctx: Context) -> Result<String, ToolError> {
+async fn choose(branches: Vec<String>, ctx: Context) -> Result<String, CallError> {
     ctx.ask("branch", Ask::choice("Which branch?", branches)).await
 }
 
 #[tokio::test]
 async fn a_choice_of_nothing_is_the_authors_mistake() {
     let client = Client::new(Server::new("asks", "1").tools(tools![choose]))
-        .answer("branch", rejoinder::Answered { text: "main".into() });
+        .answer("branch", rejoinder::TextForm { text: "main".into() });
     for client in [client.clone(), client.era(Era::Session)] {
-        let reply = client.call("choose", json!({ "branches": [] })).await.expect("a reply");
+        let reply = client.call_tool("choose", json!({ "branches": [] })).await.expect("a reply");
         assert_eq!(reply.text(), "`Ask::choice` needs something to choose, and the list is empty");
     }
 }
 
 /// A question that depends on the answer to another, and a step between them.
 #[tool]
-async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     counters.runs.fetch_add(1, Ordering::Relaxed);
     let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
     let receipt: u32 =
@@ -81,7 +81,7 @@ async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<Stri
 
 /// Takes a step, and then asks what it asked before in other words.
 #[tool]
-async fn pay_and_ask(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn pay_and_ask(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let run = counters.runs.fetch_add(1, Ordering::Relaxed);
     let words = if run < 2 { "Who pays?" } else { "Who pays, now that it costs more?" };
     let Name { name } = ctx.ask("who", Ask::user(words)).await?;
@@ -94,7 +94,7 @@ async fn pay_and_ask(ctx: Context, counters: Dep<Counters>) -> Result<String, To
 
 /// Three kinds of questions at once.
 #[tool]
-async fn together(ctx: Context) -> Result<String, ToolError> {
+async fn together(ctx: Context) -> Result<String, CallError> {
     let (name, sample, roots): (Result<Name, _>, Result<Sample, _>, Result<Roots, _>) = tokio::join!(
         ctx.ask("who", Ask::user("Who?")),
         ctx.ask("haiku", Ask::sample(Sampling::new("A haiku, please.").max_tokens(50))),
@@ -105,29 +105,29 @@ async fn together(ctx: Context) -> Result<String, ToolError> {
 
 /// Looks at what the user did.
 #[tool]
-async fn outcome(ctx: Context) -> Result<String, ToolError> {
-    let outcome: Outcome<Name> = ctx.outcome("who", Ask::user("Who?")).await?;
+async fn outcome(ctx: Context) -> Result<String, CallError> {
+    let outcome: Outcome<Name> = ctx.try_ask("who", Ask::user("Who?")).await?;
     Ok(format!("{outcome:?}"))
 }
 
 /// Asks only those who can be asked.
 #[tool]
-async fn optional(ctx: Context) -> Result<String, ToolError> {
+async fn optional(ctx: Context) -> Result<String, CallError> {
     let fallback = Name { name: "stranger".into() };
-    Ok(ctx.ask("who", Ask::user("Who?").or_if_unsupported(fallback)).await?.name)
+    Ok(ctx.ask("who", Ask::user("Who?").fallback(fallback)).await?.name)
 }
 
 /// Takes of an answer what it needs, or of the fallback, or of what is known.
 #[tool]
-async fn mapped(known: Option<String>, ctx: Context) -> Result<String, ToolError> {
+async fn mapped(known: Option<String>, ctx: Context) -> Result<String, CallError> {
     let question = known.map_or_else(|| Ask::user("Who?"), |name| Ask::known(Name { name }));
     let stranger = Name { name: "stranger".into() };
-    ctx.ask("who", question.or_if_unsupported(stranger).map(|who| who.name.to_uppercase())).await
+    ctx.ask("who", question.fallback(stranger).map(|who| who.name.to_uppercase())).await
 }
 
 /// Never asks the same thing twice.
 #[tool]
-async fn volatile(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn volatile(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let wording = counters.wording.fetch_add(1, Ordering::Relaxed);
     Ok(ctx.ask::<Name>("who", Ask::user(format!("Question {wording}?"))).await?.name)
 }
@@ -142,7 +142,7 @@ async fn volatile_unseen(ctx: Context, counters: Dep<Counters>) -> String {
 
 /// Two questions under one key.
 #[tool]
-async fn clash(ctx: Context) -> Result<(), ToolError> {
+async fn clash(ctx: Context) -> Result<(), CallError> {
     let _: (Result<Name, _>, Result<Sure, _>) =
         tokio::join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("who", Ask::user("Sure?")));
     Ok(())
@@ -150,13 +150,13 @@ async fn clash(ctx: Context) -> Result<(), ToolError> {
 
 /// A prompt that asks.
 #[prompt]
-async fn letter(ctx: Context) -> Result<String, ToolError> {
+async fn letter(ctx: Context) -> Result<String, CallError> {
     Ok(format!("Write to {}", ctx.ask::<Name>("to", Ask::user("To whom?")).await?.name))
 }
 
 /// A resource that asks.
 #[resource("secret://{name}", ttl_ms = 60000, public)]
-async fn secret(name: String, ctx: Context) -> Result<String, ToolError> {
+async fn secret(name: String, ctx: Context) -> Result<String, CallError> {
     Ok(format!("{name} for {}", ctx.ask::<Name>("reader", Ask::user("Who reads?")).await?.name))
 }
 
@@ -175,7 +175,7 @@ fn ada() -> Name {
 #[tokio::test]
 async fn an_answer_comes_back_to_the_function() {
     in_both_eras(Client::new(server()).answer("who", ada()), async |client| {
-        let reply = client.call("greet", json!({})).await.unwrap();
+        let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("Hello, Ada!", false));
         assert_eq!(reply.asked, [["who"]]);
     })
@@ -185,14 +185,14 @@ async fn an_answer_comes_back_to_the_function() {
 #[tokio::test]
 async fn answers_and_steps_are_kept_over_rounds_and_each_question_is_asked_once() {
     let counters = Arc::new(Counters::default());
-    let server = server().provide_shared(Arc::clone(&counters));
+    let server = server().provide_arc(Arc::clone(&counters));
     let client = Client::new(server).answer("who", ada()).answer("sure", Sure { sure: true });
-    let reply = client.call("buy", json!({ "item": "tea" })).await.unwrap();
+    let reply = client.call_tool("buy", json!({ "item": "tea" })).await.unwrap();
     assert_eq!(reply.text(), "Ada tea true 100");
     assert_eq!(reply.asked, [["who"], ["sure"]]);
     assert_eq!(counters.runs.load(Ordering::Relaxed), 3, "the body runs again in each round");
     assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "a recorded step does not");
-    let reply = client.era(Era::Session).call("buy", json!({ "item": "tea" })).await.unwrap();
+    let reply = client.era(Era::Session).call_tool("buy", json!({ "item": "tea" })).await.unwrap();
     assert_eq!(reply.text(), "Ada tea true 101");
     assert_eq!(counters.runs.load(Ordering::Relaxed), 4, "on a session the body runs once");
 }
@@ -200,9 +200,9 @@ async fn answers_and_steps_are_kept_over_rounds_and_each_question_is_asked_once(
 #[tokio::test]
 async fn a_step_that_a_round_does_not_come_to_is_not_taken_again() {
     let counters = Arc::new(Counters::default());
-    let client = Client::new(server().provide_shared(Arc::clone(&counters))).answer("who", ada());
+    let client = Client::new(server().provide_arc(Arc::clone(&counters))).answer("who", ada());
     let client = client.answer("sure", Sure { sure: true }).answer("really", Sure { sure: true });
-    let reply = client.call("pay_and_ask", json!({})).await.unwrap();
+    let reply = client.call_tool("pay_and_ask", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada true 100");
     assert_eq!(
         reply.asked,
@@ -219,7 +219,7 @@ async fn questions_that_wait_side_by_side_go_out_in_one_round() {
         .answer("who", ada())
         .answer_with("haiku", sample)
         .answer_with("roots", json!({ "roots": [{ "uri": "file:///a" }] }));
-    let reply = client.call("together", json!({})).await.unwrap();
+    let reply = client.call_tool("together", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada sea 1");
     assert_eq!(reply.asked, [["who", "haiku", "roots"]]);
 }
@@ -227,16 +227,16 @@ async fn questions_that_wait_side_by_side_go_out_in_one_round() {
 #[tokio::test]
 async fn declining_and_leaving_end_the_call_or_are_seen() {
     in_both_eras(Client::new(server()).decline("who"), async |client| {
-        let reply = client.call("greet", json!({})).await.unwrap();
+        let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.text(), "the user declined to answer `who`, so the call ended there");
-        assert_eq!(client.call("outcome", json!({})).await.unwrap().text(), "Declined");
+        assert_eq!(client.call_tool("outcome", json!({})).await.unwrap().text(), "Declined");
     })
     .await;
     let client = Client::new(server()).cancel("who");
-    assert_eq!(client.call("outcome", json!({})).await.unwrap().text(), "Cancelled");
+    assert_eq!(client.call_tool("outcome", json!({})).await.unwrap().text(), "Cancelled");
     assert_eq!(
-        client.call("greet", json!({})).await.unwrap().text(),
+        client.call_tool("greet", json!({})).await.unwrap().text(),
         "the user went away without answering `who`, so the call ended there"
     );
 }
@@ -244,21 +244,21 @@ async fn declining_and_leaving_end_the_call_or_are_seen() {
 #[tokio::test]
 async fn c26_c41_who_cannot_be_asked_gets_an_error_or_the_fallback() {
     let client = Client::new(server());
-    let error = client.call("greet", json!({})).await.unwrap_err();
+    let error = client.call_tool("greet", json!({})).await.unwrap_err();
     let error = error.rpc().expect("a JSON-RPC error");
     assert_eq!((error.code, error.status.as_u16()), (-32021, 400));
     assert_eq!(error.data, Some(json!({ "requiredCapabilities": { "elicitation": { "form": {} } } })));
-    assert_eq!(client.call("optional", json!({})).await.unwrap().text(), "stranger");
+    assert_eq!(client.call_tool("optional", json!({})).await.unwrap().text(), "stranger");
 }
 
 #[tokio::test]
 async fn a_value_is_changed_whichever_way_it_was_found() {
     in_both_eras(Client::new(server()), async |client| {
-        let asked = client.clone().answer("who", ada()).call("mapped", json!({})).await.unwrap();
+        let asked = client.clone().answer("who", ada()).call_tool("mapped", json!({})).await.unwrap();
         assert_eq!((asked.text().as_str(), asked.asked), ("ADA", vec![vec!["who".to_owned()]]));
-        assert_eq!(client.call("mapped", json!({ "known": "Eve" })).await.unwrap().text(), "EVE");
-        assert_eq!(client.call("mapped", json!({})).await.unwrap().text(), "STRANGER");
-        let declined = client.decline("who").call("mapped", json!({})).await.unwrap();
+        assert_eq!(client.call_tool("mapped", json!({ "known": "Eve" })).await.unwrap().text(), "EVE");
+        assert_eq!(client.call_tool("mapped", json!({})).await.unwrap().text(), "STRANGER");
+        let declined = client.decline("who").call_tool("mapped", json!({})).await.unwrap();
         assert_eq!(declined.text(), "the user declined to answer `who`, so the call ended there");
     })
     .await;
@@ -268,7 +268,7 @@ async fn a_value_is_changed_whichever_way_it_was_found() {
 async fn d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then_refused() {
     let bad = json!({ "action": "accept", "content": { "name": "" } });
     in_both_eras(Client::new(server()).answer_with("who", bad), async |client| {
-        let reply = client.call("greet", json!({})).await.unwrap();
+        let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.asked.len(), 3);
         assert!(reply.text().starts_with("no usable answer to `who` came: "), "{}", reply.text());
@@ -283,7 +283,7 @@ async fn d10_a_client_that_answers_another_kind_of_question_is_not_asked_again()
         .answer_with("haiku", json!({ "action": "decline" }))
         .answer_with("roots", json!({ "roots": [] }));
     in_both_eras(client, async |client| {
-        let reply = client.call("together", json!({})).await.unwrap();
+        let reply = client.call_tool("together", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.text(), "no usable answer to `haiku` came: the answer is no sample of a model");
         assert_eq!(reply.asked.concat(), ["who", "haiku", "roots"]);
@@ -292,10 +292,10 @@ async fn d10_a_client_that_answers_another_kind_of_question_is_not_asked_again()
     let sample = json!({ "role": "assistant", "content": { "type": "text", "text": "sea" }, "model": "m" });
     let abroad = json!({ "roots": [{ "uri": "https://example.com" }] });
     let client = Client::new(server()).answer("who", ada()).answer_with("haiku", sample).answer_with("roots", abroad);
-    let reply = client.era(Era::Session).call("together", json!({})).await.unwrap();
+    let reply = client.era(Era::Session).call_tool("together", json!({})).await.unwrap();
     assert_eq!(reply.text(), "no usable answer to `roots` came: the answer is no list of `file://` roots");
     in_both_eras(Client::new(server()).answer_with("who", json!({ "roots": [] })), async |client| {
-        let reply = client.call("greet", json!({})).await.unwrap();
+        let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert_eq!(reply.text(), "no usable answer to `who` came: the answer must accept, decline or cancel");
         assert_eq!(reply.asked, [["who"]]);
     })
@@ -305,9 +305,9 @@ async fn d10_a_client_that_answers_another_kind_of_question_is_not_asked_again()
 #[tokio::test]
 async fn d12_a_question_that_never_stays_the_same_is_the_authors_mistake() {
     let client = Client::new(server()).answer("who", ada());
-    let reply = client.call("volatile", json!({})).await.unwrap();
+    let reply = client.call_tool("volatile", json!({})).await.unwrap();
     assert!(reply.text().contains("other words in every round"), "{}", reply.text());
-    let reply = client.call("clash", json!({})).await.unwrap();
+    let reply = client.call_tool("clash", json!({})).await.unwrap();
     assert_eq!(
         reply.text(),
         "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own"
@@ -317,22 +317,22 @@ async fn d12_a_question_that_never_stays_the_same_is_the_authors_mistake() {
 #[tokio::test]
 async fn d12_that_mistake_ends_the_call_although_the_function_passes_over_errors() {
     let client = Client::new(server()).answer("who", ada());
-    let reply = client.call("volatile_unseen", json!({})).await.unwrap();
+    let reply = client.call_tool("volatile_unseen", json!({})).await.unwrap();
     assert!(reply.is_error());
     assert!(reply.text().starts_with("the question `who` has other words in every round"), "{}", reply.text());
     // A session's function runs once, so its words cannot change between rounds.
-    let reply = client.era(Era::Session).call("volatile_unseen", json!({})).await.unwrap();
+    let reply = client.era(Era::Session).call_tool("volatile_unseen", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada");
 }
 
 #[tokio::test]
 async fn c22_prompts_and_resources_ask_too_and_c36_what_was_answered_is_not_cached() {
     in_both_eras(Client::new(server()).answer("to", ada()).answer("reader", ada()), async |client| {
-        assert_eq!(client.get("letter", json!({})).await.unwrap().text(), "Write to Ada");
-        assert_eq!(client.read("secret://plan").await.unwrap().text(), "plan for Ada");
+        assert_eq!(client.get_prompt("letter", json!({})).await.unwrap().text(), "Write to Ada");
+        assert_eq!(client.read_resource("secret://plan").await.unwrap().text(), "plan for Ada");
     })
     .await;
     let client = Client::new(server()).answer("reader", ada());
-    let reply = client.read("secret://plan").await.unwrap();
+    let reply = client.read_resource("secret://plan").await.unwrap();
     assert_eq!(reply.result.ttl_ms, Some(0));
 }

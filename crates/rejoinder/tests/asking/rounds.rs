@@ -1,6 +1,6 @@
 //! The rounds of a call on the wire, one by one.
 
-use rejoinder::{Answered, Confirmed, StateKeys};
+use rejoinder::{ConfirmForm, StateKeys, TextForm};
 use serde_json::Value;
 
 use super::*;
@@ -124,7 +124,7 @@ async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignore
 
 #[tokio::test]
 async fn c29_a_state_can_be_good_for_one_use_only() {
-    let server = server().single_use(rejoinder::SpentInMemory::default());
+    let server = server().single_use(rejoinder::MemoryReplayStore::default());
     let client = Client::new(server).answer("who", ada());
     let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
     let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
@@ -176,7 +176,7 @@ async fn content_alone_is_no_answer_and_the_error_shows_what_is() {
 
 /// The first question gets other words when the others have been answered.
 #[tool]
-async fn subscribe(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn subscribe(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let plans = if counters.runs.fetch_add(1, Ordering::Relaxed) < 3 { 3 } else { 4 };
     let plan = ctx.ask("plan", Ask::text(format!("Which of the {plans} plans?"))).await?;
     let name = ctx.ask("name", Ask::text("In whose name?")).await?;
@@ -188,17 +188,17 @@ async fn subscribe(ctx: Context, counters: Dep<Counters>) -> Result<String, Tool
 async fn what_a_function_has_not_come_to_again_stays_answered() {
     let server = Server::new("plans", "1").provide(Counters::default()).tools(tools![subscribe]);
     let client = Client::new(server)
-        .answer("plan", Answered { text: "the small one".into() })
-        .answer("name", Answered { text: "Ada".into() })
-        .answer("sure", Confirmed { yes: true });
-    let reply = client.call("subscribe", json!({})).await.unwrap();
+        .answer("plan", TextForm { text: "the small one".into() })
+        .answer("name", TextForm { text: "Ada".into() })
+        .answer("sure", ConfirmForm { yes: true });
+    let reply = client.call_tool("subscribe", json!({})).await.unwrap();
     assert_eq!(reply.text(), "the small one for Ada: true");
     assert_eq!(reply.asked, [["plan"], ["name"], ["sure"], ["plan"]]);
 }
 
 /// The same words, with more to choose from in the second round.
 #[tool]
-async fn pick(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn pick(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let all = ["a small one", "a large one", "none"];
     let shown = if counters.runs.fetch_add(1, Ordering::Relaxed) == 0 { &all[..2] } else { &all };
     ctx.ask("plan", Ask::choice("Which plan?", shown.iter().copied())).await
@@ -209,14 +209,14 @@ async fn d2_a_question_is_its_words_and_its_form() {
     let server = Server::new("plans", "1").provide(Counters::default()).tools(tools![pick]);
     let small = json!({ "action": "accept", "content": { "choice": "a small one" } });
     let client = Client::new(server).answer_with("plan", small);
-    let reply = client.call("pick", json!({})).await.unwrap();
+    let reply = client.call_tool("pick", json!({})).await.unwrap();
     assert_eq!(reply.text(), "a small one");
     assert_eq!(reply.asked, [["plan"], ["plan"]], "the first answer was to another form");
 }
 
 /// A price to the last digit, which the user agrees to.
 #[tool]
-async fn pay(ctx: Context) -> Result<String, ToolError> {
+async fn pay(ctx: Context) -> Result<String, CallError> {
     let price: f64 = ctx.once("price", || async { Ok(0.945_270_695_553_922_3) }).await?;
     let sure = ctx.ask("sure", Ask::confirm(format!("Pay {price}?"))).await?;
     Ok(format!("{price} {sure}"))
@@ -224,9 +224,9 @@ async fn pay(ctx: Context) -> Result<String, ToolError> {
 
 #[tokio::test]
 async fn a_number_is_the_same_in_every_round() {
-    let client = Client::new(Server::new("prices", "1").tools(tools![pay])).answer("sure", Confirmed { yes: true });
+    let client = Client::new(Server::new("prices", "1").tools(tools![pay])).answer("sure", ConfirmForm { yes: true });
     in_both_eras(client, async |client| {
-        let reply = client.call("pay", json!({})).await.unwrap();
+        let reply = client.call_tool("pay", json!({})).await.unwrap();
         assert_eq!(reply.text(), "0.9452706955539223 true");
         assert_eq!(reply.asked, [["sure"]]);
     })

@@ -15,7 +15,7 @@ fn name(name: &str) -> Answer {
 #[tokio::test]
 async fn first_an_answer_that_does_not_fit_and_then_a_good_one() {
     in_both_eras(client().answers("who", [name(""), name("Ada")]), async |client| {
-        let reply = client.call("greet", json!({})).await.unwrap();
+        let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Hello, Ada!");
         assert_eq!(reply.asked, [["who"], ["who"]]);
     })
@@ -29,7 +29,7 @@ async fn one_answer_for_each_of_several_calls() {
     in_both_eras(client().answers("who", answers), async |client| {
         let mut told = Vec::new();
         for _ in 0..4 {
-            told.push(client.call("greet", json!({})).await.unwrap().text());
+            told.push(client.call_tool("greet", json!({})).await.unwrap().text());
         }
         let declined = "the user declined to answer `who`, so the call ended there";
         let left = "the user went away without answering `who`, so the call ended there";
@@ -41,11 +41,11 @@ async fn one_answer_for_each_of_several_calls() {
 #[tokio::test]
 async fn a_clone_goes_on_by_itself_from_where_it_was_made() {
     in_both_eras(client().answers("who", ["Ada", "Bob", "Eve"].map(name)), async |client| {
-        assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "Hello, Ada!");
+        assert_eq!(client.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Ada!");
         let clone = client.clone();
-        assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "Hello, Bob!");
-        assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "Hello, Eve!");
-        assert_eq!(clone.call("greet", json!({})).await.unwrap().text(), "Hello, Bob!");
+        assert_eq!(client.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Bob!");
+        assert_eq!(client.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Eve!");
+        assert_eq!(clone.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Bob!");
     })
     .await;
 }
@@ -53,7 +53,7 @@ async fn a_clone_goes_on_by_itself_from_where_it_was_made() {
 #[tokio::test]
 async fn asked_once_more_than_there_are_answers_the_test_is_told() {
     in_both_eras(client().answers("who", [name("")]), async |client| {
-        let error = client.call("greet", json!({})).await.unwrap_err().to_string();
+        let error = client.call_tool("greet", json!({})).await.unwrap_err().to_string();
         let told = "tools/call: it asks `who` once more than the test has answers to it (1): ";
         assert!(error.starts_with(told), "{error}");
     })
@@ -64,7 +64,7 @@ async fn asked_once_more_than_there_are_answers_the_test_is_told() {
 async fn what_is_said_last_about_a_key_counts() {
     let client = client().answers("who", [name("Ada")]).answer("who", Name { name: "Eve".into() });
     for _ in 0..3 {
-        assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "Hello, Eve!");
+        assert_eq!(client.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Eve!");
     }
 }
 
@@ -72,7 +72,7 @@ async fn what_is_said_last_about_a_key_counts() {
 async fn a_question_that_is_left_open_is_asked_again_without_those_that_were_answered() {
     let sure = || Answer::accept(Sure { sure: true });
     let client = client().answers("who", [Answer::later(), name(""), Answer::later(), name("Ada")]);
-    let reply = client.answers("sure", [sure()]).call("pair", json!({})).await.unwrap();
+    let reply = client.answers("sure", [sure()]).call_tool("pair", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada true");
     assert_eq!(reply.asked, [vec!["who", "sure"], vec!["who"], vec!["who"], vec!["who"]]);
 }
@@ -80,7 +80,7 @@ async fn a_question_that_is_left_open_is_asked_again_without_those_that_were_ans
 #[tokio::test]
 async fn over_a_session_no_question_can_be_left_open() {
     let client = client().era(Era::Session).answers("who", [Answer::later(), name("Ada")]);
-    let error = client.call("greet", json!({})).await.unwrap_err().to_string();
+    let error = client.call_tool("greet", json!({})).await.unwrap_err().to_string();
     let told = "tools/call: it asks `who` over a session, where no question can be left for later: ";
     assert!(error.starts_with(told), "{error}");
 }

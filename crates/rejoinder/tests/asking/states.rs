@@ -5,7 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rejoinder::{BoxError, BoxFuture, SpentStates};
+use rejoinder::{BoxError, BoxFuture, ReplayStore};
 use serde_json::Value;
 
 use super::{
@@ -17,7 +17,7 @@ const REFUSED: &str = "invalid_request_state";
 
 /// A function that carries as much as it is told to.
 #[tool]
-async fn carry(bytes: usize, ctx: Context) -> Result<String, ToolError> {
+async fn carry(bytes: usize, ctx: Context) -> Result<String, CallError> {
     let load: String = ctx.once("load", || async { Ok("x".repeat(bytes)) }).await?;
     let Name { name } = ctx.ask("who", Ask::user("Who?")).await?;
     Ok(format!("{name} carries {}", load.len()))
@@ -34,9 +34,9 @@ fn plain() -> Server {
 #[tokio::test]
 async fn a_state_that_is_too_long_to_send_back_is_an_error_that_says_so() {
     let client = client(plain().state_limit(2000));
-    let carried = client.call("carry", json!({ "bytes": 1000 })).await.unwrap();
+    let carried = client.call_tool("carry", json!({ "bytes": 1000 })).await.unwrap();
     assert_eq!(carried.text(), "Ada carries 1000");
-    let error = client.call("carry", json!({ "bytes": 2000 })).await.unwrap_err();
+    let error = client.call_tool("carry", json!({ "bytes": 2000 })).await.unwrap_err();
     let error = error.rpc().expect("a JSON-RPC error");
     assert_eq!(error.code, -32603);
     assert!(error.message.starts_with("the state of this call takes "), "{}", error.message);
@@ -46,8 +46,8 @@ async fn a_state_that_is_too_long_to_send_back_is_an_error_that_says_so() {
 #[tokio::test]
 async fn the_limit_is_64_kib_unless_it_is_set() {
     let client = client(plain());
-    assert_eq!(client.call("carry", json!({ "bytes": 48_000 })).await.unwrap().text(), "Ada carries 48000");
-    let error = client.call("carry", json!({ "bytes": 49_152 })).await.unwrap_err();
+    assert_eq!(client.call_tool("carry", json!({ "bytes": 48_000 })).await.unwrap().text(), "Ada carries 48000");
+    let error = client.call_tool("carry", json!({ "bytes": 49_152 })).await.unwrap_err();
     assert!(error.to_string().contains("bytes, and 65536 is the most"), "{error}");
 }
 
@@ -87,7 +87,7 @@ struct Ledger {
 
 struct InLedger(Arc<Ledger>);
 
-impl SpentStates for InLedger {
+impl ReplayStore for InLedger {
     fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
         Box::pin(async move {
             tokio::task::yield_now().await;
@@ -144,7 +144,7 @@ async fn c29_a_store_of_ones_own_decides_whether_a_state_was_used() {
 
 /// Five questions, one after the other.
 #[tool]
-async fn guests(ctx: Context) -> Result<String, ToolError> {
+async fn guests(ctx: Context) -> Result<String, CallError> {
     let mut names = Vec::new();
     for number in 1..=5 {
         names.push(ctx.ask::<Name>(&format!("guest-{number}"), Ask::user("The next guest?")).await?.name);

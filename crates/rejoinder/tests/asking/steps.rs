@@ -6,7 +6,7 @@ use super::*;
 
 impl Counters {
     /// Something that takes a while, and costs.
-    async fn charge(&self) -> Result<u32, ToolError> {
+    async fn charge(&self) -> Result<u32, CallError> {
         let receipt = self.charges.fetch_add(1, Ordering::Relaxed) + 100;
         for _ in 0..5 {
             tokio::task::yield_now().await;
@@ -23,7 +23,7 @@ impl Counters {
 
 /// The same step again, later in the same round.
 #[tool]
-async fn in_turn(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn in_turn(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let one: u32 = ctx.once("charge", || counters.charge()).await?;
     let two: u32 = ctx.once("charge", || counters.charge()).await?;
     Ok(format!("{one} {two}"))
@@ -31,7 +31,7 @@ async fn in_turn(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolEr
 
 /// The same step twice, side by side.
 #[tool]
-async fn side_by_side(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn side_by_side(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let charge = || ctx.once("charge", || counters.charge());
     let (one, two): (u32, u32) = tokio::try_join!(charge(), charge())?;
     Ok(format!("{one} {two}"))
@@ -39,7 +39,7 @@ async fn side_by_side(ctx: Context, counters: Dep<Counters>) -> Result<String, T
 
 /// A question beside a step that takes a while.
 #[tool]
-async fn beside_a_question(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn beside_a_question(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let (Name { name }, receipt): (_, u32) =
         tokio::try_join!(ctx.ask("who", Ask::user("Who?")), ctx.once("charge", || counters.charge()))?;
     Ok(format!("{name} {receipt}"))
@@ -47,7 +47,7 @@ async fn beside_a_question(ctx: Context, counters: Dep<Counters>) -> Result<Stri
 
 /// The same, with the step in a task of its own.
 #[tool]
-async fn in_a_task(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn in_a_task(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let inner = ctx.clone();
     let task = tokio::spawn(async move { inner.once("charge", || counters.charge()).await });
     let (name, receipt) = tokio::join!(ctx.ask("who", Ask::user("Who?")), task);
@@ -57,7 +57,7 @@ async fn in_a_task(ctx: Context, counters: Dep<Counters>) -> Result<String, Tool
 
 /// A step that asks before it does anything.
 #[tool]
-async fn that_asks(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn that_asks(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     ctx.once("order", || async {
         let Name { name } = ctx.ask("who", Ask::user("Who?")).await?;
         Ok(format!("{name} {}", counters.charge().await?))
@@ -67,7 +67,7 @@ async fn that_asks(ctx: Context, counters: Dep<Counters>) -> Result<String, Tool
 
 /// A step within itself, by way of another.
 #[tool]
-async fn within_itself(ctx: Context, counters: Dep<Counters>) -> Result<u32, ToolError> {
+async fn within_itself(ctx: Context, counters: Dep<Counters>) -> Result<u32, CallError> {
     let charge = || ctx.once("charge", || counters.charge());
     ctx.once("charge", || async {
         // By then it has waited for something, and may be on another thread.
@@ -79,12 +79,12 @@ async fn within_itself(ctx: Context, counters: Dep<Counters>) -> Result<u32, Too
 
 /// The same key again beside a step, after one, and in a step of a call within the call.
 #[tool]
-async fn beside_itself(deeper: u8, ctx: Context, client: Dep<OnceLock<Client>>) -> Result<String, ToolError> {
+async fn beside_itself(deeper: u8, ctx: Context, client: Dep<OnceLock<Client>>) -> Result<String, CallError> {
     let step = || async {
         tokio::task::yield_now().await;
         let Some(deeper) = deeper.checked_sub(1) else { return Ok("the bottom".to_owned()) };
         let client = client.get().expect("the client of the test");
-        Ok(client.call("beside_itself", json!({ "deeper": deeper })).await?.text())
+        Ok(client.call_tool("beside_itself", json!({ "deeper": deeper })).await?.text())
     };
     let (one, two): (String, String) = tokio::try_join!(ctx.once("dive", step), ctx.once("dive", step))?;
     assert_eq!(one, two);
@@ -93,14 +93,14 @@ async fn beside_itself(deeper: u8, ctx: Context, client: Dep<OnceLock<Client>>) 
 
 /// One key for two types.
 #[tool]
-async fn retyped(ctx: Context) -> Result<u32, ToolError> {
+async fn retyped(ctx: Context) -> Result<u32, CallError> {
     ctx.once("word", || async { Ok("seven".to_owned()) }).await?;
     ctx.once("word", || async { Ok(7) }).await
 }
 
 /// What JSON cannot hold.
 #[tool]
-async fn unwritable(ctx: Context) -> Result<(), ToolError> {
+async fn unwritable(ctx: Context) -> Result<(), CallError> {
     ctx.once("map", || async { Ok(BTreeMap::from([((1, 2), 3)])) }).await.map(|_: BTreeMap<(u8, u8), u8>| ())
 }
 
@@ -112,7 +112,7 @@ struct Share {
 
 /// A share of nothing, which is not a number, alone or in a struct where it would be taken for none.
 #[tool]
-async fn share(alone: bool, ctx: Context) -> Result<String, ToolError> {
+async fn share(alone: bool, ctx: Context) -> Result<String, CallError> {
     let of_all = std::hint::black_box(0.0) / 0.0;
     if alone {
         return Ok(ctx.once("share", || async { Ok(of_all) }).await?.to_string());
@@ -123,7 +123,7 @@ async fn share(alone: bool, ctx: Context) -> Result<String, ToolError> {
 
 /// Goes on although its step could not be recorded, twice over.
 #[tool]
-async fn careless(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolError> {
+async fn careless(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     for _ in 0..2 {
         let charged = ctx.once("charge", || async {
             counters.charge().await?;
@@ -136,7 +136,7 @@ async fn careless(ctx: Context, counters: Dep<Counters>) -> Result<String, ToolE
 
 fn steps() -> (Client, Arc<Counters>) {
     let counters = Arc::new(Counters::default());
-    let server = Server::new("steps", "1.0.0").provide_shared(Arc::clone(&counters));
+    let server = Server::new("steps", "1.0.0").provide_arc(Arc::clone(&counters));
     let server = server.tools(tools![in_turn, side_by_side, beside_a_question, in_a_task, that_asks]);
     (
         Client::new(server.tools(tools![within_itself, retyped, unwritable, share, careless])).answer("who", ada()),
@@ -148,7 +148,7 @@ fn steps() -> (Client, Arc<Counters>) {
 async fn charged_once(tool: &str, text: &str) {
     for era in [Era::Stateless, Era::Session] {
         let (client, counters) = steps();
-        let reply = client.era(era).call(tool, json!({})).await.unwrap();
+        let reply = client.era(era).call_tool(tool, json!({})).await.unwrap();
         assert_eq!(reply.text(), text, "{era:?}");
         assert_eq!(counters.charged(), (1, 1), "{era:?}");
     }
@@ -184,7 +184,7 @@ async fn nor_while_it_is_being_taken_in_a_task() {
 async fn whichever_thread_the_task_runs_on() {
     for _ in 0..300 {
         let (client, counters) = steps();
-        let reply = tokio::time::timeout(Duration::from_secs(20), client.call("in_a_task", json!({}))).await;
+        let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("in_a_task", json!({}))).await;
         assert_eq!(reply.expect("a reply").unwrap().text(), "Ada 100");
         assert_eq!(counters.charged(), (1, 1));
     }
@@ -198,7 +198,7 @@ async fn a_step_that_asks_is_taken_when_the_answer_is_there() {
 #[tokio::test]
 async fn a_step_that_comes_to_itself_is_the_authors_mistake() {
     in_both_eras(steps().0, async |client| {
-        let reply = tokio::time::timeout(Duration::from_secs(20), client.call("within_itself", json!({}))).await;
+        let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("within_itself", json!({}))).await;
         let reply = reply.expect("a reply").unwrap();
         assert!(reply.is_error());
         let told = "the step `charge` comes to itself, and would wait for its own end: use another key";
@@ -210,10 +210,10 @@ async fn a_step_that_comes_to_itself_is_the_authors_mistake() {
 #[tokio::test]
 async fn one_beside_it_or_in_another_call_is_not() {
     let itself = Arc::new(OnceLock::new());
-    let server = Server::new("steps", "1.0.0").provide_shared(Arc::clone(&itself)).tools(tools![beside_itself]);
+    let server = Server::new("steps", "1.0.0").provide_arc(Arc::clone(&itself)).tools(tools![beside_itself]);
     in_both_eras(Client::new(server), async |client| {
         itself.get_or_init(|| client.clone());
-        let reply = client.call("beside_itself", json!({ "deeper": 3 })).await.unwrap();
+        let reply = client.call_tool("beside_itself", json!({ "deeper": 3 })).await.unwrap();
         assert_eq!(reply.text(), "the bottom");
     })
     .await;
@@ -222,18 +222,18 @@ async fn one_beside_it_or_in_another_call_is_not() {
 #[tokio::test]
 async fn a_step_that_cannot_be_recorded_or_read_is_the_authors_mistake() {
     in_both_eras(steps().0, async |client| {
-        let reply = client.call("retyped", json!({})).await.unwrap();
+        let reply = client.call_tool("retyped", json!({})).await.unwrap();
         assert!(reply.is_error());
         let told = "what the step `word` has recorded is not of the type that it has now: use another key";
         assert_eq!(reply.text(), told);
-        let reply = client.call("unwritable", json!({})).await.unwrap();
+        let reply = client.call_tool("unwritable", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(
             reply.text(),
             "what the step `map` gives cannot be recorded: it has no form in JSON; the log says more"
         );
         for alone in [true, false] {
-            let reply = client.call("share", json!({ "alone": alone })).await.unwrap();
+            let reply = client.call_tool("share", json!({ "alone": alone })).await.unwrap();
             let told = "the number `NaN`, which is not finite, has no form in JSON";
             assert_eq!(reply.text(), format!("what the step `share` gives cannot be recorded: {told}"));
             assert!(reply.is_error());

@@ -6,7 +6,7 @@ use super::*;
 
 /// Two questions at once.
 #[tool]
-pub(super) async fn pair(ctx: Context) -> Result<String, ToolError> {
+pub(super) async fn pair(ctx: Context) -> Result<String, CallError> {
     let (Name { name }, Sure { sure }): (_, Sure) =
         tokio::try_join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("sure", Ask::user("Sure?")))?;
     Ok(format!("{name} {sure}"))

@@ -38,7 +38,7 @@ async fn ignored(ctx: Context) -> String {
 /// Looks at every way to answer.
 #[tool]
 async fn matched(ctx: Context) -> String {
-    match ctx.outcome("who", who()).await {
+    match ctx.try_ask("who", who()).await {
         Ok(Outcome::Accepted(Name { name })) => name,
         Ok(other) => format!("{other:?}"),
         Err(error) => error.to_string(),
@@ -47,7 +47,7 @@ async fn matched(ctx: Context) -> String {
 
 /// Waits for whatever comes first.
 #[tool]
-async fn selected(ctx: Context) -> Result<String, ToolError> {
+async fn selected(ctx: Context) -> Result<String, CallError> {
     tokio::select! {
         name = ctx.ask("who", who()) => Ok(name?.name),
         () = std::future::pending() => Ok("nobody".to_owned()),
@@ -56,14 +56,14 @@ async fn selected(ctx: Context) -> Result<String, ToolError> {
 
 /// Waits for an hour.
 #[tool]
-async fn timed(ctx: Context) -> Result<String, ToolError> {
+async fn timed(ctx: Context) -> Result<String, CallError> {
     let answer = tokio::time::timeout(Duration::from_secs(3600), ctx.ask("who", who())).await;
     Ok(answer??.name)
 }
 
 /// Asks, and needs no answer.
 #[tool]
-async fn overtaken(ctx: Context) -> Result<String, ToolError> {
+async fn overtaken(ctx: Context) -> Result<String, CallError> {
     tokio::select! {
         biased;
         name = ctx.ask("who", who()) => Ok(name?.name),
@@ -73,7 +73,7 @@ async fn overtaken(ctx: Context) -> Result<String, ToolError> {
 
 /// Asks in a task of its own.
 #[tool]
-async fn spawned(ctx: Context, waiting: Dep<Waiting>) -> Result<String, ToolError> {
+async fn spawned(ctx: Context, waiting: Dep<Waiting>) -> Result<String, CallError> {
     let task = tokio::spawn(async move {
         let _waits = Waits::new(&waiting);
         ctx.ask("who", who()).await
@@ -103,7 +103,7 @@ async fn left_behind(ctx: Context, outlives: Dep<Outlives>) {
 
 fn client() -> (Client, Arc<Waiting>) {
     let waiting = Arc::new(Waiting::default());
-    let server = Server::new("unanswered", "1.0.0").provide_shared(Arc::clone(&waiting));
+    let server = Server::new("unanswered", "1.0.0").provide_arc(Arc::clone(&waiting));
     let server = server.tools(tools![ignored, matched, selected, timed, overtaken, spawned]);
     (Client::new(server).answer("who", ada()), waiting)
 }
@@ -111,7 +111,7 @@ fn client() -> (Client, Arc<Waiting>) {
 /// What a tool says in the end, having asked once. The limit only stops a test that hangs.
 async fn asked_once(tool: &str) {
     in_both_eras(client().0, async |client| {
-        let reply = tokio::time::timeout(Duration::from_secs(20), client.call(tool, json!({}))).await;
+        let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool(tool, json!({}))).await;
         let reply = reply.expect("a reply").unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("Ada", false));
         assert_eq!(reply.asked, [["who"]]);
@@ -133,7 +133,7 @@ async fn it_goes_out_although_something_else_is_waited_for_beside_it() {
 
 #[tokio::test]
 async fn it_does_not_go_out_if_the_function_ends_without_it() {
-    let reply = client().0.call("overtaken", json!({})).await.unwrap();
+    let reply = client().0.call_tool("overtaken", json!({})).await.unwrap();
     assert_eq!((reply.text().as_str(), reply.asked.len()), ("nobody", 0));
 }
 
@@ -146,7 +146,7 @@ async fn it_goes_out_from_a_task_too() {
 async fn whichever_thread_the_task_runs_on() {
     let (client, _) = client();
     for _ in 0..300 {
-        let reply = tokio::time::timeout(Duration::from_secs(20), client.call("spawned", json!({}))).await;
+        let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("spawned", json!({}))).await;
         assert_eq!(reply.expect("a reply").unwrap().text(), "Ada");
     }
 }
@@ -155,7 +155,7 @@ async fn whichever_thread_the_task_runs_on() {
 async fn a_task_that_asked_ends_with_its_round() {
     let (client, waiting) = client();
     in_both_eras(client, async |client| {
-        let call = client.call("spawned", json!({}));
+        let call = client.call_tool("spawned", json!({}));
         tokio::time::timeout(Duration::from_secs(20), call).await.expect("a reply").unwrap();
         for _ in 0..100 {
             tokio::task::yield_now().await;
@@ -169,7 +169,7 @@ async fn a_task_that_asked_ends_with_its_round() {
 async fn also_if_nobody_waits_for_the_task() {
     for era in [Era::Stateless, Era::Session] {
         let outlives = Arc::new(Outlives::default());
-        let server = Server::new("unanswered", "1.0.0").provide_shared(Arc::clone(&outlives));
+        let server = Server::new("unanswered", "1.0.0").provide_arc(Arc::clone(&outlives));
         let client = Client::new(server.tools(tools![left_behind])).answer("who", ada()).era(era);
         // It comes back with the question, whichever way that travels, and nobody answers.
         let _ = client.request("tools/call", json!({ "name": "left_behind", "arguments": {} })).await;

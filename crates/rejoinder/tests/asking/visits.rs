@@ -7,8 +7,8 @@ use super::*;
 
 /// Sends the user to where they sign in.
 #[tool]
-async fn sign_in(ctx: Context) -> Result<&'static str, ToolError> {
-    ctx.ask("page", Ask::visit("https://example.com/sign-in", "Please sign in.")).await?;
+async fn sign_in(ctx: Context) -> Result<&'static str, CallError> {
+    ctx.ask("page", Ask::url("https://example.com/sign-in", "Please sign in.")).await?;
     Ok("signed in")
 }
 
@@ -19,7 +19,7 @@ fn client(elicitation: Value) -> Client {
 
 /// What a client that does not declare enough is told that it needs.
 async fn lacking(client: &Client, tool: &str) -> Value {
-    let error = client.call(tool, json!({})).await.unwrap_err();
+    let error = client.call_tool(tool, json!({})).await.unwrap_err();
     let error = error.rpc().expect("a JSON-RPC error").clone();
     assert_eq!((error.code, error.status.as_u16()), (-32021, 400));
     error.data.expect("what is needed")
@@ -60,11 +60,11 @@ async fn c26_c41_a_client_is_asked_only_in_the_modes_that_it_declares() {
     for forms_only in [json!({}), json!({ "form": {} })] {
         let client = client(forms_only).answer("who", ada());
         assert_eq!(lacking(&client, "sign_in").await, url);
-        assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "Hello, Ada!");
+        assert_eq!(client.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Ada!");
     }
     let pages_only = client(json!({ "url": {} })).answer_with("page", json!({ "action": "accept" }));
     assert_eq!(lacking(&pages_only, "greet").await, form);
-    assert_eq!(pages_only.call("sign_in", json!({})).await.unwrap().text(), "signed in");
+    assert_eq!(pages_only.call_tool("sign_in", json!({})).await.unwrap().text(), "signed in");
     let neither = Client::new(server().tools(tools![sign_in]));
     assert_eq!(lacking(&neither, "sign_in").await, url);
 }
@@ -79,7 +79,7 @@ async fn c37_who_goes_does_not_go_or_leaves_is_told_apart_and_what_came_with_it_
     ];
     for (answer, text) in cases {
         in_both_eras(client(json!({ "url": {} })).answer_with("page", answer.clone()), async |client| {
-            let reply = client.call("sign_in", json!({})).await.unwrap();
+            let reply = client.call_tool("sign_in", json!({})).await.unwrap();
             assert_eq!((reply.text().as_str(), reply.is_error()), (text, text != "signed in"), "{answer}");
             assert_eq!(reply.asked, [["page"]]);
         })

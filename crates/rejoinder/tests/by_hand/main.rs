@@ -13,7 +13,7 @@ use std::sync::{
 };
 
 use both_eras::in_both_eras;
-use rejoinder::{Ending, Era, prelude::*, testing::Client};
+use rejoinder::{CallEnd, Era, prelude::*, testing::Client};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -33,21 +33,21 @@ enum Stage {
 #[derive(Default)]
 struct Counters {
     runs: AtomicU32,
-    endings: std::sync::Mutex<Vec<Ending>>,
+    endings: std::sync::Mutex<Vec<CallEnd>>,
 }
 
 /// Two questions, one after the other, with a price between them that must not change.
 #[tool]
-async fn order(item: String, rounds: Rounds, counters: Dep<Counters>) -> Result<Reply<String>, ToolError> {
+async fn order(item: String, rounds: Rounds, counters: Dep<Counters>) -> Result<Reply<String>, CallError> {
     let price = counters.runs.fetch_add(1, Ordering::Relaxed) + 10;
     Ok(match (rounds.state::<Stage>(), rounds.answer::<Name>("who")) {
         (None | Some(Stage::Named), None) => Reply::ask("who", Ask::<Name>::user("Who pays?")).with_state(Stage::Named),
-        (_, Some(Outcome::Declined | Outcome::Cancelled)) => return Err(ToolError::new("nobody pays")),
+        (_, Some(Outcome::Declined | Outcome::Cancelled)) => return Err(CallError::new("nobody pays")),
         (None | Some(Stage::Named), Some(Outcome::Accepted(Name { name }))) => {
             let question = Ask::confirm(format!("{name}, {item} for {price}?"));
             Reply::ask("sure", question).with_state(Stage::Priced { name, price })
         }
-        (Some(Stage::Priced { name, price }), _) => match rounds.answer::<rejoinder::Confirmed>("sure") {
+        (Some(Stage::Priced { name, price }), _) => match rounds.answer::<rejoinder::ConfirmForm>("sure") {
             Some(Outcome::Accepted(sure)) => Reply::done(format!("{name} {item} {price} {}", sure.yes)),
             Some(_) => Reply::done("kept".to_owned()),
             None => Reply::ask("sure", Ask::confirm("Sure?")),
@@ -95,10 +95,10 @@ async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
 
 /// Asks and takes a step as others do, and a question of its own after that.
 #[tool]
-async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<Reply<String>, ToolError> {
+async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<Reply<String>, CallError> {
     let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
     let receipt: u32 = ctx.once("charge", || async { Ok(counters.runs.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
-    Ok(match rounds.answer::<rejoinder::Confirmed>("sure") {
+    Ok(match rounds.answer::<rejoinder::ConfirmForm>("sure") {
         None => Reply::ask("sure", Ask::confirm("Sure?")),
         Some(_) => Reply::done(format!("{name} {receipt}")),
     })
@@ -137,10 +137,11 @@ fn name(name: &str) -> Name {
 
 #[tokio::test]
 async fn a_state_of_its_own_is_handed_from_round_to_round() {
-    let yes = rejoinder::Confirmed { yes: true };
+    let yes = rejoinder::ConfirmForm { yes: true };
     in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
         let counters = Arc::new(Counters::default());
-        let reply = client.replace_shared(Arc::clone(&counters)).call("order", json!({ "item": "tea" })).await.unwrap();
+        let reply =
+            client.replace_shared(Arc::clone(&counters)).call_tool("order", json!({ "item": "tea" })).await.unwrap();
         assert_eq!(reply.text(), "Ada tea 11 true", "the price of the second round");
         assert_eq!(reply.asked, [["who"], ["sure"]]);
         assert_eq!(counters.runs.load(Ordering::Relaxed), 3);
@@ -158,24 +159,24 @@ async fn printed(counters: Dep<Counters>) -> Reply<&'static str> {
 async fn who_has_the_client_come_again_need_not_take_rounds() {
     for era in [Era::Stateless, Era::Session] {
         let server = Server::new("printer", "1").provide(Counters::default()).tools(tools![printed]);
-        assert_eq!(Client::new(server).era(era).call("printed", json!({})).await.unwrap().text(), "fetch it");
+        assert_eq!(Client::new(server).era(era).call_tool("printed", json!({})).await.unwrap().text(), "fetch it");
     }
 }
 
 #[tokio::test]
 async fn a_state_may_be_nothing_at_all() {
     in_both_eras(Client::new(server()), async |client| {
-        assert_eq!(client.call("nothing_kept", json!({})).await.unwrap().text(), "once more");
+        assert_eq!(client.call_tool("nothing_kept", json!({})).await.unwrap().text(), "once more");
     })
     .await;
 }
 
 #[tokio::test]
 async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
-    let yes = rejoinder::Confirmed { yes: true };
+    let yes = rejoinder::ConfirmForm { yes: true };
     in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
         let counters = Arc::new(Counters::default());
-        let reply = client.replace_shared(Arc::clone(&counters)).call("mixed", json!({})).await.unwrap();
+        let reply = client.replace_shared(Arc::clone(&counters)).call_tool("mixed", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Ada 100");
         assert_eq!(reply.asked, [["who"], ["sure"]]);
         assert_eq!(counters.runs.load(Ordering::Relaxed), 1, "a step is taken once");
@@ -186,7 +187,7 @@ async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
 #[tokio::test]
 async fn declining_is_seen() {
     in_both_eras(Client::new(server()).decline("who"), async |client| {
-        let reply = client.call("order", json!({ "item": "tea" })).await.unwrap();
+        let reply = client.call_tool("order", json!({ "item": "tea" })).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("nobody pays", true));
     })
     .await;
@@ -197,10 +198,10 @@ async fn a_call_that_asks_nothing_can_go_on_later() {
     in_both_eras(Client::new(server()), async |client| {
         let counters = Arc::new(Counters::default());
         let client = client.replace_shared(Arc::clone(&counters));
-        let reply = client.call("crunch", json!({ "to": 25 })).await.unwrap();
+        let reply = client.call_tool("crunch", json!({ "to": 25 })).await.unwrap();
         assert_eq!(reply.text(), "300");
         assert_eq!(counters.runs.load(Ordering::Relaxed), 3);
-        assert_eq!(*counters.endings.lock().unwrap(), [Ending::Pending, Ending::Pending, Ending::Succeeded]);
+        assert_eq!(*counters.endings.lock().unwrap(), [CallEnd::Pending, CallEnd::Pending, CallEnd::Succeeded]);
     })
     .await;
 }
@@ -208,7 +209,7 @@ async fn a_call_that_asks_nothing_can_go_on_later() {
 #[tokio::test]
 async fn as_many_rounds_as_the_work_needs_are_taken_and_none_of_them_waits_while_there_is_progress() {
     in_both_eras(Client::new(server()), async |client| {
-        assert_eq!(client.call("crunch", json!({ "to": 2000 })).await.unwrap().text(), "1999000");
+        assert_eq!(client.call_tool("crunch", json!({ "to": 2000 })).await.unwrap().text(), "1999000");
     })
     .await;
 }
@@ -247,10 +248,10 @@ async fn c23_c25_a_round_with_questions_has_each_under_a_key_of_its_own() {
 #[tokio::test]
 async fn prompts_and_resources_make_rounds_too() {
     in_both_eras(Client::new(server()).answer("from", name("Ada")).answer("to", name("Bob")), async |client| {
-        let reply = client.get("letter", json!({})).await.unwrap();
+        let reply = client.get_prompt("letter", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Ada writes to Bob");
         assert_eq!(reply.asked.concat(), ["from", "to"]);
-        assert_eq!(client.read("tally://votes").await.unwrap().text(), "votes");
+        assert_eq!(client.read_resource("tally://votes").await.unwrap().text(), "votes");
     })
     .await;
 }
@@ -262,9 +263,9 @@ async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
         let client = client.replace_shared(Arc::clone(&counters));
         // It comes back with the question, whichever way that travels, and nobody answers.
         let _ = client.request("tools/call", json!({ "name": "hold", "arguments": {} })).await;
-        assert_eq!(std::mem::take(&mut *counters.endings.lock().unwrap()), [Ending::Pending]);
-        assert_eq!(client.call("hold", json!({})).await.unwrap().text(), "let go");
-        assert_eq!(*counters.endings.lock().unwrap(), [Ending::Pending, Ending::Succeeded]);
+        assert_eq!(std::mem::take(&mut *counters.endings.lock().unwrap()), [CallEnd::Pending]);
+        assert_eq!(client.call_tool("hold", json!({})).await.unwrap().text(), "let go");
+        assert_eq!(*counters.endings.lock().unwrap(), [CallEnd::Pending, CallEnd::Succeeded]);
     })
     .await;
 }
@@ -272,7 +273,7 @@ async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
 #[tokio::test]
 async fn a_test_of_a_function_that_asks_for_ever_ends() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
-        let error = client.call("forever", json!({})).await.unwrap_err().to_string();
+        let error = client.call_tool("forever", json!({})).await.unwrap_err().to_string();
         assert!(error.contains("there is no result after "), "{error}");
     })
     .await;
@@ -280,6 +281,6 @@ async fn a_test_of_a_function_that_asks_for_ever_ends() {
 
 #[tokio::test]
 async fn who_cannot_be_asked_gets_an_error_that_names_the_capability() {
-    let error = Client::new(server()).call("order", json!({ "item": "tea" })).await.unwrap_err();
+    let error = Client::new(server()).call_tool("order", json!({ "item": "tea" })).await.unwrap_err();
     assert_eq!(error.code(), Some(-32021));
 }

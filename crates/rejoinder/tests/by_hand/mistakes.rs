@@ -10,8 +10,8 @@ async fn mistaken() -> Reply<()> {
 
 /// Nor can it take an answer that came before the question.
 #[tool]
-async fn unprompted() -> Reply<()> {
-    Reply::ask("who", Ask::confirm("Who?").unprompted())
+async fn allow_unsolicited() -> Reply<()> {
+    Reply::ask("who", Ask::confirm("Who?").allow_unsolicited())
 }
 
 /// The same key twice.
@@ -31,7 +31,7 @@ async fn endless(rounds: Rounds) -> Reply<String> {
 
 /// Two questions under one key: one asked in the function, one by hand.
 #[tool]
-async fn clash(ctx: Context) -> Result<Reply<()>, ToolError> {
+async fn clash(ctx: Context) -> Result<Reply<()>, CallError> {
     let _: Name = ctx.ask("who", Ask::user("Who pays?")).await?;
     Ok(Reply::ask("who", Ask::confirm("Sure?")))
 }
@@ -46,31 +46,31 @@ async fn branch(rounds: Rounds) -> Reply<String> {
 }
 
 pub(super) fn tools() -> Vec<rejoinder::Tool> {
-    tools![mistaken, unprompted, twice, endless, clash]
+    tools![mistaken, allow_unsolicited, twice, endless, clash]
 }
 
 #[tokio::test]
 async fn the_authors_mistakes_are_told() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
-        let reply = client.call("mistaken", json!({})).await.unwrap();
+        let reply = client.call_tool("mistaken", json!({})).await.unwrap();
         assert!(
             reply.text().starts_with("`Reply::ask` takes a question under `who`, and no value"),
             "{}",
             reply.text()
         );
-        let reply = client.call("unprompted", json!({})).await.unwrap();
+        let reply = client.call_tool("allow_unsolicited", json!({})).await.unwrap();
         assert!(
             reply.text().starts_with("`Reply::ask` takes no answer to `who` before it has asked"),
             "{}",
             reply.text()
         );
-        let reply = client.call("endless", json!({})).await.unwrap();
+        let reply = client.call_tool("endless", json!({})).await.unwrap();
         assert_eq!(
             reply.text(),
             "the state cannot be handed on: the number `inf`, which is not finite, has no form in JSON"
         );
         for tool in ["twice", "clash"] {
-            let reply = client.call(tool, json!({})).await.unwrap();
+            let reply = client.call_tool(tool, json!({})).await.unwrap();
             assert_eq!(reply.text(), "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own", "{tool}");
         }
     })
@@ -81,7 +81,7 @@ async fn the_authors_mistakes_are_told() {
 async fn by_hand_nothing_is_asked_whose_answer_could_not_be_checked() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
-        let reply = client.call("branch", json!({})).await.unwrap();
+        let reply = client.call_tool("branch", json!({})).await.unwrap();
         let told = "`Reply::ask` takes a form that a type has, and that under `branch` was put together at run time";
         assert!(reply.is_error() && reply.text().starts_with(told), "{}", reply.text());
     }

@@ -51,7 +51,7 @@ fn server() -> Server {
 async fn good_arguments_arrive_whatever_their_order() {
     let client = Client::new(server());
     let reply = client
-        .call("order", json!({ "gift": true, "lines": [{ "quantity": 2, "product": "pens" }], "customer": "Ada" }))
+        .call_tool("order", json!({ "gift": true, "lines": [{ "quantity": 2, "product": "pens" }], "customer": "Ada" }))
         .await
         .unwrap();
     assert_eq!(reply.text(), "Ada: 2 pens any 1 true");
@@ -60,7 +60,7 @@ async fn good_arguments_arrive_whatever_their_order() {
 #[tokio::test]
 async fn an_optional_argument_may_be_null() {
     let arguments = json!({ "customer": "Ada", "lines": [], "speed": null, "gift": false });
-    assert_eq!(Client::new(server()).call("order", arguments).await.unwrap().text(), "Ada:  any 1 false");
+    assert_eq!(Client::new(server()).call_tool("order", arguments).await.unwrap().text(), "Ada:  any 1 false");
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn all_mistakes_are_told_at_once() {
         "_ctx": {},
         "colour": "red",
     });
-    let reply = Client::new(server()).call("order", arguments).await.unwrap();
+    let reply = Client::new(server()).call_tool("order", arguments).await.unwrap();
     assert!(reply.is_error());
     insta::assert_snapshot!(reply.text(), @r"
     Invalid arguments:
@@ -89,14 +89,14 @@ async fn all_mistakes_are_told_at_once() {
 
 #[tokio::test]
 async fn one_mistake_is_one_sentence() {
-    let reply = Client::new(server()).call("ping", json!({ "loud": true })).await.unwrap();
+    let reply = Client::new(server()).call_tool("ping", json!({ "loud": true })).await.unwrap();
     insta::assert_snapshot!(reply.text(), @"Invalid argument `loud`: there is no such argument, and none is taken.");
 }
 
 #[tokio::test]
 async fn strict_argument_errors_are_protocol_errors_with_the_same_words() {
-    let client = Client::new(server().argument_errors_as_protocol_errors());
-    let error = client.call("order", json!({ "customer": 7, "lines": [], "gift": "no" })).await.unwrap_err();
+    let client = Client::new(server().strict_arguments());
+    let error = client.call_tool("order", json!({ "customer": 7, "lines": [], "gift": "no" })).await.unwrap_err();
     let error = error.rpc().unwrap();
     assert_eq!((error.code, error.status.as_u16()), (-32602, 400));
     insta::assert_json_snapshot!(error.data, @r#"
@@ -128,12 +128,14 @@ async fn unknown_arguments_can_be_ignored_in_both_eras() {
         let server = server().prompts(prompts![pitch]).ignore_unknown_arguments();
         let client = Client::new(server).era(era);
         let extra = json!({ "customer": "Ann", "lines": [], "gift": true, "colour": "red", "_ctx": {} });
-        assert_eq!(client.call("order", extra).await.unwrap().text(), "Ann:  any 1 true");
-        let pitch = client.get("pitch", json!({ "product": "tea", "colour": "red" })).await.unwrap();
+        assert_eq!(client.call_tool("order", extra).await.unwrap().text(), "Ann:  any 1 true");
+        let pitch = client.get_prompt("pitch", json!({ "product": "tea", "colour": "red" })).await.unwrap();
         assert_eq!(pitch.text(), "Buy tea!");
 
-        let bad =
-            client.call("order", json!({ "customer": 7, "lines": [], "gift": true, "colour": "red" })).await.unwrap();
+        let bad = client
+            .call_tool("order", json!({ "customer": 7, "lines": [], "gift": true, "colour": "red" }))
+            .await
+            .unwrap();
         assert_eq!(bad.text(), "Invalid argument `customer`: expected a string, got the integer `7`.");
     }
 }
@@ -223,12 +225,12 @@ async fn careless(careless: Careless) {
 async fn an_argument_whose_type_panics_fails_its_call_alone() {
     let client = Client::new(server().tools(tools![careless]));
     for client in [client.clone(), client.clone().era(Era::Session)] {
-        let error = client.call("careless", json!({ "careless": 1 })).await.unwrap_err();
+        let error = client.call_tool("careless", json!({ "careless": 1 })).await.unwrap_err();
         assert_eq!(error.code(), Some(-32603));
         assert!(error.rpc().unwrap().data.as_ref().unwrap()["id"].is_string(), "{error}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
-    assert_eq!(client.call("ping", json!({})).await.unwrap().text(), "pong");
+    assert_eq!(client.call_tool("ping", json!({})).await.unwrap().text(), "pong");
 }
 
 /// A tool made at run time is called with an object too, whatever its schema forgot.
@@ -240,7 +242,11 @@ async fn a_dynamic_tool_takes_an_object_without_doubles() {
     let client = Client::new(server);
     assert_eq!(*client.list_tools().await.unwrap()[0].input_schema, *json!({ "type": "object" }).as_object().unwrap());
     let sent = json!({ "z": 1, "a": { "y": 2, "b": 3 } });
-    assert_eq!(client.call("echo", sent.clone()).await.unwrap().text(), sent.to_string(), "in the order it was sent");
+    assert_eq!(
+        client.call_tool("echo", sent.clone()).await.unwrap().text(),
+        sent.to_string(),
+        "in the order it was sent"
+    );
     let body = message(1, "tools/call", json!({ "name": "echo", "arguments": "ARGUMENTS" })).to_string();
     let body = body.replace("\"ARGUMENTS\"", r#"{"a":1,"b":2,"\u0061":3}"#);
     let answer = post("tools/call", json!({ "name": "echo" })).body(body).send(client.server()).await;

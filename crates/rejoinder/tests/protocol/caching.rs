@@ -95,9 +95,9 @@ async fn c65_all_pages_of_a_list_have_the_same_scope() {
 
 /// Only its owner may read it, although whoever has read it may share it.
 #[resource("diary://today", public, ttl_ms = 60000)]
-async fn diary(ctx: Context) -> Result<String, ToolError> {
+async fn diary(ctx: Context) -> Result<String, CallError> {
     let reader = ctx.header("x-user").unwrap_or("nobody").to_owned();
-    if reader == "ada" { Ok("Dear diary".to_owned()) } else { Err(ToolError::new("it is not yours")) }
+    if reader == "ada" { Ok("Dear diary".to_owned()) } else { Err(CallError::new("it is not yours")) }
 }
 
 #[tokio::test]
@@ -105,10 +105,10 @@ async fn c66_what_may_be_shared_is_still_decided_for_each_reader() {
     let client = Client::new(Server::new("diaries", "1.0.0").resources(resources![diary]));
     let ada = client.clone().header("x-user", "ada");
     for _ in 0..2 {
-        let reply = ada.read("diary://today").await.unwrap();
+        let reply = ada.read_resource("diary://today").await.unwrap();
         assert_eq!((reply.text().as_str(), reply.result.ttl_ms), ("Dear diary", Some(60_000)));
         assert_eq!(
-            client.clone().header("x-user", "eve").read("diary://today").await.unwrap_err().code(),
+            client.clone().header("x-user", "eve").read_resource("diary://today").await.unwrap_err().code(),
             Some(-32602)
         );
     }

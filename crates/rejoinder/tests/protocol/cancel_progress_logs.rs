@@ -24,7 +24,7 @@ use crate::{
 /// A server whose calls can be watched.
 fn watched() -> (BuiltServer, Arc<Watch>) {
     let watch = Arc::new(Watch::default());
-    (server().provide_shared(Arc::clone(&watch)).build().unwrap(), watch)
+    (server().provide_arc(Arc::clone(&watch)).build().unwrap(), watch)
 }
 
 async fn stopped(watch: &Watch) {
@@ -221,12 +221,12 @@ async fn c54_a_token_is_a_string_or_an_integer() {
 async fn c55_log_messages_come_only_where_asked_for_and_at_the_level_asked_for() {
     let client = Client::new(server());
     let levels = |logs: Vec<rejoinder::testing::Log>| logs.into_iter().map(|log| log.level).collect::<Vec<_>>();
-    assert_eq!(client.call("talk", json!({})).await.unwrap().logs, []);
+    assert_eq!(client.call_tool("talk", json!({})).await.unwrap().logs, []);
     let all = [Level::Debug, Level::Info, Level::Warning, Level::Error];
     for (least, count) in
         [(Level::Debug, 4), (Level::Info, 3), (Level::Notice, 2), (Level::Error, 1), (Level::Alert, 0)]
     {
-        let reply = client.clone().log_level(least).call("talk", json!({})).await.unwrap();
+        let reply = client.clone().log_level(least).call_tool("talk", json!({})).await.unwrap();
         assert_eq!(levels(reply.logs), all[4 - count..], "{least:?}");
     }
     assert!(client.discover().await.unwrap().capabilities.logging.is_some());

@@ -16,7 +16,7 @@ async fn late() -> &'static str {
 
 /// Adds a tool while it is called.
 #[tool]
-async fn unlock(server: ServerHandle) -> Result<&'static str, ToolError> {
+async fn unlock(server: ServerHandle) -> Result<&'static str, CallError> {
     server.add_tools(tools![late])?;
     Ok("look again")
 }
@@ -35,14 +35,14 @@ async fn page() -> &'static str {
 async fn a_tool_adds_a_tool_and_listeners_are_told() {
     let client = Client::new(Server::new("levels", "1").tools(tools![unlock]));
     let mut subscription = client.listen(Filter::default().tools()).await.unwrap();
-    assert_eq!(client.call("late", json!({})).await.unwrap_err().code(), Some(-32602));
-    client.call("unlock", json!({})).await.unwrap();
+    assert_eq!(client.call_tool("late", json!({})).await.unwrap_err().code(), Some(-32602));
+    client.call_tool("unlock", json!({})).await.unwrap();
     assert_eq!(subscription.next().await, Some(Notification::ToolsChanged));
-    assert_eq!(client.call("late", json!({})).await.unwrap().text(), "better than never");
+    assert_eq!(client.call_tool("late", json!({})).await.unwrap().text(), "better than never");
     assert_eq!(client.list_tools().await.unwrap().len(), 2);
     client.server().handle().remove_tool("late");
     assert_eq!(subscription.next().await, Some(Notification::ToolsChanged));
-    assert_eq!(client.call("late", json!({})).await.unwrap_err().code(), Some(-32602));
+    assert_eq!(client.call_tool("late", json!({})).await.unwrap_err().code(), Some(-32602));
 }
 
 #[tokio::test]
@@ -54,12 +54,12 @@ async fn prompts_and_resources_come_and_go_too() {
     handle.add_resources(resources![page]).unwrap();
     assert_eq!(subscription.next().await, Some(Notification::PromptsChanged));
     assert_eq!(subscription.next().await, Some(Notification::ResourcesChanged));
-    assert_eq!(client.get("hint", json!({})).await.unwrap().text(), "Think.");
-    assert_eq!(client.read("text://late").await.unwrap().text(), "late");
+    assert_eq!(client.get_prompt("hint", json!({})).await.unwrap().text(), "Think.");
+    assert_eq!(client.read_resource("text://late").await.unwrap().text(), "late");
     handle.remove_prompt("hint");
     handle.remove_resource("text://late");
-    assert_eq!(client.get("hint", json!({})).await.unwrap_err().code(), Some(-32602));
-    assert_eq!(client.read("text://late").await.unwrap_err().code(), Some(-32602));
+    assert_eq!(client.get_prompt("hint", json!({})).await.unwrap_err().code(), Some(-32602));
+    assert_eq!(client.read_resource("text://late").await.unwrap_err().code(), Some(-32602));
 }
 
 #[tokio::test]
@@ -95,9 +95,9 @@ async fn a_client_with_a_replaced_service_has_a_server_of_its_own() {
     let real = Server::new("names", "1").provide(Name("real")).tools(tools![name, unlock]).build().unwrap();
     let fake = Client::new(real.clone()).replace(Name("fake"));
     let real = Client::new(real);
-    assert_eq!(fake.call("name", json!({})).await.unwrap().text(), "fake");
-    assert_eq!(real.call("name", json!({})).await.unwrap().text(), "real");
-    fake.call("unlock", json!({})).await.unwrap();
+    assert_eq!(fake.call_tool("name", json!({})).await.unwrap().text(), "fake");
+    assert_eq!(real.call_tool("name", json!({})).await.unwrap().text(), "real");
+    fake.call_tool("unlock", json!({})).await.unwrap();
     assert_eq!((fake.list_tools().await.unwrap().len(), real.list_tools().await.unwrap().len()), (3, 2));
 }
 

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Completing, Ending, Era, FromCall, Level, model::Reference, prelude::*, testing::Client};
+use rejoinder::{CallEnd, CompletionRequest, Era, FromCall, Level, model::Reference, prelude::*, testing::Client};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,17 +20,17 @@ enum Tone {
 
 struct Books(usize);
 
-async fn titles(typed: Completing) -> Vec<String> {
+async fn titles(typed: CompletionRequest) -> Vec<String> {
     let books = typed.call.dependency::<Books>().map_or(0, |books| books.0);
     (0..books).map(|number| format!("{}{number}", typed.value)).collect()
 }
 
 /// Depends on what was filled in before.
-async fn chapters(typed: Completing) -> Vec<String> {
+async fn chapters(typed: CompletionRequest) -> Vec<String> {
     typed.arguments.get("title").map(|title| format!("{title}: one")).into_iter().collect()
 }
 
-async fn broken(_: Completing) -> Vec<String> {
+async fn broken(_: CompletionRequest) -> Vec<String> {
     panic!("a secret in a panic")
 }
 
@@ -145,7 +145,7 @@ async fn a_server_with_nothing_to_complete_has_no_such_method() {
 }
 
 /// Says more than anybody waits for.
-async fn talkative(typed: Completing) -> Vec<String> {
+async fn talkative(typed: CompletionRequest) -> Vec<String> {
     let context = Context::from_call(&typed.call, "context").unwrap();
     for step in 0..1000 {
         context.progress(f64::from(step)).await;
@@ -176,11 +176,11 @@ async fn nobody_listens_to_a_completion_and_it_ends_all_the_same() {
 #[derive(Default)]
 struct Endings {
     begun: tokio::sync::Notify,
-    ended: Mutex<Vec<Ending>>,
+    ended: Mutex<Vec<CallEnd>>,
 }
 
 /// Tells whether the call is over, and defers something; waits for ever if that was typed.
-async fn deferring(typed: Completing) -> Vec<String> {
+async fn deferring(typed: CompletionRequest) -> Vec<String> {
     let endings = typed.call.dependency::<Endings>().unwrap();
     endings.begun.notify_one();
     let scope = Scope::from_call(&typed.call, "scope").unwrap();
@@ -199,7 +199,7 @@ async fn scoped(#[arg(complete = deferring)] topic: String) -> String {
 
 fn scoped_client() -> (Client, Arc<Endings>) {
     let endings = Arc::new(Endings::default());
-    let server = Server::new("scoped", "1").provide_shared(Arc::clone(&endings)).prompts(prompts![scoped]);
+    let server = Server::new("scoped", "1").provide_arc(Arc::clone(&endings)).prompts(prompts![scoped]);
     (Client::new(server), endings)
 }
 
@@ -211,7 +211,7 @@ async fn a_completion_is_a_call_that_ends_when_it_has_ended() {
         let completion = client.complete(Reference::for_prompt("scoped"), "topic", "x").await.unwrap();
         assert_eq!(completion.values, ["over: false"], "{era:?}");
         client.complete(Reference::for_prompt("scoped"), "topic", "panic").await.unwrap_err();
-        assert_eq!(*endings.ended.lock().unwrap(), [Ending::Succeeded, Ending::Panicked], "{era:?}");
+        assert_eq!(*endings.ended.lock().unwrap(), [CallEnd::Succeeded, CallEnd::Panicked], "{era:?}");
     }
 }
 
@@ -227,5 +227,5 @@ async fn what_a_completion_deferred_runs_although_the_client_has_left() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    assert_eq!(*endings.ended.lock().unwrap(), [Ending::Cancelled]);
+    assert_eq!(*endings.ended.lock().unwrap(), [CallEnd::Cancelled]);
 }

@@ -37,7 +37,7 @@ async fn an_allowed_page_may_send_what_clients_send() {
 
 #[tokio::test]
 async fn a_modern_only_server_lets_pages_post_alone() {
-    let server = server().allow_origin(APP).modern_only().build().unwrap();
+    let server = server().allow_origin(APP).stateless_only().build().unwrap();
     assert_eq!(preflight(APP).send(&server).await.header("access-control-allow-methods"), Some("POST"));
 }
 

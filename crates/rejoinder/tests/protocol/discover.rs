@@ -124,7 +124,7 @@ async fn c19_lists_are_the_same_for_everybody_and_in_the_order_of_registration()
 
 #[tokio::test]
 async fn c20_a_modern_only_server_names_its_versions_to_whoever_initializes() {
-    let server = server().modern_only().build().unwrap();
+    let server = server().stateless_only().build().unwrap();
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": { "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" } },
@@ -142,7 +142,7 @@ async fn c20_a_modern_only_server_names_its_versions_to_whoever_initializes() {
 
 #[tokio::test]
 async fn c21_a_request_with_modern_meta_needs_no_session() {
-    for server in [server(), server().modern_only()] {
+    for server in [server(), server().stateless_only()] {
         let request = post("tools/list", json!({})).header("mcp-session-id", "not-a-session");
         assert_eq!(request.send(&server.build().unwrap()).await.status, 200);
     }

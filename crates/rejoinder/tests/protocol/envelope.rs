@@ -77,7 +77,7 @@ async fn c03_nothing_is_taken_from_an_earlier_request_on_the_same_pipe() {
     // Without a version it is a message of the session era, and no session has begun.
     pipe.send(message(3, "tools/list", json!({ "_meta": {} }))).await;
     assert_eq!(pipe.next().await["error"]["code"], -32600);
-    let mut modern = Pipe::open(&server().modern_only().build().unwrap());
+    let mut modern = Pipe::open(&server().stateless_only().build().unwrap());
     modern.send(message(1, "tools/list", json!({}))).await;
     assert_eq!(modern.next().await["id"], 1);
     modern.send(message(2, "tools/list", json!({ "_meta": {} }))).await;
@@ -89,7 +89,7 @@ async fn c04_an_unsupported_version_is_refused_with_the_supported_ones() {
     let mut meta = meta();
     meta[VERSION_KEY] = json!("2099-01-01");
     let request = post("tools/list", json!({ "_meta": meta })).header("mcp-protocol-version", "2099-01-01");
-    let answer = request.send(&server().modern_only().build().unwrap()).await;
+    let answer = request.send(&server().stateless_only().build().unwrap()).await;
     assert_eq!((answer.status, answer.code()), (400, Some(-32022)));
     assert_eq!(answer.json()["error"]["data"], json!({ "supported": [VERSION], "requested": "2099-01-01" }));
 }
@@ -164,12 +164,12 @@ async fn the_id_of_the_request_reaches_the_function() {
 async fn c08_codes_that_this_revision_reserves_or_retired_never_go_out() {
     let client = Client::new(server());
     for code in [-32002, -32042, -32023, -32050, -32099] {
-        let error = client.call("refuse", json!({ "code": code })).await.unwrap_err();
+        let error = client.call_tool("refuse", json!({ "code": code })).await.unwrap_err();
         assert_ne!(error.code(), Some(code));
         assert_eq!(error.rpc().unwrap().message, "refused");
     }
     for code in [-32602, -32603, -32020, -32021, -32022, -1, 1001, -31999, -40000] {
-        let error = client.call("refuse", json!({ "code": code })).await.unwrap_err();
+        let error = client.call_tool("refuse", json!({ "code": code })).await.unwrap_err();
         assert_eq!(error.code(), Some(code));
     }
 }

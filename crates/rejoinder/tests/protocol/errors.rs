@@ -13,10 +13,10 @@ use crate::{
 struct DatabaseError;
 
 /// Fails in the way that is asked for.
-fn fail(how: &str) -> Result<String, ToolError> {
+fn fail(how: &str) -> Result<String, CallError> {
     match how {
-        "told" => Err(ToolError::new("give a number below 10")),
-        "protocol" => Err(ToolError::protocol(1234, "not today", Some(json!({ "until": "tomorrow" })))),
+        "told" => Err(CallError::new("give a number below 10")),
+        "protocol" => Err(CallError::protocol(1234, "not today", Some(json!({ "until": "tomorrow" })))),
         "hidden" => Err(DatabaseError)?,
         "panic" => panic!("password in a panic"),
         _ => Ok("fine".to_owned()),
@@ -24,17 +24,17 @@ fn fail(how: &str) -> Result<String, ToolError> {
 }
 
 #[tool]
-async fn tool_fails(how: String) -> Result<String, ToolError> {
+async fn tool_fails(how: String) -> Result<String, CallError> {
     fail(&how)
 }
 
 #[prompt]
-async fn prompt_fails(how: String) -> Result<String, ToolError> {
+async fn prompt_fails(how: String) -> Result<String, CallError> {
     fail(&how)
 }
 
 #[resource("fails://{how}")]
-async fn resource_fails(how: String) -> Result<String, ToolError> {
+async fn resource_fails(how: String) -> Result<String, CallError> {
     fail(&how)
 }
 
@@ -50,14 +50,14 @@ fn has_id(text: &str) -> bool {
 
 #[tokio::test]
 async fn a_tool_tells_the_model_what_it_says() {
-    let reply = client().call("tool_fails", json!({ "how": "told" })).await.unwrap();
+    let reply = client().call_tool("tool_fails", json!({ "how": "told" })).await.unwrap();
     assert!(reply.is_error());
     assert_eq!(reply.text(), "give a number below 10");
 }
 
 #[tokio::test]
 async fn a_tool_hides_the_detail_of_other_errors_behind_an_id() {
-    let reply = client().call("tool_fails", json!({ "how": "hidden" })).await.unwrap();
+    let reply = client().call_tool("tool_fails", json!({ "how": "hidden" })).await.unwrap();
     assert!(reply.is_error());
     assert!(has_id(&reply.text()), "{}", reply.text());
     assert!(!reply.text().contains("password") && !reply.text().contains("db.internal"));
@@ -66,8 +66,8 @@ async fn a_tool_hides_the_detail_of_other_errors_behind_an_id() {
 #[tokio::test]
 async fn each_failure_has_an_id_of_its_own() {
     let client = client();
-    let one = client.call("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
-    let other = client.call("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
+    let one = client.call_tool("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
+    let other = client.call_tool("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
     assert_ne!(one, other);
 }
 
@@ -75,9 +75,9 @@ async fn each_failure_has_an_id_of_its_own() {
 async fn an_error_of_the_protocol_goes_out_as_it_is() {
     let client = client();
     for error in [
-        client.call("tool_fails", json!({ "how": "protocol" })).await.unwrap_err(),
-        client.get("prompt_fails", json!({ "how": "protocol" })).await.unwrap_err(),
-        client.read("fails://protocol").await.unwrap_err(),
+        client.call_tool("tool_fails", json!({ "how": "protocol" })).await.unwrap_err(),
+        client.get_prompt("prompt_fails", json!({ "how": "protocol" })).await.unwrap_err(),
+        client.read_resource("fails://protocol").await.unwrap_err(),
     ] {
         let error = error.rpc().unwrap().clone();
         assert_eq!((error.code, error.message.as_str()), (1234, "not today"));
@@ -88,14 +88,14 @@ async fn an_error_of_the_protocol_goes_out_as_it_is() {
 #[tokio::test]
 async fn prompts_and_resources_have_protocol_errors_only() {
     let client = client();
-    let prompt = client.get("prompt_fails", json!({ "how": "told" })).await.unwrap_err();
+    let prompt = client.get_prompt("prompt_fails", json!({ "how": "told" })).await.unwrap_err();
     assert_eq!((prompt.code(), prompt.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
-    let resource = client.read("fails://told").await.unwrap_err();
+    let resource = client.read_resource("fails://told").await.unwrap_err();
     assert_eq!((resource.code(), resource.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
     assert_eq!(resource.rpc().unwrap().data, Some(json!({ "uri": "fails://told" })));
     for hidden in [
-        client.get("prompt_fails", json!({ "how": "hidden" })).await.unwrap_err(),
-        client.read("fails://hidden").await.unwrap_err(),
+        client.get_prompt("prompt_fails", json!({ "how": "hidden" })).await.unwrap_err(),
+        client.read_resource("fails://hidden").await.unwrap_err(),
     ] {
         assert_eq!(hidden.code(), Some(-32603));
         assert!(has_id(&hidden.to_string()) && !hidden.to_string().contains("password"), "{hidden}");
@@ -106,14 +106,14 @@ async fn prompts_and_resources_have_protocol_errors_only() {
 async fn a_panic_is_an_internal_error_with_an_id_and_the_server_goes_on() {
     let client = client();
     for error in [
-        client.call("tool_fails", json!({ "how": "panic" })).await.unwrap_err(),
-        client.get("prompt_fails", json!({ "how": "panic" })).await.unwrap_err(),
-        client.read("fails://panic").await.unwrap_err(),
+        client.call_tool("tool_fails", json!({ "how": "panic" })).await.unwrap_err(),
+        client.get_prompt("prompt_fails", json!({ "how": "panic" })).await.unwrap_err(),
+        client.read_resource("fails://panic").await.unwrap_err(),
     ] {
         assert_eq!(error.code(), Some(-32603));
         assert!(has_id(&error.to_string()) && !error.to_string().contains("password"), "{error}");
     }
-    assert_eq!(client.call("tool_fails", json!({ "how": "not" })).await.unwrap().text(), "fine");
+    assert_eq!(client.call_tool("tool_fails", json!({ "how": "not" })).await.unwrap().text(), "fine");
 }
 
 #[tokio::test]

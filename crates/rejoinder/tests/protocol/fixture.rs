@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rejoinder::{BuiltServer, Completing, Level, prelude::*};
+use rejoinder::{BuiltServer, CompletionRequest, Level, prelude::*};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -56,7 +56,7 @@ pub async fn wait(#[arg(default = false)] talk: bool, watch: Dep<Watch>, ctx: Co
 #[tool]
 pub async fn count(ctx: Context) -> &'static str {
     for progress in [1.0, 1.0, 0.5, f64::NAN, 2.0, 3.5] {
-        ctx.progress(progress).of(4.0).message("counting").await;
+        ctx.progress(progress).total(4.0).message("counting").await;
     }
     // What is said after the end is said to nobody.
     let late = ctx.clone();
@@ -91,8 +91,8 @@ pub async fn whoami(ctx: Context) -> Json<Value> {
 
 /// Answers with an error of its own.
 #[tool]
-pub async fn refuse(code: i32, data: Option<Value>) -> Result<(), ToolError> {
-    Err(ToolError::protocol(code, "refused", data))
+pub async fn refuse(code: i32, data: Option<Value>) -> Result<(), CallError> {
+    Err(CallError::protocol(code, "refused", data))
 }
 
 #[tool]
@@ -110,7 +110,7 @@ pub async fn find(
     format!("{region:?} {shelf:?} {new:?}")
 }
 
-async fn names(typed: Completing) -> Vec<String> {
+async fn names(typed: CompletionRequest) -> Vec<String> {
     ["ada", "alan"].into_iter().filter(|name| name.starts_with(&typed.value)).map(String::from).collect()
 }
 

@@ -117,7 +117,7 @@ async fn c62_names_beyond_ascii_travel_in_base64() {
     let record = model::Tool::new("plain", "", model::JsonObject::new());
     let server = Server::new("resources", "1").tools([Tool::dynamic(record, |_, _| async {})]).resources([]);
     // The client encodes what no header can hold; the server reads it back, and the resource is merely unknown.
-    let error = Client::new(server).read("note://grüße").await.unwrap_err();
+    let error = Client::new(server).read_resource("note://grüße").await.unwrap_err();
     assert_eq!(error.code(), Some(-32602));
 }
 

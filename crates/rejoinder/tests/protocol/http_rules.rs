@@ -9,7 +9,7 @@ use crate::{
 
 #[tokio::test]
 async fn c57_a_modern_only_server_takes_post_alone() {
-    let server = server().modern_only().build().unwrap();
+    let server = server().stateless_only().build().unwrap();
     for verb in ["GET", "DELETE", "PUT", "PATCH"] {
         let answer = post("tools/list", json!({})).verb(verb).send(&server).await;
         assert_eq!(answer.status, 405, "{verb}");
@@ -44,7 +44,7 @@ async fn c57_where_there_are_sessions_a_stateless_client_has_post_alone_too() {
 
 #[tokio::test]
 async fn c57_sessions_and_event_ids_are_neither_read_nor_made() {
-    let server = server().modern_only().build().unwrap();
+    let server = server().stateless_only().build().unwrap();
     for (method, params) in one_of_each() {
         let request = post(method, params).header("mcp-session-id", "x").header("last-event-id", "7");
         let answer = request.send(&server).await;

@@ -36,9 +36,9 @@ fn client() -> Client {
 
 #[tokio::test]
 async fn texts_become_what_the_parameters_are() {
-    let reply = client().get("trip", json!({ "place": "7", "days": "3", "cheap": "true" })).await.unwrap();
+    let reply = client().get_prompt("trip", json!({ "place": "7", "days": "3", "cheap": "true" })).await.unwrap();
     assert_eq!(reply.text(), "3 days in 7, cheap: true, None");
-    let messages = client().get("talk", Value::Null).await.unwrap().result.messages;
+    let messages = client().get_prompt("talk", Value::Null).await.unwrap().result.messages;
     assert_eq!(messages[1].role, Role::Assistant);
 }
 
@@ -81,7 +81,8 @@ async fn the_list_shows_the_arguments() {
 
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_told_all_at_once() {
-    let error = client().get("trip", json!({ "days": "many", "cheap": "perhaps", "weather": "" })).await.unwrap_err();
+    let error =
+        client().get_prompt("trip", json!({ "days": "many", "cheap": "perhaps", "weather": "" })).await.unwrap_err();
     assert_eq!(error.code(), Some(-32602));
     insta::assert_snapshot!(error.rpc().unwrap().message, @r#"
     Invalid arguments:
@@ -95,9 +96,9 @@ async fn arguments_that_do_not_fit_are_told_all_at_once() {
 #[tokio::test]
 async fn what_is_no_prompt_or_no_text_is_refused() {
     let client = client();
-    assert_eq!(client.get("none", json!({})).await.unwrap_err().code(), Some(-32602));
+    assert_eq!(client.get_prompt("none", json!({})).await.unwrap_err().code(), Some(-32602));
     for arguments in [json!({ "place": 7 }), json!([]), json!("Rome"), json!({ "place": null })] {
-        assert_eq!(client.get("trip", arguments.clone()).await.unwrap_err().code(), Some(-32602), "{arguments}");
+        assert_eq!(client.get_prompt("trip", arguments.clone()).await.unwrap_err().code(), Some(-32602), "{arguments}");
     }
 }
 

@@ -9,7 +9,7 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// Says how far it is, and then asks.
 #[tool]
-pub async fn pack(ctx: Context) -> Result<String, ToolError> {
+pub async fn pack(ctx: Context) -> Result<String, CallError> {
     ctx.progress(1.0).message("looking for the suitcase").await;
     ctx.info("it is under the bed").await;
     ctx.ask("what", Ask::text("What shall I pack?")).await
@@ -17,10 +17,10 @@ pub async fn pack(ctx: Context) -> Result<String, ToolError> {
 
 /// One of every kind of question, all at once.
 #[tool]
-pub async fn everything(ctx: Context) -> Result<String, ToolError> {
+pub async fn everything(ctx: Context) -> Result<String, CallError> {
     let (form, page, sample, roots) = tokio::join!(
         ctx.ask("form", Ask::text("What?")),
-        ctx.ask("page", Ask::visit("https://example.com/", "Go there.")),
+        ctx.ask("page", Ask::url("https://example.com/", "Go there.")),
         ctx.ask("sample", Ask::sample(Sampling::new("A haiku, please."))),
         ctx.ask("roots", Ask::roots()),
     );
@@ -30,12 +30,12 @@ pub async fn everything(ctx: Context) -> Result<String, ToolError> {
 
 /// What may be shared by everybody, and still asks.
 #[resource("shared://map", public, ttl_ms = 60000)]
-pub async fn map(ctx: Context) -> Result<String, ToolError> {
+pub async fn map(ctx: Context) -> Result<String, CallError> {
     ctx.ask("scale", Ask::text("At which scale?")).await
 }
 
 #[prompt]
-pub async fn letter(ctx: Context) -> Result<String, ToolError> {
+pub async fn letter(ctx: Context) -> Result<String, CallError> {
     ctx.ask("to", Ask::text("To whom?")).await
 }
 

@@ -29,8 +29,8 @@ async fn posts(id: u32, #[arg(default = 10)] limit: u8) -> String {
 }
 
 #[resource("file:///{+path}", mime_type = "text/x-rust")]
-async fn file(path: String) -> Result<String, ToolError> {
-    if path.contains("..") { Err(ToolError::new("stay below the project folder")) } else { Ok(path) }
+async fn file(path: String) -> Result<String, CallError> {
+    if path.contains("..") { Err(CallError::new("stay below the project folder")) } else { Ok(path) }
 }
 
 #[resource("page://{name}")]
@@ -66,32 +66,32 @@ async fn contents_carry_their_uri_and_type() {
         let result = client().request("resources/read", json!({ "uri": uri })).await.unwrap();
         assert_eq!(result["contents"], expected);
     }
-    assert_eq!(client().read("bytes://logo").await.unwrap().bytes(), [0x89, 0x50, 0, 0xff]);
+    assert_eq!(client().read_resource("bytes://logo").await.unwrap().bytes(), [0x89, 0x50, 0, 0xff]);
 }
 
 #[tokio::test]
 async fn a_template_reads_its_variables_into_the_parameters() {
     let client = client();
-    assert_eq!(client.read("user://7/posts").await.unwrap().text(), "10 posts of 7");
-    assert_eq!(client.read("user://7/posts?limit=3").await.unwrap().text(), "3 posts of 7");
-    assert_eq!(client.read("file:///a%20b").await.unwrap().text(), "a b");
-    assert_eq!(client.read("rows://all?kind=a").await.unwrap().text(), "None");
-    assert_eq!(client.read("rows://all?kind=a&page=2").await.unwrap().text(), "Some(2)");
+    assert_eq!(client.read_resource("user://7/posts").await.unwrap().text(), "10 posts of 7");
+    assert_eq!(client.read_resource("user://7/posts?limit=3").await.unwrap().text(), "3 posts of 7");
+    assert_eq!(client.read_resource("file:///a%20b").await.unwrap().text(), "a b");
+    assert_eq!(client.read_resource("rows://all?kind=a").await.unwrap().text(), "None");
+    assert_eq!(client.read_resource("rows://all?kind=a&page=2").await.unwrap().text(), "Some(2)");
 }
 
 #[tokio::test]
 async fn a_variable_of_one_segment_does_not_leave_it() {
-    assert_eq!(client().read("page://a%20b").await.unwrap().text(), "a b");
+    assert_eq!(client().read_resource("page://a%20b").await.unwrap().text(), "a b");
     for uri in ["page://..%2F..%2Fetc%2Fpasswd", "page://..%5Cetc", "page://%2E%2E", "page://..", "page://%2Fetc"] {
-        assert_eq!(client().read(uri).await.unwrap_err().code(), Some(-32602), "{uri}");
+        assert_eq!(client().read_resource(uri).await.unwrap_err().code(), Some(-32602), "{uri}");
     }
-    let anything = client().read("file:///..%2Fetc").await.unwrap_err();
+    let anything = client().read_resource("file:///..%2Fetc").await.unwrap_err();
     assert!(anything.to_string().contains("stay below the project folder"), "{anything}");
 }
 
 #[tokio::test]
 async fn a_resource_wins_over_a_template() {
-    assert_eq!(client().read("user://1/posts").await.unwrap().text(), "the first user");
+    assert_eq!(client().read_resource("user://1/posts").await.unwrap().text(), "the first user");
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_uri_that_is_nobodys_is_refused_with_it() {
     for uri in
         ["text://none", "user://ada/posts", "user://7", "user://7/posts?limit=many", "user://7/posts?x=1", &too_long]
     {
-        let error = client().read(uri).await.unwrap_err();
+        let error = client().read_resource(uri).await.unwrap_err();
         assert_eq!(error.code(), Some(-32602), "{uri}");
         assert_eq!(error.rpc().unwrap().data, Some(json!({ "uri": uri })));
     }

@@ -97,7 +97,7 @@ async fn c13_requests_on_one_pipe_do_not_wait_for_each_other() {
 async fn c15_an_extension_that_only_the_client_knows_is_passed_over() {
     let capabilities: ClientCapabilities =
         serde_json::from_value(json!({ "extensions": { "com.example/dance": { "steps": 3 } } })).unwrap();
-    let reply = Client::new(server()).capabilities(capabilities).call("add", json!({ "a": 1, "b": 2 })).await;
+    let reply = Client::new(server()).capabilities(capabilities).call_tool("add", json!({ "a": 1, "b": 2 })).await;
     assert_eq!(reply.unwrap().text(), "3");
 }
 
@@ -123,7 +123,7 @@ async fn c16_an_unknown_tool_and_malformed_params_are_protocol_errors() {
 async fn c16_bad_argument_values_are_results_that_the_model_reads() {
     let client = Client::new(server());
     for arguments in [json!({}), json!({ "a": "one", "b": 2 }), json!({ "a": 1, "b": 2, "c": 3 }), json!(null)] {
-        let reply = client.call("add", arguments.clone()).await.unwrap();
+        let reply = client.call_tool("add", arguments.clone()).await.unwrap();
         assert!(reply.is_error(), "{arguments}");
         assert!(reply.text().starts_with("Invalid argument"), "{}", reply.text());
     }

@@ -126,7 +126,7 @@ async fn c69_a_schema_from_elsewhere_is_never_fetched() {
     let remote = Tool::dynamic(record, |arguments, _| async move { Value::Object(arguments).to_string() });
     let client = Client::new(Server::new("remote", "1").tools([remote]));
     // The schema is handed on as it is, and the call does not wait for anybody.
-    assert_eq!(client.call("remote", json!({ "a": 1 })).await.unwrap().text(), r#"{"a":1}"#);
+    assert_eq!(client.call_tool("remote", json!({ "a": 1 })).await.unwrap().text(), r#"{"a":1}"#);
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn a_structured_result_is_what_its_schema_says() {
         Json(Line { product: "pens".into(), quantity: 1, note: None })
     }
     let client = Client::new(Server::new("lines", "1").tools(tools![line]));
-    let sent = client.call("line", json!({})).await.unwrap().result.structured_content.unwrap();
+    let sent = client.call_tool("line", json!({})).await.unwrap().result.structured_content.unwrap();
     let schema = client.list_tools().await.unwrap()[0].output_schema.clone().unwrap();
     // `None` is written as `null`, so the schema must allow it.
     assert_eq!(sent["note"], Value::Null);

@@ -26,20 +26,20 @@ async fn c21_both_eras_live_on_one_endpoint() {
     let stateless = Client::new(server());
     let session = stateless.clone().era(Era::Session);
     for _ in 0..2 {
-        assert_eq!(session.call("add", json!({ "a": 1, "b": 2 })).await.unwrap().text(), "3");
-        assert_eq!(stateless.call("add", json!({ "a": 3, "b": 4 })).await.unwrap().text(), "7");
+        assert_eq!(session.call_tool("add", json!({ "a": 1, "b": 2 })).await.unwrap().text(), "3");
+        assert_eq!(stateless.call_tool("add", json!({ "a": 3, "b": 4 })).await.unwrap().text(), "7");
     }
-    let refused = Client::new(server().modern_only()).era(Era::Session).list_tools().await.unwrap_err();
+    let refused = Client::new(server().stateless_only()).era(Era::Session).list_tools().await.unwrap_err();
     assert_eq!(refused.code(), Some(-32022), "there are no sessions where they are turned off");
 }
 
 #[tokio::test]
 async fn calls_are_answered_alike() {
     for client in both_eras() {
-        assert_eq!(client.call("add", json!({ "a": 1, "b": 2 })).await.unwrap().text(), "3");
-        assert!(client.call("add", json!({})).await.unwrap().is_error());
-        assert_eq!(client.get("greet", json!({ "name": "Ada" })).await.unwrap().text(), "Say hello to Ada.");
-        assert_eq!(client.read("item://7").await.unwrap().text(), "item 7");
+        assert_eq!(client.call_tool("add", json!({ "a": 1, "b": 2 })).await.unwrap().text(), "3");
+        assert!(client.call_tool("add", json!({})).await.unwrap().is_error());
+        assert_eq!(client.get_prompt("greet", json!({ "name": "Ada" })).await.unwrap().text(), "Say hello to Ada.");
+        assert_eq!(client.read_resource("item://7").await.unwrap().text(), "item 7");
         let completion = client.complete(Reference::for_prompt("greet"), "name", "al").await.unwrap();
         assert_eq!(completion.values, ["alan"]);
     }
@@ -48,9 +48,9 @@ async fn calls_are_answered_alike() {
 #[tokio::test]
 async fn errors_have_the_same_codes() {
     for client in both_eras() {
-        assert_eq!(client.call("none", json!({})).await.unwrap_err().code(), Some(-32602));
-        assert_eq!(client.call("panics", json!({})).await.unwrap_err().code(), Some(-32603));
-        assert_eq!(client.get("none", json!({})).await.unwrap_err().code(), Some(-32602));
+        assert_eq!(client.call_tool("none", json!({})).await.unwrap_err().code(), Some(-32602));
+        assert_eq!(client.call_tool("panics", json!({})).await.unwrap_err().code(), Some(-32603));
+        assert_eq!(client.get_prompt("none", json!({})).await.unwrap_err().code(), Some(-32602));
         assert_eq!(client.request("no/such/method", json!({})).await.unwrap_err().code(), Some(-32601));
     }
 }
@@ -68,9 +68,9 @@ async fn lists_are_followed_to_their_end() {
 #[tokio::test]
 async fn progress_and_logs_come_with_the_reply() {
     for client in both_eras() {
-        let counted = client.call("count", json!({})).await.unwrap();
+        let counted = client.call_tool("count", json!({})).await.unwrap();
         assert_eq!(counted.progress.iter().map(|report| report.progress).collect::<Vec<_>>(), [1.0, 2.0, 3.5]);
-        let talked = client.log_level(Level::Warning).call("talk", json!({})).await.unwrap();
+        let talked = client.log_level(Level::Warning).call_tool("talk", json!({})).await.unwrap();
         assert_eq!(talked.logs.iter().map(|log| log.level).collect::<Vec<_>>(), [Level::Warning, Level::Error]);
     }
 }
@@ -79,7 +79,7 @@ async fn progress_and_logs_come_with_the_reply() {
 async fn headers_extensions_and_the_client_s_name_reach_the_tool() {
     for client in both_eras() {
         let client = client.name("tester").header("x-request-id", "7").extension("ada");
-        let seen: Value = client.call("whoami", json!({})).await.unwrap().structured().unwrap();
+        let seen: Value = client.call_tool("whoami", json!({})).await.unwrap().structured().unwrap();
         assert_eq!(seen["client"], "tester");
         assert_eq!((&seen["header"], &seen["extension"]), (&json!("7"), &json!("ada")));
     }

@@ -20,10 +20,10 @@ async fn a_similar_name_is_suggested() {
             ("greet", "there is no tool `greet`"),
             ("delete_everything", "there is no tool `delete_everything`"),
         ] {
-            let error = client.call(name, json!({})).await.unwrap_err();
+            let error = client.call_tool(name, json!({})).await.unwrap_err();
             assert_eq!((error.code(), &*error.rpc().unwrap().message), (Some(-32602), told));
         }
-        let error = client.get("gret", json!({})).await.unwrap_err();
+        let error = client.get_prompt("gret", json!({})).await.unwrap_err();
         assert_eq!(error.rpc().unwrap().message, "there is no prompt `gret`; did you mean `greet`?");
     }
 }
@@ -32,13 +32,13 @@ async fn a_similar_name_is_suggested() {
 async fn what_is_gone_is_not_suggested() {
     for client in both_eras() {
         client.server().handle().remove_tool("add");
-        let error = client.call("ad", json!({})).await.unwrap_err();
+        let error = client.call_tool("ad", json!({})).await.unwrap_err();
         assert_eq!(error.rpc().unwrap().message, "there is no tool `ad`");
     }
 }
 
 #[tokio::test]
 async fn a_name_without_end_is_compared_with_nothing() {
-    let error = Client::new(server()).call(&"a".repeat(1_000_000), json!({})).await.unwrap_err();
+    let error = Client::new(server()).call_tool(&"a".repeat(1_000_000), json!({})).await.unwrap_err();
     assert!(!error.rpc().unwrap().message.contains("did you mean"), "{error}");
 }

@@ -35,7 +35,7 @@ struct Contact {
 }
 
 #[resolver]
-fn contact() -> Result<Ask<Contact>, ToolError> {
+fn contact() -> Result<Ask<Contact>, CallError> {
     Ok(Ask::user("Who is to know?"))
 }
 
@@ -164,11 +164,11 @@ async fn on_shelf(shelf: Shelf) -> String {
 #[tokio::test]
 async fn a_template_that_leaves_some_uris_to_another_is_none() {
     let client = Client::new(Server::new("books", "1").resources(resources![on_shelf, book]));
-    assert_eq!(client.read("book://shelf-7").await.unwrap().text(), "the books on shelf-7");
-    assert_eq!(client.read("book://emma").await.unwrap().text(), "the book emma");
+    assert_eq!(client.read_resource("book://shelf-7").await.unwrap().text(), "the books on shelf-7");
+    assert_eq!(client.read_resource("book://emma").await.unwrap().text(), "the book emma");
     let client = Client::new(Server::new("books", "1").resources(resources![by_number, book]));
-    assert_eq!(client.read("book://7").await.unwrap().text(), "the book number 7");
-    assert_eq!(client.read("book://emma").await.unwrap().text(), "the book emma");
+    assert_eq!(client.read_resource("book://7").await.unwrap().text(), "the book number 7");
+    assert_eq!(client.read_resource("book://emma").await.unwrap().text(), "the book emma");
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn a_template_for_the_uris_of_another_is_not_added_later_either() {
     handle.add_resources(resources![book]).expect("it replaces its namesake");
     handle.remove_resource("book://{title}");
     handle.add_resources(resources![by_isbn]).expect("its place is free");
-    assert_eq!(client.read("book://emma").await.unwrap().text(), "the book with emma");
+    assert_eq!(client.read_resource("book://emma").await.unwrap().text(), "the book with emma");
 }
 
 #[test]
@@ -215,9 +215,9 @@ async fn a_service_may_be_left_out_where_it_is_optional() {
     for (server, told) in [
         (server(), "false false"),
         (server().provide(Mailer), "true false"),
-        (server().provide(Mailer).provide_shared(store), "true true"),
+        (server().provide(Mailer).provide_arc(store), "true true"),
     ] {
-        assert_eq!(Client::new(server).call("ask_for_mail", json!({})).await.unwrap().text(), told);
+        assert_eq!(Client::new(server).call_tool("ask_for_mail", json!({})).await.unwrap().text(), told);
     }
 }
 
@@ -237,9 +237,9 @@ fn a_service_that_is_known_by_a_trait_is_provided_as_such() {
     // As `unwrap` shows it.
     insta::assert_snapshot!(format!("{mistake:?}"), @"
     the server cannot be built:
-      tool `stored`: parameter `_store` needs a `dyn protocol::wiring::Store`: provide an `Arc<dyn protocol::wiring::Store>` with `.provide_shared(..)`
+      tool `stored`: parameter `_store` needs a `dyn protocol::wiring::Store`: provide an `Arc<dyn protocol::wiring::Store>` with `.provide_arc(..)`
     ");
-    assert!(server().provide_shared::<dyn Store>(std::sync::Arc::new(Memory)).check().is_ok());
+    assert!(server().provide_arc::<dyn Store>(std::sync::Arc::new(Memory)).check().is_ok());
 }
 
 #[test]
@@ -325,7 +325,7 @@ async fn what_is_added_later_is_checked_as_well_and_added_whole_or_not_at_all() 
     assert!(client.list_prompts().await.unwrap().is_empty());
     assert!(client.list_resource_templates().await.unwrap().is_empty());
     handle.add_resources(resources![row]).unwrap();
-    assert_eq!(client.read("row://7").await.unwrap().text(), "7 None");
+    assert_eq!(client.read_resource("row://7").await.unwrap().text(), "7 None");
 }
 
 #[tokio::test]
@@ -337,20 +337,20 @@ async fn what_is_added_replaces_its_namesake_but_has_none_beside_it() {
     };
     let twice = handle.add_tools([again("second"), again("third")]).unwrap_err();
     assert!(matches!(&twice, AddError::Wiring(mistakes) if mistakes.0.len() == 1), "{twice}");
-    assert_eq!(client.call("late", json!({})).await.unwrap().text(), "first");
+    assert_eq!(client.call_tool("late", json!({})).await.unwrap().text(), "first");
     handle.add_tools([again("second")]).unwrap();
-    assert_eq!(client.call("late", json!({})).await.unwrap().text(), "second");
+    assert_eq!(client.call_tool("late", json!({})).await.unwrap().text(), "second");
 }
 
 /// `?` in a tool: the author reads the mistakes in the log, the client an id.
 #[tokio::test]
 async fn a_tool_that_adds_what_cannot_be_added_fails() {
     #[tool]
-    async fn unlock(server: ServerHandle) -> Result<(), ToolError> {
+    async fn unlock(server: ServerHandle) -> Result<(), CallError> {
         Ok(server.add_tools(tools![report])?)
     }
     let client = Client::new(Server::new("levels", "1").tools(tools![unlock]));
-    let reply = client.call("unlock", json!({})).await.unwrap();
+    let reply = client.call_tool("unlock", json!({})).await.unwrap();
     assert!(reply.is_error() && !reply.text().contains("Mailer"), "{}", reply.text());
     assert_eq!(client.list_tools().await.unwrap().len(), 1);
 }

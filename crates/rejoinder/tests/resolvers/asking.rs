@@ -8,9 +8,9 @@ fn who(runs: Dep<Runs>) -> Ask<Name> {
 
 /// Asks only where there is something to lose.
 #[resolver]
-async fn confirm(path: &str) -> Result<Ask<Confirm>, ToolError> {
+async fn confirm(path: &str) -> Result<Ask<Confirm>, CallError> {
     match path {
-        "" => Err(ToolError::new("say which folder")),
+        "" => Err(CallError::new("say which folder")),
         "empty" => Ok(Ask::known(Confirm { yes: true })),
         path => Ok(Ask::user(format!("Delete {path}?"))),
     }
@@ -51,7 +51,7 @@ fn nested(path: String, #[resolve(shared::confirm)] shared: Outcome<Arc<u8>>) ->
 }
 
 fn client(runs: &Arc<Runs>) -> Client {
-    Client::new(Server::new("r", "1").provide_shared(Arc::clone(runs)).tools(tools![
+    Client::new(Server::new("r", "1").provide_arc(Arc::clone(runs)).tools(tools![
         delete,
         nested,
         optional,
@@ -74,11 +74,11 @@ async fn independent_questions_go_out_together_and_dependent_ones_after_them() {
         .answer("confirm", Confirm { yes: true })
         .answer("user_name", ada())
         .answer("reason", Name { name: "old".into() });
-    let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+    let reply = client.call_tool("delete", json!({ "path": "a" })).await.unwrap();
     assert_eq!(reply.text(), "a true Ada Accepted(\"old\")");
     assert_eq!(reply.asked, [vec!["confirm", "user_name"], vec!["reason"]]);
     assert_eq!((runs.of("who"), runs.of("delete")), (3, 1), "resolvers run in each round, the function in the last");
-    let reply = client.era(Era::Session).call("delete", json!({ "path": "a" })).await.unwrap();
+    let reply = client.era(Era::Session).call_tool("delete", json!({ "path": "a" })).await.unwrap();
     assert_eq!(reply.text(), "a true Ada Accepted(\"old\")");
     assert_eq!((runs.of("who"), runs.of("delete")), (4, 2), "on a session there is one round");
 }
@@ -105,14 +105,14 @@ async fn questions_below_one_resolver_go_out_together() {
     let runs = Arc::new(Runs::default());
     let red = || Name { name: "red".into() };
     in_both_eras(client(&runs).answer("user_name", ada()).answer("colour", red()), async |client| {
-        let reply = client.call("painted", json!({})).await.unwrap();
+        let reply = client.call_tool("painted", json!({})).await.unwrap();
         assert_eq!(reply.text(), "red Ada");
         assert_eq!(reply.asked.concat(), ["user_name", "colour"]);
     })
     .await;
     assert_eq!((runs.of("who"), runs.of("paint")), (3, 2), "it ran once on each");
     let client = client(&runs).answer("user_name", ada()).answer("colour", red());
-    assert_eq!(client.call("painted", json!({})).await.unwrap().asked, [["user_name", "colour"]]);
+    assert_eq!(client.call_tool("painted", json!({})).await.unwrap().asked, [["user_name", "colour"]]);
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn what_is_known_is_not_asked() {
     let runs = Arc::new(Runs::default());
     let client = client(&runs).answer("user_name", ada()).decline("reason");
     in_both_eras(client, async |client| {
-        let reply = client.call("delete", json!({ "path": "empty" })).await.unwrap();
+        let reply = client.call_tool("delete", json!({ "path": "empty" })).await.unwrap();
         assert_eq!(reply.text(), "empty true Ada Declined");
         assert!(!reply.asked.concat().contains(&"confirm".to_owned()));
     })
@@ -132,17 +132,17 @@ async fn declining_ends_the_call_where_the_value_is_needed() {
     let runs = Arc::new(Runs::default());
     let client = client(&runs).decline("confirm").answer("user_name", ada()).answer("reason", ada());
     in_both_eras(client.clone(), async |client| {
-        let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+        let reply = client.call_tool("delete", json!({ "path": "a" })).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
-        let reply = client.call("nested", json!({ "path": "a" })).await.unwrap();
+        let reply = client.call_tool("nested", json!({ "path": "a" })).await.unwrap();
         assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
     })
     .await;
-    let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+    let reply = client.call_tool("delete", json!({ "path": "a" })).await.unwrap();
     assert_eq!(reply.asked, [["confirm", "user_name"]], "a decline beats what is still open");
     let client = client.cancel("confirm");
-    let reply = client.call("delete", json!({ "path": "a" })).await.unwrap();
+    let reply = client.call_tool("delete", json!({ "path": "a" })).await.unwrap();
     assert_eq!(reply.text(), "the user went away without answering what `confirm` needs, so the call ended there");
     assert_eq!(runs.of("delete"), 0);
 }
@@ -164,15 +164,15 @@ fn seen_and_needed(#[resolve(who)] seen: Outcome<Name>, #[resolve(who)] needed: 
 async fn e1_e3_the_parameter_that_needs_the_value_is_named() {
     let runs = Arc::new(Runs::default());
     in_both_eras(client(&runs).decline("user_name"), async |client| {
-        let reply = client.call("renamed", json!({})).await.unwrap();
+        let reply = client.call_tool("renamed", json!({})).await.unwrap();
         assert_eq!(reply.text(), "the user declined what `owner` needs, so the call ended there");
-        let reply = client.call("seen_and_needed", json!({})).await.unwrap();
+        let reply = client.call_tool("seen_and_needed", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.text(), "the user declined what `needed` needs, so the call ended there");
     })
     .await;
     assert_eq!(runs.of("seen_and_needed"), 0);
-    let reply = client(&runs).answer("user_name", ada()).call("seen_and_needed", json!({})).await.unwrap();
+    let reply = client(&runs).answer("user_name", ada()).call_tool("seen_and_needed", json!({})).await.unwrap();
     assert_eq!(reply.text(), r#"Accepted(Name { name: "Ada" }) Ada"#);
 }
 
@@ -180,10 +180,10 @@ async fn e1_e3_the_parameter_that_needs_the_value_is_named() {
 async fn declining_is_none_where_the_value_is_optional() {
     let runs = Arc::new(Runs::default());
     in_both_eras(client(&runs).decline("user_name"), async |client| {
-        assert_eq!(client.call("optional", json!({})).await.unwrap().text(), "None");
+        assert_eq!(client.call_tool("optional", json!({})).await.unwrap().text(), "None");
     })
     .await;
-    let reply = client(&runs).answer("user_name", ada()).call("optional", json!({})).await.unwrap();
+    let reply = client(&runs).answer("user_name", ada()).call_tool("optional", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Some(Name { name: \"Ada\" })");
 }
 
@@ -192,11 +192,11 @@ async fn e5_a_failure_beats_what_is_still_open() {
     let runs = Arc::new(Runs::default());
     let client = client(&runs).answer("user_name", ada()).answer("reason", ada());
     in_both_eras(client.clone(), async |client| {
-        let reply = client.call("delete", json!({ "path": "" })).await.unwrap();
+        let reply = client.call_tool("delete", json!({ "path": "" })).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("say which folder", true));
     })
     .await;
-    assert!(client.call("delete", json!({ "path": "" })).await.unwrap().asked.is_empty());
+    assert!(client.call_tool("delete", json!({ "path": "" })).await.unwrap().asked.is_empty());
     assert_eq!(runs.of("delete"), 0);
 }
 
@@ -219,7 +219,7 @@ async fn d1_resolvers_of_one_name_ask_under_numbered_keys() {
     let runs = Arc::new(Runs::default());
     let client = client(&runs).answer("confirm", Confirm { yes: false }).answer("confirm#1", ada());
     in_both_eras(client, async |client| {
-        let reply = client.call("both", json!({ "path": "a" })).await.unwrap();
+        let reply = client.call_tool("both", json!({ "path": "a" })).await.unwrap();
         assert_eq!(reply.text(), "a false Ada");
         assert_eq!(reply.asked.concat(), ["confirm", "confirm#1"]);
     })
@@ -228,7 +228,7 @@ async fn d1_resolvers_of_one_name_ask_under_numbered_keys() {
 
 /// A resolver asks who, then the body asks about each thing, under a key of its own.
 #[tool]
-async fn pack(things: Vec<String>, #[resolve(traveller)] traveller: Name, ctx: Context) -> Result<String, ToolError> {
+async fn pack(things: Vec<String>, #[resolve(traveller)] traveller: Name, ctx: Context) -> Result<String, CallError> {
     let mut packed = Vec::new();
     for (number, thing) in things.iter().enumerate() {
         let question = Ask::confirm(format!("{}, take the {thing}?", traveller.name));
@@ -246,11 +246,11 @@ fn traveller() -> Ask<Name> {
 
 #[tokio::test]
 async fn the_body_goes_on_asking_after_its_resolvers_in_a_loop_too() {
-    let yes = |yes| rejoinder::Confirmed { yes };
+    let yes = |yes| rejoinder::ConfirmForm { yes };
     let client = Client::new(Server::new("r", "1").tools(tools![pack])).answer("traveller", ada());
     let client = client.answer("take-0", yes(true)).answer("take-1", yes(false)).answer("take-2", yes(true));
     in_both_eras(client, async |client| {
-        let reply = client.call("pack", json!({ "things": ["map", "tent", "rope"] })).await.unwrap();
+        let reply = client.call_tool("pack", json!({ "things": ["map", "tent", "rope"] })).await.unwrap();
         assert_eq!(reply.text(), "map rope");
         assert_eq!(reply.asked, [["traveller"], ["take-0"], ["take-1"], ["take-2"]]);
     })
@@ -261,22 +261,22 @@ async fn the_body_goes_on_asking_after_its_resolvers_in_a_loop_too() {
 async fn a_test_without_an_answer_is_told_which_one() {
     let none = client(&Arc::default());
     in_both_eras(none, async |client| {
-        let error = client.call("nested", json!({ "path": "a" })).await.unwrap_err();
+        let error = client.call_tool("nested", json!({ "path": "a" })).await.unwrap_err();
         assert_eq!(error.code(), Some(-32021));
         let told = error.to_string();
         assert!(told.contains("cannot be asked to fill in forms: it did not declare `elicitation.form`"), "{told}");
-        let remedy = r#"`.answer("confirm", rejoinder::Confirmed { yes: true })`"#;
+        let remedy = r#"`.answer("confirm", rejoinder::ConfirmForm { yes: true })`"#;
         assert!(told.ends_with(&format!("; the test has no answer: add {remedy}")), "{told}");
     })
     .await;
     let other = client(&Arc::default()).answer("user_name", ada());
     in_both_eras(other, async |client| {
-        let error = client.call("nested", json!({ "path": "a" })).await.unwrap_err();
+        let error = client.call_tool("nested", json!({ "path": "a" })).await.unwrap_err();
         assert!(error.to_string().contains("it asks `confirm`, and the test has no answer to that"), "{error}");
     })
     .await;
     // A client that says by itself what it can do has no answers on purpose.
     let cannot = client(&Arc::default()).capabilities(serde_json::from_value(json!({ "roots": {} })).unwrap());
-    let error = cannot.call("nested", json!({ "path": "a" })).await.unwrap_err();
+    let error = cannot.call_tool("nested", json!({ "path": "a" })).await.unwrap_err();
     assert!(!error.to_string().contains(".answer("), "{error}");
 }

@@ -15,8 +15,8 @@ fn confirm(path: &str, #[resolve(size)] size: usize) -> Ask<Confirm> {
 }
 
 #[resolver]
-fn broken() -> Result<u8, ToolError> {
-    Err(ToolError::new("not now"))
+fn broken() -> Result<u8, CallError> {
+    Err(CallError::new("not now"))
 }
 
 fn record(properties: serde_json::Value) -> model::Tool {
@@ -27,7 +27,7 @@ fn record(properties: serde_json::Value) -> model::Tool {
 fn plain(properties: serde_json::Value) -> Tool {
     Tool::dynamic(record(properties), |arguments, ctx| async move {
         let (sure, size) = (ctx.resolved::<confirm>()?.yes, ctx.resolved::<size>()?);
-        Ok::<_, ToolError>(format!("{} {sure} {size}", arguments["path"]))
+        Ok::<_, CallError>(format!("{} {sure} {size}", arguments["path"]))
     })
 }
 
@@ -45,28 +45,28 @@ fn mistakes(tool: Tool) -> String {
 async fn resolvers_run_before_the_function_which_takes_their_values() {
     let server = || Server::new("r", "1").tools([guarded()]);
     in_both_eras(Client::new(server()).answer("confirm", Confirm { yes: true }), async |client| {
-        let reply = client.call("delete", json!({ "path": "/a", "depth": 3 })).await.unwrap();
+        let reply = client.call_tool("delete", json!({ "path": "/a", "depth": 3 })).await.unwrap();
         assert_eq!(reply.text(), r#""/a" true 5"#);
         assert_eq!(reply.asked, [["confirm"]]);
         assert_eq!(reply.ran.last().unwrap(), &["size", "confirm"]);
     })
     .await;
-    let reply = Client::new(server()).decline("confirm").call("delete", json!({ "path": "/a" })).await.unwrap();
+    let reply = Client::new(server()).decline("confirm").call_tool("delete", json!({ "path": "/a" })).await.unwrap();
     assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
     let client = Client::new(server()).replace_resolver::<confirm>(|| Confirm { yes: false });
-    assert_eq!(client.call("delete", json!({ "path": "/a" })).await.unwrap().text(), r#""/a" false 2"#);
+    assert_eq!(client.call_tool("delete", json!({ "path": "/a" })).await.unwrap().text(), r#""/a" false 2"#);
 }
 
 #[tokio::test]
 async fn a_failure_ends_the_call() {
     let client = Client::new(Server::new("r", "1").tools([plain(json!({})).resolve::<broken>()]));
-    assert_eq!(client.call("delete", json!({})).await.unwrap().text(), "not now");
+    assert_eq!(client.call_tool("delete", json!({})).await.unwrap().text(), "not now");
 }
 
 #[tokio::test]
 async fn bad_arguments_are_all_told_before_anything_runs() {
     let client = Client::new(Server::new("r", "1").tools([guarded()]));
-    let reply = client.call("delete", json!({ "path": 5, "depth": -1 })).await.unwrap();
+    let reply = client.call_tool("delete", json!({ "path": 5, "depth": -1 })).await.unwrap();
     assert!(
         reply.is_error() && reply.text().contains("`path`") && reply.text().contains("`depth`"),
         "{}",
@@ -91,7 +91,7 @@ async fn bad_arguments_are_told_in_the_words_of_other_tools() {
     let client = Client::new(Server::new("r", "1").tools(tools![sum]).tools([plain(sizes).resolve::<total>()]));
     let mut told = Vec::new();
     for tool in ["delete", "sum"] {
-        let reply = client.call(tool, json!({ "sizes": [1, "two"] })).await.unwrap();
+        let reply = client.call_tool(tool, json!({ "sizes": [1, "two"] })).await.unwrap();
         let mut lines: Vec<_> = reply.text().lines().map(str::to_owned).collect();
         lines.sort();
         told.push(lines);
@@ -130,7 +130,7 @@ async fn an_argument_whose_type_panics_fails_its_call_alone() {
     let client = Client::new(Server::new("r", "1").tools([plain(json!({ "mine": {} })).resolve::<step>()]));
     in_both_eras(client, async |client| {
         for _ in 0..2 {
-            let error = client.call("delete", json!({ "mine": 1 })).await.unwrap_err();
+            let error = client.call_tool("delete", json!({ "mine": 1 })).await.unwrap_err();
             assert_eq!(error.code(), Some(-32603), "{error}");
         }
     })
@@ -140,7 +140,7 @@ async fn an_argument_whose_type_panics_fails_its_call_alone() {
 #[tokio::test]
 async fn a_value_of_a_resolver_that_the_tool_does_not_have_is_a_mistake() {
     let client = Client::new(Server::new("r", "1").tools([plain(json!({}))]));
-    let reply = client.call("delete", json!({})).await.unwrap();
+    let reply = client.call_tool("delete", json!({})).await.unwrap();
     assert_eq!(reply.text(), "the tool was not given the resolver `confirm`: add `.resolve::<confirm>()` to it");
 }
 
@@ -211,10 +211,10 @@ async fn each_round_that_is_made_by_hand_has_values_of_its_own() {
             let is_first = called.fetch_add(1, Ordering::Relaxed) == 0;
             async move {
                 let round = *ctx.resolved::<round>()?;
-                Ok::<_, ToolError>(if is_first { Reply::resume(round) } else { Reply::done(round) })
+                Ok::<_, CallError>(if is_first { Reply::resume(round) } else { Reply::done(round) })
             }
         });
         let server = Server::new("r", "1").provide(Runs::default()).tools([tool.resolve::<round>()]);
-        assert_eq!(Client::new(server).era(era).call("delete", json!({})).await.unwrap().text(), "2", "{era:?}");
+        assert_eq!(Client::new(server).era(era).call_tool("delete", json!({})).await.unwrap().text(), "2", "{era:?}");
     }
 }

@@ -19,16 +19,16 @@ async fn seen(#[resolve(sure)] sure: Option<&Confirm>, #[resolve(sure)] again: O
 async fn an_answer_is_seen_if_there_is_one() {
     let client = Client::new(Server::new("r", "1").tools(tools![seen]));
     in_both_eras(client.clone().answer("sure", Confirm { yes: true }), async |client| {
-        let reply = client.call("seen", json!({})).await.unwrap();
+        let reply = client.call_tool("seen", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Some(Confirm { yes: true }) Accepted(Confirm { yes: true })");
     })
     .await;
     in_both_eras(client.clone().decline("sure"), async |client| {
-        assert_eq!(client.call("seen", json!({})).await.unwrap().text(), "None Declined");
+        assert_eq!(client.call_tool("seen", json!({})).await.unwrap().text(), "None Declined");
     })
     .await;
     in_both_eras(client.cancel("sure"), async |client| {
-        assert_eq!(client.call("seen", json!({})).await.unwrap().text(), "None Cancelled");
+        assert_eq!(client.call_tool("seen", json!({})).await.unwrap().text(), "None Cancelled");
     })
     .await;
 }
@@ -56,7 +56,7 @@ fn lent(#[resolve(text)] text: &str, #[resolve(words)] words: &[String], #[resol
 #[tokio::test]
 async fn texts_lists_and_paths_are_lent_as_such() {
     in_both_eras(Client::new(Server::new("r", "1").tools(tools![lent])), async |client| {
-        assert_eq!(client.call("lent", json!({})).await.unwrap().text(), r#"text ["text"] text"#);
+        assert_eq!(client.call_tool("lent", json!({})).await.unwrap().text(), r#"text ["text"] text"#);
     })
     .await;
 }
@@ -74,7 +74,7 @@ fn needed(#[resolve(asked)] asked: &str) -> String {
 #[tokio::test]
 async fn declining_ends_the_call_of_who_needs_what_is_lent() {
     in_both_eras(Client::new(Server::new("r", "1").tools(tools![needed])).decline("asked"), async |client| {
-        let reply = client.call("needed", json!({})).await.unwrap();
+        let reply = client.call_tool("needed", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.text(), "the user declined what `asked` needs, so the call ended there");
     })

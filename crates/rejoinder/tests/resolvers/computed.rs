@@ -42,7 +42,7 @@ fn client() -> Client {
 
 #[tokio::test]
 async fn d6_a_computed_value_beats_a_recorded_answer() {
-    let reply = client().answer("owner", ada()).call("paint", json!({})).await.unwrap();
+    let reply = client().answer("owner", ada()).call_tool("paint", json!({})).await.unwrap();
     assert_eq!(
         reply.asked,
         [vec!["owner", "colour"], vec!["shade"]],
@@ -54,7 +54,7 @@ async fn d6_a_computed_value_beats_a_recorded_answer() {
 #[tokio::test]
 async fn d6_and_a_recorded_decline() {
     for client in [client().decline("owner"), client().cancel("owner")] {
-        let reply = client.call("paint", json!({})).await.unwrap();
+        let reply = client.call_tool("paint", json!({})).await.unwrap();
         assert_eq!(reply.asked, [vec!["owner", "colour"], vec!["shade"]]);
         assert_eq!(reply.text(), r#"Accepted("the register") red"#);
     }

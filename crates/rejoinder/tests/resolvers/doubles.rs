@@ -29,10 +29,10 @@ fn server() -> Server {
 #[tokio::test]
 async fn a_test_sees_what_ran_in_which_round() {
     let client = Client::new(server()).answer("owner", ada());
-    let reply = client.call("write", json!({ "path": "/a" })).await.unwrap();
+    let reply = client.call_tool("write", json!({ "path": "/a" })).await.unwrap();
     assert_eq!(reply.text(), "Dear Ada: /a is yours, Ada");
     assert_eq!(reply.ran, [vec!["owner"], vec!["owner", "letter"]]);
-    let reply = client.era(Era::Session).call("write", json!({ "path": "/a" })).await.unwrap();
+    let reply = client.era(Era::Session).call_tool("write", json!({ "path": "/a" })).await.unwrap();
     assert_eq!(reply.ran, [["owner", "letter"]]);
 }
 
@@ -40,11 +40,11 @@ async fn a_test_sees_what_ran_in_which_round() {
 async fn a_resolver_is_replaced_for_a_test_and_asks_nothing_then() {
     in_both_eras(Client::new(server()), async |client| {
         let client = client.replace_resolver::<owner>(ada);
-        let reply = client.call("write", json!({ "path": "/a" })).await.unwrap();
+        let reply = client.call_tool("write", json!({ "path": "/a" })).await.unwrap();
         assert_eq!(reply.text(), "Dear Ada: /a is yours, Ada");
         assert_eq!((reply.asked.len(), reply.ran.concat()), (0, vec!["letter".to_owned()]));
         let client = client.replace_resolver::<letter>(|| "Hi".to_owned());
-        assert_eq!(client.call("write", json!({ "path": "/a" })).await.unwrap().text(), "Hi: /a is yours, Ada");
+        assert_eq!(client.call_tool("write", json!({ "path": "/a" })).await.unwrap().text(), "Hi: /a is yours, Ada");
     })
     .await;
 }
@@ -59,7 +59,7 @@ struct Desk {
     city: &'static str,
 }
 
-#[group]
+#[handlers]
 impl Desk {
     #[resolver]
     fn sender(&self, path: &str) -> Ask<Name> {
@@ -90,11 +90,11 @@ fn desk() -> Client {
 async fn a_resolver_of_a_group_is_replaced_by_the_name_of_its_method() {
     in_both_eras(desk(), async |client| {
         let client = client.replace_method(Desk::sender, ada);
-        let reply = client.call("send", json!({ "path": "/a" })).await.unwrap();
+        let reply = client.call_tool("send", json!({ "path": "/a" })).await.unwrap();
         assert_eq!(reply.text(), "/a from Ada with [0, 0, 0]");
         assert_eq!((reply.asked.len(), reply.ran.concat()), (0, vec!["all::<u8>".to_owned()]));
         let client = client.replace_method(Desk::all::<u8>, || vec![7_u8]);
-        assert_eq!(client.call("send", json!({ "path": "/a" })).await.unwrap().text(), "/a from Ada with [7]");
+        assert_eq!(client.call_tool("send", json!({ "path": "/a" })).await.unwrap().text(), "/a from Ada with [7]");
     })
     .await;
 }

@@ -28,8 +28,8 @@ fn sum(#[resolve(one)] one: u32, #[resolve(two)] two: u32, #[resolve(broken)] th
 #[tokio::test]
 async fn e5_what_failed_is_not_tried_again_and_its_detail_not_told() {
     let tries = Arc::new(Tries::default());
-    let client = Client::new(Server::new("r", "1").provide_shared(Arc::clone(&tries)).tools(tools![sum]));
-    let reply = client.call("sum", json!({})).await.unwrap();
+    let client = Client::new(Server::new("r", "1").provide_arc(Arc::clone(&tries)).tools(tools![sum]));
+    let reply = client.call_tool("sum", json!({})).await.unwrap();
     assert!(reply.is_error());
     assert!(!reply.text().contains("invalid digit"), "the detail goes to the log: {}", reply.text());
     assert_eq!(tries.0.load(Ordering::Relaxed), 1);
@@ -46,9 +46,9 @@ async fn endless() -> u8 {
 }
 
 #[resolver]
-async fn refusing() -> Result<u8, ToolError> {
+async fn refusing() -> Result<u8, CallError> {
     tokio::task::yield_now().await;
-    Err(ToolError::new("not now"))
+    Err(CallError::new("not now"))
 }
 
 /// What it needs ends, although what it also needs does not.
@@ -72,11 +72,11 @@ async fn e4_what_ends_the_call_ends_it_at_once() {
     let server = Server::new("ending", "1.0.0").tools(tools![declined_beside, refused_beside]);
     let client = Client::new(server).decline("asked");
     in_both_eras(client.clone(), async |client| {
-        assert_eq!(client.call("refused_beside", json!({})).await.unwrap().text(), "not now");
+        assert_eq!(client.call_tool("refused_beside", json!({})).await.unwrap().text(), "not now");
     })
     .await;
     // A stateless round waits for all its resolvers, so that everything that can be asked is asked at once.
-    let reply = client.era(Era::Session).call("declined_beside", json!({})).await.unwrap();
+    let reply = client.era(Era::Session).call_tool("declined_beside", json!({})).await.unwrap();
     assert_eq!(reply.text(), "the user declined what `asked` needs, so the call ended there");
 }
 
@@ -99,11 +99,11 @@ async fn sturdy(#[resolve(asked)] asked: bool) -> String {
 #[tokio::test]
 async fn a_panic_in_a_resolver_ends_its_call_and_nothing_else() {
     let server = Server::new("panicking", "1.0.0").tools(tools![fragile, sturdy]);
-    in_both_eras(Client::new(server).answer("asked", rejoinder::Confirmed { yes: true }), async |client| {
-        let error = client.call("fragile", json!({})).await.unwrap_err();
+    in_both_eras(Client::new(server).answer("asked", rejoinder::ConfirmForm { yes: true }), async |client| {
+        let error = client.call_tool("fragile", json!({})).await.unwrap_err();
         assert_eq!(error.code(), Some(-32603));
         assert!(!error.to_string().contains("on purpose"), "{error}");
-        assert_eq!(client.call("sturdy", json!({})).await.unwrap().text(), "true");
+        assert_eq!(client.call_tool("sturdy", json!({})).await.unwrap().text(), "true");
     })
     .await;
 }

@@ -24,9 +24,9 @@ impl Entity for Order {
 struct Store<T>(BTreeMap<u64, T>);
 
 #[resolver]
-async fn load<T: Entity>(id: u64, store: Dep<Store<T>>, runs: Dep<Runs>) -> Result<T, ToolError> {
+async fn load<T: Entity>(id: u64, store: Dep<Store<T>>, runs: Dep<Runs>) -> Result<T, CallError> {
     runs.count(T::WORD);
-    store.0.get(&id).cloned().ok_or_else(|| ToolError::new(format!("there is no {} {id}", T::WORD)))
+    store.0.get(&id).cloned().ok_or_else(|| CallError::new(format!("there is no {} {id}", T::WORD)))
 }
 
 /// Needs another generic one, for its own type.
@@ -70,15 +70,15 @@ fn server() -> Server {
 #[tokio::test]
 async fn each_instance_of_a_generic_resolver_is_one_of_its_own() {
     let runs = Arc::new(Runs::default());
-    let client = Client::new(server().provide_shared(Arc::clone(&runs)));
-    assert_eq!(client.call("show", json!({ "id": 1 })).await.unwrap().text(), "1 ada tea user");
+    let client = Client::new(server().provide_arc(Arc::clone(&runs)));
+    assert_eq!(client.call_tool("show", json!({ "id": 1 })).await.unwrap().text(), "1 ada tea user");
     assert_eq!((runs.of("user"), runs.of("order")), (1, 1));
-    assert_eq!(client.call("show", json!({ "id": 2 })).await.unwrap().text(), "there is no user 2");
+    assert_eq!(client.call_tool("show", json!({ "id": 2 })).await.unwrap().text(), "there is no user 2");
 }
 
 #[tokio::test]
 async fn an_instance_is_shown_with_its_types() {
-    let reply = Client::new(server()).call("show", json!({ "id": 1 })).await.unwrap();
+    let reply = Client::new(server()).call_tool("show", json!({ "id": 1 })).await.unwrap();
     assert_eq!(reply.ran, [["load::<User>", "load::<Order>", "word::<User>"]]);
     let graph = server().graph();
     assert!(graph.to_string().contains("from `word::<User>`"), "{graph}");
@@ -88,9 +88,9 @@ async fn an_instance_is_shown_with_its_types() {
 
 #[tokio::test]
 async fn d1_instances_that_ask_have_numbered_keys() {
-    let text = |text: &str| rejoinder::Answered { text: text.into() };
+    let text = |text: &str| rejoinder::TextForm { text: text.into() };
     in_both_eras(Client::new(server()).answer("ask_for", text("1")).answer("ask_for#1", text("2")), async |client| {
-        assert_eq!(client.call("count", json!({})).await.unwrap().text(), "1 2");
+        assert_eq!(client.call_tool("count", json!({})).await.unwrap().text(), "1 2");
     })
     .await;
 }

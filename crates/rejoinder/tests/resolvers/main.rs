@@ -62,7 +62,7 @@ impl Runs {
 struct Version(&'static str);
 
 impl FromCall for Version {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.facts().protocol_version))
     }
 }

@@ -88,7 +88,7 @@ async fn a_name_means_the_nearest_resolver() {
 
     let tools = tools![beside_a_glob::nearer, by_another_name, in_a_function];
     let client = Client::new(Server::new("r", "1").tools(tools));
-    let said = async |tool| client.call(tool, json!({})).await.unwrap().text();
+    let said = async |tool| client.call_tool(tool, json!({})).await.unwrap().text();
     assert_eq!(said("nearer").await, "here, not of the disk, Ada, [0, 0]");
     assert_eq!(
         said("by_another_name").await,

@@ -12,7 +12,7 @@ fn length(path: &str) -> usize {
 }
 
 #[resolver]
-fn tried(path: &str) -> Result<String, ToolError> {
+fn tried(path: &str) -> Result<String, CallError> {
     Ok(path.to_uppercase())
 }
 
@@ -39,7 +39,7 @@ fn sampled(#[resolve(haiku)] haiku: Outcome<&Sample>) -> String {
 #[tokio::test]
 async fn e2_a_plain_value_is_accepted() {
     in_both_eras(Client::new(Server::new("r", "1").tools(tools![outcomes])), async |client| {
-        let reply = client.call("outcomes", json!({ "path": "abc" })).await.unwrap();
+        let reply = client.call_tool("outcomes", json!({ "path": "abc" })).await.unwrap();
         assert_eq!(reply.text(), r#"abc Accepted(3) Accepted("ABC") Some(3)"#);
         assert_eq!(reply.asked.len(), 0);
     })
@@ -52,7 +52,7 @@ async fn e2_so_is_a_sample() {
     in_both_eras(
         Client::new(Server::new("r", "1").tools(tools![sampled])).answer_with("haiku", sample),
         async |client| {
-            assert_eq!(client.call("sampled", json!({})).await.unwrap().text(), r#"Accepted("sea")"#);
+            assert_eq!(client.call_tool("sampled", json!({})).await.unwrap().text(), r#"Accepted("sea")"#);
         },
     )
     .await;
@@ -94,7 +94,7 @@ async fn e7_a_question_changes_no_output_schema_and_is_no_output() {
     assert_eq!(fields, ["_meta", "inputRequests", "requestState", "resultType"]);
 
     in_both_eras(client, async |client| {
-        let booked: Booked = client.call("book", json!({ "nights": 2 })).await.unwrap().structured().unwrap();
+        let booked: Booked = client.call_tool("book", json!({ "nights": 2 })).await.unwrap().structured().unwrap();
         assert_eq!(booked, Booked { nights: 2, guest: "Ada".into() });
     })
     .await;

@@ -17,7 +17,7 @@ async fn sent(subject: String, #[resolve(to)] to: &Name) -> String {
 
 struct Desk(&'static str);
 
-#[group]
+#[handlers]
 impl Desk {
     /// On a value, with a resolver beside it.
     #[tool]
@@ -53,10 +53,13 @@ async fn they_have_resolvers_too() {
         .prompts(prompts![letter])
         .resources(resources![sent]);
     in_both_eras(Client::new(server).answer("to", ada()), async |client| {
-        assert_eq!(client.get("letter", json!({ "subject": "tea" })).await.unwrap().text(), "Write to Ada about tea");
-        assert_eq!(client.read("letters://tea").await.unwrap().text(), "tea to Ada");
-        assert_eq!(client.call("post", json!({ "subject": "tea" })).await.unwrap().text(), "oak: tea to Ada");
-        let reply = client.call("stamped", json!({ "subject": "tea" })).await.unwrap();
+        assert_eq!(
+            client.get_prompt("letter", json!({ "subject": "tea" })).await.unwrap().text(),
+            "Write to Ada about tea"
+        );
+        assert_eq!(client.read_resource("letters://tea").await.unwrap().text(), "tea to Ada");
+        assert_eq!(client.call_tool("post", json!({ "subject": "tea" })).await.unwrap().text(), "oak: tea to Ada");
+        let reply = client.call_tool("stamped", json!({ "subject": "tea" })).await.unwrap();
         assert_eq!(reply.text(), "tea: oak tea oak tea Ada, oak tea");
     })
     .await;
@@ -65,6 +68,6 @@ async fn they_have_resolvers_too() {
 #[tokio::test]
 async fn who_cannot_be_asked_is_told() {
     let client = Client::new(Server::new("r", "1").prompts(prompts![letter]));
-    let error = client.get("letter", json!({ "subject": "tea" })).await.unwrap_err();
+    let error = client.get_prompt("letter", json!({ "subject": "tea" })).await.unwrap_err();
     assert_eq!(error.rpc().map(|error| error.code), Some(-32021));
 }

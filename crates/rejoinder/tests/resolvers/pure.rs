@@ -20,7 +20,7 @@ async fn summary(
     #[resolve(first)] first: String,
     version: Version,
     ctx: Context,
-) -> Result<String, ToolError> {
+) -> Result<String, CallError> {
     tokio::task::yield_now().await;
     assert_eq!(ctx.protocol_version(), version.0);
     Ok(format!("{path} {depth} {length} {first}"))
@@ -42,9 +42,9 @@ fn measure(
 #[tokio::test]
 async fn values_are_chained_and_each_is_made_once() {
     let runs = Arc::new(Runs::default());
-    let server = Server::new("r", "1").provide_shared(Arc::clone(&runs)).tools(tools![measure]);
+    let server = Server::new("r", "1").provide_arc(Arc::clone(&runs)).tools(tools![measure]);
     in_both_eras(Client::new(server), async |client| {
-        let reply = client.call("measure", json!({ "path": "abc", "words": ["x"] })).await.unwrap();
+        let reply = client.call_tool("measure", json!({ "path": "abc", "words": ["x"] })).await.unwrap();
         assert_eq!(reply.text(), "abc 3 3 x / abc 3 [\"x\"] 3");
         assert_eq!(reply.asked.len(), 0);
     })
@@ -58,7 +58,7 @@ async fn the_model_neither_sees_nor_supplies_them() {
     let schema = &client.list_tools().await.unwrap()[0].input_schema;
     let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(names, ["path", "max-depth", "words"]);
-    let reply = client.call("measure", json!({ "path": "a", "words": [], "length": 7 })).await.unwrap();
+    let reply = client.call_tool("measure", json!({ "path": "a", "words": [], "length": 7 })).await.unwrap();
     assert!(reply.is_error() && reply.text().contains("length"), "{}", reply.text());
 }
 
@@ -91,7 +91,7 @@ fn also_what_they_need_two_levels_down() {
     assert!(mistakes.contains(told), "{mistakes}");
     let shared = Server::new("r", "1").provide(Arc::new(Runs::default())).tools(tools![needs_below]);
     let mistakes = shared.check().unwrap_err().to_string();
-    assert!(mistakes.contains("an `Arc` of one was provided, so use `.provide_shared(..)`"), "{mistakes}");
+    assert!(mistakes.contains("an `Arc` of one was provided, so use `.provide_arc(..)`"), "{mistakes}");
 }
 
 #[test]
@@ -113,5 +113,5 @@ fn tickets(#[resolve(ticket)] one: u32, #[resolve(ticket)] two: u32) -> String {
 #[tokio::test]
 async fn what_is_not_kept_is_made_for_each() {
     let client = Client::new(Server::new("r", "1").provide(Runs::default()).tools(tools![tickets]));
-    assert_eq!(client.call("tickets", json!({})).await.unwrap().text(), "1 2");
+    assert_eq!(client.call_tool("tickets", json!({})).await.unwrap().text(), "1 2");
 }

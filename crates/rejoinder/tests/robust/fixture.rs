@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use rejoinder::{BuiltServer, Completing, prelude::*};
+use rejoinder::{BuiltServer, CompletionRequest, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ impl Host {
     pub(crate) async fn start_with(options: impl FnOnce(Server) -> Server) -> Self {
         let events = Arc::new(Events::default());
         let server = Server::new("robust", "1.0.0")
-            .provide_shared(Arc::clone(&events))
+            .provide_arc(Arc::clone(&events))
             .tools(tools![
                 add,
                 wide,
@@ -255,13 +255,13 @@ async fn panic_in_drop(stay: bool, events: Dep<Events>) {
 
 /// Ends its round with a question.
 #[tool]
-async fn asks(ctx: Context) -> Result<bool, ToolError> {
+async fn asks(ctx: Context) -> Result<bool, CallError> {
     ctx.ask("sure", Ask::confirm("Sure?")).await
 }
 
 /// Panics when it is dropped, while it waits for an answer.
 #[tool]
-async fn panic_while_parked(ctx: Context) -> Result<bool, ToolError> {
+async fn panic_while_parked(ctx: Context) -> Result<bool, CallError> {
     let _grenade = Grenade;
     ctx.ask("sure", Ask::confirm("Sure?")).await
 }
@@ -309,7 +309,7 @@ fn resource_with_a_mine(mine: TextMine) -> String {
     text
 }
 
-async fn panicking_values(_: Completing) -> Vec<String> {
+async fn panicking_values(_: CompletionRequest) -> Vec<String> {
     tokio::task::yield_now().await;
     panic!("while completing")
 }

@@ -14,7 +14,7 @@ fn add(a: i64) -> Post {
 
 #[tokio::test]
 async fn only_post_is_answered() {
-    let host = Host::start_with(Server::modern_only).await;
+    let host = Host::start_with(Server::stateless_only).await;
     for method in ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW", "post"] {
         let response = host.post(&add(1).line(&format!("{method} /mcp HTTP/1.1"))).await;
         assert_eq!((response.status, response.head.contains("allow: post")), (405, true), "{method}");

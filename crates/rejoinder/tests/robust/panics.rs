@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use rejoinder::{BoxError, BoxFuture, Facts, SpentStates};
+use rejoinder::{BoxError, BoxFuture, ReplayStore, RequestInfo};
 use serde_json::{Value, json};
 
 use crate::{
@@ -110,7 +110,7 @@ async fn a_panic_in_a_function_that_is_dropped_at_its_question_is_an_error_of_th
 }
 
 /// Tells callers apart, unless it steps on a mine.
-fn wary(facts: &Facts) -> Option<String> {
+fn wary(facts: &RequestInfo) -> Option<String> {
     let mined = facts.headers().is_some_and(|headers| headers.contains_key("x-mine")) || facts.meta("mine").is_some();
     assert!(!mined, "stepped on");
     None
@@ -153,7 +153,7 @@ async fn a_panic_in_what_tells_callers_apart_is_an_error_of_that_request_in_a_se
 
 struct Mined;
 
-impl SpentStates for Mined {
+impl ReplayStore for Mined {
     fn spend(&self, id: [u8; 16], _: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
         // Of all states about half panic at once, and the others later.
         assert!(id[0].is_multiple_of(2), "stepped on");

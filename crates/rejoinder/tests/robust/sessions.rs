@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Era, Facts, Server};
+use rejoinder::{Era, RequestInfo, Server};
 use serde_json::{Value, json};
 
 use crate::{
@@ -155,7 +155,7 @@ async fn headers_must_be_right_in_a_session_too() {
 
 /// Who calls is what a header says here; a real server asks what checked a token.
 fn by_header(server: Server) -> Server {
-    server.principal(|facts: &Facts| Some(facts.headers()?.get("x-user")?.to_str().ok()?.to_owned()))
+    server.principal(|facts: &RequestInfo| Some(facts.headers()?.get("x-user")?.to_str().ok()?.to_owned()))
 }
 
 #[tokio::test]
@@ -323,7 +323,7 @@ async fn who_tells_callers_apart_is_told_that_it_is_a_session() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
     let host = Host::start_with(|server| {
-        server.principal(move |facts: &Facts| {
+        server.principal(move |facts: &RequestInfo| {
             noted.lock().expect("nobody panics").push(facts.era);
             None
         })

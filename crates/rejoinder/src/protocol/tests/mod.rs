@@ -13,7 +13,7 @@ use crate::{prelude::*, server::Engine};
 
 /// Asks twice, and in between takes a step.
 #[tool]
-async fn buy(ctx: Context, item: Option<String>) -> Result<String, ToolError> {
+async fn buy(ctx: Context, item: Option<String>) -> Result<String, CallError> {
     let sure: bool = ctx.ask("sure", Ask::confirm("Sure?")).await?;
     ctx.ask::<bool>("really", Ask::confirm("Really?")).await?;
     let receipt: u32 = ctx.once("pay", || async { Ok(7) }).await?;

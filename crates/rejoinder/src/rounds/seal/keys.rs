@@ -24,7 +24,7 @@ const SHORTEST: usize = 32;
 /// ```
 /// use rejoinder::{Server, StateKeys};
 ///
-/// # fn main() -> Result<(), rejoinder::BadStateKeys> {
+/// # fn main() -> Result<(), rejoinder::StateKeysError> {
 /// let keys = StateKeys::new([b"32 bytes that nobody could guess"])?;
 /// let server = Server::new("files", "1.0.0").state_keys(keys);
 /// # Ok(())
@@ -68,7 +68,7 @@ pub(super) type KeyId = [u8; 4];
 /// Why keys cannot be used. It never repeats any of them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadStateKeys {
+pub enum StateKeysError {
     /// There is none.
     #[error("there is no key: give at least one of 32 bytes, from `openssl rand -base64 32`, say")]
     Empty,
@@ -133,7 +133,7 @@ impl StateKeys {
     /// let mistake = StateKeys::new(["too short"]).unwrap_err();
     /// assert!(mistake.to_string().starts_with("key 1 has 9 bytes: a key has at least 32"));
     /// ```
-    pub fn new<K>(keys: impl IntoIterator<Item = K>) -> Result<Self, BadStateKeys>
+    pub fn new<K>(keys: impl IntoIterator<Item = K>) -> Result<Self, StateKeysError>
     where
         K: AsRef<[u8]>,
     {
@@ -141,15 +141,15 @@ impl StateKeys {
         for (index, secret) in keys.into_iter().enumerate() {
             let (secret, position) = (secret.as_ref(), index + 1);
             if secret.len() < SHORTEST {
-                return Err(BadStateKeys::TooShort { position, length: secret.len() });
+                return Err(StateKeysError::TooShort { position, length: secret.len() });
             }
             let key = Key::derive(secret);
             if let Some(first) = derived.iter().position(|other| other.expose() == key.expose()) {
-                return Err(BadStateKeys::Duplicate { position, first: first + 1 });
+                return Err(StateKeysError::Duplicate { position, first: first + 1 });
             }
             derived.push(key);
         }
-        if derived.is_empty() { Err(BadStateKeys::Empty) } else { Ok(Self(derived.into())) }
+        if derived.is_empty() { Err(StateKeysError::Empty) } else { Ok(Self(derived.into())) }
     }
 
     /// Keys from the variable `REJOINDER_STATE_KEYS`: base64 (either alphabet), separated by commas, the first seals.
@@ -166,23 +166,23 @@ impl StateKeys {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn from_env() -> Result<Self, BadStateKeys> {
-        let value = std::env::var_os(VARIABLE).ok_or(BadStateKeys::NotSet)?.into_string();
-        Self::from_text(&Zeroizing::new(value.map_err(|_| BadStateKeys::NotText)?))
+    pub fn from_env() -> Result<Self, StateKeysError> {
+        let value = std::env::var_os(VARIABLE).ok_or(StateKeysError::NotSet)?.into_string();
+        Self::from_text(&Zeroizing::new(value.map_err(|_| StateKeysError::NotText)?))
     }
 
     /// What the variable holds.
-    pub(super) fn from_text(text: &str) -> Result<Self, BadStateKeys> {
+    pub(super) fn from_text(text: &str) -> Result<Self, StateKeysError> {
         if text.trim().is_empty() {
-            return Err(BadStateKeys::Blank);
+            return Err(StateKeysError::Blank);
         }
         let decode = |(index, key): (usize, &str)| {
             let engine = if key.contains(['-', '_']) { URL_SAFE } else { STANDARD };
-            let decoded = engine.decode(key.trim()).map_err(|_| BadStateKeys::NotBase64 { position: index + 1 })?;
+            let decoded = engine.decode(key.trim()).map_err(|_| StateKeysError::NotBase64 { position: index + 1 })?;
             Ok(Zeroizing::new(decoded))
         };
         let keys = text.split(',').enumerate().map(decode).collect::<Result<Vec<_>, _>>()?;
-        Self::new(keys.iter()).map_err(|bad| BadStateKeys::InVariable(Box::new(bad)))
+        Self::new(keys.iter()).map_err(|bad| StateKeysError::InVariable(Box::new(bad)))
     }
 
     /// One key that nobody else has.

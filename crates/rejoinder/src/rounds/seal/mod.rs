@@ -30,10 +30,10 @@ mod tests;
 
 #[doc(hidden)]
 pub use fuzz::fuzz;
-pub use keys::{BadStateKeys, StateKeys};
+pub use keys::{StateKeys, StateKeysError};
 #[doc(hidden)]
 pub use measured::MeasuredSeal;
-pub use spent::{SpentInMemory, SpentStates};
+pub use spent::{MemoryReplayStore, ReplayStore};
 
 pub(crate) use binding::Binding;
 #[cfg(test)]

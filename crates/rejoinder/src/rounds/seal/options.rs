@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{clock::Clock, keys::StateKeys, sealing::shortest, spent::SpentStates};
+use super::{clock::Clock, keys::StateKeys, sealing::shortest, spent::ReplayStore};
 
 /// The longest that a state may be good for.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -15,7 +15,7 @@ pub(crate) struct StateOptions {
     pub(crate) audience: Option<String>,
     /// How long a token may be, in bytes.
     pub(crate) limit: usize,
-    pub(crate) spent: Option<Arc<dyn SpentStates>>,
+    pub(crate) spent: Option<Arc<dyn ReplayStore>>,
     pub(crate) clock: Clock,
 }
 

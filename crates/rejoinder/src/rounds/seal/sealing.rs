@@ -14,7 +14,7 @@ use super::{
     keys::StateKeys,
     options::StateOptions,
     refused::{Reason, Refused},
-    spent::SpentStates,
+    spent::ReplayStore,
     token,
 };
 
@@ -31,7 +31,7 @@ pub(crate) struct Seal {
     audience: [u8; 16],
     ttl: Duration,
     limit: usize,
-    spent: Option<Arc<dyn SpentStates>>,
+    spent: Option<Arc<dyn ReplayStore>>,
     clock: Clock,
 }
 

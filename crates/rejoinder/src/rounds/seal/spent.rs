@@ -6,7 +6,7 @@ use std::{
     time::SystemTime,
 };
 
-use rejoinder_core::BoxFuture;
+use crate::BoxFuture;
 
 use super::clock::Clock;
 use crate::BoxError;
@@ -19,7 +19,7 @@ use crate::BoxError;
 /// ```
 /// use std::time::SystemTime;
 ///
-/// use rejoinder::{BoxError, BoxFuture, SpentStates};
+/// use rejoinder::{BoxError, BoxFuture, ReplayStore};
 /// # struct Database;
 /// # impl Database {
 /// #     async fn insert_if_absent(&self, _: &[u8], _: SystemTime) -> Result<bool, std::io::Error> { Ok(true) }
@@ -27,13 +27,13 @@ use crate::BoxError;
 ///
 /// struct InDatabase(Database);
 ///
-/// impl SpentStates for InDatabase {
+/// impl ReplayStore for InDatabase {
 ///     fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
 ///         Box::pin(async move { Ok(self.0.insert_if_absent(&id, until).await?) })
 ///     }
 /// }
 /// ```
-pub trait SpentStates: Send + Sync {
+pub trait ReplayStore: Send + Sync {
     /// Redeems a state: `true` the first time, `false` ever after. It need not be remembered beyond `until`.
     ///
     /// Of two that try at once, one gets `true`. An error refuses the state: where nobody can say whether it was
@@ -41,17 +41,17 @@ pub trait SpentStates: Send + Sync {
     fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>>;
 }
 
-/// [`SpentStates`] in the memory of this process, for a server that runs once.
+/// [`ReplayStore`] in the memory of this process, for a server that runs once.
 ///
 /// It forgets states when they expire, and never before: when it is full, it refuses.
 ///
 /// ```
-/// use rejoinder::{Server, SpentInMemory};
+/// use rejoinder::{Server, MemoryReplayStore};
 ///
-/// let server = Server::new("shop", "1.0.0").single_use(SpentInMemory::default());
+/// let server = Server::new("shop", "1.0.0").single_use(MemoryReplayStore::default());
 /// assert!(server.check().is_ok());
 /// ```
-pub struct SpentInMemory {
+pub struct MemoryReplayStore {
     spent: Mutex<Spent>,
     most: usize,
     clock: Clock,
@@ -69,7 +69,7 @@ struct Spent {
 #[error("{0} states are spent and have not expired: no more are remembered")]
 struct Full(usize);
 
-impl SpentInMemory {
+impl MemoryReplayStore {
     /// Remembers at most that many states at a time; 100,000 (some 10 MB) unless set.
     pub fn at_most(states: usize) -> Self {
         Self { spent: Mutex::default(), most: states, clock: Clock::default() }
@@ -116,21 +116,21 @@ impl Spent {
     }
 }
 
-impl SpentStates for SpentInMemory {
+impl ReplayStore for MemoryReplayStore {
     fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
         let spent = self.try_spend(id, until);
         Box::pin(std::future::ready(spent.map_err(Into::into)))
     }
 }
 
-impl Default for SpentInMemory {
+impl Default for MemoryReplayStore {
     fn default() -> Self {
         Self::at_most(100_000)
     }
 }
 
-impl fmt::Debug for SpentInMemory {
+impl fmt::Debug for MemoryReplayStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SpentInMemory").field("at_most", &self.most).finish_non_exhaustive()
+        f.debug_struct("MemoryReplayStore").field("at_most", &self.most).finish_non_exhaustive()
     }
 }

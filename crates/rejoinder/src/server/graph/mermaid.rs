@@ -1,6 +1,6 @@
 use std::{any::TypeId, collections::HashMap, fmt::Write};
 
-use rejoinder_core::graph::{Edge, Instance, Keys};
+use crate::graph::{Edge, Instance, Keys};
 
 use super::{Inputs, Item, asks};
 

@@ -5,7 +5,7 @@ mod text;
 
 use std::fmt;
 
-use rejoinder_core::{
+use crate::{
     graph::{Edge, Instance, ItemNode, Keys, NodeArgument},
     item::Tool,
 };

@@ -1,6 +1,6 @@
 use std::{any::TypeId, collections::HashSet, fmt::Write};
 
-use rejoinder_core::graph::{Edge, Keys};
+use crate::graph::{Edge, Keys};
 
 use super::{Inputs, Item, asks};
 

@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Ending,
+        CallEnd,
         prelude::*,
         transport::waiting::{Seen, wait},
     };
@@ -129,7 +129,7 @@ mod tests {
     #[tokio::test]
     async fn what_cancelled_calls_deferred_is_done_before_the_server_has_stopped() {
         let seen = Arc::new(Seen::default());
-        let server = Server::new("waiting", "1.0.0").provide_shared(Arc::clone(&seen)).tools(tools![wait]);
+        let server = Server::new("waiting", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![wait]);
         let server = server.grace_period(Duration::from_millis(50)).build().expect("a good server");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
@@ -150,6 +150,6 @@ mod tests {
         seen.begun.notified().await;
         shutdown.stop();
         serving.await.expect("it does not panic").expect("it stops well");
-        assert_eq!(seen.ending(), Some(Ending::Cancelled));
+        assert_eq!(seen.ending(), Some(CallEnd::Cancelled));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{future::poll_fn, sync::Arc};
 
-use rejoinder_core::{call::Carriage, error::ToolError, item::Ready};
+use crate::{call::Carriage, error::CallError, item::Ready};
 use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
 
 use super::{error, facts::facts, notify::Notify, reply_stream::ReplyStream, state::Session};
@@ -57,7 +57,7 @@ async fn to_the_end<O: 'static>(
             Event::Again => match again() {
                 Some(ready) => running.again(ready),
                 // What could be read once can be read again, unless the item has been removed meanwhile.
-                None => return Ok(Err(ToolError::new("what was called is no longer there"))),
+                None => return Ok(Err(CallError::new("what was called is no longer there"))),
             },
             Event::Parked(_) => unreachable!("a question over a session is awaited"),
         }

@@ -1,7 +1,7 @@
 //! What a request of a session says of itself, and what its session said before it.
 
+use crate::call::{Era, ProgressToken, RequestInfo};
 use bytes::Bytes;
-use rejoinder_core::call::{Era, Facts, ProgressToken};
 use rmcp::{
     RoleServer,
     model::{NumberOrString, ProtocolVersion},
@@ -12,9 +12,9 @@ use super::{reply_stream::ReplyStream, state::Session};
 use crate::protocol::LEGACY;
 
 /// The facts of a call.
-pub(super) fn facts(session: &Session, context: &RequestContext<RoleServer>) -> Facts {
+pub(super) fn facts(session: &Session, context: &RequestContext<RoleServer>) -> RequestInfo {
     let token = context.meta.get_progress_token();
-    Facts {
+    RequestInfo {
         request_id: json(&context.id),
         era: Era::Session,
         protocol_version: version(context.protocol_version().as_ref()),

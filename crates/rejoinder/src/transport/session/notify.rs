@@ -2,7 +2,7 @@
 
 #![expect(deprecated, reason = "log messages are deprecated in the protocol, and still part of it")]
 
-use rejoinder_core::call::{Emitted, Level};
+use crate::call::{Emitted, Level};
 use rmcp::{
     Peer, RoleServer,
     model::{
@@ -66,7 +66,6 @@ impl Notify {
                 params.logger = logger;
                 ServerNotification::LoggingMessageNotification(LoggingMessageNotification::new(params))
             }
-            _ => return None,
         })
     }
 }

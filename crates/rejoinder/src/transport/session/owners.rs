@@ -3,8 +3,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use crate::call::{Era, RequestInfo};
 use http::request::Parts;
-use rejoinder_core::call::{Era, Facts};
 use rmcp::transport::streamable_http_server::session::SessionId;
 
 use crate::{
@@ -31,7 +31,7 @@ impl Owners {
             return Ok(None);
         }
         let http = Some(Box::new((parts.headers.clone(), parts.extensions.clone())));
-        let owner = options.principal.of(&Facts { http, era: Era::Session, ..Facts::default() });
+        let owner = options.principal.of(&RequestInfo { http, era: Era::Session, ..RequestInfo::default() });
         owner.map(Some).map_err(|panicked| RpcError::panicked(PRINCIPAL, panicked))
     }
 

@@ -1,6 +1,6 @@
 use std::{sync::Arc, time::Duration};
 
-use rejoinder_core::{call::Call, error::ToolError, inject::FromCall};
+use crate::{call::Call, error::CallError, inject::FromCall};
 use rmcp::model::ServerNotification;
 
 use super::line::Line;
@@ -60,7 +60,7 @@ impl ReplyStream {
 }
 
 impl FromCall for ReplyStream {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, ToolError> {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(call.extension::<Self>().cloned().unwrap_or_default())
     }
 }

@@ -3,7 +3,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use rejoinder_core::call::Level;
+use crate::call::Level;
 use tokio_util::sync::CancellationToken;
 
 use super::changes::Changes;

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Ending, prelude::*};
+use rejoinder::{CallEnd, prelude::*};
 use serde_json::{Value, json};
 use tokio::{
     io::{
@@ -179,7 +179,7 @@ async fn only_a_request_begins_a_session() {
 
 #[tokio::test]
 async fn nobody_answers_a_response() {
-    for server in [Server::new("pipe", "1.0.0").modern_only(), Server::new("pipe", "1.0.0")] {
+    for server in [Server::new("pipe", "1.0.0").stateless_only(), Server::new("pipe", "1.0.0")] {
         let mut client = Client::connect(server);
         client.send(json!({ "jsonrpc": "2.0", "id": 1, "result": {} })).await;
         client.send(json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "what?" } })).await;
@@ -195,9 +195,9 @@ async fn nobody_answers_a_response() {
 }
 
 /// A client that leaves while the call is running, and what it has deferred has run when serving is over.
-async fn leave_while_it_waits(in_session: bool) -> Option<Ending> {
+async fn leave_while_it_waits(in_session: bool) -> Option<CallEnd> {
     let seen = Arc::new(Seen::default());
-    let server = Server::new("pipe", "1.0.0").provide_shared(Arc::clone(&seen)).tools(tools![wait]);
+    let server = Server::new("pipe", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![wait]);
     let server = server.grace_period(Duration::from_millis(20)).build().expect("wired right");
     let (ours, theirs) = duplex(16 * 1024);
     let (reader, writer) = split(theirs);
@@ -218,12 +218,12 @@ async fn leave_while_it_waits(in_session: bool) -> Option<Ending> {
 
 #[tokio::test]
 async fn what_cancelled_calls_deferred_is_done_before_the_pipe_is_done() {
-    assert_eq!(leave_while_it_waits(false).await, Some(Ending::Cancelled));
-    assert_eq!(leave_while_it_waits(true).await, Some(Ending::Cancelled));
+    assert_eq!(leave_while_it_waits(false).await, Some(CallEnd::Cancelled));
+    assert_eq!(leave_while_it_waits(true).await, Some(CallEnd::Cancelled));
 }
 
 #[tool]
-async fn delete(ctx: Context) -> Result<&'static str, ToolError> {
+async fn delete(ctx: Context) -> Result<&'static str, CallError> {
     let sure = ctx.ask("sure", Ask::confirm("Sure?")).await?;
     Ok(if sure { "gone" } else { "kept" })
 }
@@ -275,7 +275,7 @@ struct Held {
 #[tokio::test]
 async fn a_session_without_end_to_its_grace_period_finishes_what_is_in_flight() {
     let held = Arc::new(Held::default());
-    let server = Server::new("pipe", "1.0.0").provide_shared(Arc::clone(&held)).tools(tools![held]);
+    let server = Server::new("pipe", "1.0.0").provide_arc(Arc::clone(&held)).tools(tools![held]);
     let mut client = Client::connect(server.grace_period(Duration::MAX));
     client.initialize().await;
     client.call_in_session(1, "held").await;

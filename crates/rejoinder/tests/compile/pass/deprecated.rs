@@ -37,7 +37,7 @@ pub struct Order {
 pub struct OldShop;
 
 #[allow(deprecated)]
-#[group]
+#[handlers]
 impl OldShop {
     #[deprecated]
     #[tool]

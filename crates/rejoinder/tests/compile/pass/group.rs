@@ -7,21 +7,21 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use rejoinder::{Completing, prelude::*};
+use rejoinder::{CompletionRequest, prelude::*};
 
 #[derive(Debug)]
 struct Shop(AtomicU32);
 
 type Count = u32;
 
-#[group]
+#[handlers]
 impl Shop {
     /// `Self` means the same outside.
     const MOST: Count = 10;
     const TITLE: &'static str = "Most";
 
     #[tool]
-    async fn buy(&self, #[arg(default = Self::MOST)] count: Count, ctx: Context) -> Result<Count, ToolError> {
+    async fn buy(&self, #[arg(default = Self::MOST)] count: Count, ctx: Context) -> Result<Count, CallError> {
         ctx.info("bought").await;
         Ok(self.0.fetch_add(count, Ordering::Relaxed))
     }
@@ -46,7 +46,7 @@ impl Shop {
         item
     }
 
-    async fn items(completing: Completing) -> Vec<String> {
+    async fn items(completing: CompletionRequest) -> Vec<String> {
         vec![completing.value]
     }
 }
@@ -54,7 +54,7 @@ impl Shop {
 #[derive(Debug)]
 struct Store<T>(T);
 
-#[group]
+#[handlers]
 impl Store<u8> {
     #[tool]
     fn get(&self) -> u8 {
@@ -62,7 +62,7 @@ impl Store<u8> {
     }
 }
 
-#[group]
+#[handlers]
 impl Store<String> {
     #[tool]
     fn get(&self) -> String {

@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
-use rejoinder::{Completing, prelude::*};
+use rejoinder::{CompletionRequest, prelude::*};
 
 #[derive(Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Shop<T> {
     most: T,
 }
 
-#[group]
+#[handlers]
 impl Shop<u32> {
     const MOST: u32 = 10;
     const TITLE: &'static str = "Buy";
@@ -49,7 +49,7 @@ impl Shop<u32> {
         count / 2
     }
 
-    async fn items(completing: Completing) -> Vec<String> {
+    async fn items(completing: CompletionRequest) -> Vec<String> {
         vec![completing.value]
     }
 }

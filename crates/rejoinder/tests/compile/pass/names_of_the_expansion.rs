@@ -2,7 +2,7 @@
 
 #![allow(non_upper_case_globals, non_camel_case_types, dead_code)]
 
-use rejoinder::{Completing, prelude::*};
+use rejoinder::{CompletionRequest, prelude::*};
 
 const default: u8 = 1;
 const returned: u8 = 2;
@@ -14,7 +14,7 @@ const halt: u8 = 7;
 const value: u8 = 8;
 const KEYS: usize = 9;
 
-async fn completing(typed: Completing) -> Vec<String> {
+async fn completing(typed: CompletionRequest) -> Vec<String> {
     vec![typed.value]
 }
 

@@ -1,6 +1,6 @@
 //! The sound twins of `fail/parameter`.
 
-use rejoinder::{Completing, prelude::*};
+use rejoinder::{CompletionRequest, prelude::*};
 
 const WORD: &str = "word";
 
@@ -45,7 +45,7 @@ fn defaults(
     format!("{a} {b} {c} {d} {} {f:?} {g:?} {h:?} {} {}", size(e), size(i), size(j))
 }
 
-async fn words(completing: Completing) -> Vec<String> {
+async fn words(completing: CompletionRequest) -> Vec<String> {
     vec![completing.value]
 }
 

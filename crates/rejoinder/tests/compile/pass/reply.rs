@@ -1,6 +1,6 @@
 //! The sound twins of `fail/reply`.
 
-use rejoinder::{IntoReply, model, prelude::*};
+use rejoinder::{IntoToolResult, model, prelude::*};
 
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Sum {
@@ -9,8 +9,8 @@ struct Sum {
 
 struct Mine;
 
-impl IntoReply for Mine {
-    fn into_reply(self) -> Result<model::CallToolResult, ToolError> {
+impl IntoToolResult for Mine {
+    fn into_reply(self) -> Result<model::CallToolResult, CallError> {
         "mine".into_reply()
     }
 }
@@ -29,12 +29,12 @@ fn structured(a: i64, b: i64) -> Result<Json<Sum>, std::num::ParseIntError> {
 }
 
 #[tool]
-fn told() -> Result<&'static str, ToolError> {
-    Err(ToolError::new("no"))
+fn told() -> Result<&'static str, CallError> {
+    Err(CallError::new("no"))
 }
 
 /// An alias is looked through.
-type Replied<T> = Result<Reply<T>, ToolError>;
+type Replied<T> = Result<Reply<T>, CallError>;
 
 #[tool]
 fn wrapped(a: i64, b: i64) -> Replied<Json<Sum>> {

@@ -27,7 +27,7 @@ pub mod auth {
     }
 
     /// An alias is looked through.
-    pub(crate) type Maybe<T> = Result<T, ToolError>;
+    pub(crate) type Maybe<T> = Result<T, CallError>;
 }
 
 /// A form.
@@ -93,7 +93,7 @@ async fn shared() -> std::sync::Mutex<usize> {
 
 /// It need not say `Send` and `Sync`: it is a resolver for what is.
 #[resolver]
-fn loaded<T: Default>() -> Result<Vec<T>, ToolError> {
+fn loaded<T: Default>() -> Result<Vec<T>, CallError> {
     Ok(vec![T::default()])
 }
 
@@ -173,7 +173,7 @@ impl Entity for String {
 }
 
 #[resolver]
-fn entity<T>(path: &str, ctx: Context) -> Result<T, ToolError>
+fn entity<T>(path: &str, ctx: Context) -> Result<T, CallError>
 where
     T: Entity,
 {
@@ -333,7 +333,7 @@ async fn many(
     scope: Scope,
     #[resolve(several::<String, 3>)] several: &[String; 3],
     #[resolve(rejoinder_neighbour::language)] language: &String,
-) -> Result<Reply<String>, ToolError> {
+) -> Result<Reply<String>, CallError> {
     scope.defer(|ending| async move { assert!(ending.is_success()) });
     Ok(match rounds.answer::<Name>("name") {
         None => Reply::ask("name", Ask::<Name>::user("Who?")).and("sure", Ask::confirm("Sure?")).with_state(1),

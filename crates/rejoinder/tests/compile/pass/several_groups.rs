@@ -8,7 +8,7 @@ use rejoinder::prelude::*;
 
 pub struct Shop;
 
-#[group]
+#[handlers]
 impl Shop {
     #[resolver]
     fn price(&self) -> u32 {
@@ -24,7 +24,7 @@ impl Shop {
     }
 }
 
-#[group(tools = more_tools, prompts = more_prompts)]
+#[handlers(tools = more_tools, prompts = more_prompts)]
 impl Shop {
     #[tool]
     fn sell(&self, #[resolve(Self::price)] price: u32) -> u32 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rejoinder_core::ask::Question;
+use crate::ask::Question;
 use serde_json::json;
 
 use super::{

@@ -1,6 +1,6 @@
 //! Which keys seal, which open, and which are no keys.
 
-use super::{super::keys::BadStateKeys, *};
+use super::{super::keys::StateKeysError, *};
 
 const THREE: [u8; 32] = [3; 32];
 
@@ -30,11 +30,11 @@ fn s7_s8_s9_the_first_key_seals_and_all_open() {
 #[test]
 fn s10_what_is_no_key_ring_is_refused() {
     let none: [&str; 0] = [];
-    assert_eq!(StateKeys::new(none).unwrap_err(), BadStateKeys::Empty);
+    assert_eq!(StateKeys::new(none).unwrap_err(), StateKeysError::Empty);
     let short = StateKeys::new([&ONE[..], &[9; 31]]).unwrap_err();
-    assert_eq!(short, BadStateKeys::TooShort { position: 2, length: 31 });
+    assert_eq!(short, StateKeysError::TooShort { position: 2, length: 31 });
     let twice = StateKeys::new([ONE, TWO, ONE]).unwrap_err();
-    assert_eq!(twice, BadStateKeys::Duplicate { position: 3, first: 1 });
+    assert_eq!(twice, StateKeysError::Duplicate { position: 3, first: 1 });
     assert!(StateKeys::new([[0; 32].as_slice(), &[0; 33]]).is_ok(), "zeros at the end make another key");
 }
 
@@ -83,15 +83,15 @@ fn keys_come_from_text() {
     let token = seal(&standard).seal(&call(), b"").unwrap();
     let another = URL_SAFE_NO_PAD.encode(THREE);
     assert!(seal(&format!(" {another}= ,\n{url_safe}")).open(&call(), &token).is_ok());
-    let in_variable = |bad| BadStateKeys::InVariable(Box::new(bad));
+    let in_variable = |bad| StateKeysError::InVariable(Box::new(bad));
     for (bad, why) in [
-        (String::new(), BadStateKeys::Blank),
-        (" ".to_owned(), BadStateKeys::Blank),
-        (format!("{standard},"), in_variable(BadStateKeys::TooShort { position: 2, length: 0 })),
-        ("c2hvcnQ".to_owned(), in_variable(BadStateKeys::TooShort { position: 1, length: 5 })),
-        (format!("{another},hunter2!{another}"), BadStateKeys::NotBase64 { position: 2 }),
-        (format!("{another},+-{another}"), BadStateKeys::NotBase64 { position: 2 }),
-        (format!("{standard},{url_safe}"), in_variable(BadStateKeys::Duplicate { position: 2, first: 1 })),
+        (String::new(), StateKeysError::Blank),
+        (" ".to_owned(), StateKeysError::Blank),
+        (format!("{standard},"), in_variable(StateKeysError::TooShort { position: 2, length: 0 })),
+        ("c2hvcnQ".to_owned(), in_variable(StateKeysError::TooShort { position: 1, length: 5 })),
+        (format!("{another},hunter2!{another}"), StateKeysError::NotBase64 { position: 2 }),
+        (format!("{another},+-{another}"), StateKeysError::NotBase64 { position: 2 }),
+        (format!("{standard},{url_safe}"), in_variable(StateKeysError::Duplicate { position: 2, first: 1 })),
     ] {
         let error = StateKeys::from_text(&bad).unwrap_err();
         assert_eq!(error, why);

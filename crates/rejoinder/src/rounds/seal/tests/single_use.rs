@@ -1,20 +1,20 @@
 //! States that may be redeemed once only.
 
-use rejoinder_core::BoxFuture;
+use crate::BoxFuture;
 
 use super::{
-    super::spent::{SpentInMemory, SpentStates},
+    super::spent::{MemoryReplayStore, ReplayStore},
     *,
 };
 use crate::BoxError;
 
-fn once(store: impl SpentStates + 'static) -> Seal {
+fn once(store: impl ReplayStore + 'static) -> Seal {
     Seal::new("shop", &StateOptions { spent: Some(Arc::new(store)), ..options(&[ONE]) }).unwrap()
 }
 
 #[tokio::test]
 async fn c29_a_state_is_redeemed_once() {
-    let seal = once(SpentInMemory::default());
+    let seal = once(MemoryReplayStore::default());
     let (token, other) = (seal.seal(&call(), b"1").unwrap(), seal.seal(&call(), b"1").unwrap());
     assert_eq!(seal.redeem(&call(), &token).await.unwrap().state, b"1");
     assert_eq!(refusal(seal.redeem(&call(), &token).await), Reason::Spent);
@@ -31,7 +31,7 @@ async fn without_a_store_a_state_is_redeemed_until_it_expires() {
 
 #[tokio::test]
 async fn a_state_for_another_call_is_not_spent_by_it() {
-    let seal = once(SpentInMemory::default());
+    let seal = once(MemoryReplayStore::default());
     let token = seal.seal(&call(), b"").unwrap();
     assert_eq!(refusal(seal.redeem(&Binding::new("tools/call", "sell", None), &token).await), Reason::Request);
     assert!(seal.redeem(&call(), &token).await.is_ok());
@@ -40,7 +40,7 @@ async fn a_state_for_another_call_is_not_spent_by_it() {
 #[tokio::test]
 async fn a_store_that_fails_redeems_nothing() {
     struct Down;
-    impl SpentStates for Down {
+    impl ReplayStore for Down {
         fn spend(&self, _: [u8; 16], _: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
             Box::pin(async { Err("the database is down".into()) })
         }
@@ -55,7 +55,7 @@ async fn a_store_that_fails_redeems_nothing() {
 #[tokio::test]
 async fn what_is_expired_is_forgotten_and_what_is_not_never_is() {
     let hands = Hands::new();
-    let store = SpentInMemory::at_most(2).with_clock(hands.clock());
+    let store = MemoryReplayStore::at_most(2).with_clock(hands.clock());
     let in_minutes = |minutes| hands.now() + Duration::from_mins(minutes);
     assert!(store.spend([1; 16], in_minutes(1)).await.unwrap());
     assert!(store.spend([2; 16], in_minutes(3)).await.unwrap());
@@ -75,7 +75,7 @@ async fn what_is_expired_is_forgotten_and_what_is_not_never_is() {
 #[tokio::test]
 async fn a_store_remembers_for_longer_than_any_clock_opens() {
     struct Until(Mutex<Option<SystemTime>>);
-    impl SpentStates for Arc<Until> {
+    impl ReplayStore for Arc<Until> {
         fn spend(&self, _: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
             *self.0.lock().unwrap() = Some(until);
             Box::pin(async { Ok(true) })
@@ -89,7 +89,7 @@ async fn a_store_remembers_for_longer_than_any_clock_opens() {
 
 #[test]
 fn of_many_at_once_one_redeems() {
-    let store = SpentInMemory::default();
+    let store = MemoryReplayStore::default();
     let until = SystemTime::now() + Duration::from_mins(1);
     let redeemed = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)

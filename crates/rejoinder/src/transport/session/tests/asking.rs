@@ -9,7 +9,7 @@ use super::{
     http::{Events, Http},
     pipe::Pipe,
 };
-use crate::Ending;
+use crate::CallEnd;
 
 /// A client with a session.
 pub(super) enum Client {
@@ -229,7 +229,7 @@ async fn a_call_that_is_taken_back_is_torn_down_as_cancelled() {
         assert_eq!(client.next("call").await["method"], "notifications/progress");
         client.send(json!({ "method": "notifications/cancelled", "params": { "requestId": "call" } })).await;
         until("what it deferred has run", || !fixture.seen.endings.lock().expect("no panic").is_empty()).await;
-        assert_eq!(std::mem::take(&mut *fixture.seen.endings.lock().expect("no panic")), [Ending::Cancelled]);
+        assert_eq!(std::mem::take(&mut *fixture.seen.endings.lock().expect("no panic")), [CallEnd::Cancelled]);
         client.still_answers().await;
     }
 }

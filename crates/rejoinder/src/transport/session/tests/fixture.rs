@@ -8,13 +8,13 @@ use std::{
     time::Duration,
 };
 
-use rejoinder_core::{
+use crate::{
     model::{self, JsonObject},
-    reply::IntoReply,
+    reply::IntoToolResult,
 };
 
 use crate::{
-    Completing, Confirmed, Ending, Field, Form, Tool,
+    CallEnd, CompletionRequest, ConfirmForm, Field, Form, Tool,
     prelude::*,
     server::{BuiltServer, Engine},
 };
@@ -24,7 +24,7 @@ use crate::{
 pub(super) struct Seen {
     pub(super) running: AtomicUsize,
     pub(super) dropped: AtomicUsize,
-    pub(super) endings: Mutex<Vec<Ending>>,
+    pub(super) endings: Mutex<Vec<CallEnd>>,
 }
 
 struct Running(Arc<Seen>);
@@ -59,7 +59,7 @@ pub(super) fn fixture() -> Fixture {
     let seen = Arc::new(Seen::default());
     let server = Server::new("fixture", "1.0.0")
         .instructions("Use it in tests.")
-        .provide_shared(Arc::clone(&seen))
+        .provide_arc(Arc::clone(&seen))
         .tools(tools![add, hold, ask_both])
         .tools(dynamic_tools(&seen))
         .prompts(prompts![greet])
@@ -71,7 +71,7 @@ pub(super) fn fixture() -> Fixture {
 pub(super) fn dynamic<F, R>(name: &'static str, body: impl Fn(JsonObject, Context) -> F + Send + Sync + 'static) -> Tool
 where
     F: Future<Output = R> + Send + 'static,
-    R: IntoReply,
+    R: IntoToolResult,
 {
     Tool::dynamic(model::Tool::new(name, "For a test.", JsonObject::new()), body)
 }
@@ -82,7 +82,7 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
         dynamic("emit", |arguments, ctx| async move {
             let who = arguments.get("who").and_then(|who| who.as_str()).unwrap_or("nobody").to_owned();
             for step in 1..=3 {
-                ctx.progress(f64::from(step)).of(3.0).message(who.clone()).await;
+                ctx.progress(f64::from(step)).total(3.0).message(who.clone()).await;
                 ctx.info(format!("{who} {step}")).await;
                 ctx.debug(format!("{who} debug {step}")).await;
                 tokio::task::yield_now().await;
@@ -102,19 +102,19 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
             async move {
                 let _running = running;
                 let what = arguments.get("what").and_then(|what| what.as_str()).unwrap_or("really").to_owned();
-                let answer: Confirmed = ctx.ask("sure", Ask::user(format!("{what}?"))).await?;
-                Ok::<_, ToolError>(format!("{what}: {}", answer.yes))
+                let answer: ConfirmForm = ctx.ask("sure", Ask::user(format!("{what}?"))).await?;
+                Ok::<_, CallError>(format!("{what}: {}", answer.yes))
             }
         }),
         dynamic("ask_much", |_, ctx| async move {
             let ask = async |number: usize| ctx.ask(&format!("sure {number}"), Ask::confirm("Sure?")).await;
             futures_util::future::try_join_all((0..32).map(ask)).await?;
-            Ok::<_, ToolError>("asked")
+            Ok::<_, CallError>("asked")
         }),
         dynamic("visit", |_, ctx| async move {
-            ctx.ask("first", Ask::visit("https://pay.example/1", "Pay here.")).await?;
-            ctx.ask("second", Ask::visit("https://pay.example/2", "And here.")).await?;
-            Ok::<_, ToolError>("paid")
+            ctx.ask("first", Ask::url("https://pay.example/1", "Pay here.")).await?;
+            ctx.ask("second", Ask::url("https://pay.example/2", "And here.")).await?;
+            Ok::<_, CallError>("paid")
         }),
         dynamic("leave", |_, ctx| async move {
             let stream = ctx.extension::<super::super::ReplyStream>().cloned().unwrap_or_default();
@@ -124,7 +124,7 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
         }),
         dynamic("fill", |_, ctx| async move {
             let form = Form::new().with(&Field::<String>::new("code").pattern("^[A-Z]{3}$"));
-            ctx.ask("code", Ask::form("Which code?", form, |content| Ok(content["code"].to_string()))).await
+            ctx.ask("code", Ask::dynamic_form("Which code?", form, |content| Ok(content["code"].to_string()))).await
         }),
         dynamic("choose", |_, ctx| async move {
             let form = Form::new()
@@ -132,26 +132,26 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
                 .with(&Field::<String>::new("name").pattern("^[a-z]+$").min_length(2).default("tea"))
                 .with(&Field::<u8>::new("count").max(9).default(1))
                 .with(&Field::<bool>::new("gift").default(false));
-            ctx.ask("choose", Ask::form("Which?", form, |content| Ok(content["size"].to_string()))).await
+            ctx.ask("choose", Ask::dynamic_form("Which?", form, |content| Ok(content["size"].to_string()))).await
         }),
         dynamic("choose_several", |arguments, ctx| async move {
             let form = Form::new().with(&Field::<Vec<Size>>::new("sizes"));
-            let ask = Ask::form("Which ones?", form, |content| Ok(content["sizes"].to_string()));
-            let ask = if arguments.contains_key("fallback") { ask.or_if_unsupported("any".to_owned()) } else { ask };
+            let ask = Ask::dynamic_form("Which ones?", form, |content| Ok(content["sizes"].to_string()));
+            let ask = if arguments.contains_key("fallback") { ask.fallback("any".to_owned()) } else { ask };
             ctx.ask("several", ask).await
         }),
         dynamic("folders", |_, ctx| async move {
             let roots = ctx.ask("folders", Ask::roots()).await?;
-            Ok::<_, ToolError>(roots.roots.len().to_string())
+            Ok::<_, CallError>(roots.roots.len().to_string())
         }),
         dynamic("panic", |_, _| async move {
             if true {
                 panic!("on purpose");
             }
         }),
-        dynamic("told", |_, _| async { Err::<(), _>(ToolError::new("try another")) }),
-        dynamic("hidden", |_, _| async { Err::<(), _>(ToolError::hidden("the password is 123")) }),
-        dynamic("protocol", |_, _| async { Err::<(), _>(ToolError::protocol(-30001, "not today", None)) }),
+        dynamic("told", |_, _| async { Err::<(), _>(CallError::new("try another")) }),
+        dynamic("hidden", |_, _| async { Err::<(), _>(CallError::internal("the password is 123")) }),
+        dynamic("protocol", |_, _| async { Err::<(), _>(CallError::protocol(-30001, "not today", None)) }),
         dynamic("facts", |_, ctx| async move {
             let client = ctx.client().map(|client| client.name);
             serde_json::json!({ "era": format!("{:?}", ctx.era()), "version": ctx.protocol_version(),
@@ -202,7 +202,7 @@ async fn ask_both(#[resolve(tea)] tea: bool, #[resolve(milk)] milk: bool) -> Str
     format!("{tea} {milk}")
 }
 
-async fn names(completing: Completing) -> Vec<String> {
+async fn names(completing: CompletionRequest) -> Vec<String> {
     assert_ne!(completing.value, "panic", "on purpose");
     ["ada", "adam", "bob"].into_iter().filter(|name| name.starts_with(&completing.value)).map(Into::into).collect()
 }
@@ -219,9 +219,9 @@ async fn readme() -> &'static str {
 }
 
 #[resource("files://{path}")]
-async fn file(path: String) -> Result<String, ToolError> {
+async fn file(path: String) -> Result<String, CallError> {
     if path == "gone" {
-        return Err(ToolError::new("it was deleted"));
+        return Err(CallError::new("it was deleted"));
     }
     Ok(path)
 }

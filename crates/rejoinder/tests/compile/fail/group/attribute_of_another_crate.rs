@@ -6,7 +6,7 @@ mod other {
 
 struct Shop;
 
-#[group]
+#[handlers]
 impl Shop {
     #[rejoinder::tool]
     fn buy(&self) {}

@@ -2,7 +2,7 @@ use rejoinder::prelude::*;
 
 struct Shop<T>(T);
 
-#[group]
+#[handlers]
 impl<T: ToString> Shop<T> {
     #[tool]
     fn buy(&self) -> String {

@@ -2,7 +2,7 @@ use rejoinder::prelude::*;
 
 struct Shop;
 
-#[group]
+#[handlers]
 impl Shop {
     #[resolver]
     fn load<T: Default>() -> T {

@@ -2,7 +2,7 @@ use rejoinder::prelude::*;
 
 struct Shop;
 
-#[group]
+#[handlers]
 impl Shop {
     fn price(&self) -> u32 {
         3

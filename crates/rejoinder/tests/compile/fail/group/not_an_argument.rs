@@ -3,7 +3,7 @@ use rejoinder::prelude::*;
 struct Db;
 struct Shop;
 
-#[group]
+#[handlers]
 impl Shop {
     #[tool]
     fn buy(&self, db: Db) -> String {

@@ -1,6 +1,6 @@
 use rejoinder::prelude::*;
 
-#[group]
+#[handlers]
 fn buy() -> String {
     String::new()
 }

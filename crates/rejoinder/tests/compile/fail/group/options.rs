@@ -2,7 +2,7 @@ use rejoinder::prelude::*;
 
 struct Shop;
 
-#[group(tools = "more", prompt = more_prompts, resources = more_resources)]
+#[handlers(tools = "more", prompt = more_prompts, resources = more_resources)]
 impl Shop {
     #[tool]
     fn buy(&self) {}

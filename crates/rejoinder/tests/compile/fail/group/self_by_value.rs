@@ -2,7 +2,7 @@ use rejoinder::prelude::*;
 
 struct Shop(u32);
 
-#[group]
+#[handlers]
 impl Shop {
     #[tool]
     fn buy(self) -> u32 {

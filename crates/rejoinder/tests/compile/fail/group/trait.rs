@@ -6,7 +6,7 @@ trait Sells {
     fn buy(&self) -> String;
 }
 
-#[group]
+#[handlers]
 impl Sells for Shop {
     #[tool]
     fn buy(&self) -> String {

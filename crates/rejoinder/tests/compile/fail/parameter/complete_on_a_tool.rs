@@ -1,8 +1,8 @@
 use rejoinder::prelude::*;
 
-use rejoinder::Completing;
+use rejoinder::CompletionRequest;
 
-async fn words(_: Completing) -> Vec<String> {
+async fn words(_: CompletionRequest) -> Vec<String> {
     Vec::new()
 }
 

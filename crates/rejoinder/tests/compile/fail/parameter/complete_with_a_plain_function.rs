@@ -1,8 +1,8 @@
 use rejoinder::prelude::*;
 
-use rejoinder::Completing;
+use rejoinder::CompletionRequest;
 
-fn words(_: Completing) -> Vec<String> {
+fn words(_: CompletionRequest) -> Vec<String> {
     Vec::new()
 }
 

@@ -4,7 +4,7 @@ struct Shop {
     name: String,
 }
 
-#[group]
+#[handlers]
 impl Shop {
     #[tool]
     fn name(&self) -> &str {

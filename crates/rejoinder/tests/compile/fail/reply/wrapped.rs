@@ -2,10 +2,10 @@ use rejoinder::prelude::*;
 
 struct Sum(i64);
 
-type Replied<T> = Result<Reply<T>, ToolError>;
+type Replied<T> = Result<Reply<T>, CallError>;
 
 #[tool]
-fn sum(a: i64) -> Result<Sum, ToolError> {
+fn sum(a: i64) -> Result<Sum, CallError> {
     Ok(Sum(a))
 }
 
@@ -15,7 +15,7 @@ fn carried(a: i64) -> Replied<Json<Sum>> {
 }
 
 #[prompt]
-fn prompted(a: i64) -> Result<Json<i64>, ToolError> {
+fn prompted(a: i64) -> Result<Json<i64>, CallError> {
     Ok(Json(a))
 }
 

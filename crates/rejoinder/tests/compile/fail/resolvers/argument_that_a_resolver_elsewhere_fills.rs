@@ -33,7 +33,7 @@ fn generic(#[resolve(loaded::<String>)] name: String, #[resolve(greeting)] greet
 
 struct Desk;
 
-#[group]
+#[handlers]
 impl Desk {
     #[resolver]
     fn user(&self) -> String {

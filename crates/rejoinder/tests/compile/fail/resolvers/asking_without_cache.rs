@@ -6,7 +6,7 @@ struct Name {
 }
 
 #[resolver(cache = false)]
-fn who() -> Result<Ask<Name>, ToolError> {
+fn who() -> Result<Ask<Name>, CallError> {
     Ok(Ask::user("Who?"))
 }
 

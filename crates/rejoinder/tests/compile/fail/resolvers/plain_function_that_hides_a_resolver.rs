@@ -80,7 +80,7 @@ mod imported_beside_a_glob {
 
     struct Shop;
 
-    #[group]
+    #[handlers]
     impl Shop {
         #[resolver]
         fn doubled(&self, #[resolve(size)] size: usize) -> usize {

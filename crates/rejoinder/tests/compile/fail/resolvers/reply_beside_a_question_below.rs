@@ -10,10 +10,10 @@ fn twice(#[resolve(sure)] sure: bool) -> u8 {
     u8::from(sure) * 2
 }
 
-type Replied = Result<Reply<u8>, ToolError>;
+type Replied = Result<Reply<u8>, CallError>;
 
 #[prompt]
-async fn plan(#[resolve(twice)] twice: u8) -> Result<Reply<String>, ToolError> {
+async fn plan(#[resolve(twice)] twice: u8) -> Result<Reply<String>, CallError> {
     Ok(Reply::done(twice.to_string()))
 }
 

@@ -1,7 +1,7 @@
 use rejoinder::prelude::*;
 
 #[tool]
-async fn restart(rounds: Rounds) -> Result<String, ToolError> {
+async fn restart(rounds: Rounds) -> Result<String, CallError> {
     Ok(format!("{:?}", rounds.state::<u8>()))
 }
 

@@ -8,7 +8,7 @@ fn size() -> Cell<usize> {
 }
 
 #[resolver]
-async fn name() -> Result<Ask<Rc<str>>, ToolError> {
+async fn name() -> Result<Ask<Rc<str>>, CallError> {
     Ok(Ask::known("Ada".into()))
 }
 

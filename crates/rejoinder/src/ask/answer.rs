@@ -1,0 +1,82 @@
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Outcome, RawAnswer, Roots, Sample};
+use crate::form::Elicit;
+
+/// An answer that cannot be used, and why, in words for whoever gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerError(pub String);
+
+/// What an answer can be read as.
+pub trait Answer: Sized + Send + Sync + 'static {
+    /// Reads it from what the client sent.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError>;
+}
+
+/// The user was sent to a page, and agreed to go. What happened there is for the server to find out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UrlVisited;
+
+/// Takes apart what `elicitation/create` answers; what is accepted is read by `content`.
+///
+/// An accepted form without content is one in which nothing was filled in: it need not be.
+pub(super) fn elicited<T>(
+    answer: &RawAnswer,
+    content: impl FnOnce(&Map<String, Value>) -> Result<T, AnswerError>,
+) -> Result<Outcome<T>, AnswerError> {
+    let other = match answer {
+        RawAnswer::Filled(filled) => return content(filled).map(Outcome::Accepted),
+        RawAnswer::Other(other) => other,
+    };
+    match other.get("action").and_then(Value::as_str) {
+        Some("accept") => match other.get("content") {
+            None | Some(Value::Null) => content(&Map::new()),
+            Some(Value::Object(filled)) => content(filled),
+            Some(_) => Err(AnswerError("the content of a form is an object".to_owned())),
+        }
+        .map(Outcome::Accepted),
+        Some("decline") => Ok(Outcome::Declined),
+        Some("cancel") => Ok(Outcome::Cancelled),
+        _ => Err(AnswerError("the answer must accept, decline or cancel".to_owned())),
+    }
+}
+
+impl<T: Elicit> Answer for T {
+    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+        elicited(answer, |content| T::read(content).map_err(|errors| AnswerError(errors.to_string())))
+    }
+}
+
+impl Answer for UrlVisited {
+    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+        elicited(answer, |_| Ok(Self))
+    }
+}
+
+impl Answer for Sample {
+    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+        let sample = read_as(answer).map(Outcome::Accepted);
+        sample.ok_or_else(|| AnswerError("the answer is no sample of a model".to_owned()))
+    }
+}
+
+impl Answer for Roots {
+    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+        let local =
+            read_as(answer).filter(|roots: &Self| roots.roots.iter().all(|root| root.uri.starts_with("file://")));
+        local.map(Outcome::Accepted).ok_or_else(|| AnswerError("the answer is no list of `file://` roots".to_owned()))
+    }
+}
+
+/// Reads what is no form.
+fn read_as<T: DeserializeOwned>(answer: &RawAnswer) -> Option<T> {
+    match answer {
+        RawAnswer::Filled(_) => None,
+        RawAnswer::Other(answer) => T::deserialize(answer).ok(),
+    }
+}

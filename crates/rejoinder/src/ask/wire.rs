@@ -1,0 +1,105 @@
+//! What clients are asked for besides forms: their model, and their roots.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// What is asked of the client's model.
+///
+/// ```
+/// use rejoinder::Sampling;
+///
+/// let haiku = Sampling::new("Write a haiku about the sea.").max_tokens(60).system("You are a poet.");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sampling(Map<String, Value>);
+
+impl Sampling {
+    /// One message of the user, and at most a thousand tokens in reply.
+    pub fn new(text: impl Into<String>) -> Self {
+        let message = json!({ "role": "user", "content": { "type": "text", "text": text.into() } });
+        Self(Map::from_iter([("messages".into(), json!([message])), ("maxTokens".into(), json!(1000))]))
+    }
+
+    /// The most tokens that the reply may have.
+    #[must_use]
+    pub fn max_tokens(self, tokens: u32) -> Self {
+        self.with("maxTokens", tokens.into())
+    }
+
+    /// The system prompt.
+    #[must_use]
+    pub fn system(self, prompt: impl Into<String>) -> Self {
+        self.with("systemPrompt", prompt.into().into())
+    }
+
+    /// How much chance there is in the reply.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        self.with("temperature", temperature.into())
+    }
+
+    /// Any other field of `sampling/createMessage`, as the protocol names it: `tools`, `toolChoice`, `modelPreferences`.
+    #[must_use]
+    pub fn with(mut self, field: impl Into<String>, value: Value) -> Self {
+        self.0.insert(field.into(), value);
+        self
+    }
+
+    pub(super) fn params(&self) -> &Map<String, Value> {
+        &self.0
+    }
+
+    pub(super) fn has_tools(&self) -> bool {
+        self.0.contains_key("tools") || self.0.contains_key("toolChoice")
+    }
+
+    pub(super) fn has_context(&self) -> bool {
+        self.0.get("includeContext").is_some_and(|context| context != "none")
+    }
+}
+
+/// What the client's model said.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Sample {
+    /// Which model it was.
+    pub model: String,
+    /// Who speaks, usually `assistant`.
+    pub role: String,
+    /// What it said: one content block, or a list of them.
+    pub content: Value,
+    /// Why it stopped.
+    #[serde(default)]
+    pub stop_reason: Option<String>,
+}
+
+impl Sample {
+    /// All text of it.
+    pub fn text(&self) -> String {
+        let blocks = match &self.content {
+            Value::Array(blocks) => blocks.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        blocks.iter().filter_map(|block| block.get("text")?.as_str()).collect()
+    }
+}
+
+/// The folders that the client works in.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Roots {
+    /// Each of them.
+    pub roots: Vec<Root>,
+}
+
+/// A folder that the client works in.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Root {
+    /// Where it is: `file:///..`.
+    pub uri: String,
+    /// What people call it.
+    #[serde(default)]
+    pub name: Option<String>,
+}

@@ -1,0 +1,254 @@
+//! One call and what it knows.
+
+mod argument;
+mod argument_set;
+mod bad_arguments;
+mod default;
+mod deferred;
+mod dependencies;
+mod facts;
+mod members;
+mod missing;
+mod outbox;
+mod param;
+mod parking;
+mod slot;
+mod steps;
+mod texts;
+mod turns;
+mod unknown;
+mod whole;
+
+use std::{
+    any::Any,
+    fmt,
+    sync::{Arc, OnceLock, atomic::AtomicBool},
+};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    ask::{Carrier, Question},
+    error::CallError,
+    graph::{Doubles, Ran, Unasked},
+};
+
+pub use argument::Argument;
+pub use argument_set::ReadParams;
+pub(crate) use argument_set::{ArgumentSet, read_arguments};
+pub(crate) use argument_set::{REQUIRED, path};
+pub(crate) use bad_arguments::BadArguments;
+pub use default::{Default, DefaultOf, HasDefault, Shown};
+pub use deferred::CallEnd;
+pub(crate) use dependencies::Dependencies;
+pub(crate) use facts::{ClientInfo, ProgressToken};
+pub use facts::{Era, Level, RequestInfo};
+pub(crate) use members::Members;
+pub(crate) use outbox::{Emitted, Outbox};
+pub(crate) use param::Complete;
+pub use param::{Completes, CompletionRequest, Param};
+pub(crate) use slot::Slot;
+pub(crate) use texts::Texts;
+pub(crate) use turns::{Turn, Turns};
+pub(crate) use unknown::Unknown;
+
+/// One call, as everything that runs for it shares it.
+///
+/// Cheap to clone. When the call is over, however it ended, its cancellation token is cancelled.
+#[derive(Clone)]
+pub struct Call(Arc<Inner>);
+
+struct Inner {
+    facts: RequestInfo,
+    dependencies: Arc<Dependencies>,
+    outbox: Outbox,
+    carrier: OnceLock<Arc<dyn Carrier>>,
+    new_carrier: Option<fn() -> Arc<dyn Carrier>>,
+    parked: AtomicBool,
+    steps: steps::Steps,
+    deferred: deferred::Stack,
+    // Made when somebody first asks for it: most calls never do.
+    cancelled: OnceLock<CancellationToken>,
+}
+
+impl Call {
+    /// Starts a call.
+    pub fn new(facts: RequestInfo, dependencies: Arc<Dependencies>) -> Self {
+        Self::carried(facts, dependencies, Carriage::Nobody)
+    }
+
+    /// Starts a call whose questions travel this way.
+    pub fn carried(facts: RequestInfo, dependencies: Arc<Dependencies>, carriage: Carriage) -> Self {
+        let (carrier, new_carrier) = match carriage {
+            Carriage::Nobody => (OnceLock::new(), None),
+            Carriage::With(carrier) => (OnceLock::from(carrier), None),
+            Carriage::Fresh(new) => (OnceLock::new(), Some(new)),
+        };
+        Self(Arc::new(Inner {
+            facts,
+            dependencies,
+            outbox: Outbox::default(),
+            carrier,
+            new_carrier,
+            parked: AtomicBool::new(false),
+            steps: steps::Steps::default(),
+            deferred: deferred::Stack::default(),
+            cancelled: OnceLock::new(),
+        }))
+    }
+
+    /// How the call's questions travel, if there is anybody to ask.
+    pub fn carrier(&self) -> Option<&dyn Carrier> {
+        match (self.0.carrier.get(), self.0.new_carrier) {
+            (Some(carrier), _) => Some(&**carrier),
+            (None, Some(new)) => Some(&**self.0.carrier.get_or_init(new)),
+            (None, None) => None,
+        }
+    }
+
+    /// Takes the author's mistake that ends the call, if one was noted: it is not the function's to swallow.
+    pub fn take_mistake(&self) -> Option<CallError> {
+        // Whoever has asked nothing has no carrier yet, and needs none for this.
+        self.0.carrier.get()?.take_mistake()
+    }
+
+    /// The client cannot be asked under that key; a test that watches is told what it is.
+    pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: CallError) -> CallError {
+        if let Some(ran) = self.extension::<Ran>() {
+            ran.note_unasked(Unasked { key: key.to_owned(), question: question.clone(), is_typed });
+        }
+        refused
+    }
+
+    /// A call of nobody, for tests of what only needs one to exist.
+    pub fn detached() -> Self {
+        Self::new(RequestInfo::default(), Arc::default())
+    }
+
+    /// What the request said of itself.
+    pub fn facts(&self) -> &RequestInfo {
+        &self.0.facts
+    }
+
+    /// Where the call's notifications wait for the transport.
+    pub fn outbox(&self) -> &Outbox {
+        &self.0.outbox
+    }
+
+    /// A provided service.
+    pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.dependencies.get::<T>()
+    }
+
+    /// What stands in for resolvers, in a test.
+    pub(crate) fn doubles(&self) -> Option<&Doubles> {
+        self.0.dependencies.doubles()
+    }
+
+    /// The value of a request header, if there is one and it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.0.facts.headers()?.get(name)?.to_str().ok()
+    }
+
+    /// Something that a layer in front of the server attached to the HTTP request.
+    pub fn extension<T: Any + Send + Sync + Clone>(&self) -> Option<&T> {
+        self.0.facts.extensions()?.get::<T>()
+    }
+
+    /// Cancelled when the client gave up or the call is over.
+    pub fn cancellation(&self) -> &CancellationToken {
+        let token = self.0.cancelled.get_or_init(CancellationToken::new);
+        if self.is_over() {
+            token.cancel();
+        }
+        token
+    }
+
+    /// Whether the call has ended.
+    pub fn is_over(&self) -> bool {
+        self.0.outbox.is_closed()
+    }
+
+    /// Ends the call: from now on it emits nothing, and its cancellation token is cancelled.
+    pub fn end(&self) {
+        // Before the look at the token, so that whoever makes one meanwhile sees that it is over.
+        self.0.outbox.close();
+        if let Some(token) = self.0.cancelled.get() {
+            token.cancel();
+        }
+    }
+
+    /// Ends the call when the guard is dropped.
+    pub fn end_on_drop(&self) -> EndOnDrop {
+        EndOnDrop(self.clone())
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call").field("facts", &self.0.facts).finish_non_exhaustive()
+    }
+}
+
+/// How a call's questions travel.
+pub enum Carriage {
+    /// There is nobody to ask.
+    Nobody,
+    /// With this carrier.
+    With(Arc<dyn Carrier>),
+    /// With a carrier that is made when something is first asked: most calls ask nothing.
+    Fresh(fn() -> Arc<dyn Carrier>),
+}
+
+impl fmt::Debug for Carriage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Carriage")
+    }
+}
+
+/// Ends its call when it is dropped; see [`Call::end_on_drop`].
+#[derive(Debug)]
+pub struct EndOnDrop(Call);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::{
+        ask::{Ask, NextRound},
+        error::CallErrorKind,
+        inject::{Context, FromCall},
+    };
+
+    #[test]
+    fn who_asks_for_the_token_when_the_call_is_over_gets_one_that_is_cancelled() {
+        let call = Call::detached();
+        let before = call.cancellation().clone();
+        assert!(!before.is_cancelled() && !call.is_over());
+        call.end();
+        assert!(before.is_cancelled() && call.is_over());
+        let late = Call::detached();
+        late.end();
+        assert!(late.cancellation().is_cancelled());
+    }
+
+    #[test]
+    fn where_nobody_can_be_asked_the_client_is_told_so() {
+        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
+        let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default());
+        let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
+        let asked = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
+        let by_hand = call.next_round::<()>(NextRound::default()).now_or_never().expect("nor here").unwrap_err();
+        let told = "there is nobody to ask: this call has no client behind it; in a test, `testing::Client` is one";
+        for error in [asked, by_hand] {
+            assert!(matches!(error.kind(), CallErrorKind::Told(text) if text == told), "{error}");
+        }
+    }
+}

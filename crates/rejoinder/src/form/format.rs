@@ -1,0 +1,198 @@
+//! What a text can be asked to look like. Written by hand: MCP has four formats, and none of them needs a library.
+
+/// What a text must look like. MCP has these four.
+///
+/// ```
+/// use rejoinder::Format;
+///
+/// assert!(Format::Date.fits("2024-02-29"));
+/// assert!(!Format::Date.fits("2023-02-29"));
+/// assert!(Format::DateTime.fits("2026-01-31T14:30:00.5+01:00"));
+/// assert!(Format::Email.fits("ada@example.com"));
+/// assert!(!Format::Uri.fits("example.com"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `email`: an address, by the rule that browsers apply to theirs, with letters of any script.
+    Email,
+    /// `uri`: with its scheme.
+    Uri,
+    /// `date`: a day of the calendar, `2026-01-31`.
+    Date,
+    /// `date-time`: RFC 3339, `2026-01-31T14:30:00Z`.
+    DateTime,
+}
+
+impl Format {
+    /// Its name in JSON Schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Uri => "uri",
+            Self::Date => "date",
+            Self::DateTime => "date-time",
+        }
+    }
+
+    pub(super) fn expected(self) -> &'static str {
+        match self {
+            Self::Email => "an email address",
+            Self::Uri => "a URL such as `https://example.com`",
+            Self::Date => "a date such as `2026-01-31`",
+            Self::DateTime => "a date and time such as `2026-01-31T14:30:00Z`",
+        }
+    }
+
+    /// Whether a text has it.
+    pub fn fits(self, text: &str) -> bool {
+        match self {
+            Self::Email => is_email(text),
+            Self::Uri => is_uri(text),
+            Self::Date => is_date(text),
+            Self::DateTime => is_date_time(text),
+        }
+    }
+}
+
+fn is_email(text: &str) -> bool {
+    let Some((local, domain)) = text.split_once('@') else { return false };
+    let local_fits = |c: char| c.is_alphanumeric() || ".!#$%&'*+/=?^_`{|}~-".contains(c);
+    let label_fits = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.chars().all(|c| c.is_alphanumeric() || c == '-')
+    };
+    !local.is_empty() && local.chars().all(local_fits) && domain.split('.').all(label_fits)
+}
+
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let scheme_fits = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(scheme_fits)
+        && !rest.trim_start_matches('/').is_empty()
+        && !rest.chars().any(|c| c.is_whitespace() || c.is_control() || "<>\"".contains(c))
+}
+
+fn is_date(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let (Some(year), Some(month), Some(day), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let (Some(year), Some(month), Some(day)) = (digits(year, 4), digits(month, 2), digits(day, 2)) else {
+        return false;
+    };
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+fn is_date_time(text: &str) -> bool {
+    let Some((date, time)) = text.split_once(['T', 't']) else { return false };
+    let Some(zone) = time.find(['Z', 'z', '+', '-']) else { return false };
+    let (time, zone) = time.split_at(zone);
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let zone_fits = match zone.strip_prefix(['+', '-']) {
+        Some(offset) => is_clock(offset, &[23, 59]),
+        None => zone.len() == 1,
+    };
+    let fraction_fits = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
+    // A minute with a leap second has 61.
+    is_date(date) && is_clock(time, &[23, 59, 60]) && fraction_fits && zone_fits
+}
+
+/// Two digits each, with colons between, none greater than it can be.
+fn is_clock(text: &str, greatest: &[u32]) -> bool {
+    let mut parts = text.split(':');
+    let fits = |greatest: &u32| parts.next().and_then(|part| digits(part, 2)).is_some_and(|part| part <= *greatest);
+    greatest.iter().all(fits) && parts.next().is_none()
+}
+
+fn digits(text: &str, length: usize) -> Option<u32> {
+    (text.len() == length && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(format: Format, fitting: &[&str], others: &[&str]) {
+        for text in fitting {
+            assert!(format.fits(text), "{text} is {}", format.expected());
+        }
+        for text in others {
+            assert!(!format.fits(text), "{text} is not {}", format.expected());
+        }
+    }
+
+    #[test]
+    fn email() {
+        let fitting = ["a@b.c", "ada.lovelace+x@example.co.uk", "root@localhost", "jörg@müller.de"];
+        let others = ["", "a", "@b.c", "a@", "a@b@c.d", "a b@c.d", "a@b..c", "a@-b.c", "a@b-.c", "<a@b.c>", "a@b.c\n"];
+        check(Format::Email, &fitting, &others);
+    }
+
+    #[test]
+    fn uri() {
+        let fitting = ["https://example.com", "mailto:a@b.c", "urn:isbn:0451450523", "file:///etc/hosts", "x+y-z.1:a"];
+        let others = ["", "example.com", "//example.com", "https:", "https://", "1a:b", ":a", "a b:c", "https://a b"];
+        check(Format::Uri, &fitting, &others);
+    }
+
+    #[test]
+    fn date() {
+        let fitting = ["2026-01-31", "2024-02-29", "2000-02-29", "0000-02-29", "9999-12-31"];
+        let others = [
+            "",
+            "2026-1-31",
+            "2026-00-10",
+            "2026-13-01",
+            "2026-04-31",
+            "2023-02-29",
+            "1900-02-29",
+            "2026-01-00",
+            "20260131",
+            "2026-01-31T00:00:00Z",
+            "+026-01-31",
+            "2026-01-31-",
+            "２026-01-31",
+        ];
+        check(Format::Date, &fitting, &others);
+    }
+
+    #[test]
+    fn date_time() {
+        let fitting = [
+            "2026-01-31T14:30:00Z",
+            "2026-01-31t14:30:00z",
+            "2026-01-31T14:30:00.123456789Z",
+            "2026-01-31T14:30:00+01:00",
+            "2026-01-31T14:30:00-23:59",
+            "2016-12-31T23:59:60Z",
+        ];
+        let others = [
+            "",
+            "2026-01-31",
+            "2026-01-31T14:30:00",
+            "2026-01-31 14:30:00Z",
+            "2026-01-31T24:00:00Z",
+            "2026-01-31T14:60:00Z",
+            "2026-01-31T14:30:61Z",
+            "2026-01-31T14:30Z",
+            "2026-01-31T14:30:00.Z",
+            "2026-01-31T14:30:00+1:00",
+            "2026-01-31T14:30:00+24:00",
+            "2026-01-31T14:30:00ZZ",
+            "2026-02-30T14:30:00Z",
+            "2026-01-31T14:30:00+01:00:00",
+        ];
+        check(Format::DateTime, &fitting, &others);
+    }
+}

@@ -1,0 +1,224 @@
+//! Resolvers of a tool that is made at run time: checked when its server is built, in the words of the compiler's checks.
+
+use std::{
+    any::{Any, TypeId},
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt,
+};
+
+use futures_util::future::try_join_all;
+use rmcp::model::JsonObject;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{
+    Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Report, Resolver, Settled, Walk,
+    check::tell_asking, unknown::tell_unknown, unless_over,
+};
+use crate::{
+    BoxFuture,
+    ask::Outcome,
+    call::{BadArguments, Call, path},
+    error::Halt,
+    inject::Need,
+    schema::generator,
+};
+
+/// The resolvers that a tool needs before its function is called.
+#[derive(Clone, Default)]
+pub(crate) struct Resolvers {
+    edges: Vec<Edge>,
+    get: Vec<Get>,
+}
+
+type Get = for<'a> fn(&'a Walk<'a>) -> BoxFuture<'a, Result<Option<Value>, Halt>>;
+
+/// A resolver, an argument that it takes by name, and how that is found.
+type Taken = (&'static Node, &'static NodeArgument<'static>, ByName);
+
+/// A resolver, and its outcome.
+type Value = (TypeId, Box<dyn Any + Send + Sync>);
+
+/// What the resolvers of a call made.
+#[derive(Default)]
+pub(crate) struct Resolved(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
+
+impl Resolvers {
+    /// Adds one whose value the function cannot do without.
+    pub(crate) fn add<R: Resolver>(&mut self) {
+        let node = R::instance().node;
+        self.edges.push(Edge { parameter: node.name, written: node.returns, node, instance: R::instance });
+        self.get.push(|walk| {
+            Box::pin(async move {
+                let settled = unless_over(walk.get::<R>().await, false, R::instance().node.name)?;
+                let is_there = accepted(&settled).is_some();
+                Ok(is_there.then(|| (TypeId::of::<R>(), Box::new(settled) as _)))
+            })
+        });
+    }
+
+    /// Their places in the graph.
+    pub(crate) fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// What they need to have been provided.
+    pub(crate) fn needs(&self) -> Vec<(&'static str, Need)> {
+        super::needs_below(Vec::new(), &self.edges)
+    }
+
+    /// Everything that is wrong with them in a tool of that name and schema.
+    pub(crate) fn mistakes(&self, tool: &str, schema: &JsonObject, by_hand: bool) -> Vec<String> {
+        let properties = schema.get("properties").and_then(|properties| properties.as_object());
+        let types: BTreeMap<&str, String> =
+            properties.into_iter().flatten().map(|(name, of)| (&**name, ty(of))).collect();
+        let argument = |(name, written)| NodeArgument { name, written, is_argument: true };
+        let arguments: Vec<_> = types.iter().map(|(name, ty)| argument((*name, ty.as_str()))).collect();
+        let item = ItemNode { kind: "tool", name: tool, arguments: &arguments, edges: &self.edges, by_hand };
+        let mut mistakes = Vec::new();
+        // What several resolvers take and the tool does not have is one mistake.
+        let (mut asking, mut unknown, mut wrong) = (HashSet::new(), HashSet::new(), HashSet::new());
+        for node in self.instances().into_iter().map(|instance| instance.node) {
+            for argument in node.arguments.iter().filter(|argument| unknown.insert(argument.name)) {
+                mistakes.extend(said(|report| tell_unknown(&item, node, argument, report)));
+            }
+            if by_hand && asking.insert(node.id) {
+                mistakes.extend(said(|report| tell_asking(&item, node, report)));
+            }
+        }
+        mistakes.extend(self.arguments().into_iter().filter_map(|(node, argument, by_name)| {
+            let sent = types.get(argument.name)?;
+            let taken = ty(&(by_name.schema)(&mut generator(|settings| settings.for_deserialize())));
+            let fits = *sent == taken
+                || sent == "any"
+                || taken == "any"
+                || (sent, &*taken) == (&"integer".to_owned(), "number");
+            let NodeArgument { name, written, .. } = argument;
+            (!fits && wrong.insert((name, written))).then(|| {
+                format!(
+                    "the argument `{name}` is a `{sent}`, and resolver `{}` ({}) takes it as a `{written}`",
+                    node.name, node.at
+                )
+            })
+        }));
+        mistakes
+    }
+
+    /// Each of them, and each that one of them needs.
+    fn instances(&self) -> Vec<&'static Instance> {
+        fn add(edges: &[Edge], seen: &mut HashSet<TypeId>, found: &mut Vec<&'static Instance>) {
+            for instance in edges.iter().map(|edge| (edge.instance)()) {
+                if seen.insert((instance.type_id)()) {
+                    found.push(instance);
+                    add(instance.edges, seen, found);
+                }
+            }
+        }
+        let (mut seen, mut found) = (HashSet::new(), Vec::new());
+        add(&self.edges, &mut seen, &mut found);
+        found
+    }
+
+    /// The arguments that they take by name, and which of them does.
+    fn arguments(&self) -> Vec<Taken> {
+        let taken = |instance: &'static Instance| {
+            let arguments = instance.node.arguments.iter().zip(instance.by_name);
+            let arguments = arguments.filter(|(argument, _)| argument.is_argument);
+            arguments.filter_map(|(argument, by_name)| Some((instance.node, argument, by_name()?)))
+        };
+        self.instances().into_iter().flat_map(taken).collect()
+    }
+
+    /// Reads the arguments that they take by name.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with them.
+    pub(crate) fn read(&self, sent: &JsonObject) -> Result<Named, BadArguments> {
+        let (mut named, mut bad) = (Named::default(), BadArguments::default());
+        // Several resolvers may take one argument: what is wrong with it is told once.
+        let mut told = HashSet::new();
+        for (_, NodeArgument { name, .. }, by_name) in self.arguments() {
+            let json: Option<Box<RawValue>> = sent.get(*name).and_then(|value| to_raw_value(value).ok());
+            match (by_name.read)(json.as_deref()) {
+                Ok(value) => {
+                    named.0.insert((*name, (*value).type_id()), value);
+                }
+                Err((below, reason)) => {
+                    let field = path(name, &below);
+                    if told.insert(field.clone()) {
+                        bad.push(field, reason);
+                    }
+                }
+            }
+        }
+        if bad.0.is_empty() { Ok(named) } else { Err(bad) }
+    }
+
+    /// Runs them.
+    ///
+    /// # Errors
+    ///
+    /// What stopped one of them, or that an answer is still out.
+    pub(crate) async fn resolve(&self, call: &Call, arguments: &Named) -> Result<Resolved, Halt> {
+        let keys = Keys::of(&self.edges);
+        let walk = Walk::new(call, arguments, &(), &keys);
+        let values = try_join_all(self.get.iter().map(|get| get(&walk))).await?;
+        let values: Option<HashMap<_, _>> = values.into_iter().collect();
+        values.map(Resolved).ok_or(Halt::Pending)
+    }
+}
+
+/// What a check has to say, if anything.
+fn said(check: impl FnOnce(&mut Report)) -> Option<String> {
+    let mut report = Report::new();
+    check(&mut report);
+    report.failed().then(|| report.as_str().to_owned())
+}
+
+/// The type of a schema, as far as one word says it.
+fn ty(schema: &serde_json::Value) -> String {
+    schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any").to_owned()
+}
+
+fn accepted<T>(settled: &Settled<T>) -> Option<&T> {
+    match settled.outcome() {
+        Ok(Outcome::Accepted(value)) => Some(value),
+        _ => None,
+    }
+}
+
+impl Resolved {
+    /// What a resolver made, if the tool has it.
+    pub(crate) fn get<R: Resolver>(&self) -> Option<&R::Output> {
+        accepted(self.0.get(&TypeId::of::<R>())?.downcast_ref::<Settled<R::Output>>()?)
+    }
+}
+
+/// Arguments by name, each in the type in which a resolver takes it.
+#[derive(Default)]
+pub(crate) struct Named(HashMap<(&'static str, TypeId), Box<dyn Any + Send + Sync>>);
+
+impl Arguments for Named {
+    fn get(&self, name: &str, ty: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        let found = self.0.iter().find(|((other, of), _)| *other == name && *of == ty);
+        found.map(|(_, value)| &**value)
+    }
+}
+
+impl fmt::Debug for Resolvers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.edges.iter().map(|edge| edge.parameter)).finish()
+    }
+}
+
+impl fmt::Debug for Resolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Resolved({})", self.0.len())
+    }
+}
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.keys().map(|(name, _)| name)).finish()
+    }
+}

@@ -1,0 +1,231 @@
+//! What a function asks its client, and the steps that it takes once.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Context;
+use crate::{
+    ask::{Ask, Outcome, record},
+    error::{CallError, Halt},
+};
+
+impl Context {
+    /// Asks the client, and gives the answer; `?` ends the call if the user declines or cancels.
+    ///
+    /// Clients of 2026-07-28 and later get the question with the reply, and answer it with a retry of the request,
+    /// which any replica can serve. So an ask without an answer **never returns**: the function is dropped where it
+    /// waits and runs again from the top in the next round, with what was answered. Whatever must not happen twice
+    /// belongs into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
+    /// On a session the function simply waits.
+    ///
+    /// The round ends where the function next waits for something, whatever that is: in a `tokio::select!`, or within a
+    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready there and then. A task that
+    /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
+    ///
+    /// The key tells the answers of one call apart. The same question under the same key has the same answer, so give
+    /// each turn of a loop a key of its own; asking something else under the same key ends the call with an error.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, CallError, Context};
+    ///
+    /// async fn rename(old: String, ctx: Context) -> Result<String, CallError> {
+    ///     let new = ctx.ask("name", Ask::text(format!("What is {old} called from now on?"))).await?;
+    ///     // The second question depends on the first answer, so it goes out in a round of its own.
+    ///     let sure = ctx.ask("sure", Ask::confirm(format!("Call it {new}?"))).await?;
+    ///     Ok(if sure { new } else { old })
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// // In a unit test there is nobody to ask.
+    /// assert!(rename("tea".into(), Context::detached()).await.is_err());
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the user declines or cancels, the client cannot be asked, or gives no usable answer.
+    pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, CallError> {
+        match self.try_ask(key, question).await? {
+            Outcome::Accepted(value) => Ok(value),
+            Outcome::Declined => Err(CallError::declined(format_args!("to answer `{key}`"))),
+            Outcome::Cancelled => Err(CallError::left(format_args!("`{key}`"))),
+        }
+    }
+
+    /// [`Context::ask`] that shows what the user did instead of ending the call.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, Outcome, CallError, Context};
+    ///
+    /// async fn publish(ctx: Context) -> Result<String, CallError> {
+    ///     let note = Ask::text("A note for the readers?").fallback("no note".to_owned());
+    ///     Ok(match ctx.try_ask("note", note).await? {
+    ///         Outcome::Accepted(note) => format!("published: {note}"),
+    ///         Outcome::Declined => "published without a note".to_owned(),
+    ///         Outcome::Cancelled => "kept as a draft".to_owned(),
+    ///     })
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), CallError> {
+    /// assert_eq!(publish(Context::detached()).await?, "published: no note");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the client cannot be asked, or gives no usable answer.
+    pub async fn try_ask<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, CallError> {
+        match question.settle(&self.call, key).await {
+            Ok(outcome) => Ok(outcome),
+            Err(halt) => {
+                if let (Halt::Pending, Some(carrier)) = (&halt, self.call.carrier()) {
+                    carrier.cut_short();
+                }
+                self.call.halt(halt).await
+            }
+        }
+    }
+
+    /// Takes a step that must not be taken twice, and records its result for the rest of the call.
+    ///
+    /// One key is one step, wherever it is taken: in a loop give each turn a key of its own, or the first one's result is
+    /// that of all.
+    ///
+    /// The record travels with the call, and there is no other: a client that sends one request twice, because it lost the
+    /// reply, takes the step twice. Where that matters, let the step be idempotent, or states be used once
+    /// (`Server::single_use`).
+    ///
+    /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
+    /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
+    /// answer to a question beside it, nor for itself: one that comes to its own key is an error, and one that waits for a
+    /// task which does waits for ever, as does one that waits for a task which asks. One that asks is taken, from its
+    /// beginning, in the round in which the answer is there.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, CallError, Context};
+    /// # async fn charge(item: &str) -> Result<u32, CallError> { Ok(item.len() as u32) }
+    ///
+    /// async fn order(item: String, ctx: Context) -> Result<String, CallError> {
+    ///     // While the question below waits for its answer, this function runs again from the top.
+    ///     let receipt: u32 = ctx.once("charge", || charge(&item)).await?;
+    ///     let street = ctx.ask("street", Ask::text("Where to?").fallback("the shop".to_owned())).await?;
+    ///     Ok(format!("{item} to {street}, receipt {receipt}"))
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), CallError> {
+    /// assert_eq!(order("tea".into(), Context::detached()).await?, "tea to the shop, receipt 3");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The step's own, which is not recorded; and if the step comes to itself. If its result cannot be recorded, as a number
+    /// that is not finite, for which JSON has no form, the call ends.
+    pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let _turn = self.call.turn(key).await?;
+        let carrier = self.call.carrier();
+        if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
+            return serde_json::from_value(recorded).map_err(|_| {
+                CallError::mistake(format!(
+                    "what the step `{key}` has recorded is not of the type that it has now: use another key"
+                ))
+            });
+        }
+        let mut taking = self.call.begin_step(key).ok_or_else(CallError::round_is_over)?;
+        let result = taking.take(step()).await?;
+        match (record(&result, || format!("what the step `{key}` gives cannot be recorded")), carrier) {
+            (Ok(recorded), Some(carrier)) => carrier.record(key, recorded),
+            (Ok(_), None) => {}
+            // Whoever could go on from here would take the step again.
+            (Err(mistake), Some(carrier)) => {
+                // Before the step is let go of, because the round may end as soon as it is.
+                carrier.note_mistake(mistake);
+                drop(taking);
+                return self.call.halt(Halt::Pending).await;
+            }
+            (Err(mistake), None) => return Err(mistake),
+        }
+        Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::ready,
+        sync::{Arc, Mutex, OnceLock},
+    };
+
+    use futures_util::{FutureExt, future::Either};
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{
+        ask::{Asked, Carrier, Fits, NextRound, Question, RawAnswer},
+        call::{Call, Carriage, RequestInfo},
+        inject::FromCall,
+    };
+
+    /// Has no answers, and notes whether the round could end when it was told of a mistake.
+    #[derive(Default)]
+    struct Watching {
+        call: OnceLock<Call>,
+        could_end: Mutex<Vec<bool>>,
+    }
+
+    impl Carrier for Watching {
+        fn ask<'a>(&'a self, _: &'a str, _: Question, _: Fits<'a>) -> Asked<'a> {
+            Either::Left(ready(Err(Halt::Pending)))
+        }
+
+        fn answered(&self, _: &str, _: &Question, _: Fits<'_>) -> Result<Option<Arc<RawAnswer>>, Halt> {
+            Ok(None)
+        }
+
+        fn recorded(&self, _: &str) -> Option<Value> {
+            None
+        }
+
+        fn record(&self, _: &str, _: Value) {}
+
+        fn answer_by_hand(&self, _: &str, _: Fits<'_>) -> Option<Arc<RawAnswer>> {
+            None
+        }
+
+        fn kept(&self) -> Option<Value> {
+            None
+        }
+
+        fn hand_on(&self, _: NextRound) -> Result<(), CallError> {
+            Ok(())
+        }
+
+        fn note_mistake(&self, _: CallError) {
+            let could_end = self.call.get().expect("a call").is_parked();
+            self.could_end.lock().expect("nobody panics").push(could_end);
+        }
+
+        fn take_mistake(&self) -> Option<CallError> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_round_cannot_end_before_the_mistake_of_a_step_is_noted() {
+        let carrier = Arc::new(Watching::default());
+        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
+        let facts = RequestInfo { capabilities, ..RequestInfo::default() };
+        let call = Call::carried(facts, Arc::default(), Carriage::With(carrier.clone()));
+        assert!(carrier.call.set(call.clone()).is_ok());
+        let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
+        assert!(ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().is_none());
+        assert!(call.is_parked(), "the question waits for another round");
+        assert!(ctx.once("share", || async { Ok(f64::NAN) }).now_or_never().is_none());
+        assert_eq!(*carrier.could_end.lock().expect("nobody panics"), [false]);
+    }
+}

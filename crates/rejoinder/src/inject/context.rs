@@ -1,0 +1,168 @@
+use std::sync::Arc;
+
+use http::HeaderMap;
+use rmcp::model::ClientCapabilities;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{FromCall, Progress};
+use crate::{
+    call::{Call, ClientInfo, Emitted, Era, Level},
+    error::CallError,
+    graph::{Resolved, Resolver},
+};
+
+/// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
+///
+/// ```
+/// use rejoinder::Context;
+///
+/// /// Counts to three, slowly.
+/// async fn count(ctx: Context) -> String {
+///     for step in 1..=3 {
+///         ctx.progress(f64::from(step)).total(3.0).message("counting").await;
+///         ctx.info(format!("counted {step}")).await;
+///     }
+///     "three".into()
+/// }
+///
+/// // In a unit test nobody listens, and both are no-ops.
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(count(Context::detached()).await, "three");
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Context {
+    pub(super) call: Call,
+    /// What the resolvers of a tool that was made at run time have made in this round.
+    resolved: Option<Arc<Resolved>>,
+}
+
+impl Context {
+    /// A context of no request, for calling a tool's function in a unit test.
+    pub fn detached() -> Self {
+        Self { call: Call::detached(), resolved: None }
+    }
+
+    pub(crate) fn with_resolved(call: Call, resolved: Resolved) -> Self {
+        Self { call, resolved: Some(Arc::new(resolved)) }
+    }
+
+    /// Reports progress; it goes out when awaited.
+    ///
+    /// A no-op if the client did not ask for it. Progress only rises: a value that is not greater than the last
+    /// one is dropped.
+    pub fn progress(&self, progress: f64) -> Progress {
+        Progress::new(self.call.clone(), progress)
+    }
+
+    /// Sends a log message to the client, if the request asked for messages of that level.
+    ///
+    /// It goes to this caller and nobody else. For your own logs use `tracing`.
+    pub async fn log(&self, level: Level, data: impl Serialize) {
+        if !self.log_enabled(level) {
+            return;
+        }
+        match serde_json::to_value(data) {
+            Ok(data) => self.call.outbox().send(Emitted::Log { level, logger: None, data }).await,
+            Err(error) => tracing::warn!(%error, "a log message for the client is not JSON"),
+        }
+    }
+
+    /// Whether the client wants log messages of that level, for when they are costly to make.
+    pub fn log_enabled(&self, level: Level) -> bool {
+        self.call.facts().log_level.is_some_and(|least| level >= least)
+    }
+
+    /// [`Context::log`] at [`Level::Debug`].
+    pub async fn debug(&self, data: impl Serialize) {
+        self.log(Level::Debug, data).await;
+    }
+
+    /// [`Context::log`] at [`Level::Info`].
+    pub async fn info(&self, data: impl Serialize) {
+        self.log(Level::Info, data).await;
+    }
+
+    /// [`Context::log`] at [`Level::Warning`].
+    pub async fn warning(&self, data: impl Serialize) {
+        self.log(Level::Warning, data).await;
+    }
+
+    /// [`Context::log`] at [`Level::Error`].
+    pub async fn error(&self, data: impl Serialize) {
+        self.log(Level::Error, data).await;
+    }
+
+    /// What a resolver made, in a tool that was [given it at run time](crate::item::Tool::resolve).
+    ///
+    /// # Errors
+    ///
+    /// If the tool was not given it.
+    pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, CallError> {
+        self.resolved.as_ref().and_then(|resolved| resolved.get::<R>()).ok_or_else(|| {
+            let name = R::instance().shown();
+            CallError::mistake(format!(
+                "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
+            ))
+        })
+    }
+
+    /// Who the client says it is. It is free to lie: let nothing depend on it.
+    pub fn client(&self) -> Option<ClientInfo> {
+        self.call.facts().client()
+    }
+
+    /// What the client declared that it can do.
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.call.facts().capabilities
+    }
+
+    /// Which way of talking the client uses.
+    pub fn era(&self) -> Era {
+        self.call.facts().era
+    }
+
+    /// The protocol version of this request.
+    pub fn protocol_version(&self) -> &'static str {
+        self.call.facts().protocol_version
+    }
+
+    /// The request's JSON-RPC id, as JSON: a number, or a string in quotes.
+    pub fn request_id(&self) -> &str {
+        std::str::from_utf8(&self.call.facts().request_id).unwrap_or_default()
+    }
+
+    /// Cancelled when the client gave up, and when the call is over in any other way. The function's future is gone by then,
+    /// so this is for what it spawned; how the call ended [`Scope`](crate::inject::Scope) tells.
+    pub fn cancellation(&self) -> CancellationToken {
+        self.call.cancellation().clone()
+    }
+
+    /// The request's headers; none on stdio.
+    pub fn headers(&self) -> Option<&HeaderMap> {
+        self.call.facts().headers()
+    }
+
+    /// One header's value, if it is there and is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.call.header(name)
+    }
+
+    /// What a layer in front of the server attached to the HTTP request: an authenticated user, say.
+    pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
+        self.call.extension()
+    }
+
+    /// An entry of the request's `_meta`.
+    pub fn meta(&self, key: &str) -> Option<serde_json::Value> {
+        self.call.facts().meta(key)
+    }
+}
+
+impl FromCall for Context {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+        Ok(Self { call: call.clone(), resolved: None })
+    }
+}

@@ -1,0 +1,108 @@
+use std::{fmt, ops::Deref, sync::Arc};
+
+use super::{FromCall, Need};
+use crate::{call::Call, error::CallError};
+
+/// A service that was provided once, when the server was built, and is shared by all calls.
+///
+/// It may be a `dyn Trait`, provided as an `Arc` of one: `Dep<dyn Store>`, which a unit test makes with `Dep::from(arc)`.
+///
+/// ```
+/// use rejoinder::Dep;
+///
+/// struct Files { root: String }
+///
+/// async fn list(files: Dep<Files>) -> String {
+///     files.root.clone()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // In a unit test the function is called as it is.
+/// let files = Dep::new(Files { root: "data".into() });
+/// assert_eq!(list(files).await, "data");
+/// # }
+/// ```
+///
+/// `Option<Dep<T>>` is for a service that need not be there: `None` where none was provided, which is no mistake then.
+///
+/// ```
+/// use rejoinder::Dep;
+///
+/// struct Mailer;
+///
+/// async fn close(ticket: u64, mailer: Option<Dep<Mailer>>) -> String {
+///     let told = if mailer.is_some() { "and everybody told" } else { "and nobody told" };
+///     format!("{ticket} closed {told}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert_eq!(close(7, None).await, "7 closed and nobody told");
+/// assert_eq!(close(7, Some(Dep::new(Mailer))).await, "7 closed and everybody told");
+/// # }
+/// ```
+pub struct Dep<T: ?Sized>(Arc<T>);
+
+impl<T> Dep<T> {
+    /// Wraps a value, for calling a tool's function in a unit test.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl<T: ?Sized> Dep<T> {
+    /// The shared value itself.
+    pub fn into_inner(self) -> Arc<T> {
+        self.0
+    }
+}
+
+impl<T: ?Sized> From<Arc<T>> for Dep<T> {
+    fn from(value: Arc<T>) -> Self {
+        Self(value)
+    }
+}
+
+impl<T: ?Sized> Clone for Dep<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: ?Sized> Deref for Dep<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: fmt::Debug + ?Sized> fmt::Debug for Dep<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Dep").field(&&self.0).finish()
+    }
+}
+
+impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
+    fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
+        call.dependency::<T>().map(Self).ok_or_else(|| {
+            // Only a tool that was added at run time past `build()` gets here.
+            CallError::internal(format!(
+                "parameter `{parameter}` needs a `{}`, and none was provided: call `Server::provide` with one",
+                std::any::type_name::<T>()
+            ))
+        })
+    }
+
+    fn need() -> Option<Need> {
+        Some(Need::of::<T>())
+    }
+}
+
+/// A service that need not have been provided: `None` then.
+impl<T: ?Sized + Send + Sync + 'static> FromCall for Option<Dep<T>> {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+        Ok(call.dependency::<T>().map(Dep))
+    }
+}

@@ -1,0 +1,89 @@
+use serde::de::DeserializeOwned;
+
+use super::{FromCall, Probe};
+use crate::{
+    ask::{Answer, AnswerError, Fits, Outcome},
+    call::Call,
+    error::CallError,
+    reply::Reply,
+};
+
+/// The rounds of a call, for a function that makes them by hand: what came back with this one.
+///
+/// Resolvers and [`Context::ask`](super::Context::ask) keep track of rounds by themselves. This is for functions that
+/// keep a state of their own between them, and say with a [`Reply`] whether they are done.
+///
+/// ```
+/// use rejoinder::{Ask, Outcome, ConfirmForm, Rounds, Reply};
+///
+/// async fn restart(rounds: Rounds) -> Reply<&'static str> {
+///     match rounds.answer::<ConfirmForm>("sure") {
+///         None => Reply::ask("sure", Ask::confirm("Restart the server?")),
+///         Some(Outcome::Accepted(ConfirmForm { yes: true })) => Reply::done("restarted"),
+///         Some(_) => Reply::done("left alone"),
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // In a unit test it is the first round.
+/// assert!(!restart(Rounds::detached()).await.is_done());
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Rounds(Call);
+
+impl Rounds {
+    /// The rounds of no request, for calling a function in a unit test.
+    pub fn detached() -> Self {
+        Self(Call::detached())
+    }
+
+    /// What became of the question that was asked under this key, in the last round or before.
+    ///
+    /// `None` if it was not asked, or has no answer yet that can be used: ask it then. Where an answer did not fit,
+    /// the client is told why when it is asked again, three times in all. It is the answer to whatever words were asked
+    /// under the key: where a consent depends on what was shown, keep that in the state and compare.
+    pub fn answer<T: Answer>(&self, key: &str) -> Option<Outcome<T>> {
+        let check = |answer: &_| T::read(answer).map(|_| ());
+        let answer = self.0.carrier()?.answer_by_hand(key, Fits { allow_unsolicited: false, check: &check })?;
+        T::read(&answer).map_err(|AnswerError(reason)| tracing::debug!(key, reason, "an answer does not fit")).ok()
+    }
+
+    /// The state that the last round handed on, sealed on its way through the client.
+    ///
+    /// `None` in the first round, and where it is of another type: from another build of the server, which is no
+    /// progress.
+    pub fn state<S: DeserializeOwned>(&self) -> Option<S> {
+        serde_json::from_value(self.0.carrier()?.kept()?).ok()
+    }
+}
+
+impl FromCall for Rounds {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+        Ok(Self(call.clone()))
+    }
+}
+
+impl Probe<Rounds> {
+    /// Whoever takes this makes rounds by hand.
+    pub const BY_HAND: bool = true;
+}
+
+impl<T> Probe<Reply<T>> {
+    /// Whoever returns this makes rounds by hand.
+    pub const BY_HAND: bool = true;
+}
+
+impl<T, E> Probe<Result<Reply<T>, E>> {
+    /// Whoever returns this makes rounds by hand.
+    pub const BY_HAND: bool = true;
+}
+
+/// The other answer of `Probe::BY_HAND`.
+pub trait NotByHand {
+    /// Its rounds are made for it.
+    const BY_HAND: bool = false;
+}
+
+impl<T> NotByHand for Probe<T> {}

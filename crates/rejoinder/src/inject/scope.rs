@@ -1,0 +1,104 @@
+use super::FromCall;
+use crate::{
+    call::{Call, CallEnd},
+    error::CallError,
+    reply::Failure,
+};
+
+/// What a call leaves to be done when it ends, however it ends: give back a connection, roll back a transaction.
+///
+/// For what `Drop` cannot do, because it waits for something or must know how the call ended.
+///
+/// ```
+/// use rejoinder::{CallEnd, Scope};
+/// # use std::sync::{Arc, Mutex};
+/// # #[derive(Clone, Default)]
+/// # struct Transaction(Arc<Mutex<Vec<&'static str>>>);
+/// # impl Transaction {
+/// #     async fn commit(&self) { self.0.lock().expect("nobody panics").push("committed") }
+/// #     async fn roll_back(&self) { self.0.lock().expect("nobody panics").push("rolled back") }
+/// # }
+///
+/// /// A resolver, say: the transaction of this call.
+/// fn transaction(scope: Scope) -> Transaction {
+///     let transaction = Transaction::default();
+///     let ends = transaction.clone();
+///     scope.defer(move |ending| async move {
+///         if ending.is_success() { ends.commit().await } else { ends.roll_back().await }
+///     });
+///     transaction
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // In a unit test the test ends it.
+/// let scope = Scope::detached();
+/// let transaction = transaction(scope.clone());
+/// scope.end(CallEnd::Pending).await;
+/// assert_eq!(*transaction.0.lock().expect("nobody panics"), ["rolled back"]);
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Scope(Call);
+
+impl Scope {
+    /// A scope of no call, for calling a function in a unit test.
+    pub fn detached() -> Self {
+        Self(Call::detached())
+    }
+
+    /// Lets something run when this round of the call ends: before the reply goes out, the last that was deferred
+    /// first.
+    ///
+    /// It is told [how the round ended](CallEnd). A round that ends in a question is not the end of the call, but of
+    /// everything that ran in it: the next one begins from the top. If the client has gone, it runs in a task of its
+    /// own. An error is logged, and changes nothing about the reply.
+    ///
+    /// What is deferred when the round has ended, by a task that outlives it, runs at once, in a task of its own.
+    pub fn defer<F, R>(&self, run: impl FnOnce(CallEnd) -> F + Send + 'static)
+    where
+        F: Future<Output = R> + Send + 'static,
+        R: TornDown,
+    {
+        self.0.defer(Box::new(move |ending| {
+            let run = run(ending);
+            Box::pin(async move { run.await.into_result() })
+        }));
+    }
+
+    /// Runs what was deferred so far: the framework does this for a call, and a unit test for a
+    /// [detached](Scope::detached) scope.
+    pub async fn end(&self, ending: CallEnd) {
+        if let Some(teardown) = self.0.teardown(ending) {
+            teardown.await;
+        }
+    }
+}
+
+impl FromCall for Scope {
+    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+        Ok(Self(call.clone()))
+    }
+}
+
+/// What something that was [deferred](Scope::defer) may come to: nothing, or a `Result` of nothing.
+pub trait TornDown: Send {
+    /// Whether it failed.
+    ///
+    /// # Errors
+    ///
+    /// Its own.
+    fn into_result(self) -> Result<(), CallError>;
+}
+
+impl TornDown for () {
+    fn into_result(self) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl<E: Failure + Send> TornDown for Result<(), E> {
+    fn into_result(self) -> Result<(), CallError> {
+        self.map_err(Failure::into_tool_error)
+    }
+}

@@ -1,0 +1,149 @@
+use rmcp::model::{CallToolResult, GetPromptResult};
+use serde::Serialize;
+
+use super::{IntoPromptResult, IntoResourceContents, IntoToolResult, ResourceBody};
+use crate::{
+    ask::{Ask, NextRound, record},
+    error::CallError,
+    schema::OutputSchema,
+};
+
+/// What a function that makes its rounds by hand returns: the result, or what leads to the next round.
+///
+/// Take [`Rounds`](crate::inject::Rounds) to see what came back. The state is sealed, so the client can neither read nor
+/// change it, and any replica can go on with it.
+///
+/// ```
+/// use rejoinder::{Rounds, Reply};
+///
+/// /// Sums up at most a thousand numbers at a time, then lets somebody else go on.
+/// async fn sum(to: u64, rounds: Rounds) -> Reply<u64> {
+///     let (from, sum) = rounds.state().unwrap_or((0, 0));
+///     let end = to.min(from + 1000);
+///     let sum = sum + (from..end).sum::<u64>();
+///     if end == to { Reply::done(sum) } else { Reply::resume((end, sum)) }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// assert!(sum(10, Rounds::detached()).await.is_done());
+/// assert!(!sum(10_000, Rounds::detached()).await.is_done());
+/// # }
+/// ```
+///
+/// One that only waits for what happens elsewhere needs no `Rounds`: it has the client come again, and keeps no connection
+/// open meanwhile. What it asks it could not read, though.
+///
+/// ```
+/// use rejoinder::{Dep, Reply};
+///
+/// struct Printer {
+///     printed: Vec<u64>,
+/// }
+///
+/// async fn printed(job: u64, printer: Dep<Printer>) -> Reply<&'static str> {
+///     if printer.printed.contains(&job) { Reply::done("fetch it") } else { Reply::resume(()) }
+/// }
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let printer = || Dep::new(Printer { printed: vec![7] });
+/// assert!(printed(7, printer()).await.is_done());
+/// assert!(!printed(8, printer()).await.is_done());
+/// # }
+/// ```
+#[must_use = "a reply does nothing until it is returned"]
+#[derive(Debug)]
+pub struct Reply<T>(Inner<T>);
+
+#[derive(Debug)]
+enum Inner<T> {
+    Done(T),
+    Next(Result<NextRound, CallError>),
+}
+
+impl<T> Reply<T> {
+    /// The call is over, with this result.
+    pub fn done(result: T) -> Self {
+        Self(Inner::Done(result))
+    }
+
+    /// Asks under this key; the function runs again with the answer.
+    pub fn ask<A>(key: impl Into<String>, question: Ask<A>) -> Self {
+        Self(Inner::Next(Ok(NextRound::default()))).and(key, question)
+    }
+
+    /// Asks this as well, in the same round. It changes nothing about a reply that is done.
+    pub fn and<A>(self, key: impl Into<String>, question: Ask<A>) -> Self {
+        self.next(|mut next| {
+            let key = key.into();
+            if next.questions.iter().any(|posed| posed.key == key) {
+                return Err(CallError::two_questions(&key));
+            }
+            next.questions.push(question.pose(key)?);
+            Ok(next)
+        })
+    }
+
+    /// Hands this on to the next round. It changes nothing about a reply that is done.
+    ///
+    /// What JSON has no form for, such as a number that is not finite, fails the call.
+    pub fn with_state(self, state: impl Serialize) -> Self {
+        self.next(|next| {
+            let state = record(&state, || "the state cannot be handed on".to_owned())?;
+            Ok(NextRound { state: Some(state), ..next })
+        })
+    }
+
+    /// Asks nothing, but lets the client come again with this state: to whoever has time for it then.
+    ///
+    /// A state is good for a while (10 minutes unless set), and has that time anew only if it is another than before.
+    ///
+    /// A client on a session cannot be sent away. For it the function runs again here: at once if the state is another
+    /// than before, and otherwise after a while that grows to a second.
+    pub fn resume(state: impl Serialize) -> Self {
+        Self(Inner::Next(Ok(NextRound::default()))).with_state(state)
+    }
+
+    /// Whether the call is over.
+    pub fn is_done(&self) -> bool {
+        matches!(self.0, Inner::Done(_))
+    }
+
+    fn next(self, change: impl FnOnce(NextRound) -> Result<NextRound, CallError>) -> Self {
+        match self.0 {
+            Inner::Done(result) => Self(Inner::Done(result)),
+            Inner::Next(next) => Self(Inner::Next(next.and_then(change))),
+        }
+    }
+
+    /// The result; what leads to the next round passes as an error, by whatever way errors go.
+    fn into_result(self) -> Result<T, CallError> {
+        match self.0 {
+            Inner::Done(result) => Ok(result),
+            Inner::Next(next) => Err(next.map_or_else(|mistake| mistake, CallError::next_round)),
+        }
+    }
+}
+
+impl<T: IntoToolResult> IntoToolResult for Reply<T> {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        self.into_result()?.into_reply()
+    }
+
+    fn output_schema() -> Option<OutputSchema> {
+        T::output_schema()
+    }
+
+    const BY_HAND: bool = true;
+}
+
+impl<T: IntoPromptResult> IntoPromptResult for Reply<T> {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        self.into_result()?.into_prompt()
+    }
+}
+
+impl<T: IntoResourceContents> IntoResourceContents for Reply<T> {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        self.into_result()?.into_resource()
+    }
+}

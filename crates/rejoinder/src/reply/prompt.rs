@@ -1,0 +1,67 @@
+use rmcp::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
+
+use super::Failure;
+use crate::error::CallError;
+
+/// What a prompt may return: text or content as one message of the user, messages, or the whole result.
+#[diagnostic::on_unimplemented(
+    message = "a prompt cannot return `{Self}`",
+    label = "not a prompt",
+    note = "return text, `PromptMessage`s, a `GetPromptResult`, or a `Result` of one of these"
+)]
+pub trait IntoPromptResult {
+    /// The result the client gets.
+    ///
+    /// # Errors
+    ///
+    /// The prompt's own.
+    fn into_prompt(self) -> Result<GetPromptResult, CallError>;
+}
+
+impl IntoPromptResult for GetPromptResult {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        Ok(self)
+    }
+}
+
+impl IntoPromptResult for Vec<PromptMessage> {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        Ok(GetPromptResult::new(self))
+    }
+}
+
+impl<const N: usize> IntoPromptResult for [PromptMessage; N] {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        Ok(GetPromptResult::new(self.into()))
+    }
+}
+
+impl IntoPromptResult for PromptMessage {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        Ok(GetPromptResult::new(vec![self]))
+    }
+}
+
+impl IntoPromptResult for ContentBlock {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        PromptMessage::new(Role::User, self).into_prompt()
+    }
+}
+
+impl IntoPromptResult for String {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        ContentBlock::text(self).into_prompt()
+    }
+}
+
+impl IntoPromptResult for &'static str {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        self.to_owned().into_prompt()
+    }
+}
+
+impl<T: IntoPromptResult, E: Failure> IntoPromptResult for Result<T, E> {
+    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+        self.map_err(Failure::into_tool_error)?.into_prompt()
+    }
+}

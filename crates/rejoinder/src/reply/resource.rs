@@ -1,0 +1,105 @@
+use base64::{Engine, engine::general_purpose::STANDARD};
+use rmcp::model::ResourceContents;
+
+use super::{Failure, Json, Structured};
+use crate::error::CallError;
+
+/// What a resource holds, before it is told its URI.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ResourceBody {
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// JSON, as text; its MIME type is `application/json` unless the resource names another.
+    Json(String),
+    /// Contents that name their URIs themselves.
+    Contents(Vec<ResourceContents>),
+}
+
+impl ResourceBody {
+    /// The contents of the resource at `uri`, with the MIME type that the resource declares.
+    pub fn into_contents(self, uri: &str, mime_type: Option<&str>) -> Vec<ResourceContents> {
+        let (contents, fallback) = match self {
+            Self::Contents(contents) => return contents,
+            Self::Text(text) => (ResourceContents::text(text, uri), "text/plain"),
+            Self::Json(text) => (ResourceContents::text(text, uri), "application/json"),
+            Self::Bytes(bytes) => (ResourceContents::blob(STANDARD.encode(bytes), uri), "application/octet-stream"),
+        };
+        vec![contents.with_mime_type(mime_type.unwrap_or(fallback))]
+    }
+}
+
+/// Bytes that a resource returns: `Vec<u8>` works too, this is for anything else that is bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blob<T>(pub T);
+
+/// What a resource may return: text, bytes, [`Json`], or its contents.
+#[diagnostic::on_unimplemented(
+    message = "a resource cannot return `{Self}`",
+    label = "not a resource's contents",
+    note = "return text, `Vec<u8>`, `Blob<T>`, `Json<T>`, `ResourceContents`, or a `Result` of one of these"
+)]
+pub trait IntoResourceContents {
+    /// The contents.
+    ///
+    /// # Errors
+    ///
+    /// The resource's own.
+    fn into_resource(self) -> Result<ResourceBody, CallError>;
+}
+
+impl IntoResourceContents for ResourceBody {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(self)
+    }
+}
+
+impl IntoResourceContents for String {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(ResourceBody::Text(self))
+    }
+}
+
+impl IntoResourceContents for &'static str {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(ResourceBody::Text(self.to_owned()))
+    }
+}
+
+impl IntoResourceContents for Vec<u8> {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(ResourceBody::Bytes(self))
+    }
+}
+
+impl<T: AsRef<[u8]>> IntoResourceContents for Blob<T> {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(ResourceBody::Bytes(self.0.as_ref().to_owned()))
+    }
+}
+
+impl<T: Structured> IntoResourceContents for Json<T> {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(ResourceBody::Json(serde_json::to_string(&self.0)?))
+    }
+}
+
+impl IntoResourceContents for ResourceContents {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(ResourceBody::Contents(vec![self]))
+    }
+}
+
+impl IntoResourceContents for Vec<ResourceContents> {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        Ok(ResourceBody::Contents(self))
+    }
+}
+
+impl<T: IntoResourceContents, E: Failure> IntoResourceContents for Result<T, E> {
+    fn into_resource(self) -> Result<ResourceBody, CallError> {
+        self.map_err(Failure::into_tool_error)?.into_resource()
+    }
+}

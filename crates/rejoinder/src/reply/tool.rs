@@ -1,0 +1,106 @@
+use std::borrow::Cow;
+
+use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
+
+use super::Failure;
+use crate::{error::CallError, schema::OutputSchema};
+
+/// What a tool may return.
+///
+/// Texts and numbers become one text block, [`Json`](super::Json) becomes `structuredContent` with a schema,
+/// content blocks stay what they are, and `Result<_, E>` may fail with anything that is a [`CallError`].
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "not a reply",
+    note = "return text, a number, `Json<T>`, `Text<T: Display>`, content blocks, a `CallToolResult`, or a `Result` of one of these"
+)]
+pub trait IntoToolResult {
+    /// The result the client gets.
+    ///
+    /// # Errors
+    ///
+    /// The tool's own.
+    fn into_reply(self) -> Result<CallToolResult, CallError>;
+
+    /// The schema of `structuredContent`, if there is any.
+    fn output_schema() -> Option<OutputSchema> {
+        None
+    }
+
+    /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.
+    const BY_HAND: bool = false;
+}
+
+impl IntoToolResult for CallToolResult {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        Ok(self)
+    }
+}
+
+impl IntoToolResult for () {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        Ok(CallToolResult::success(Vec::new()))
+    }
+}
+
+impl IntoToolResult for Vec<ContentBlock> {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        Ok(CallToolResult::success(self))
+    }
+}
+
+impl<const N: usize> IntoToolResult for [ContentBlock; N] {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        Ok(CallToolResult::success(self.into()))
+    }
+}
+
+impl IntoToolResult for ContentBlock {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        Ok(CallToolResult::success(vec![self]))
+    }
+}
+
+impl IntoToolResult for EmbeddedResource {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::Resource(self).into_reply()
+    }
+}
+
+/// A link to the resource.
+impl IntoToolResult for Resource {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::ResourceLink(self).into_reply()
+    }
+}
+
+impl<T: IntoToolResult, E: Failure> IntoToolResult for Result<T, E> {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        self.map_err(Failure::into_tool_error)?.into_reply()
+    }
+
+    fn output_schema() -> Option<OutputSchema> {
+        T::output_schema()
+    }
+
+    const BY_HAND: bool = T::BY_HAND;
+}
+
+impl IntoToolResult for String {
+    fn into_reply(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::text(self).into_reply()
+    }
+}
+
+macro_rules! text {
+    ($($type:ty)*) => { $(
+        impl IntoToolResult for $type {
+            fn into_reply(self) -> Result<CallToolResult, CallError> {
+                self.to_string().into_reply()
+            }
+        }
+    )* };
+}
+
+text!(&'static str Cow<'static, str> Box<str> char bool);
+text!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
