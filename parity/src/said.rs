@@ -5,9 +5,9 @@ use serde_json::json;
 pub struct Said(pub String);
 
 impl IntoToolResult for Said {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         let structured = json!({ "result": self.0 });
-        let mut reply = self.0.into_reply()?;
+        let mut reply = self.0.into_tool_result()?;
         reply.structured_content = Some(structured);
         Ok(reply)
     }

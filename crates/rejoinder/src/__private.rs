@@ -14,14 +14,14 @@ pub use crate::{
         Instance, ItemCheck, ItemNode, Keys, Made, Meant, Name, NamedBy, Naming, Needed, Node, NodeArgument,
         NotGeneric, NotResolver, NotShared, NotTold, NotUngiven, Offers, Place, Resolver, ResolverParameter, SameAs,
         Shared, Sharing, Sound, Taken, Told, Ungiven, Unmarked, Walk, Wants, asks_again, check_cycle, check_item,
-        is_cached, look_at, naming, needs_below, node_id, over, try_join, unless_over,
+        is_cached, look_at, naming, needs_below, node_id, try_join, unless_over,
     },
     inject::{
         Injectable, Injected, Lent, Need, NotArgument, NotByHand, NotInjected, Parameter, Probe, PromptArgument,
         ResolverArgument, ResourceArgument, Suspect, ToolArgument, needs, refuse, source,
     },
     item::{
-        Annotations, Function, IconDetails, Kind, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,
+        Annotations, Function, IconDetails, Kind, Output, Prompt, PromptDetails, PromptFunction, PromptKind, Resource,
         ResourceDetails, ResourceFunction, ResourceKind, Tool, ToolDetails, ToolFunction, ToolKind,
     },
     reply::{
@@ -53,8 +53,9 @@ pub use crate::rounds::seal::MeasuredSeal;
 ///
 /// If it does not succeed at once.
 pub fn call_at_once(tool: &Tool) {
+    use crate::call::Unknown;
     use futures_util::FutureExt;
-    let (ready, _) = tool.reader().read("{}").expect("it has no arguments");
+    let ready = tool.reader().read("{}", Unknown::Refused).expect("it has no arguments");
     let done = ready.run(Call::detached()).now_or_never();
     assert!(matches!(done, Some(Ok(_))), "nothing here waits or fails");
 }

@@ -13,7 +13,7 @@ pub(super) fn of(kind: Kind, output: &TokenStream) -> TokenStream {
     quote! {
         type __RjReturned = #output;
         const __RJ_REPLIES: __rj::bool = __rj::Replies::<__RjReturned, __rj::#marker>::SOUND;
-        const __RJ_REPLYING: __rj::Replying<__RjReturned, <__rj::#marker as __rj::Kind>::Output> =
+        const __RJ_REPLYING: __rj::Replying<__RjReturned> =
             <__RjReturned as __rj::Replied<__rj::#marker, { __RJ_REPLIES }>>::REPLYING;
         #checks
     }

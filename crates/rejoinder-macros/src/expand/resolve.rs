@@ -142,7 +142,7 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Iden
     let (walk, joined) = (local("walk"), local("joined"));
     let [keys, by_name, settled, halt] = ["keys", "by_name", "settled", "halt"].map(local);
     let (pattern, join) = join(parameters, &walk);
-    let take = take(parameters, &quote!(.end(&#call).await?));
+    let take = take(parameters, &quote!(.pass()?));
     let slots = parameters.iter().map(|parameter| match parameter.resolver {
         Some(_) => quote!(_),
         None => {
@@ -161,7 +161,7 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Iden
         };
         let #pattern = match #joined {
             __rj::Ok(#settled) => #settled,
-            __rj::Err(#halt) => return __rj::over(&#call, #halt).await,
+            __rj::Err(#halt) => return __rj::Err(#halt),
         };
         #take
         let (#(#slots,)*) = #arguments;

@@ -151,8 +151,7 @@ impl Twin {
     }
 
     fn run(&self) -> TokenStream {
-        let Self { kind, receiver, function, has_self, is_async, parameters, .. } = self;
-        let marker = kind.marker();
+        let Self { receiver, function, has_self, is_async, parameters, .. } = self;
         let (the_receiver, the_call) = (local("receiver"), local("call"));
         let slots: Vec<_> = parameters.iter().map(|parameter| &parameter.local).collect();
         let fills = parameters.iter().map(|parameter| parameter.fill(&the_call));
@@ -180,7 +179,7 @@ impl Twin {
                 #receiver_pattern: __rj::Arc<#receiver>,
                 #set_pattern: Self::Set,
                 #call_pattern: __rj::Call,
-            ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::CallError>> {
+            ) -> __rj::BoxFuture<'static, __rj::Result<__rj::Output, __rj::Halt>> {
                 #body
             }
         }
@@ -213,7 +212,7 @@ impl Twin {
                     _: __rj::Arc<#receiver>,
                     _: Self::Set,
                     _: __rj::Call,
-                ) -> __rj::BoxFuture<'static, __rj::Result<<__rj::#marker as __rj::Kind>::Output, __rj::CallError>> {
+                ) -> __rj::BoxFuture<'static, __rj::Result<__rj::Output, __rj::Halt>> {
                     __rj::std::unreachable!("it does not compile")
                 }
             }

@@ -20,15 +20,14 @@ pub trait Carrier: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Halt::Pending`] when the answer comes in another round, or never because the question is the author's mistake,
-    /// and whatever else ends the call.
+    /// [`Halt::Pending`] when the answer comes in another round, and whatever ends the call.
     fn ask<'a>(&'a self, key: &'a str, question: Question, fits: Fits<'a>) -> Asked<'a>;
 
     /// The answer that is already there, where answers come with a request: nobody needs to be asked for it.
     ///
     /// # Errors
     ///
-    /// [`Halt::Pending`] when the question is the author's mistake.
+    /// [`Halt::Mistake`] when another question was asked under this key.
     fn answered(&self, key: &str, question: &Question, fits: Fits<'_>) -> Result<Option<Arc<RawAnswer>>, Halt>;
 
     /// The recorded result of a step, if it was taken in this round or an earlier one.
@@ -64,17 +63,8 @@ pub trait Carrier: Send + Sync {
     /// asks.
     fn cut_short(&self) {}
 
-    /// Notes an author's mistake, which ends the call whatever the function makes of it; the first one counts.
-    fn note_mistake(&self, mistake: CallError);
-
-    /// Takes the mistake that was noted, if one was: for a function that has ended nevertheless.
-    fn take_mistake(&self) -> Option<CallError>;
-
     /// What this round asks in the end, where questions go out with its reply.
-    ///
-    /// An error ends the call: the author's mistake, such as two questions under one key. The function does not get to
-    /// see it, because it could go on as if nothing had happened.
-    fn parked(&self) -> Option<Result<Parked, CallError>> {
+    fn parked(&self) -> Option<Parked> {
         None
     }
 }

@@ -79,6 +79,8 @@ pub struct RequestInfo {
     pub http: Option<Box<(HeaderMap, Extensions)>>,
     /// The request's `_meta`, as JSON.
     pub meta: Option<Bytes>,
+    /// Who calls, as `Server::principal` says.
+    pub principal: Option<String>,
 }
 
 impl RequestInfo {

@@ -17,6 +17,7 @@ mod steps;
 mod texts;
 mod turns;
 mod unknown;
+mod utf8_bytes;
 mod whole;
 
 use std::{
@@ -51,6 +52,7 @@ pub(crate) use slot::Slot;
 pub(crate) use texts::Texts;
 pub(crate) use turns::{Turn, Turns};
 pub(crate) use unknown::Unknown;
+pub(crate) use utf8_bytes::Utf8Bytes;
 
 /// One call, as everything that runs for it shares it.
 ///
@@ -65,6 +67,8 @@ struct Inner {
     carrier: OnceLock<Arc<dyn Carrier>>,
     new_carrier: Option<fn() -> Arc<dyn Carrier>>,
     parked: AtomicBool,
+    /// The author's mistake, which ends the call.
+    mistake: OnceLock<CallError>,
     steps: steps::Steps,
     deferred: deferred::Stack,
     // Made when somebody first asks for it: most calls never do.
@@ -91,6 +95,7 @@ impl Call {
             carrier,
             new_carrier,
             parked: AtomicBool::new(false),
+            mistake: OnceLock::new(),
             steps: steps::Steps::default(),
             deferred: deferred::Stack::default(),
             cancelled: OnceLock::new(),
@@ -104,12 +109,6 @@ impl Call {
             (None, Some(new)) => Some(&**self.0.carrier.get_or_init(new)),
             (None, None) => None,
         }
-    }
-
-    /// Takes the author's mistake that ends the call, if one was noted: it is not the function's to swallow.
-    pub fn take_mistake(&self) -> Option<CallError> {
-        // Whoever has asked nothing has no carrier yet, and needs none for this.
-        self.0.carrier.get()?.take_mistake()
     }
 
     /// The client cannot be asked under that key; a test that watches is told what it is.
@@ -245,7 +244,7 @@ mod tests {
         let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default());
         let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
         let asked = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
-        let by_hand = call.next_round::<()>(NextRound::default()).now_or_never().expect("nor here").unwrap_err();
+        let by_hand = call.hand_on(NextRound::default()).unwrap_err();
         let told = "there is nobody to ask: this call has no client behind it; in a test, `testing::Client` is one";
         for error in [asked, by_hand] {
             assert!(matches!(error.kind(), CallErrorKind::Told(text) if text == told), "{error}");

@@ -11,65 +11,83 @@ use crate::{
 impl Call {
     /// Waits for an answer that comes in another round.
     ///
-    /// The function itself is dropped where it waits. A task that it spawned is not, and must not wait for ever: it gets
-    /// an error when the round is over.
+    /// The function itself is dropped where it waits. A task that it spawned is not: it gets an error when the round is
+    /// over.
     async fn park<T>(&self) -> Result<T, CallError> {
         self.0.parked.store(true, Ordering::SeqCst);
         steps::note_question();
-        // Who waits may not be the function, which is what the round is polled for.
+        // The task that asks may not be the one that polls the round.
         self.0.outbox.wake();
         self.cancellation().cancelled().await;
         Err(CallError::round_is_over())
     }
 
-    /// Ends the call with an error, or waits for an answer that comes in another round.
+    /// Stops the body of a function: with an error where the body may handle it, else by parking it.
     pub(crate) async fn halt<T>(&self, halt: Halt) -> Result<T, CallError> {
-        match halt.into_error() {
-            Some(error) => Err(error),
-            None => self.park().await,
+        match halt {
+            Halt::Mistake(mistake) => {
+                self.note_mistake(mistake);
+                self.park().await
+            }
+            halt => match halt.into_error() {
+                Some(error) => Err(error),
+                None => self.park().await,
+            },
         }
     }
 
-    /// Ends a round that is made by hand, and waits for the next.
+    /// Notes the author's mistake, which ends the call whatever the function does; the first one counts.
+    pub(crate) fn note_mistake(&self, mistake: CallError) {
+        let _ = self.0.mistake.set(mistake);
+    }
+
+    /// The author's mistake that ends the call, if there is one.
+    pub(crate) fn mistake(&self) -> Option<CallError> {
+        self.0.mistake.get().cloned()
+    }
+
+    /// Ends a round that is made by hand, which may be going on in another one.
     ///
     /// # Errors
     ///
-    /// If there cannot be one.
-    pub async fn next_round<T>(&self, next: NextRound) -> Result<T, CallError> {
+    /// If it cannot go on.
+    pub(crate) fn hand_on(&self, next: NextRound) -> Result<(), CallError> {
         for Posed { key, question } in &next.questions {
             if let Some(refused) = question.out_of_reach(self.facts()) {
                 return Err(self.cannot_ask(key, question, true, refused));
             }
         }
-        let carrier = self.carrier().ok_or_else(CallError::nobody_to_ask)?;
-        carrier.hand_on(next)?;
-        self.park().await
+        self.carrier().ok_or_else(CallError::nobody_to_ask)?.hand_on(next)
     }
 
-    /// Asks what the last round handed on, once it is over, and waits until the function can run again.
+    /// Asks what the last round handed on, and waits until the function can run again.
     ///
     /// # Errors
     ///
     /// If it cannot.
-    pub async fn go_on(&self) -> Result<(), CallError> {
+    pub(crate) async fn go_on(&self) -> Result<(), CallError> {
         self.carrier().ok_or_else(CallError::nobody_to_ask)?.go_on().await
     }
 
-    /// Says that the function, which waited for another round, runs again.
-    pub fn unpark(&self) {
+    /// Begins another round in the same call.
+    pub(crate) fn unpark(&self) {
         self.0.parked.store(false, Ordering::SeqCst);
         self.0.steps.reopen();
         self.reopen();
     }
 
-    /// Whether the round can end, because the function waits for an answer that comes in another one and no step is
-    /// being taken. Whoever takes from the outbox is woken when this becomes so.
-    pub fn is_parked(&self) -> bool {
+    /// Whether the round can end, because a question is open and no step is being taken.
+    pub(crate) fn is_parked(&self) -> bool {
         self.0.parked.load(Ordering::SeqCst) && !self.0.steps.are_in_flight()
     }
 
-    /// Ends the round if it can end: from then on no step is taken in it.
-    pub fn end_parked(&self) -> bool {
+    /// Ends the round if a question is open and no step is being taken: from then on no step begins in it.
+    pub(crate) fn end_parked(&self) -> bool {
         self.0.parked.load(Ordering::SeqCst) && self.0.steps.close()
+    }
+
+    /// Says that the function has returned with a question open.
+    pub(crate) fn note_parked(&self) {
+        self.0.parked.store(true, Ordering::SeqCst);
     }
 }

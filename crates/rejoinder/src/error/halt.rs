@@ -1,33 +1,38 @@
 use super::CallError;
+use crate::ask::NextRound;
 
-/// Why a question, or a resolver, has no value.
+/// Why a round ended without a result.
 #[derive(Debug, Clone)]
 pub enum Halt {
-    /// It was asked, and the answer comes in another round.
+    /// A question is open: its answer comes with another round.
     Pending,
+    /// A function that makes its rounds by hand goes on in the next one.
+    Next(Box<NextRound>),
     /// The user declined what a parameter cannot do without.
     Declined {
         /// That parameter.
         parameter: &'static str,
-        /// Whether the user went away instead of saying no.
+        /// Whether the user cancelled instead.
         cancelled: bool,
     },
-    /// It could not be asked, or no answer to it can be used, or the resolver failed.
+    /// The client cannot be asked, no answer can be used, or a function failed.
     Failed(CallError),
+    /// The author's mistake. It ends the call, whatever the function does with errors.
+    Mistake(CallError),
 }
 
 impl Halt {
-    /// What the client is told; `None` while an answer is still out.
-    pub fn into_error(self) -> Option<CallError> {
+    /// The error that the client gets; `None` if the call goes on in another round.
+    pub(crate) fn into_error(self) -> Option<CallError> {
         match self {
-            Self::Pending => None,
+            Self::Pending | Self::Next(_) => None,
             Self::Declined { parameter, cancelled: false } => {
                 Some(CallError::declined(format_args!("what `{parameter}` needs")))
             }
             Self::Declined { parameter, cancelled: true } => {
                 Some(CallError::left(format_args!("what `{parameter}` needs")))
             }
-            Self::Failed(error) => Some(error),
+            Self::Failed(error) | Self::Mistake(error) => Some(error),
         }
     }
 

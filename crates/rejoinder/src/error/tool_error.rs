@@ -3,7 +3,6 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 use serde_json::Value;
 
 use super::missing_capability;
-use crate::ask::NextRound;
 
 /// Why a tool, prompt or resource could not answer.
 ///
@@ -30,14 +29,7 @@ use crate::ask::NextRound;
 /// );
 /// ```
 #[derive(Debug, Clone)]
-pub struct CallError(Inner);
-
-#[derive(Debug, Clone)]
-enum Inner {
-    Kind(CallErrorKind),
-    /// No error at all: the call goes on in another round. It passes here because errors pass everywhere.
-    Next(Arc<NextRound>),
-}
+pub struct CallError(CallErrorKind);
 
 /// The three kinds of [`CallError`].
 #[derive(Debug, Clone)]
@@ -61,12 +53,12 @@ pub enum CallErrorKind {
 impl CallError {
     /// An error whose text the model reads.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self(Inner::Kind(CallErrorKind::Told(text.into())))
+        Self(CallErrorKind::Told(text.into()))
     }
 
     /// An error that ends the request with a JSON-RPC error instead of a result.
     pub fn protocol(code: i32, message: impl Into<Cow<'static, str>>, data: Option<Value>) -> Self {
-        Self(Inner::Kind(CallErrorKind::Protocol { code, message: message.into(), data }))
+        Self(CallErrorKind::Protocol { code, message: message.into(), data })
     }
 
     /// The client lacks a capability that the call cannot do without: `{"sampling": {}}`, say.
@@ -98,8 +90,7 @@ impl CallError {
     }
 
     /// A task asks, or records, in a round that has ended.
-    #[doc(hidden)]
-    pub fn round_is_over() -> Self {
+    pub(crate) fn round_is_over() -> Self {
         Self::new("this round of the call is over: nothing can be asked or recorded in it any more")
     }
 
@@ -117,57 +108,31 @@ impl CallError {
     ///
     /// `?` does this for every [`std::error::Error`].
     pub fn internal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(Inner::Kind(CallErrorKind::Hidden(Arc::from(error.into()))))
+        Self(CallErrorKind::Hidden(Arc::from(error.into())))
     }
 
     /// The author's mistake: the client can do nothing about it but tell them, and the log has it too.
-    #[doc(hidden)]
-    pub fn mistake(sentence: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn mistake(sentence: impl Into<Cow<'static, str>>) -> Self {
         let sentence = sentence.into();
         tracing::error!("{sentence}");
         Self::new(sentence)
     }
 
     /// Two questions under one key, where one answer cannot be both.
-    #[doc(hidden)]
-    pub fn two_questions(key: &str) -> Self {
+    pub(crate) fn two_questions(key: &str) -> Self {
         Self::mistake(format!(
             "two questions are asked under the key `{key}`: give one of them another, and each turn of a loop its own"
         ))
     }
 
-    pub(crate) fn next_round(next: NextRound) -> Self {
-        Self(Inner::Next(Arc::new(next)))
-    }
-
-    /// What leads to the next round, if this is no error but that.
-    ///
-    /// # Errors
-    ///
-    /// The error that it is.
-    #[doc(hidden)]
-    pub fn into_next_round(self) -> Result<NextRound, Self> {
-        match self.0 {
-            Inner::Next(next) => Ok(Arc::unwrap_or_clone(next)),
-            kind @ Inner::Kind(_) => Err(Self(kind)),
-        }
-    }
-
     /// Which kind of error this is.
     pub fn kind(&self) -> &CallErrorKind {
-        static UNFINISHED: CallErrorKind = CallErrorKind::Told(Cow::Borrowed("the call goes on in another round"));
-        match &self.0 {
-            Inner::Kind(kind) => kind,
-            Inner::Next(_) => &UNFINISHED,
-        }
+        &self.0
     }
 
     /// Takes the error apart.
     pub fn into_kind(self) -> CallErrorKind {
-        match self.0 {
-            Inner::Kind(kind) => kind,
-            Inner::Next(_) => self.kind().clone(),
-        }
+        self.0
     }
 }
 

@@ -1,9 +1,5 @@
 use super::Settled;
-use crate::{
-    ask::Outcome,
-    call::Call,
-    error::{CallError, Halt},
-};
+use crate::{ask::Outcome, error::Halt};
 
 /// What stopped the resolvers of one function: the worst of it counts.
 ///
@@ -31,24 +27,12 @@ impl Halts {
         }
     }
 
-    /// For a resolver: passes on what stopped it.
+    /// Passes on what stopped it.
     ///
     /// # Errors
     ///
     /// The worst of what stopped its own resolvers.
     pub fn pass(self) -> Result<(), Halt> {
         self.0.map_or(Ok(()), Err)
-    }
-
-    /// For an item: ends the call, or waits for the next round.
-    ///
-    /// # Errors
-    ///
-    /// What the client is told.
-    pub async fn end(self, call: &Call) -> Result<(), CallError> {
-        match self.0 {
-            Some(halt) => call.halt(halt).await,
-            None => Ok(()),
-        }
     }
 }

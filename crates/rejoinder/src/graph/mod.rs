@@ -42,7 +42,7 @@ pub use named::{
 pub use needs::needs_below;
 pub(crate) use node::ByName;
 pub use node::{Edge, ItemNode, Node, NodeArgument, node_id};
-pub use over::{Needed, Wants, over, unless_over};
+pub use over::{Needed, Wants, unless_over};
 pub(crate) use ran::{Ran, Unasked};
 pub(crate) use report::Report;
 pub use resolver::{Resolver, ResolverParameter, asks_again, is_cached};

@@ -3,11 +3,7 @@
 use std::marker::PhantomData;
 
 use super::Settled;
-use crate::{
-    ask::Outcome,
-    call::Call,
-    error::{CallError, Halt},
-};
+use crate::{ask::Outcome, error::Halt};
 
 /// What a parameter of type `P` makes of a resolver's `T`, for one question about it: [`Wants::is_optional`].
 ///
@@ -74,13 +70,4 @@ pub fn unless_over<T>(settled: Settled<T>, is_optional: bool, parameter: &'stati
         Ok(Outcome::Cancelled) => Err(Halt::Declined { parameter, cancelled: true }),
         Err(halt) => Err(halt.clone()),
     }
-}
-
-/// Ends the call with what stopped a resolver.
-///
-/// # Errors
-///
-/// What the client is told.
-pub async fn over<T>(call: &Call, halt: Halt) -> Result<T, CallError> {
-    call.halt(halt).await
 }

@@ -142,9 +142,9 @@ impl Context {
             (Ok(recorded), Some(carrier)) => carrier.record(key, recorded),
             (Ok(_), None) => {}
             // Whoever could go on from here would take the step again.
-            (Err(mistake), Some(carrier)) => {
+            (Err(mistake), Some(_)) => {
                 // Before the step is let go of, because the round may end as soon as it is.
-                carrier.note_mistake(mistake);
+                self.call.note_mistake(mistake);
                 drop(taking);
                 return self.call.halt(Halt::Pending).await;
             }
@@ -156,76 +156,26 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        future::ready,
-        sync::{Arc, Mutex, OnceLock},
-    };
+    use std::sync::Arc;
 
-    use futures_util::{FutureExt, future::Either};
-    use serde_json::Value;
+    use futures_util::FutureExt;
 
     use super::*;
     use crate::{
-        ask::{Asked, Carrier, Fits, NextRound, Question, RawAnswer},
         call::{Call, Carriage, RequestInfo},
         inject::FromCall,
+        rounds::Round,
     };
-
-    /// Has no answers, and notes whether the round could end when it was told of a mistake.
-    #[derive(Default)]
-    struct Watching {
-        call: OnceLock<Call>,
-        could_end: Mutex<Vec<bool>>,
-    }
-
-    impl Carrier for Watching {
-        fn ask<'a>(&'a self, _: &'a str, _: Question, _: Fits<'a>) -> Asked<'a> {
-            Either::Left(ready(Err(Halt::Pending)))
-        }
-
-        fn answered(&self, _: &str, _: &Question, _: Fits<'_>) -> Result<Option<Arc<RawAnswer>>, Halt> {
-            Ok(None)
-        }
-
-        fn recorded(&self, _: &str) -> Option<Value> {
-            None
-        }
-
-        fn record(&self, _: &str, _: Value) {}
-
-        fn answer_by_hand(&self, _: &str, _: Fits<'_>) -> Option<Arc<RawAnswer>> {
-            None
-        }
-
-        fn kept(&self) -> Option<Value> {
-            None
-        }
-
-        fn hand_on(&self, _: NextRound) -> Result<(), CallError> {
-            Ok(())
-        }
-
-        fn note_mistake(&self, _: CallError) {
-            let could_end = self.call.get().expect("a call").is_parked();
-            self.could_end.lock().expect("nobody panics").push(could_end);
-        }
-
-        fn take_mistake(&self) -> Option<CallError> {
-            None
-        }
-    }
 
     #[test]
     fn a_round_cannot_end_before_the_mistake_of_a_step_is_noted() {
-        let carrier = Arc::new(Watching::default());
         let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
-        let facts = RequestInfo { capabilities, ..RequestInfo::default() };
-        let call = Call::carried(facts, Arc::default(), Carriage::With(carrier.clone()));
-        assert!(carrier.call.set(call.clone()).is_ok());
+        let info = RequestInfo { capabilities, ..RequestInfo::default() };
+        let call = Call::carried(info, Arc::default(), Carriage::Fresh(|| Arc::new(Round::default())));
         let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
         assert!(ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().is_none());
         assert!(call.is_parked(), "the question waits for another round");
         assert!(ctx.once("share", || async { Ok(f64::NAN) }).now_or_never().is_none());
-        assert_eq!(*carrier.could_end.lock().expect("nobody panics"), [false]);
+        assert!(call.mistake().is_some());
     }
 }

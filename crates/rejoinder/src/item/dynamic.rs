@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, JsonObject};
-use serde_json::{Value, value::RawValue};
+use rmcp::model::JsonObject;
+use serde_json::Value;
 
 use super::{
     Reader, Ready,
@@ -28,7 +28,7 @@ where
     F: Future<Output = R> + Send + 'static,
     R: IntoToolResult,
 {
-    fn ready(&self, arguments: Members<Value>) -> Result<Ready<CallToolResult>, BadArguments> {
+    fn ready(&self, arguments: Members<Value>) -> Result<Ready, BadArguments> {
         arguments.twice().map_or(Ok(()), Err)?;
         let arguments: JsonObject = arguments.0.into_iter().collect();
         let named = match guarded(|| self.resolvers.read(&arguments)) {
@@ -38,32 +38,24 @@ where
         let (function, resolvers) = (Arc::clone(&self.function), Arc::clone(&self.resolvers));
         Ok(Ready::new(move |call| {
             Box::pin(async move {
-                match resolvers.resolve(&call, &named).await {
-                    Ok(resolved) => function(arguments, Context::with_resolved(call, resolved)).await.into_reply(),
-                    Err(halt) => call.halt(halt).await,
-                }
+                let resolved = resolvers.resolve(&call, &named).await?;
+                function(arguments, Context::with_resolved(call, resolved)).await.into_output()
             })
         }))
     }
 }
 
-impl<H, F, R> Reader<CallToolResult> for Dynamic<H>
+impl<H, F, R> Reader for Dynamic<H>
 where
     H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
     F: Future<Output = R> + Send + 'static,
     R: IntoToolResult,
 {
-    fn read(&self, json: &str) -> Option<(Ready<CallToolResult>, usize)> {
-        let mut stream = serde_json::Deserializer::from_str(json).into_iter::<Members<Value>>();
-        let arguments = stream.next()?.ok()?;
-        Some((self.ready(arguments).ok()?, stream.byte_offset()))
+    fn read(&self, json: &str, _: Unknown) -> Result<Ready, BadArguments> {
+        self.ready(serde_json::from_str(json).map_err(|error| unread(&error))?)
     }
 
-    fn explain(&self, json: &RawValue, _: Unknown) -> Result<Ready<CallToolResult>, BadArguments> {
-        self.ready(serde_json::from_str(json.get()).map_err(|error| unread(&error))?)
-    }
-
-    fn read_texts(&self, texts: &Texts<'_>, _: Unknown) -> Result<Ready<CallToolResult>, BadArguments> {
+    fn read_texts(&self, texts: &Texts<'_>, _: Unknown) -> Result<Ready, BadArguments> {
         let arguments = texts.names().filter_map(|name| Some((name.to_owned(), texts.get(name)?.into())));
         self.ready(Members(arguments.collect()))
     }

@@ -6,7 +6,7 @@ use super::{Prompt, PromptDetails, Resource, ResourceDetails, Tool, ToolDetails}
 use crate::{
     BoxFuture,
     call::{Call, ReadParams},
-    error::CallError,
+    error::Halt,
     graph::ItemNode,
     inject::Need,
     reply::ResourceBody,
@@ -34,11 +34,8 @@ pub trait Function: ReadParams {
     fn needs() -> Vec<(&'static str, Need)>;
 
     /// Fills the parameters and calls it.
-    fn run(
-        receiver: Arc<Self::Receiver>,
-        arguments: Self::Set,
-        call: Call,
-    ) -> BoxFuture<'static, Result<<Self::Kind as Kind>::Output, CallError>>;
+    fn run(receiver: Arc<Self::Receiver>, arguments: Self::Set, call: Call)
+    -> BoxFuture<'static, Result<Output, Halt>>;
 }
 
 /// A free function marked `#[tool]`.
@@ -95,12 +92,23 @@ impl<F: Function<Kind = ResourceKind, Receiver = ()>> ResourceFunction for F {
     }
 }
 
+/// What a call gives in the end.
+#[derive(Debug)]
+pub enum Output {
+    /// A tool's result.
+    Tool(CallToolResult),
+    /// A prompt's messages.
+    Prompt(GetPromptResult),
+    /// What a resource holds.
+    Resource(ResourceBody),
+    /// Values for an argument that is being typed.
+    Completion(Vec<String>),
+}
+
 /// Tool, prompt or resource.
 pub trait Kind: 'static {
     /// What its attributes say.
     type Details;
-    /// What it gives in the end.
-    type Output: 'static;
 }
 
 /// A tool.
@@ -117,15 +125,12 @@ pub enum ResourceKind {}
 
 impl Kind for ToolKind {
     type Details = ToolDetails;
-    type Output = CallToolResult;
 }
 
 impl Kind for PromptKind {
     type Details = PromptDetails;
-    type Output = GetPromptResult;
 }
 
 impl Kind for ResourceKind {
     type Details = ResourceDetails;
-    type Output = ResourceBody;
 }

@@ -10,7 +10,7 @@ mod tool;
 
 pub use details::{Annotations, IconDetails, PromptDetails, ResourceDetails, ToolDetails};
 pub use function::{
-    Function, Kind, PromptFunction, PromptKind, ResourceFunction, ResourceKind, ToolFunction, ToolKind,
+    Function, Kind, Output, PromptFunction, PromptKind, ResourceFunction, ResourceKind, ToolFunction, ToolKind,
 };
 pub use prompt::Prompt;
 pub(crate) use ready::{Reader, Ready};

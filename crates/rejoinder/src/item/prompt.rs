@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use rmcp::model::{self, GetPromptResult, PromptArgument};
+use rmcp::model::{self, PromptArgument};
 use serde_json::Value;
 
 use super::{Function, PromptKind, Reader, details::icons, ready::FunctionReader};
@@ -10,7 +10,7 @@ use crate::{graph::ItemNode, inject::Need, schema::InputSchema};
 #[derive(Clone)]
 pub struct Prompt {
     record: model::Prompt,
-    reader: Arc<dyn Reader<GetPromptResult>>,
+    reader: Arc<dyn Reader>,
     needs: Vec<(&'static str, Need)>,
     node: &'static ItemNode<'static>,
     choices: Vec<(String, Vec<String>)>,
@@ -60,7 +60,7 @@ impl Prompt {
     }
 
     /// What reads its arguments.
-    pub fn reader(&self) -> &dyn Reader<GetPromptResult> {
+    pub fn reader(&self) -> &dyn Reader {
         &*self.reader
     }
 

@@ -1,5 +1,6 @@
 use std::{
     any::Any,
+    borrow::Cow,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
@@ -7,18 +8,18 @@ use std::{
 
 use serde_json::value::RawValue;
 
-use super::{Function, Kind};
+use super::{Function, Output};
 use crate::{
     BoxFuture,
     call::{ArgumentSet, BadArguments, Call, Members, Param, ReadParams, Texts, Unknown, read_arguments},
-    error::CallError,
+    error::Halt,
 };
 
 /// A function whose arguments have been read: all that is missing is the call.
-pub struct Ready<O>(Box<dyn FnOnce(Call) -> BoxFuture<'static, Result<O, CallError>> + Send>);
+pub struct Ready(Box<dyn FnOnce(Call) -> BoxFuture<'static, Result<Output, Halt>> + Send>);
 
-impl<O> Ready<O> {
-    pub(super) fn new(run: impl FnOnce(Call) -> BoxFuture<'static, Result<O, CallError>> + Send + 'static) -> Self {
+impl Ready {
+    pub(super) fn new(run: impl FnOnce(Call) -> BoxFuture<'static, Result<Output, Halt>> + Send + 'static) -> Self {
         Self(Box::new(run))
     }
 
@@ -28,36 +29,43 @@ impl<O> Ready<O> {
     }
 
     /// Calls the function.
-    pub fn run(self, call: Call) -> BoxFuture<'static, Result<O, CallError>> {
+    pub fn run(self, call: Call) -> BoxFuture<'static, Result<Output, Halt>> {
         (self.0)(call)
     }
 }
 
-impl<O> fmt::Debug for Ready<O> {
+impl fmt::Debug for Ready {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Ready")
     }
 }
 
 /// Reads the arguments of one function.
-pub trait Reader<O>: Send + Sync {
-    /// Reads them from the front of `json`, in one pass, and tells how many bytes they took;
-    /// `None` if anything at all is wrong.
-    fn read(&self, json: &str) -> Option<(Ready<O>, usize)>;
-
-    /// Reads arguments that [`Reader::read`] refused, a whole JSON object, to say what is wrong.
+pub trait Reader: Send + Sync {
+    /// Reads arguments from a JSON object.
     ///
     /// # Errors
     ///
     /// Everything that is wrong.
-    fn explain(&self, json: &RawValue, unknown: Unknown) -> Result<Ready<O>, BadArguments>;
+    fn read(&self, json: &str, unknown: Unknown) -> Result<Ready, BadArguments>;
+
+    /// Reads arguments from a JSON object of strings; `None` if it is not one.
+    fn read_strings(&self, json: &str, unknown: Unknown) -> Option<Result<Ready, BadArguments>> {
+        let mut texts: Members<Cow<'_, str>> = serde_json::from_str(json).ok()?;
+        texts.0.retain(|(name, _)| self.takes(name, unknown));
+        if let Some(twice) = texts.twice() {
+            return Some(Err(twice));
+        }
+        let texts: Texts<'_> = texts.0.iter().map(|(name, text)| (&**name, &**text)).collect();
+        Some(self.read_texts(&texts, unknown))
+    }
 
     /// Reads arguments that came as plain texts.
     ///
     /// # Errors
     ///
     /// Everything that is wrong.
-    fn read_texts(&self, texts: &Texts<'_>, unknown: Unknown) -> Result<Ready<O>, BadArguments>;
+    fn read_texts(&self, texts: &Texts<'_>, unknown: Unknown) -> Result<Ready, BadArguments>;
 
     /// Whether an argument of that name is looked at.
     fn takes(&self, name: &str, unknown: Unknown) -> bool;
@@ -70,20 +78,19 @@ pub trait Reader<O>: Send + Sync {
 pub(super) struct FunctionReader<F: Function>(pub(super) Arc<F::Receiver>);
 
 impl<F: Function> FunctionReader<F> {
-    fn ready(&self, arguments: F::Set) -> Ready<<F::Kind as Kind>::Output> {
+    fn ready(&self, arguments: F::Set) -> Ready {
         let receiver = Arc::clone(&self.0);
         Ready::new(move |call| F::run(receiver, arguments, call))
     }
 }
 
-impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
-    fn read(&self, json: &str) -> Option<(Ready<<F::Kind as Kind>::Output>, usize)> {
-        let (arguments, length) = guarded(|| read_arguments::<F>(json)).ok()?.ok()?;
-        Some((self.ready(arguments), length))
-    }
-
-    fn explain(&self, json: &RawValue, unknown: Unknown) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
-        let mut members: Members<&RawValue> = serde_json::from_str(json.get()).map_err(|error| unread(&error))?;
+impl<F: Function> Reader for FunctionReader<F> {
+    fn read(&self, json: &str, unknown: Unknown) -> Result<Ready, BadArguments> {
+        // One pass if all is well. Only what is wrong is read a second time, to name everything that is.
+        if let Ok(Ok((arguments, _))) = guarded(|| read_arguments::<F>(json)) {
+            return Ok(self.ready(arguments));
+        }
+        let mut members: Members<&RawValue> = serde_json::from_str(json).map_err(|error| unread(&error))?;
         members.0.retain(|(name, _)| self.takes(name, unknown));
         let twice = members.twice();
         let read = match guarded(|| F::Set::explain(F::PARAMS, &members.0.into_iter().collect())) {
@@ -100,11 +107,7 @@ impl<F: Function> Reader<<F::Kind as Kind>::Output> for FunctionReader<F> {
         }
     }
 
-    fn read_texts(
-        &self,
-        texts: &Texts<'_>,
-        unknown: Unknown,
-    ) -> Result<Ready<<F::Kind as Kind>::Output>, BadArguments> {
+    fn read_texts(&self, texts: &Texts<'_>, unknown: Unknown) -> Result<Ready, BadArguments> {
         let texts = texts.only(|name| self.takes(name, unknown));
         match guarded(|| F::Set::from_texts(F::PARAMS, &texts)) {
             Ok(read) => read.map(|arguments| self.ready(arguments)),

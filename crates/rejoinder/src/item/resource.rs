@@ -3,7 +3,7 @@ use std::{any::TypeId, fmt, sync::Arc};
 use rmcp::model;
 
 use super::{Function, Reader, ResourceDetails, ResourceKind, details::icons, prompt::choices, ready::FunctionReader};
-use crate::{graph::ItemNode, inject::Need, reply::ResourceBody, schema::InputSchema};
+use crate::{graph::ItemNode, inject::Need, schema::InputSchema};
 
 /// A resource, or a template of many, ready to be given to a server.
 ///
@@ -12,7 +12,7 @@ use crate::{graph::ItemNode, inject::Need, reply::ResourceBody, schema::InputSch
 pub struct Resource {
     details: ResourceDetails,
     uri: String,
-    reader: Arc<dyn Reader<ResourceBody>>,
+    reader: Arc<dyn Reader>,
     needs: Vec<(&'static str, Need)>,
     node: &'static ItemNode<'static>,
     arguments: Vec<(String, bool)>,
@@ -75,7 +75,7 @@ impl Resource {
     }
 
     /// What reads its arguments.
-    pub fn reader(&self) -> &dyn Reader<ResourceBody> {
+    pub fn reader(&self) -> &dyn Reader {
         &*self.reader
     }
 

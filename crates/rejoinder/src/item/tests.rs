@@ -5,11 +5,12 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
+use super::Output;
 use crate::call::{Dependencies, RequestInfo, Texts, Unknown};
 use rejoinder::{Call, FromCall, Tool, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json, value::to_raw_value};
+use serde_json::{Value, json};
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -83,22 +84,18 @@ async fn call(tool: &Tool, arguments: Value) -> Value {
     call_in(tool, arguments, Call::detached()).await
 }
 
-/// Calls a tool as the server does: the fast pass first, the explaining one if that refuses.
+/// Calls a tool as the server does.
 async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
-    let json = to_raw_value(&arguments).expect("JSON");
-    let ready = match tool.reader().read(json.get()) {
-        Some((ready, length)) => {
-            assert_eq!(length, json.get().len(), "all of it is read");
-            ready
-        }
-        None => match tool.reader().explain(&json, Unknown::Refused) {
-            Ok(ready) => ready,
-            Err(bad) => return Value::String(bad.to_string()),
-        },
+    let ready = match tool.reader().read(&arguments.to_string(), Unknown::Refused) {
+        Ok(ready) => ready,
+        Err(bad) => return Value::String(bad.to_string()),
     };
     match ready.run(call).await {
-        Ok(reply) => reply.structured_content.unwrap_or_else(|| json!(reply.content[0].as_text().map(|t| &t.text))),
-        Err(error) => json!({ "error": error.to_string() }),
+        Ok(Output::Tool(reply)) => {
+            reply.structured_content.unwrap_or_else(|| json!(reply.content[0].as_text().map(|t| &t.text)))
+        }
+        Ok(other) => panic!("not a tool's result: {other:?}"),
+        Err(halt) => json!({ "error": halt.into_error().expect("nothing is asked").to_string() }),
     }
 }
 
@@ -240,6 +237,7 @@ async fn a_group_shares_its_receiver() {
     let item = &shop.resources()[0];
     let ready = item.reader().read_texts(&Texts::from_iter([("id", "7")]), Unknown::Refused).expect("a number");
     let body = ready.run(Call::detached()).await.expect("an item");
+    let Output::Resource(body) = body else { panic!("not a resource: {body:?}") };
     let contents = body.into_contents("shop://items/7", item.details().mime_type);
     assert_eq!(json!(contents), json!([{ "uri": "shop://items/7", "mimeType": "text/plain", "text": "item 7 of 3" }]));
 }
@@ -258,6 +256,7 @@ async fn prompts_and_resources_read_texts() {
         .run(Call::detached())
         .await
         .expect("a pitch");
+    let Output::Prompt(reply) = reply else { panic!("not a prompt: {reply:?}") };
     assert_eq!(json!(reply.messages[0].content)["text"], "42 3 Some(Large)");
 
     let bad =

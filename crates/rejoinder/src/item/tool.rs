@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
+use rmcp::model::{self, JsonObject, ToolAnnotations};
 
 use super::{Annotations, Function, Reader, ToolKind, details::icons, dynamic::Dynamic, ready::FunctionReader};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Tool {
     record: model::Tool,
-    reader: Arc<dyn Reader<CallToolResult>>,
+    reader: Arc<dyn Reader>,
     needs: Vec<(&'static str, Need)>,
     node: Option<&'static ItemNode<'static>>,
     made: Option<MadeAtRunTime>,
@@ -32,7 +32,7 @@ struct MadeAtRunTime {
 }
 
 /// Makes the reader of a function that needs these resolvers.
-type MakeReader = dyn Fn(Arc<Resolvers>) -> Arc<dyn Reader<CallToolResult>> + Send + Sync;
+type MakeReader = dyn Fn(Arc<Resolvers>) -> Arc<dyn Reader> + Send + Sync;
 
 impl Tool {
     /// The tool that a function marked `#[tool]` is.
@@ -129,6 +129,11 @@ impl Tool {
         }
     }
 
+    /// Whether it makes its rounds by hand.
+    pub(crate) fn is_by_hand(&self) -> bool {
+        self.made.as_ref().map_or_else(|| self.node.is_some_and(|node| node.by_hand), |made| made.by_hand)
+    }
+
     /// Everything that is wrong with how it was made at run time.
     pub fn mistakes(&self) -> Vec<String> {
         let Some(made) = &self.made else { return Vec::new() };
@@ -158,7 +163,7 @@ impl Tool {
     }
 
     /// What reads its arguments.
-    pub fn reader(&self) -> &dyn Reader<CallToolResult> {
+    pub fn reader(&self) -> &dyn Reader {
         &*self.reader
     }
 

@@ -1,30 +1,32 @@
+//! What becomes of a message: a reply, or something that runs and replies in the end.
+
 use std::{
     sync::Arc,
     task::{Context, Poll},
 };
 
-use crate::{
-    BoxFuture,
-    ask::Parked,
-    model::{CallToolResult, GetPromptResult, ResultType},
-    reply::ResourceBody,
-};
 use bytes::Bytes;
-use serde_json::json;
+use http::StatusCode;
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
     RpcError,
     failure::failure,
     listen::Listen,
-    round::Bound,
-    write::{Reply, error_reply, notification, result_reply, result_reply_with_meta, tool_reply},
+    version::supported,
+    write::{self, Reply, notification},
 };
-use crate::server::{CacheHints, Engine, Event, Panicked, Running};
+use crate::{
+    call::{Era, Utf8Bytes},
+    item::Output,
+    model::{CallToolResult, ContentBlock},
+    server::{Completion, Engine, Event, Failed, Page, Refusal, Running, TargetKind},
+};
 
 /// What becomes of a message.
-#[expect(clippy::large_enum_variant, reason = "it is looked at once, right where it is made")]
+#[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
 pub(crate) enum Answer {
-    /// A notification: nothing is to be said.
+    /// A notification: there is no reply.
     Nothing,
     /// The reply, at once.
     Reply(Reply),
@@ -32,29 +34,16 @@ pub(crate) enum Answer {
     Stream(Stream),
 }
 
-/// Something that runs for a request. Whoever drops it, cancels it.
+/// Something that runs for a request. Dropping it cancels it.
 pub(crate) struct Stream {
-    engine: Arc<Engine>,
-    /// The request's id, as JSON.
-    id: Bytes,
-    /// What must go well before anything runs.
-    spend: Option<BoxFuture<'static, Result<(), RpcError>>>,
+    writer: Writer,
     kind: Kind,
 }
 
+#[expect(clippy::large_enum_variant, reason = "nearly every one is a call")]
 enum Kind {
-    Tool(Running<CallToolResult>, Bound),
-    Prompt(Running<GetPromptResult>, Bound),
-    Resource(Running<ResourceBody>, Bound, Contents),
-    Later(BoxFuture<'static, Reply>),
+    Running(Running),
     Listen(Listen),
-}
-
-/// What a resource's contents say of themselves.
-pub(super) struct Contents {
-    pub(super) uri: String,
-    pub(super) mime_type: Option<&'static str>,
-    pub(super) hints: CacheHints,
 }
 
 /// A message on its way to the client.
@@ -64,36 +53,12 @@ pub(crate) enum Frame {
 }
 
 impl Stream {
-    pub(super) fn tool(engine: Arc<Engine>, id: Bytes, running: Running<CallToolResult>, bound: Bound) -> Self {
-        Self { engine, id, spend: None, kind: Kind::Tool(running, bound) }
+    pub(super) fn running(writer: Writer, running: Running) -> Self {
+        Self { writer, kind: Kind::Running(running) }
     }
 
-    pub(super) fn prompt(engine: Arc<Engine>, id: Bytes, running: Running<GetPromptResult>, bound: Bound) -> Self {
-        Self { engine, id, spend: None, kind: Kind::Prompt(running, bound) }
-    }
-
-    pub(super) fn resource(
-        engine: Arc<Engine>,
-        id: Bytes,
-        running: Running<ResourceBody>,
-        bound: Bound,
-        contents: Contents,
-    ) -> Self {
-        Self { engine, id, spend: None, kind: Kind::Resource(running, bound, contents) }
-    }
-
-    /// Nothing runs before this has gone well.
-    pub(super) fn after(mut self, spend: Option<BoxFuture<'static, Result<(), RpcError>>>) -> Self {
-        self.spend = spend;
-        self
-    }
-
-    pub(super) fn later(engine: Arc<Engine>, id: Bytes, reply: BoxFuture<'static, Reply>) -> Self {
-        Self { engine, id, spend: None, kind: Kind::Later(reply) }
-    }
-
-    pub(super) fn listen(engine: Arc<Engine>, id: Bytes, listen: Listen) -> Self {
-        Self { engine, id, spend: None, kind: Kind::Listen(listen) }
+    pub(super) fn listen(writer: Writer, listen: Listen) -> Self {
+        Self { writer, kind: Kind::Listen(listen) }
     }
 
     /// Whether this stays open until the client or the server ends it.
@@ -103,27 +68,13 @@ impl Stream {
 
     /// The next message; after [`Frame::Last`] there is none.
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
-        let (engine, id) = (&self.engine, std::str::from_utf8(&self.id).unwrap_or("null"));
-        if let Some(spend) = &mut self.spend {
-            match spend.as_mut().poll(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(())) => self.spend = None,
-                Poll::Ready(Err(error)) => return Poll::Ready(Frame::Last(error_reply(Some(id), &error))),
-            }
-        }
-        let parked = |bound: &Bound, parked| bound.input_required(engine, id, parked);
+        let writer = &self.writer;
         match &mut self.kind {
-            Kind::Tool(running, bound) => {
-                poll(running, cx, |asked| parked(bound, asked), |outcome| tool(engine, id, bound, outcome))
-            }
-            Kind::Prompt(running, bound) => {
-                poll(running, cx, |asked| parked(bound, asked), |outcome| prompt(engine, id, bound, outcome))
-            }
-            Kind::Resource(running, bound, contents) => {
-                poll(running, cx, |asked| parked(bound, asked), |outcome| resource(engine, id, outcome, contents))
-            }
-            Kind::Later(reply) => reply.as_mut().poll(cx).map(Frame::Last),
-            Kind::Listen(listen) => listen.poll_frame(cx, engine, id),
+            Kind::Running(running) => running.poll_event(cx).map(|event| match event {
+                Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().facts())),
+                event => Frame::Last(writer.ended(running, event)),
+            }),
+            Kind::Listen(listen) => listen.poll_frame(cx, &writer.engine, writer.id()),
         }
     }
 
@@ -133,82 +84,140 @@ impl Stream {
     }
 }
 
-/// How a function ended.
-pub(crate) type Outcome<O> = Result<Result<O, crate::error::CallError>, Panicked>;
-
-fn poll<O: 'static>(
-    running: &mut Running<O>,
-    cx: &mut Context<'_>,
-    parked: impl FnOnce(Parked) -> Reply,
-    done: impl FnOnce(Outcome<O>) -> Reply,
-) -> Poll<Frame> {
-    running.poll_event(cx).map(|event| match event {
-        Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().facts())),
-        Event::Parked(asked) => Frame::Last(parked(asked)),
-        Event::Again => unreachable!("a round of this era ends with a reply"),
-        Event::Done(outcome) => Frame::Last(done(outcome)),
-    })
+/// Writes the reply to one request, in the words of its era. The one place that turns an outcome into a message.
+pub(super) struct Writer {
+    engine: Arc<Engine>,
+    /// The request's id, as JSON.
+    id: Utf8Bytes,
+    era: Era,
 }
 
-fn tool(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<CallToolResult>) -> Reply {
-    let result = match outcome {
-        Ok(Ok(result)) => Ok(result),
-        failed => settle(bound.target(), failed),
-    };
-    match result {
-        Ok(mut result) => {
-            result.result_type.get_or_insert(ResultType::COMPLETE);
-            tool_reply(id, result, &engine.info_json)
-        }
-        Err(error) => error_reply(Some(id), &error),
+/// The code for a resource that is not there, up to 2025-11-25.
+const RESOURCE_NOT_FOUND: i32 = -32002;
+
+impl Writer {
+    pub(super) fn new(engine: &Arc<Engine>, id: Utf8Bytes, in_session: bool) -> Self {
+        let era = if in_session { Era::Session } else { Era::Stateless };
+        Self { engine: Arc::clone(engine), id, era }
     }
-}
 
-fn prompt(engine: &Engine, id: &str, bound: &Bound, outcome: Outcome<GetPromptResult>) -> Reply {
-    match flatten(bound.target(), outcome) {
-        Ok(mut result) => {
-            result.result_type.get_or_insert(ResultType::COMPLETE);
-            result_reply_with_meta(id, result, &engine.info_json, |result| result.meta.as_deref_mut())
-        }
-        Err(error) => error_reply(Some(id), &error),
+    fn id(&self) -> &str {
+        &self.id
     }
-}
 
-fn resource(engine: &Engine, id: &str, outcome: Outcome<ResourceBody>, about: &Contents) -> Reply {
-    let Contents { uri, mime_type, hints } = about;
-    match flatten(uri, outcome) {
-        Ok(body) => {
-            let contents = body.into_contents(uri, *mime_type);
-            let result = json!({ "resultType": "complete", "contents": contents,
-                "ttlMs": hints.ttl_ms, "cacheScope": hints.scope });
-            result_reply(id, &result, &engine.info_json)
+    /// The last message of a call.
+    fn ended(&self, running: &Running, event: Event) -> Reply {
+        match event {
+            Event::Done(Ok(output)) => self.output(running, output),
+            Event::Done(Err(failed)) => self.failed(running, failed),
+            Event::InputRequired { questions, state } => {
+                write::question_reply(self.id(), &questions, &state, &self.engine.info_json)
+            }
+            Event::Refused(refusal) => self.refused(refusal),
+            Event::Emitted(_) => unreachable!("a notification does not end a call"),
         }
-        Err(error) if error.code == RpcError::INVALID_PARAMS && error.data.is_none() => {
-            error_reply(Some(id), &error.with_data(json!({ "uri": uri })))
+    }
+
+    fn output(&self, running: &Running, output: Output) -> Reply {
+        let server = self.server();
+        match output {
+            Output::Tool(result) => write::tool_reply(self.id(), result, server),
+            Output::Prompt(result) => write::prompt_reply(self.id(), result, server),
+            Output::Completion(values) => {
+                let completion = Completion::new(values);
+                let completion = json!({ "values": completion.values, "total": completion.total,
+                    "hasMore": completion.has_more() });
+                self.result(json!({ "completion": completion }))
+            }
+            Output::Resource(body) => {
+                let contents = running.contents();
+                let mime_type = contents.and_then(|contents| contents.mime_type);
+                let mut result = json!({ "contents": body.into_contents(running.target(), mime_type) });
+                if let (Era::Stateless, Some(contents)) = (self.era, contents) {
+                    result["ttlMs"] = contents.hints.ttl_ms.into();
+                    result["cacheScope"] = json!(contents.hints.scope);
+                }
+                self.result(result)
+            }
         }
-        Err(error) => error_reply(Some(id), &error),
     }
-}
 
-/// What the client gets of a tool's outcome.
-pub(crate) fn settle(of: &str, outcome: Outcome<CallToolResult>) -> Result<CallToolResult, RpcError> {
-    match outcome {
-        Ok(Ok(result)) => Ok(result),
-        Ok(Err(error)) => failure(of, Ok(error)),
-        Err(panicked) => failure(of, Err(panicked)),
+    /// What the client gets of a call that failed. Only tools have `isError`: elsewhere the text is a JSON-RPC error.
+    fn failed(&self, running: &Running, failed: Failed) -> Reply {
+        let is_tool = running.is_tool();
+        let (code, text) = match failure(running.target(), failed) {
+            Err(error) => return self.error(error),
+            Ok(text) if is_tool => {
+                return write::tool_reply(
+                    self.id(),
+                    CallToolResult::error(vec![ContentBlock::text(text.1)]),
+                    self.server(),
+                );
+            }
+            Ok(text) => text,
+        };
+        let error = RpcError::new(code, text);
+        if running.contents().is_some() && code == RpcError::INVALID_PARAMS {
+            let code = if self.era == Era::Session { RESOURCE_NOT_FOUND } else { code };
+            return self.error(RpcError { code, ..error.with_data(json!({ "uri": running.target() })) });
+        }
+        self.error(error)
     }
-}
 
-/// Prompts and resources have no `isError`: what the author tells the client is a JSON-RPC error there.
-pub(crate) fn flatten<O>(of: &str, outcome: Outcome<O>) -> Result<O, RpcError> {
-    let error = match outcome {
-        Ok(Ok(output)) => return Ok(output),
-        Ok(Err(error)) => Ok(error),
-        Err(panicked) => Err(panicked),
-    };
-    let told = matches!(error.as_ref().map(crate::error::CallError::kind), Ok(crate::error::CallErrorKind::Told(_)));
-    let result = failure(of, error)?;
-    let text = result.content.iter().find_map(|block| block.as_text()).map(|text| text.text.clone());
-    let code = if told { RpcError::INVALID_PARAMS } else { RpcError::INTERNAL };
-    Err(RpcError::new(code, text.unwrap_or_default()))
+    pub(super) fn refused(&self, refusal: Refusal) -> Reply {
+        match refusal {
+            Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
+                let result = CallToolResult::error(vec![ContentBlock::text(bad.to_string())]);
+                write::tool_reply(self.id(), result, self.server())
+            }
+            Refusal::TooManySubscriptions(_) => {
+                Reply { status: StatusCode::SERVICE_UNAVAILABLE, ..self.error(refusal.into()) }
+            }
+            Refusal::Unknown { kind: TargetKind::Resource, .. } if self.era == Era::Session => {
+                self.error(RpcError { code: RESOURCE_NOT_FOUND, ..refusal.into() })
+            }
+            refusal => self.error(refusal.into()),
+        }
+    }
+
+    pub(super) fn error(&self, error: RpcError) -> Reply {
+        match self.era {
+            Era::Session => write::session_error_reply(self.id(), &error),
+            _ => write::error_reply(Some(self.id()), &error),
+        }
+    }
+
+    /// A page of a list, kept as bytes.
+    pub(super) fn listed(&self, page: Page) -> Reply {
+        let hints = (self.era == Era::Stateless).then_some((self.engine.options.list_hints, &*self.engine.info_json));
+        write::list_reply(self.id(), page, hints)
+    }
+
+    pub(super) fn discovered(&self) -> Reply {
+        let engine = &self.engine;
+        let mut result = json!({
+            "supportedVersions": supported(engine.options.sessions),
+            "capabilities": engine.capabilities,
+            "ttlMs": engine.options.list_hints.ttl_ms,
+            "cacheScope": engine.options.list_hints.scope,
+        });
+        if let Some(instructions) = &engine.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        self.result(result)
+    }
+
+    fn result(&self, mut members: Value) -> Reply {
+        let mut result = Map::new();
+        if self.era == Era::Stateless {
+            result.insert("resultType".to_owned(), "complete".into());
+        }
+        result.append(members.as_object_mut().unwrap_or(&mut Map::new()));
+        write::result_reply(self.id(), &result, self.server())
+    }
+
+    /// What every result of the stateless era says about the server.
+    fn server(&self) -> Option<&RawValue> {
+        (self.era == Era::Stateless).then_some(&self.engine.info_json)
+    }
 }

@@ -7,7 +7,6 @@ use super::{
     params::{Field, Params},
     scan::{Scan, Syntax},
 };
-use crate::server::Engine;
 
 /// A JSON-RPC message whose outer shape is right.
 #[derive(Debug, Default)]
@@ -27,13 +26,13 @@ pub(crate) struct BadEnvelope<'a> {
 
 impl<'a> Envelope<'a> {
     /// Reads a message.
-    pub(crate) fn read(bytes: &'a [u8], engine: &Engine) -> Result<Self, BadEnvelope<'a>> {
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, BadEnvelope<'a>> {
         let Ok(text) = std::str::from_utf8(bytes) else {
             let id = find_id(&String::from_utf8_lossy(bytes)).map(|id| Cow::Owned(id.to_owned()));
             return Err(BadEnvelope { id, error: Box::new(Syntax.into()) });
         };
         let mut envelope = Self::default();
-        let mut state = State { engine, jsonrpc: false, response: false, null_id: false, seen: 0 };
+        let mut state = State { jsonrpc: false, response: false, null_id: false, seen: 0 };
         let read = envelope.fill(text, &mut state).and_then(|()| envelope.check(&state));
         match read {
             Ok(()) => Ok(envelope),
@@ -44,7 +43,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    fn fill(&mut self, text: &'a str, state: &mut State<'_>) -> Result<(), RpcError> {
+    fn fill(&mut self, text: &'a str, state: &mut State) -> Result<(), RpcError> {
         let mut scan = Scan::new(text);
         if !scan.open() {
             return Err(not_an_object(text));
@@ -63,7 +62,7 @@ impl<'a> Envelope<'a> {
                     Field::Given(method) => self.method = Some(method),
                     _ => return Err(RpcError::invalid_request("`method` must be a string")),
                 },
-                "params" => self.params.fill(&mut scan, self.method.as_deref(), state)?,
+                "params" => self.params.fill(&mut scan, state)?,
                 "result" | "error" => {
                     state.response = true;
                     scan.skip()?;
@@ -74,7 +73,7 @@ impl<'a> Envelope<'a> {
         if scan.is_done() { Ok(()) } else { Err(Syntax.into()) }
     }
 
-    fn check(&self, state: &State<'_>) -> Result<(), RpcError> {
+    fn check(&self, state: &State) -> Result<(), RpcError> {
         if !state.jsonrpc {
             return Err(RpcError::invalid_request("`jsonrpc` must be \"2.0\""));
         }
@@ -90,8 +89,7 @@ impl<'a> Envelope<'a> {
 }
 
 /// What reading needs to remember.
-pub(super) struct State<'e> {
-    pub(super) engine: &'e Engine,
+pub(super) struct State {
     jsonrpc: bool,
     response: bool,
     /// Only the answer to a message that could not be read has one.
@@ -99,7 +97,7 @@ pub(super) struct State<'e> {
     seen: u32,
 }
 
-impl State<'_> {
+impl State {
     /// Two values for one field would leave it to each reader which one counts.
     pub(super) fn once(&mut self, field: Option<usize>, name: &str) -> Result<(), RpcError> {
         let Some(field) = field else { return Ok(()) };

@@ -4,7 +4,11 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::version::supported;
-use crate::server::{BadCursor, Engine, Reference};
+use crate::{
+    call::BadArguments,
+    rounds::seal::{REASON, SENTENCE},
+    server::{CompleteArgument, Reference, Refusal, TargetKind},
+};
 
 /// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,44 +73,6 @@ impl RpcError {
         Self::invalid_params(format!("there is no {kind} `{}`{meant}", shortened(name)))
     }
 
-    pub(crate) fn unknown_tool(engine: &Engine, name: &str) -> Self {
-        Self::unknown("tool", name, engine.similar_tool(name).as_deref())
-    }
-
-    pub(crate) fn unknown_prompt(engine: &Engine, name: &str) -> Self {
-        Self::unknown("prompt", name, engine.similar_prompt(name).as_deref())
-    }
-
-    pub(crate) fn unknown_resource(uri: &str) -> Self {
-        Self::unknown("resource", uri, None).with_data(json!({ "uri": uri }))
-    }
-
-    /// The same whether it is the item or its argument that is not there.
-    pub(crate) fn nothing_to_complete(of: &Reference, argument: &str) -> Self {
-        let (item, name, part) = match of {
-            Reference::Prompt(name) => ("prompt", name, "argument"),
-            Reference::Resource(uri) => ("resource template", uri, "variable"),
-        };
-        let (name, argument) = (shortened(name), shortened(argument));
-        Self::invalid_params(format!("there is no {item} `{name}` with the {part} `{argument}`"))
-    }
-
-    /// As many calls are running as may.
-    pub(crate) fn busy(calls: usize) -> Self {
-        Self::new(
-            Self::INTERNAL,
-            format!("the server is busy with {calls} calls, which is as many as it takes: try again"),
-        )
-    }
-
-    /// As many subscriptions are open as may.
-    pub(crate) fn too_many_subscriptions(subscriptions: usize) -> Self {
-        Self::new(
-            Self::INTERNAL,
-            format!("the server has {subscriptions} subscriptions, which is as many as it takes: try again later"),
-        )
-    }
-
     /// Something went wrong inside; the id finds it in the log.
     pub(crate) fn internal(id: &str) -> Self {
         Self::new(Self::INTERNAL, "the server failed; its log has the detail under the id in `data`")
@@ -139,9 +105,55 @@ impl RpcError {
     }
 }
 
-impl From<BadCursor> for RpcError {
-    fn from(_: BadCursor) -> Self {
-        Self::invalid_params("`params.cursor` is not one of this list: start again without")
+impl From<Refusal> for RpcError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Unknown { kind: TargetKind::Tool, name, similar } => {
+                Self::unknown("tool", &name, similar.as_deref())
+            }
+            Refusal::Unknown { kind: TargetKind::Prompt, name, similar } => {
+                Self::unknown("prompt", &name, similar.as_deref())
+            }
+            Refusal::Unknown { kind: TargetKind::Resource, name, .. } => {
+                Self::unknown("resource", &name, None).with_data(json!({ "uri": &*name }))
+            }
+            // The same whether the item or its argument is unknown.
+            Refusal::NothingToComplete(CompleteArgument { reference, argument, .. }) => {
+                let (item, name, part) = match &reference {
+                    Reference::Prompt(name) => ("prompt", name, "argument"),
+                    Reference::Resource(uri) => ("resource template", uri, "variable"),
+                };
+                let (name, argument) = (shortened(name), shortened(&argument));
+                Self::invalid_params(format!("there is no {item} `{name}` with the {part} `{argument}`"))
+            }
+            Refusal::UnknownCursor => {
+                Self::invalid_params("unknown `params.cursor`: request the list again without one")
+            }
+            Refusal::HeaderMismatch(message) => Self::header_mismatch(message),
+            Refusal::InvalidState => Self::invalid_params(SENTENCE).with_data(json!({ "reason": REASON })),
+            Refusal::NotArguments(TargetKind::Prompt) => {
+                Self::invalid_params("`params.arguments` must be an object of strings")
+            }
+            Refusal::NotArguments(_) => Self::invalid_params("`params.arguments` must be an object"),
+            Refusal::BadArguments { bad, .. } => Self::bad_arguments(&bad),
+            Refusal::TooManyCalls(limit) => {
+                Self::new(Self::INTERNAL, format!("too many concurrent calls (limit {limit}), try again later"))
+            }
+            Refusal::TooManySubscriptions(limit) => {
+                Self::new(Self::INTERNAL, format!("too many subscriptions (limit {limit}), try again later"))
+            }
+            Refusal::Panicked(what) => Self::panicked(what),
+        }
+    }
+}
+
+impl RpcError {
+    pub(super) fn bad_arguments(bad: &BadArguments) -> Self {
+        let errors: Vec<Value> =
+            bad.0.iter().map(|bad| json!({ "field": bad.field, "message": bad.message })).collect();
+        let mut data = errors.first().cloned().unwrap_or_default();
+        data["errors"] = errors.into();
+        Self::invalid_params(bad.to_string()).with_data(data)
     }
 }
 

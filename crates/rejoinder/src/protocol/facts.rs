@@ -1,12 +1,15 @@
 //! What a request says of itself, checked.
 
-use crate::{
-    call::{Era, Level, ProgressToken, RequestInfo},
-    model::ClientCapabilities,
-};
+use std::sync::Arc;
+
 use bytes::Bytes;
 
-use super::{RpcError, envelope::LONGEST_ID, meta::Meta, version::MODERN};
+use super::{RpcError, dispatch::SessionRequest, envelope::LONGEST_ID, meta::Meta, version::MODERN};
+use crate::{
+    ask::Carrier,
+    call::{Era, Level, ProgressToken, RequestInfo, Utf8Bytes},
+    model::ClientCapabilities,
+};
 
 /// The version that the request asks for.
 pub(super) fn version<'a>(meta: &Meta<'a>) -> Result<&'a str, RpcError> {
@@ -16,8 +19,8 @@ pub(super) fn version<'a>(meta: &Meta<'a>) -> Result<&'a str, RpcError> {
     text.ok_or_else(|| malformed("protocolVersion", "a string"))
 }
 
-/// Everything else it says.
-pub(super) fn facts(body: &Bytes, id: &str, meta: &mut Meta<'_>) -> Result<RequestInfo, RpcError> {
+/// Everything else that a stateless request says.
+pub(super) fn stateless_facts(body: &Bytes, id: &str, meta: &mut Meta<'_>) -> Result<RequestInfo, RpcError> {
     Ok(RequestInfo {
         request_id: keep(body, id),
         era: Era::Stateless,
@@ -28,17 +31,35 @@ pub(super) fn facts(body: &Bytes, id: &str, meta: &mut Meta<'_>) -> Result<Reque
         progress_token: progress_token(meta.progress_token)?,
         http: None,
         meta: Some(keep(body, meta.raw)),
+        principal: None,
     })
 }
 
-/// A part of the body that outlives the reading of it, without a copy.
-pub(super) fn keep(body: &Bytes, part: &str) -> Bytes {
-    let range = body.as_ptr_range();
-    if range.contains(&part.as_ptr()) {
-        body.slice_ref(part.as_bytes())
-    } else {
-        Bytes::copy_from_slice(part.as_bytes())
-    }
+/// What a request of a session says about itself, and what its session said before it.
+pub(super) fn session_facts(
+    body: &Bytes,
+    id: &str,
+    meta: Option<&Meta<'_>>,
+    session: SessionRequest,
+) -> Result<(RequestInfo, Arc<dyn Carrier>), RpcError> {
+    let info = RequestInfo {
+        request_id: keep(body, id),
+        era: Era::Session,
+        protocol_version: session.version,
+        capabilities: session.capabilities,
+        client: session.client,
+        log_level: session.log_level,
+        progress_token: progress_token(meta.and_then(|meta| meta.progress_token))?,
+        http: session.http,
+        meta: meta.map(|meta| keep(body, meta.raw)),
+        principal: None,
+    };
+    Ok((info, session.carrier))
+}
+
+/// A part of the body that outlives the reading of it.
+fn keep(body: &Bytes, part: &str) -> Bytes {
+    Utf8Bytes::part(body, part).into()
 }
 
 fn capabilities(meta: &mut Meta<'_>) -> Result<ClientCapabilities, RpcError> {

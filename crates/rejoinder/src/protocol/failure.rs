@@ -1,39 +1,40 @@
-//! What a client gets to see of a function that failed.
+//! What a client gets to see of a call that failed.
 
-use crate::{
-    error::{CallError, CallErrorKind},
-    model::{CallToolResult, ContentBlock},
-};
+use std::borrow::Cow;
 
 use super::RpcError;
-use crate::server::Panicked;
+use crate::{
+    error::{CallError, CallErrorKind},
+    server::Failed,
+};
 
-/// What the function told, or an id that finds the rest in the log.
-pub(crate) fn failure(of: &str, error: Result<CallError, Panicked>) -> Result<CallToolResult, RpcError> {
-    match error.map(CallError::into_kind) {
-        Ok(CallErrorKind::Told(text)) => Ok(CallToolResult::error(vec![ContentBlock::text(text)])),
-        Ok(CallErrorKind::Protocol { code, message, data }) => Err(RpcError { code, message, data }),
-        Ok(CallErrorKind::Hidden(error)) => {
+/// The text for the client, with the code that it has where there is no `isError`; or the error that ends the request.
+pub(super) fn failure(of: &str, failed: Failed) -> Result<(i32, Cow<'static, str>), RpcError> {
+    let error = match failed {
+        Failed::Error(error) => error,
+        Failed::Panicked => return Err(RpcError::panicked(of)),
+    };
+    match CallError::into_kind(error) {
+        CallErrorKind::Told(text) => Ok((RpcError::INVALID_PARAMS, text)),
+        CallErrorKind::Protocol { code, message, data } => Err(RpcError { code, message, data }),
+        CallErrorKind::Hidden(error) => {
             let id = incident();
             tracing::error!(of, id, error = &*error as &dyn std::error::Error, "failed");
-            let text =
-                format!("It failed for a reason that is not shown here. The server's log has it under the id {id}.");
-            Ok(CallToolResult::error(vec![ContentBlock::text(text)]))
+            Ok((RpcError::INTERNAL, format!("Internal error. See the server log, id {id}.").into()))
         }
-        Err(panicked) => Err(RpcError::panicked(of, panicked)),
     }
 }
 
 impl RpcError {
     /// What a client gets to see of a function that panicked.
-    pub(crate) fn panicked(of: &str, _: Panicked) -> Self {
+    pub(super) fn panicked(of: &str) -> Self {
         let id = incident();
         tracing::error!(of, id, "panicked");
         Self::internal(&id)
     }
 }
 
-/// An id that nobody else has, to find one failure in the log.
+/// A unique id, to find one failure in the log.
 pub(super) fn incident() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     // Each `RandomState` has other keys: enough for an id that guards nothing.

@@ -1,15 +1,8 @@
 use crate::call::Members;
 use serde::de::IgnoredAny;
 
-use super::{
-    Envelope, RpcError,
-    arguments::bad_arguments,
-    facts::short_token,
-    input_response::input_responses,
-    params::{Arguments, Field},
-    round::refused,
-};
-use crate::{rounds::seal::Refused, server::Engine};
+use super::{Envelope, RpcError, facts::short_token, input_response::input_responses, params::Field};
+use crate::server::{Engine, Refusal};
 
 /// What rmcp would not notice in a request that it reads for the session era, in the words of the other era.
 pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Result<(), RpcError> {
@@ -22,16 +15,16 @@ pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Res
     };
     let params = &envelope.params;
     if !matches!(params.request_state, Field::Absent) {
-        return Err(refused(Refused::in_session(method)));
+        return Err(Refusal::InvalidState.into());
     }
     params.input_responses.map(input_responses).transpose()?;
     // Of two arguments of one name it takes the last. Those of a tool pass it as they are.
-    let ("prompts/get", Arguments::Raw(raw)) = (method, &params.arguments) else { return Ok(()) };
+    let ("prompts/get", Some(raw)) = (method, params.arguments) else { return Ok(()) };
     let Ok(mut members) = serde_json::from_str::<Members<IgnoredAny>>(raw) else { return Ok(()) };
     if let Field::Given(name) = &params.name
         && let Some(entry) = engine.prompt(name)
     {
         members.0.retain(|(name, _)| entry.prompt.reader().takes(name, engine.options.unknown_arguments));
     }
-    members.twice().map_or(Ok(()), |twice| Err(bad_arguments(&twice)))
+    members.twice().map_or(Ok(()), |twice| Err(RpcError::bad_arguments(&twice)))
 }

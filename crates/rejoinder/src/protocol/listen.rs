@@ -10,8 +10,12 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{RpcError, answer::Frame, write::whole_result};
-use crate::server::{Change, Engine, Filter, SERVER_INFO, Subscription, TooMuch};
+use super::{
+    RpcError,
+    answer::Frame,
+    write::{SERVER_INFO, whole_result},
+};
+use crate::server::{Change, Engine, Filter, Subscription, TooMuch};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -38,21 +42,9 @@ struct Wanted {
 }
 
 impl Listen {
-    /// Subscribes to what the request wants and the server has; `None` if the server has as many subscriptions as it takes.
-    pub(super) fn open(engine: &Engine, params: &str) -> Result<Option<Self>, RpcError> {
-        let not_a_filter = |error| RpcError::invalid_params(format!("`params.notifications` is not a filter: {error}"));
-        let params: Params<'_> = serde_json::from_str(params).map_err(not_a_filter)?;
-        let wanted = params.notifications.get();
-        if !wanted.starts_with('{') {
-            return Err(RpcError::invalid_params("`params.notifications` must be an object"));
-        }
-        let wanted = serde_json::from_str(wanted).map_err(not_a_filter)?;
-        let filter = honoured(wanted, &engine.capabilities).map_err(|too_much| {
-            RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}"))
-        })?;
-        let acknowledgement = Some(describe(&filter));
-        let subscription = engine.hub.listen_below(engine.options.limits.subscriptions, filter);
-        Ok(subscription.map(|subscription| Self { subscription, acknowledgement }))
+    pub(super) fn new(subscription: Subscription, filter: &Filter) -> Self {
+        let acknowledgement = Some(describe(filter));
+        Self { subscription, acknowledgement }
     }
 
     pub(super) fn poll_frame(&mut self, cx: &Context<'_>, engine: &Engine, id: &str) -> Poll<Frame> {
@@ -68,6 +60,20 @@ impl Listen {
             None => Frame::Last(whole_result(id, &End::new(id, &engine.info_json))),
         })
     }
+}
+
+/// What the request wants, as far as the server has it.
+pub(super) fn filter(engine: &Engine, params: &str) -> Result<Filter, RpcError> {
+    let not_a_filter = |error| RpcError::invalid_params(format!("`params.notifications` is not a filter: {error}"));
+    let params: Params<'_> = serde_json::from_str(params).map_err(not_a_filter)?;
+    let wanted = params.notifications.get();
+    if !wanted.starts_with('{') {
+        return Err(RpcError::invalid_params("`params.notifications` must be an object"));
+    }
+    let wanted = serde_json::from_str(wanted).map_err(not_a_filter)?;
+    honoured(wanted, &engine.capabilities).map_err(|too_much| {
+        RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}"))
+    })
 }
 
 /// The last message of a subscription that the server ends.

@@ -3,9 +3,7 @@
 //! One request goes in as bytes, an [`Answer`] comes out; how the bytes travel is the transport's matter.
 
 mod answer;
-mod arguments;
 mod capabilities;
-mod completion;
 mod dispatch;
 mod envelope;
 mod error;
@@ -17,7 +15,6 @@ mod input_response;
 mod listen;
 mod meta;
 mod params;
-mod round;
 mod scan;
 mod version;
 mod wrapped;
@@ -26,9 +23,8 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answer::{Answer, Frame, Outcome, Stream, flatten, settle};
-pub(crate) use arguments::{ToolArguments, read_prompt, read_tool};
-pub(crate) use dispatch::dispatch;
+pub(crate) use answer::{Answer, Frame, Stream};
+pub(crate) use dispatch::{Origin, SessionRequest, dispatch};
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
 pub(crate) use for_session::check_for_session;

@@ -1,9 +1,6 @@
-use std::{borrow::Cow, sync::Arc};
-
-use crate::{item::Ready, model::CallToolResult};
+use std::borrow::Cow;
 
 use super::{RpcError, envelope::State, meta::Meta, scan::Scan};
-use crate::server::ToolEntry;
 
 /// A request's `params`, as far as every method shares them.
 #[derive(Debug, Default)]
@@ -13,9 +10,8 @@ pub(crate) struct Params<'a> {
     pub(crate) name: Field<Cow<'a, str>>,
     pub(crate) uri: Field<Cow<'a, str>>,
     pub(crate) cursor: Field<Cow<'a, str>>,
-    pub(crate) arguments: Arguments<'a>,
-    /// The tool that is called, where that was known in time to read its arguments.
-    pub(crate) tool: Option<Arc<ToolEntry>>,
+    /// The arguments of a call, as JSON.
+    pub(crate) arguments: Option<&'a str>,
     pub(crate) request_state: Field<Cow<'a, str>>,
     /// The answers to what the last round asked, as JSON.
     pub(crate) input_responses: Option<&'a str>,
@@ -31,34 +27,8 @@ pub(crate) enum Field<T> {
     Given(T),
 }
 
-/// The arguments of a call.
-#[derive(Debug, Default)]
-pub(crate) enum Arguments<'a> {
-    #[default]
-    Absent,
-    /// As JSON.
-    Raw(&'a str),
-    /// Already read, for the tool of that name, into its parameters' types.
-    Ready(Ready<CallToolResult>, &'a str),
-}
-
-impl<'a> Arguments<'a> {
-    /// The arguments as JSON, if there are any.
-    pub(crate) fn raw(&self) -> Option<&'a str> {
-        match self {
-            Self::Absent => None,
-            Self::Raw(raw) | Self::Ready(_, raw) => Some(raw),
-        }
-    }
-}
-
 impl<'a> Params<'a> {
-    pub(super) fn fill(
-        &mut self,
-        scan: &mut Scan<'a>,
-        method: Option<&str>,
-        state: &mut State<'_>,
-    ) -> Result<(), RpcError> {
+    pub(super) fn fill(&mut self, scan: &mut Scan<'a>, state: &mut State) -> Result<(), RpcError> {
         scan.peek();
         let start = scan.clone();
         if !scan.open() {
@@ -75,7 +45,7 @@ impl<'a> Params<'a> {
                 "name" => self.name = Field::read(scan)?,
                 "uri" => self.uri = Field::read(scan)?,
                 "cursor" => self.cursor = Field::read(scan)?,
-                "arguments" => self.arguments(scan, method, state)?,
+                "arguments" => self.arguments = Some(scan.raw()?).filter(|raw| *raw != "null"),
                 "_meta" => self.meta = Some(Meta::read(scan)?),
                 "requestState" => self.request_state = Field::read(scan)?,
                 "inputResponses" => self.input_responses = Some(scan.raw()?).filter(|raw| *raw != "null"),
@@ -83,25 +53,6 @@ impl<'a> Params<'a> {
             }
         }
         self.raw = Some(scan.since(&start));
-        Ok(())
-    }
-
-    /// Where the tool is known by now, its arguments are read into its parameters' types at once.
-    fn arguments(&mut self, scan: &mut Scan<'a>, method: Option<&str>, state: &State<'_>) -> Result<(), RpcError> {
-        scan.peek();
-        if let (Some("tools/call"), Field::Given(name)) = (method, &self.name) {
-            self.tool = state.engine.tool(name);
-        }
-        let reader = self.tool.as_ref().map(|entry| entry.tool.reader());
-        if let Some((ready, length)) = reader.and_then(|reader| reader.read(scan.rest())) {
-            self.arguments = Arguments::Ready(ready, &scan.rest()[..length]);
-            scan.advance(length);
-            return Ok(());
-        }
-        self.arguments = match scan.raw()? {
-            "null" => Arguments::Absent,
-            raw => Arguments::Raw(raw),
-        };
         Ok(())
     }
 }

@@ -33,10 +33,6 @@ impl<'a> Scan<'a> {
         &self.text[start.at..self.at]
     }
 
-    pub(super) fn advance(&mut self, bytes: usize) {
-        self.at += bytes;
-    }
-
     /// The next byte that is not white space.
     pub(super) fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.text.as_bytes().get(self.at) {

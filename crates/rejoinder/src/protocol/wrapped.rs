@@ -6,22 +6,15 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use super::{Envelope, params::Arguments};
+use super::Envelope;
 
 /// The one argument that such a call seems to have.
 const WRAPPED: &str = "rejoinder/arguments";
 
-/// Every integer of fewer digits fits into 64 bits.
-const DIGITS: usize = 19;
-
 /// The message with its arguments wrapped, if they need it.
 pub(crate) fn wrap(message: &Bytes, envelope: &Envelope<'_>) -> Option<Bytes> {
-    let arguments = envelope.params.arguments.raw().filter(|_| envelope.method.as_deref() == Some("tools/call"))?;
-    // What the tool's own types could not be read from may have a name twice somewhere, and is told so.
-    let unread = matches!(envelope.params.arguments, Arguments::Raw(_));
-    // Whoever writes our words themselves, or what may be them once it is decoded, does not mean what they mean here.
-    let may_be_ours = arguments.contains(WRAPPED) || arguments.contains('\\');
-    if !arguments.starts_with('{') || !(unread || may_be_ours || has_long_number(arguments)) {
+    let arguments = envelope.params.arguments.filter(|_| envelope.method.as_deref() == Some("tools/call"))?;
+    if !arguments.starts_with('{') {
         return None;
     }
     let begin = arguments.as_ptr().addr() - message.as_ptr().addr();
@@ -38,8 +31,4 @@ pub(crate) fn unwrap(arguments: Option<Map<String, Value>>) -> String {
         },
         arguments => Value::Object(arguments.unwrap_or_default()).to_string(),
     }
-}
-
-fn has_long_number(json: &str) -> bool {
-    json.as_bytes().split(|byte| !byte.is_ascii_digit()).any(|digits| digits.len() >= DIGITS)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     ask::Question,
     call::{Emitted, RequestInfo},
-    model::{CallToolResult, ContentBlock, ResultType},
+    model::{CallToolResult, ContentBlock, GetPromptResult, ResultType},
 };
 use bytes::Bytes;
 use http::StatusCode;
@@ -13,7 +13,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{RpcError, failure::incident};
-use crate::server::SERVER_INFO;
+use crate::server::{CacheHints, Page};
+
+/// The key of the `_meta` of every result under which the server says who it is.
+pub(super) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The final message of a request.
 #[derive(Debug)]
@@ -23,11 +26,11 @@ pub(crate) struct Reply {
     pub(crate) body: ReplyBody,
 }
 
-/// A message: one piece, or a list that is kept as bytes between a head and a closing brace.
+/// A message: one piece, or a list that is kept as bytes between a head and a tail.
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
     Whole(Bytes),
-    List { head: Bytes, page: Bytes },
+    List { head: Bytes, page: Bytes, tail: Bytes },
 }
 
 impl ReplyBody {
@@ -35,7 +38,7 @@ impl ReplyBody {
     pub(crate) fn pieces(self) -> impl Iterator<Item = Bytes> {
         let (head, page, tail) = match self {
             Self::Whole(bytes) => (bytes, None, None),
-            Self::List { head, page } => (head, Some(page), Some(Bytes::from_static(b"}"))),
+            Self::List { head, page, tail } => (head, Some(page), Some(tail)),
         };
         std::iter::once(head).chain(page).chain(tail)
     }
@@ -48,8 +51,9 @@ fn head(id: &str, capacity: usize) -> Vec<u8> {
     out
 }
 
-/// A reply with a result that has no `_meta` of its own; the server's goes in.
-pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: &RawValue) -> Reply {
+/// A reply with a result that has no `_meta` of its own; the server's goes in, if there is one.
+pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: Option<&RawValue>) -> Reply {
+    let Some(server) = server else { return whole_result(id, result) };
     let mut out = match with_result(id, result) {
         Ok(out) => out,
         Err(failed) => return failed,
@@ -75,28 +79,55 @@ fn with_result<R: Serialize>(id: &str, result: &R) -> Result<Vec<u8>, Reply> {
 
 /// Ends a result, and the reply with it, with the `_meta` that names the server.
 fn signed(mut out: Vec<u8>, server: &RawValue) -> Reply {
-    for part in ["\"_meta\":{\"", SERVER_INFO, "\":", server.get(), "}}}"] {
-        out.extend_from_slice(part.as_bytes());
-    }
+    sign(&mut out, server);
     Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
 }
 
+fn sign(out: &mut Vec<u8>, server: &RawValue) {
+    for part in ["\"_meta\":{\"", SERVER_INFO, "\":", server.get(), "}}}"] {
+        out.extend_from_slice(part.as_bytes());
+    }
+}
+
 /// A reply with what a tool returned. Most return one text and nothing else, which needs no serializer.
-pub(super) fn tool_reply(id: &str, result: CallToolResult, server: &RawValue) -> Reply {
+pub(super) fn tool_reply(id: &str, mut result: CallToolResult, server: Option<&RawValue>) -> Reply {
+    result.result_type = result_type(result.result_type, server);
     let Some(text) = only_text(&result) else {
         return result_reply_with_meta(id, result, server, |result| result.meta.as_deref_mut());
     };
     let mut out = head(id, 256 + text.len());
-    out.extend_from_slice(br#","result":{"resultType":"complete","content":[{"type":"text","text":"#);
+    out.extend_from_slice(br#","result":{"#);
+    if server.is_some() {
+        out.extend_from_slice(br#""resultType":"complete","#);
+    }
+    out.extend_from_slice(br#""content":[{"type":"text","text":"#);
     json(&mut out, text);
-    out.extend_from_slice(br#"}],"isError":false,"#);
-    signed(out, server)
+    out.extend_from_slice(br#"}],"isError":false"#);
+    match server {
+        Some(server) => {
+            out.push(b',');
+            sign(&mut out, server);
+        }
+        None => out.extend_from_slice(b"}}"),
+    }
+    Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+}
+
+/// A reply with a prompt's messages.
+pub(super) fn prompt_reply(id: &str, mut result: GetPromptResult, server: Option<&RawValue>) -> Reply {
+    result.result_type = result_type(result.result_type, server);
+    result_reply_with_meta(id, result, server, |result| result.meta.as_deref_mut())
+}
+
+/// Only the stateless era has types of results.
+fn result_type(given: Option<ResultType>, server: Option<&RawValue>) -> Option<ResultType> {
+    server.map(|_| given.unwrap_or(ResultType::COMPLETE))
 }
 
 /// The text of a result that has nothing else to say.
 fn only_text(result: &CallToolResult) -> Option<&str> {
     let [ContentBlock::Text(block)] = &*result.content else { return None };
-    let plain = result.result_type == Some(ResultType::COMPLETE)
+    let plain = result.result_type.as_ref().is_none_or(|result_type| *result_type == ResultType::COMPLETE)
         && result.is_error == Some(false)
         && result.structured_content.is_none()
         && result.meta.is_none()
@@ -153,10 +184,10 @@ fn about((key, question): &(Arc<str>, Question)) -> usize {
 pub(super) fn result_reply_with_meta<R: Serialize>(
     id: &str,
     mut result: R,
-    server: &RawValue,
+    server: Option<&RawValue>,
     meta: impl FnOnce(&mut R) -> Option<&mut Map<String, Value>>,
 ) -> Reply {
-    let Some(own) = meta(&mut result) else { return result_reply(id, &result, server) };
+    let (Some(server), Some(own)) = (server, meta(&mut result)) else { return result_reply(id, &result, server) };
     let server = serde_json::from_str(server.get()).unwrap_or_default();
     own.entry(SERVER_INFO).or_insert(server);
     whole_result(id, &result)
@@ -172,11 +203,19 @@ pub(super) fn whole_result<R: Serialize>(id: &str, result: &R) -> Reply {
     Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
 }
 
-/// A reply with a list that is kept as bytes.
-pub(super) fn list_reply(id: &str, page: Bytes) -> Reply {
+/// A reply with a page that is kept as bytes; the stateless era says for how long it may be cached, and by whom it is.
+pub(super) fn list_reply(id: &str, page: Page, about: Option<(CacheHints, &RawValue)>) -> Reply {
     let mut out = head(id, 64);
-    out.extend_from_slice(b",\"result\":");
-    Reply { status: StatusCode::OK, body: ReplyBody::List { head: out.into(), page } }
+    out.extend_from_slice(b",\"result\":{");
+    let tail = about.map_or(Bytes::from_static(b"}}"), |(hints, server)| {
+        out.extend_from_slice(br#""resultType":"complete","#);
+        let mut tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
+        json(&mut tail, &hints.scope);
+        tail.push(b',');
+        sign(&mut tail, server);
+        tail.into()
+    });
+    Reply { status: StatusCode::OK, body: ReplyBody::List { head: out.into(), page, tail } }
 }
 
 /// A reply with an error; without an id where none could be read.
@@ -185,15 +224,24 @@ pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> Reply {
     if code != error.code {
         tracing::warn!(code = error.code, sent = code, "this protocol version has no such error code for tools to use");
     }
+    Reply { status: error.status(), body: error_body(id.unwrap_or("null"), code, error) }
+}
+
+/// A reply of a session with an error, under whatever code.
+pub(super) fn session_error_reply(id: &str, error: &RpcError) -> Reply {
+    Reply { status: StatusCode::OK, body: error_body(id, error.code, error) }
+}
+
+fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
     let mut fields = json!({ "code": code, "message": error.message });
     if let Some(data) = &error.data {
         fields["data"] = data.clone();
     }
-    let mut out = head(id.unwrap_or("null"), 256);
+    let mut out = head(id, 256);
     out.extend_from_slice(b",\"error\":");
     out.extend_from_slice(fields.to_string().as_bytes());
     out.push(b'}');
-    Reply { status: error.status(), body: ReplyBody::Whole(out.into()) }
+    ReplyBody::Whole(out.into())
 }
 
 /// What a call tells its client, as the method and params of a notification.
@@ -239,8 +287,12 @@ mod tests {
         for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
             let result = CallToolResult::success(vec![ContentBlock::text(text)]);
             assert_eq!(only_text(&result), Some(text));
-            let expected = written(result_reply("1", &result, &server));
-            assert_eq!(written(tool_reply("1", result, &server)), expected, "{text:?}");
+            let expected = written(result_reply("1", &result, Some(&server)));
+            assert_eq!(written(tool_reply("1", result.clone(), Some(&server))), expected, "{text:?}");
+            let mut in_session = result.clone();
+            in_session.result_type = None;
+            let expected = written(result_reply("1", &in_session, None));
+            assert_eq!(written(tool_reply("1", result, None)), expected, "{text:?}");
         }
     }
 

@@ -4,7 +4,8 @@ use serde::Serialize;
 use super::{IntoPromptResult, IntoResourceContents, IntoToolResult, ResourceBody};
 use crate::{
     ask::{Ask, NextRound, record},
-    error::CallError,
+    error::{CallError, Halt},
+    item::Output,
     schema::OutputSchema,
 };
 
@@ -115,18 +116,30 @@ impl<T> Reply<T> {
         }
     }
 
-    /// The result; what leads to the next round passes as an error, by whatever way errors go.
-    fn into_result(self) -> Result<T, CallError> {
+    /// The result, or what leads to the next round.
+    fn into_result(self) -> Result<T, Halt> {
         match self.0 {
             Inner::Done(result) => Ok(result),
-            Inner::Next(next) => Err(next.map_or_else(|mistake| mistake, CallError::next_round)),
+            Inner::Next(next) => Err(Halt::Next(Box::new(next?))),
         }
+    }
+
+    /// The result, for a caller that cannot start another round.
+    fn only_result(self) -> Result<T, CallError> {
+        self.into_result().map_err(|halt| {
+            let unfinished = || CallError::new("the call goes on in another round");
+            halt.into_error().unwrap_or_else(unfinished)
+        })
     }
 }
 
 impl<T: IntoToolResult> IntoToolResult for Reply<T> {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        self.into_result()?.into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        self.only_result()?.into_tool_result()
+    }
+
+    fn into_output(self) -> Result<Output, Halt> {
+        self.into_result()?.into_output()
     }
 
     fn output_schema() -> Option<OutputSchema> {
@@ -137,13 +150,21 @@ impl<T: IntoToolResult> IntoToolResult for Reply<T> {
 }
 
 impl<T: IntoPromptResult> IntoPromptResult for Reply<T> {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
-        self.into_result()?.into_prompt()
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
+        self.only_result()?.into_prompt_result()
+    }
+
+    fn into_output(self) -> Result<Output, Halt> {
+        self.into_result()?.into_output()
     }
 }
 
 impl<T: IntoResourceContents> IntoResourceContents for Reply<T> {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
-        self.into_result()?.into_resource()
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
+        self.only_result()?.into_resource_contents()
+    }
+
+    fn into_output(self) -> Result<Output, Halt> {
+        self.into_result()?.into_output()
     }
 }

@@ -19,8 +19,8 @@ use crate::error::CallError;
 pub struct Text<T>(pub T);
 
 impl<T: Display> IntoToolResult for Text<T> {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        self.0.to_string().into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        self.0.to_string().into_tool_result()
     }
 }
 
@@ -67,13 +67,13 @@ impl From<Audio> for ContentBlock {
 }
 
 impl IntoToolResult for Image {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::from(self).into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::from(self).into_tool_result()
     }
 }
 
 impl IntoToolResult for Audio {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::from(self).into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::from(self).into_tool_result()
     }
 }

@@ -14,7 +14,7 @@ use crate::{error::CallError, schema::OutputSchema};
 /// #[derive(serde::Serialize, schemars::JsonSchema)]
 /// struct Sum { total: i64 }
 ///
-/// let reply = Json(Sum { total: 3 }).into_reply()?;
+/// let reply = Json(Sum { total: 3 }).into_tool_result()?;
 /// assert_eq!(reply.structured_content, Some(serde_json::json!({ "total": 3 })));
 /// # Ok::<(), rejoinder::CallError>(())
 /// ```
@@ -35,7 +35,7 @@ pub trait Structured: Serialize + JsonSchema {}
 impl<T: Serialize + JsonSchema> Structured for T {}
 
 impl<T: Structured> IntoToolResult for Json<T> {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         let value = serde_json::to_value(&self.0)?;
         let value = if value.is_object() { value } else { json!({ "result": value }) };
         let mut reply = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);

@@ -1,7 +1,10 @@
 use rmcp::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
 
 use super::Failure;
-use crate::error::CallError;
+use crate::{
+    error::{CallError, Halt},
+    item::Output,
+};
 
 /// What a prompt may return: text or content as one message of the user, messages, or the whole result.
 #[diagnostic::on_unimplemented(
@@ -15,53 +18,66 @@ pub trait IntoPromptResult {
     /// # Errors
     ///
     /// The prompt's own.
-    fn into_prompt(self) -> Result<GetPromptResult, CallError>;
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError>;
+
+    /// How the call ends: with the result, or in another round.
+    #[doc(hidden)]
+    fn into_output(self) -> Result<Output, Halt>
+    where
+        Self: Sized,
+    {
+        Ok(Output::Prompt(self.into_prompt_result()?))
+    }
 }
 
 impl IntoPromptResult for GetPromptResult {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
         Ok(self)
     }
 }
 
 impl IntoPromptResult for Vec<PromptMessage> {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
         Ok(GetPromptResult::new(self))
     }
 }
 
 impl<const N: usize> IntoPromptResult for [PromptMessage; N] {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
         Ok(GetPromptResult::new(self.into()))
     }
 }
 
 impl IntoPromptResult for PromptMessage {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
         Ok(GetPromptResult::new(vec![self]))
     }
 }
 
 impl IntoPromptResult for ContentBlock {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
-        PromptMessage::new(Role::User, self).into_prompt()
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
+        PromptMessage::new(Role::User, self).into_prompt_result()
     }
 }
 
 impl IntoPromptResult for String {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
-        ContentBlock::text(self).into_prompt()
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
+        ContentBlock::text(self).into_prompt_result()
     }
 }
 
 impl IntoPromptResult for &'static str {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
-        self.to_owned().into_prompt()
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
+        self.to_owned().into_prompt_result()
     }
 }
 
 impl<T: IntoPromptResult, E: Failure> IntoPromptResult for Result<T, E> {
-    fn into_prompt(self) -> Result<GetPromptResult, CallError> {
-        self.map_err(Failure::into_tool_error)?.into_prompt()
+    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
+        self.map_err(Failure::into_tool_error)?.into_prompt_result()
+    }
+
+    fn into_output(self) -> Result<Output, Halt> {
+        self.map_err(Failure::into_tool_error)?.into_output()
     }
 }

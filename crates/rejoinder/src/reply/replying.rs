@@ -2,18 +2,18 @@ use std::{fmt, marker::PhantomData};
 
 use super::{IntoPromptResult, IntoResourceContents, IntoToolResult};
 use crate::{
-    error::CallError,
-    item::{Kind, PromptKind, ResourceKind, ToolKind},
+    error::Halt,
+    item::{Kind, Output, PromptKind, ResourceKind, ToolKind},
     schema::OutputSchema,
 };
 
-/// How a function's return type `T` becomes the result `O`.
+/// How a function's return type `T` becomes its result.
 ///
 /// The macros make one for each function and use nothing else of the return type, so that a type which is no reply
 /// is one error.
-pub struct Replying<T, O> {
+pub struct Replying<T> {
     /// The result the client gets.
-    pub reply: fn(T) -> Result<O, CallError>,
+    pub reply: fn(T) -> Result<Output, Halt>,
     /// The schema of `structuredContent`, if there is any.
     pub output_schema: fn() -> Option<OutputSchema>,
 }
@@ -48,32 +48,29 @@ impl<T, K> NotReply for Replies<T, K> {}
 /// What a function of that kind returns, given whether it can.
 pub trait Replied<K: Kind, const SOUND: bool>: Sized {
     /// How it replies with that.
-    const REPLYING: Replying<Self, K::Output>;
+    const REPLYING: Replying<Self>;
 }
 
 impl<T: IntoToolResult> Replied<ToolKind, true> for T {
-    const REPLYING: Replying<T, <ToolKind as Kind>::Output> =
-        Replying { reply: T::into_reply, output_schema: T::output_schema };
+    const REPLYING: Replying<T> = Replying { reply: T::into_output, output_schema: T::output_schema };
 }
 
 impl<T: IntoPromptResult> Replied<PromptKind, true> for T {
-    const REPLYING: Replying<T, <PromptKind as Kind>::Output> =
-        Replying { reply: T::into_prompt, output_schema: || None };
+    const REPLYING: Replying<T> = Replying { reply: T::into_output, output_schema: || None };
 }
 
 impl<T: IntoResourceContents> Replied<ResourceKind, true> for T {
-    const REPLYING: Replying<T, <ResourceKind as Kind>::Output> =
-        Replying { reply: T::into_resource, output_schema: || None };
+    const REPLYING: Replying<T> = Replying { reply: T::into_output, output_schema: || None };
 }
 
 impl<T, K: Kind> Replied<K, false> for T {
-    const REPLYING: Replying<T, K::Output> = Replying {
+    const REPLYING: Replying<T> = Replying {
         reply: |_| unreachable!("a function that returns what is no reply does not compile"),
         output_schema: || None,
     };
 }
 
-impl<T, O> fmt::Debug for Replying<T, O> {
+impl<T> fmt::Debug for Replying<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Replying")
     }

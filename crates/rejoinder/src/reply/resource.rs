@@ -2,7 +2,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::ResourceContents;
 
 use super::{Failure, Json, Structured};
-use crate::error::CallError;
+use crate::{
+    error::{CallError, Halt},
+    item::Output,
+};
 
 /// What a resource holds, before it is told its URI.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,59 +50,72 @@ pub trait IntoResourceContents {
     /// # Errors
     ///
     /// The resource's own.
-    fn into_resource(self) -> Result<ResourceBody, CallError>;
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError>;
+
+    /// How the call ends: with the result, or in another round.
+    #[doc(hidden)]
+    fn into_output(self) -> Result<Output, Halt>
+    where
+        Self: Sized,
+    {
+        Ok(Output::Resource(self.into_resource_contents()?))
+    }
 }
 
 impl IntoResourceContents for ResourceBody {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(self)
     }
 }
 
 impl IntoResourceContents for String {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Text(self))
     }
 }
 
 impl IntoResourceContents for &'static str {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Text(self.to_owned()))
     }
 }
 
 impl IntoResourceContents for Vec<u8> {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Bytes(self))
     }
 }
 
 impl<T: AsRef<[u8]>> IntoResourceContents for Blob<T> {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Bytes(self.0.as_ref().to_owned()))
     }
 }
 
 impl<T: Structured> IntoResourceContents for Json<T> {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Json(serde_json::to_string(&self.0)?))
     }
 }
 
 impl IntoResourceContents for ResourceContents {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Contents(vec![self]))
     }
 }
 
 impl IntoResourceContents for Vec<ResourceContents> {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Contents(self))
     }
 }
 
 impl<T: IntoResourceContents, E: Failure> IntoResourceContents for Result<T, E> {
-    fn into_resource(self) -> Result<ResourceBody, CallError> {
-        self.map_err(Failure::into_tool_error)?.into_resource()
+    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
+        self.map_err(Failure::into_tool_error)?.into_resource_contents()
+    }
+
+    fn into_output(self) -> Result<Output, Halt> {
+        self.map_err(Failure::into_tool_error)?.into_output()
     }
 }

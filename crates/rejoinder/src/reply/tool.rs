@@ -3,7 +3,11 @@ use std::borrow::Cow;
 use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
 
 use super::Failure;
-use crate::{error::CallError, schema::OutputSchema};
+use crate::{
+    error::{CallError, Halt},
+    item::Output,
+    schema::OutputSchema,
+};
 
 /// What a tool may return.
 ///
@@ -20,7 +24,16 @@ pub trait IntoToolResult {
     /// # Errors
     ///
     /// The tool's own.
-    fn into_reply(self) -> Result<CallToolResult, CallError>;
+    fn into_tool_result(self) -> Result<CallToolResult, CallError>;
+
+    /// How the call ends: with the result, or in another round.
+    #[doc(hidden)]
+    fn into_output(self) -> Result<Output, Halt>
+    where
+        Self: Sized,
+    {
+        Ok(Output::Tool(self.into_tool_result()?))
+    }
 
     /// The schema of `structuredContent`, if there is any.
     fn output_schema() -> Option<OutputSchema> {
@@ -32,51 +45,55 @@ pub trait IntoToolResult {
 }
 
 impl IntoToolResult for CallToolResult {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         Ok(self)
     }
 }
 
 impl IntoToolResult for () {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         Ok(CallToolResult::success(Vec::new()))
     }
 }
 
 impl IntoToolResult for Vec<ContentBlock> {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         Ok(CallToolResult::success(self))
     }
 }
 
 impl<const N: usize> IntoToolResult for [ContentBlock; N] {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         Ok(CallToolResult::success(self.into()))
     }
 }
 
 impl IntoToolResult for ContentBlock {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         Ok(CallToolResult::success(vec![self]))
     }
 }
 
 impl IntoToolResult for EmbeddedResource {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::Resource(self).into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::Resource(self).into_tool_result()
     }
 }
 
 /// A link to the resource.
 impl IntoToolResult for Resource {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::ResourceLink(self).into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::ResourceLink(self).into_tool_result()
     }
 }
 
 impl<T: IntoToolResult, E: Failure> IntoToolResult for Result<T, E> {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        self.map_err(Failure::into_tool_error)?.into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        self.map_err(Failure::into_tool_error)?.into_tool_result()
+    }
+
+    fn into_output(self) -> Result<Output, Halt> {
+        self.map_err(Failure::into_tool_error)?.into_output()
     }
 
     fn output_schema() -> Option<OutputSchema> {
@@ -87,16 +104,16 @@ impl<T: IntoToolResult, E: Failure> IntoToolResult for Result<T, E> {
 }
 
 impl IntoToolResult for String {
-    fn into_reply(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::text(self).into_reply()
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        ContentBlock::text(self).into_tool_result()
     }
 }
 
 macro_rules! text {
     ($($type:ty)*) => { $(
         impl IntoToolResult for $type {
-            fn into_reply(self) -> Result<CallToolResult, CallError> {
-                self.to_string().into_reply()
+            fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+                self.to_string().into_tool_result()
             }
         }
     )* };

@@ -5,6 +5,7 @@
 //! * [`seal`]: what makes a `requestState`, which travels through the client's hands, as trustworthy as if the server
 //!   had kept it.
 
+mod bound;
 mod by_key;
 mod client;
 mod notes;
@@ -15,6 +16,7 @@ mod stateless;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bound::Bound;
 pub(crate) use progress::Progress;
 pub(crate) use session::Live;
 pub(crate) use stateless::{Answers, Round};

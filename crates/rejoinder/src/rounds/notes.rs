@@ -23,8 +23,6 @@ pub(super) struct Notes {
     pub(super) seen: ByKey<Digest>,
     /// The answers that a function which makes its rounds by hand has looked at in vain, and what was wrong with them.
     pub(super) unfit: ByKey<(Arc<RawAnswer>, String)>,
-    /// What ends the call, whatever the function would do with an error.
-    pub(super) mistake: Option<CallError>,
 }
 
 impl Notes {
@@ -60,14 +58,8 @@ impl Notes {
         }
     }
 
-    /// The same, for a function that is not to see the mistake.
+    /// The same, for a function that must not handle the mistake.
     pub(super) fn see(&mut self, key: &Arc<str>, digest: Digest) -> Result<(), Halt> {
-        self.note(key, digest).map_err(|mistake| self.mistake(mistake))
-    }
-
-    /// Ends the call with the author's mistake, whatever the function would do with an error; the first one counts.
-    pub(super) fn mistake(&mut self, mistake: CallError) -> Halt {
-        self.mistake.get_or_insert(mistake);
-        Halt::Pending
+        self.note(key, digest).map_err(Halt::Mistake)
     }
 }

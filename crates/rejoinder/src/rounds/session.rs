@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     BoxFuture,
-    ask::{AnswerError, Asked, Carrier, Fits, NextRound, Parked, Question, RawAnswer},
+    ask::{AnswerError, Asked, Carrier, Fits, NextRound, Question, RawAnswer},
     call::Turns,
     error::{CallError, Halt},
 };
@@ -192,17 +192,5 @@ impl Carrier for Live {
             }
             Ok(())
         })
-    }
-
-    fn note_mistake(&self, mistake: CallError) {
-        self.so_far().notes.mistake(mistake);
-    }
-
-    fn take_mistake(&self) -> Option<CallError> {
-        self.so_far().notes.mistake.take()
-    }
-
-    fn parked(&self) -> Option<Result<Parked, CallError>> {
-        self.take_mistake().map(Err)
     }
 }

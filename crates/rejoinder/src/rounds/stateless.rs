@@ -128,7 +128,7 @@ impl Round {
                 );
                 asked.reworded += 1;
                 if asked.reworded >= REWORDINGS {
-                    return Err(now.notes.mistake(CallError::mistake(format!(
+                    return Err(Halt::Mistake(CallError::mistake(format!(
                         "the question `{key}` has other words in every round, so no answer is ever to it: take out what \
                          changes, such as the time or the order of a list"
                     ))));
@@ -215,15 +215,7 @@ impl Carrier for Round {
         self.now().cut_short = true;
     }
 
-    fn note_mistake(&self, mistake: CallError) {
-        self.now().notes.mistake(mistake);
-    }
-
-    fn take_mistake(&self) -> Option<CallError> {
-        self.now().notes.mistake.take()
-    }
-
-    fn parked(&self) -> Option<Result<Parked, CallError>> {
+    fn parked(&self) -> Option<Parked> {
         let mut now = self.now();
         if now.cut_short {
             self.carry_over(&mut now.notes);
@@ -243,6 +235,6 @@ impl Carrier for Round {
         let questions = std::mem::take(&mut now.notes.asked);
         let (state, further) =
             (now.notes.progress.write(), now.answered || now.notes.progress.is_further_than(&self.before));
-        Some(now.notes.mistake.take().map_or(Ok(Parked { questions, state, further }), Err))
+        Some(Parked { questions, state, further })
     }
 }

@@ -51,7 +51,7 @@ fn ask(round: &Round, key: &str, message: &str) -> Result<Value, Halt> {
 
 /// The keys that a round asks under in the end, and what the next one will know.
 fn end(round: &Round) -> (Vec<String>, Progress) {
-    let Parked { questions, state, .. } = round.parked().expect("it asks").expect("no mistake");
+    let Parked { questions, state, .. } = round.parked().expect("it asks");
     (questions.into_iter().map(|(key, _)| key.to_string()).collect(), Progress::read(&state))
 }
 
@@ -154,7 +154,7 @@ fn an_answer_that_nobody_has_looked_at_is_carried_on_and_no_progress() {
         }
         assert!(matches!(ask(&round, "new", "New?"), Err(Halt::Pending)));
         round.cut_short();
-        let parked = round.parked().expect("it asks").expect("no mistake");
+        let parked = round.parked().expect("it asks");
         assert_eq!(parked.further, further, "{answer} looked at: {looked_at}");
         let answers = by_key([("used", given("Used?", yes())), ("open", given("Open?", answer))]);
         assert_eq!(Progress::read(&parked.state).answers, answers);
@@ -167,7 +167,8 @@ fn d12_what_is_asked_by_hand_has_its_key_to_itself() {
     let posed = Posed { key: "sure".to_owned(), question: question("Delete the copy?") };
     round.hand_on(NextRound { questions: vec![posed], state: None }).expect("it can be asked");
     // A task of the function's, which has returned.
-    assert!(matches!(ask(&round, "sure", "Delete everything?"), Err(Halt::Pending)));
-    let mistake = round.parked().expect("it asks").expect_err("an answer to the one would be one to the other");
+    let Err(Halt::Mistake(mistake)) = ask(&round, "sure", "Delete everything?") else {
+        panic!("an answer to the one would be one to the other")
+    };
     assert!(mistake.to_string().starts_with("two questions are asked under the key `sure`"), "{mistake}");
 }

@@ -33,7 +33,7 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, BuildError> {
     let seal = seal.map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("state", mistake))).ok();
     let mut registry = check.finish()?;
 
-    registry.render(&server.options, &info_json);
+    registry.render(server.options.page_size);
     let engine = Arc::new(Engine {
         info: server.info,
         info_json,

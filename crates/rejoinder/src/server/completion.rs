@@ -1,8 +1,10 @@
-use std::{collections::BTreeMap, future::poll_fn, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use crate::call::{Call, Complete, CompletionRequest, Param};
-
-use super::{Event, Panicked, Running, engine::Engine};
+use super::{Running, door::Refusal, engine::Engine};
+use crate::{
+    call::{Call, Complete, CompletionRequest, Param, RequestInfo},
+    item::Output,
+};
 
 /// What an argument belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub(crate) struct Completion {
 const MOST: usize = 100;
 
 impl Completion {
-    fn new(mut values: Vec<String>) -> Self {
+    pub(crate) fn new(mut values: Vec<String>) -> Self {
         let total = values.len();
         values.truncate(MOST);
         Self { values, total }
@@ -33,31 +35,42 @@ impl Completion {
     }
 }
 
+/// The argument that a client wants values for.
+#[derive(Debug, Clone)]
+pub(crate) struct CompleteArgument {
+    pub(crate) reference: Reference,
+    pub(crate) argument: String,
+    /// What was typed so far.
+    pub(crate) value: String,
+    /// The other arguments, as far as they are known.
+    pub(crate) known: BTreeMap<String, String>,
+}
+
 impl Engine {
-    /// Proposes values for an argument; `None` if there is no such prompt, template or argument.
-    ///
-    /// # Errors
-    ///
-    /// If the author's function panicked.
-    pub(crate) async fn complete(
+    /// Proposes values for an argument.
+    pub(super) fn complete(
         self: &Arc<Self>,
-        reference: &Reference,
-        argument: &str,
-        value: String,
-        arguments: BTreeMap<String, String>,
-        call: Call,
-    ) -> Result<Option<Completion>, Panicked> {
-        Ok(match self.source(reference, argument) {
-            None => None,
-            Some(Source::Function(complete)) => {
-                Some(Completion::new(run(complete, CompletionRequest { value, arguments, call }).await?))
-            }
-            Some(Source::Choices(mut choices)) => {
-                choices.retain(|choice| choice.starts_with(&value));
-                Some(Completion::new(choices))
-            }
-            Some(Source::Nothing) => Some(Completion::default()),
-        })
+        completing: CompleteArgument,
+        request: RequestInfo,
+    ) -> Result<Running, Refusal> {
+        let Some(source) = self.source(&completing.reference, &completing.argument) else {
+            return Err(Refusal::NothingToComplete(completing));
+        };
+        let call = Call::new(request, Arc::clone(&self.dependencies));
+        let CompleteArgument { value, known: arguments, .. } = completing;
+        let completion_request = CompletionRequest { value, arguments, call: call.clone() };
+        let mut running = Running::new("completion".into(), call, self.slot()?);
+        running.run_future(Box::pin(async move {
+            Ok(Output::Completion(match source {
+                Source::Function(complete) => complete(completion_request).await,
+                Source::Choices(mut choices) => {
+                    choices.retain(|choice| choice.starts_with(&completion_request.value));
+                    choices
+                }
+                Source::Nothing => Vec::new(),
+            }))
+        }));
+        Ok(running)
     }
 
     fn source(&self, reference: &Reference, argument: &str) -> Option<Source> {
@@ -72,20 +85,6 @@ impl Engine {
                     entry.resource.choices(argument).map(<[_]>::to_vec)
                 })
             }
-        }
-    }
-}
-
-/// Runs the author's function, and whatever it has deferred.
-async fn run(complete: Complete, completing: CompletionRequest) -> Result<Vec<String>, Panicked> {
-    let call = completing.call.clone();
-    let mut running = Running::of(Box::pin(async move { Ok(complete(completing).await) }), call);
-    loop {
-        match poll_fn(|cx| running.poll_event(cx)).await {
-            // The reply is one message: nobody is told what is said before it.
-            Event::Emitted(_) => {}
-            Event::Done(values) => return values.map(Result::unwrap_or_default),
-            Event::Parked(_) | Event::Again => unreachable!("a completion has nobody to ask"),
         }
     }
 }

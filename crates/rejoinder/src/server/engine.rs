@@ -1,22 +1,20 @@
 use std::{any::TypeId, sync::Arc};
 
 use crate::{
-    call::{Call, Carriage, Dependencies, RequestInfo},
+    call::Dependencies,
     graph::{Instance, Resolver, find_below},
-    item::Ready,
-    model::{self, Implementation, ServerCapabilities},
-    reply::ResourceBody,
+    model::{Implementation, ServerCapabilities},
 };
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::{
-    BadCursor, Options, PromptEntry, ResourceEntry, ToolEntry,
+    Options, Page, PromptEntry, ResourceEntry, ToolEntry,
     calls::Calls,
+    door::Refusal,
     handle::Cell,
     hub::{Change, Hub},
-    registry::{List, Registry},
+    registry::{Candidate, List, Registry},
     similar::similar,
 };
 use crate::rounds::seal::Seal;
@@ -31,7 +29,7 @@ pub(crate) struct Engine {
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) options: Options,
     pub(crate) hub: Hub,
-    /// The calls that run in sessions: over plain HTTP a call ends with its connection.
+    /// The calls that run.
     pub(crate) calls: Calls,
     /// The replies of calls in sessions that wait for their client to come back.
     pub(crate) untaken: Calls,
@@ -62,51 +60,19 @@ impl Engine {
         similar(name, self.registry.load().prompts.iter().map(|(name, _)| name)).map(str::to_owned)
     }
 
-    /// The resource at a URI, ready to be read.
-    pub(crate) fn resource(&self, uri: &str) -> Option<(Arc<ResourceEntry>, Ready<ResourceBody>)> {
-        self.registry.load().find_resource(uri)
+    /// The resources whose URI or template matches.
+    pub(super) fn resource_candidates(&self, uri: &str) -> Vec<Candidate> {
+        self.registry.load().candidates(uri)
     }
 
     /// The resource or template that was added under exactly that URI.
-    pub(crate) fn resource_named(&self, uri: &str) -> Option<Arc<ResourceEntry>> {
+    pub(super) fn resource_named(&self, uri: &str) -> Option<Arc<ResourceEntry>> {
         self.registry.load().resources.get(uri).cloned()
     }
 
-    /// A page of a list, as the `result` of its reply.
-    pub(crate) fn page(&self, list: List, cursor: Option<&str>) -> Result<Bytes, BadCursor> {
-        self.registry.load().page(list, cursor, &self.options, &self.info_json)
-    }
-
-    pub(crate) fn list_tools(&self, cursor: Option<&str>) -> Result<(Vec<model::Tool>, Option<String>), BadCursor> {
-        self.registry.load().tool_records(cursor, self.options.page_size)
-    }
-
-    pub(crate) fn list_prompts(&self, cursor: Option<&str>) -> Result<(Vec<model::Prompt>, Option<String>), BadCursor> {
-        self.registry.load().prompt_records(cursor, self.options.page_size)
-    }
-
-    pub(crate) fn list_resources(
-        &self,
-        cursor: Option<&str>,
-    ) -> Result<(Vec<model::Resource>, Option<String>), BadCursor> {
-        self.registry.load().resource_records(cursor, self.options.page_size)
-    }
-
-    pub(crate) fn list_templates(
-        &self,
-        cursor: Option<&str>,
-    ) -> Result<(Vec<model::ResourceTemplate>, Option<String>), BadCursor> {
-        self.registry.load().template_records(cursor, self.options.page_size)
-    }
-
-    /// Starts a call that can ask nothing.
-    pub(crate) fn call(&self, facts: RequestInfo) -> Call {
-        Call::new(facts, Arc::clone(&self.dependencies))
-    }
-
-    /// Starts a call whose questions travel this way.
-    pub(crate) fn asking_call(&self, facts: RequestInfo, carriage: Carriage) -> Call {
-        Call::carried(facts, Arc::clone(&self.dependencies), carriage)
+    /// A page of a list.
+    pub(super) fn page(&self, list: List, cursor: Option<&str>) -> Result<Page, Refusal> {
+        self.registry.load().page(list, cursor, self.options.page_size).ok_or(Refusal::UnknownCursor)
     }
 
     /// The same server with another service in the place of one that was provided; `None` if none of its type was.
@@ -171,7 +137,7 @@ impl Engine {
             if !is_other {
                 return Arc::clone(registry);
             }
-            changed.render(&self.options, &self.info_json);
+            changed.render(self.options.page_size);
             Arc::new(changed)
         });
         if is_other {

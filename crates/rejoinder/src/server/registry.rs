@@ -5,15 +5,12 @@ use crate::{
     graph::Edge,
     item::{Prompt, Ready, Resource, Tool},
     model,
-    reply::ResourceBody,
 };
-use bytes::Bytes;
-use serde_json::value::RawValue;
 
 use super::{
-    BadCursor, CacheHints, CacheScope, Options,
+    CacheHints, CacheScope,
     mcp_header::{ParamHeader, param_headers},
-    page::{Pages, Paging, slice},
+    page::{Page, Pages},
     shelf::Shelf,
     uri_template::UriTemplate,
 };
@@ -157,24 +154,17 @@ impl Registry {
     }
 
     /// Renders the lists: once for each change, not once for each request.
-    pub(super) fn render(&mut self, options: &Options, server: &RawValue) {
-        let paging = |list| Paging::new(list, options, server);
+    pub(super) fn render(&mut self, page_size: usize) {
         self.lists = Lists {
-            tools: paging(List::Tools).render(self.tool_items()),
-            prompts: paging(List::Prompts).render(self.prompt_items()),
-            resources: paging(List::Resources).render(self.static_resources()),
-            templates: paging(List::Templates).render(self.templates()),
+            tools: Pages::render("tools", self.tool_items(), page_size),
+            prompts: Pages::render("prompts", self.prompt_items(), page_size),
+            resources: Pages::render("resources", self.static_resources(), page_size),
+            templates: Pages::render("resourceTemplates", self.templates(), page_size),
         };
     }
 
     /// A page of a list: one of those that are kept, or else one that is made.
-    pub(super) fn page(
-        &self,
-        list: List,
-        cursor: Option<&str>,
-        options: &Options,
-        server: &RawValue,
-    ) -> Result<Bytes, BadCursor> {
+    pub(super) fn page(&self, list: List, cursor: Option<&str>, page_size: usize) -> Option<Page> {
         let kept = match list {
             List::Tools => &self.lists.tools,
             List::Prompts => &self.lists.prompts,
@@ -182,14 +172,14 @@ impl Registry {
             List::Templates => &self.lists.templates,
         };
         if let Some(page) = kept.get(cursor) {
-            return Ok(page);
+            return Some(page);
         }
-        let (paging, cursor) = (Paging::new(list, options, server), cursor.ok_or(BadCursor)?);
+        let cursor = cursor?;
         match list {
-            List::Tools => paging.render_after(self.tool_items(), cursor),
-            List::Prompts => paging.render_after(self.prompt_items(), cursor),
-            List::Resources => paging.render_after(self.static_resources(), cursor),
-            List::Templates => paging.render_after(self.templates(), cursor),
+            List::Tools => Pages::render_after("tools", self.tool_items(), cursor, page_size),
+            List::Prompts => Pages::render_after("prompts", self.prompt_items(), cursor, page_size),
+            List::Resources => Pages::render_after("resources", self.static_resources(), cursor, page_size),
+            List::Templates => Pages::render_after("resourceTemplates", self.templates(), cursor, page_size),
         }
     }
 
@@ -211,54 +201,35 @@ impl Registry {
         entries.map(|(uri, entry)| (uri, entry.resource.template_record())).collect()
     }
 
-    /// The records themselves, for replies that are not kept as bytes.
-    pub(super) fn tool_records(
-        &self,
-        cursor: Option<&str>,
-        size: usize,
-    ) -> Result<(Vec<model::Tool>, Option<String>), BadCursor> {
-        slice(self.tool_items().map(|(name, record)| (name, record.clone())), cursor, size)
-    }
-
-    pub(super) fn prompt_records(
-        &self,
-        cursor: Option<&str>,
-        size: usize,
-    ) -> Result<(Vec<model::Prompt>, Option<String>), BadCursor> {
-        slice(self.prompt_items().map(|(name, record)| (name, record.clone())), cursor, size)
-    }
-
-    pub(super) fn resource_records(
-        &self,
-        cursor: Option<&str>,
-        size: usize,
-    ) -> Result<(Vec<model::Resource>, Option<String>), BadCursor> {
-        slice(self.static_resources().into_iter(), cursor, size)
-    }
-
-    pub(super) fn template_records(
-        &self,
-        cursor: Option<&str>,
-        size: usize,
-    ) -> Result<(Vec<model::ResourceTemplate>, Option<String>), BadCursor> {
-        slice(self.templates().into_iter(), cursor, size)
-    }
-
-    /// The resource at a URI, ready to be read. A resource wins over a template; among templates the first added.
-    pub(super) fn find_resource(&self, uri: &str) -> Option<(Arc<ResourceEntry>, Ready<ResourceBody>)> {
+    /// The resources whose URI or template matches: a resource wins over a template; templates in the order of adding.
+    pub(super) fn candidates(&self, uri: &str) -> Vec<Candidate> {
         if uri.len() > LONGEST_URI {
-            return None;
+            return Vec::new();
         }
         if let Some(entry) = self.resources.get(uri).filter(|entry| !entry.is_template()) {
-            let ready = entry.resource.reader().read_texts(&Texts::default(), Unknown::Refused).ok()?;
-            return Some((Arc::clone(entry), ready));
+            return vec![Candidate { entry: Arc::clone(entry), values: Vec::new() }];
         }
-        self.resources.iter().find_map(|(_, entry)| {
-            let values = entry.matches(uri)?;
-            let texts: Texts<'_> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            // A value that does not fit its parameter's type is a URI that this template does not have.
-            Some((Arc::clone(entry), entry.resource.reader().read_texts(&texts, Unknown::Refused).ok()?))
-        })
+        let matching = self.resources.iter().filter_map(|(_, entry)| {
+            let values = entry.matches(uri)?.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+            Some(Candidate { entry: Arc::clone(entry), values })
+        });
+        matching.collect()
+    }
+}
+
+/// A resource whose URI or template matches.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) entry: Arc<ResourceEntry>,
+    /// The values of the template's variables.
+    values: Vec<(String, String)>,
+}
+
+impl Candidate {
+    /// Reads the values. One that does not fit its parameter's type means that the template does not have this URI.
+    pub(super) fn read(&self) -> Option<Ready> {
+        let texts: Texts<'_> = self.values.iter().map(|(name, value)| (&**name, &**value)).collect();
+        self.entry.resource.reader().read_texts(&texts, Unknown::Refused).ok()
     }
 }
 

@@ -1,13 +1,8 @@
-use std::{
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::call::RequestInfo;
 
-use super::{Panicked, Server};
+use super::Server;
 use crate::rounds::seal::{ReplayStore, StateKeys, StateKeysError};
 
 /// What rides in `requestState` while a call waits for an answer is sealed; this is what can be set about it.
@@ -151,9 +146,6 @@ impl Server {
     }
 }
 
-/// What the author's function that tells callers apart is called in the log.
-pub(crate) const PRINCIPAL: &str = "Server::principal";
-
 /// How the server tells callers apart; without it, they are all one.
 #[derive(Clone, Default)]
 pub(crate) struct Principal(Option<Arc<Who>>);
@@ -166,14 +158,9 @@ impl Principal {
         self.0.is_some()
     }
 
-    /// Who calls.
-    ///
-    /// # Errors
-    ///
-    /// If the author's function panicked.
-    pub(crate) fn of(&self, facts: &RequestInfo) -> Result<Option<String>, Panicked> {
-        let Some(who) = &self.0 else { return Ok(None) };
-        catch_unwind(AssertUnwindSafe(|| who(facts))).map_err(|_| Panicked)
+    /// The author's function.
+    pub(super) fn function(&self) -> Option<&Who> {
+        self.0.as_deref()
     }
 }
 

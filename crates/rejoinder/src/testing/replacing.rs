@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "makes a `rejoinder::testing::replacing::tests::Name`, and a `crate::ask::")]
+    #[should_panic(expected = "makes a `rejoinder::testing::replacing::tests::Name`, and a `rejoinder::ask::")]
     fn what_a_method_makes_is_told_to_who_puts_its_question_in_its_place() {
         let client = Client::new(Server::new("post", "1.0.0").tools(Arc::new(Desk).tools()));
         let _ = client.replace_method(Desk::sender, || Ask::known(Name { name: "Ada".to_owned() }));

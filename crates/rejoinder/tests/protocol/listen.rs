@@ -309,7 +309,7 @@ async fn there_are_as_many_subscriptions_as_the_server_takes() {
     let error = client.listen(Filter::default().tools()).await.unwrap_err();
     let error = error.rpc().unwrap();
     assert_eq!((error.status.as_u16(), error.code), (503, -32603));
-    assert_eq!(error.message, "the server has 2 subscriptions, which is as many as it takes: try again later");
+    assert_eq!(error.message, "too many subscriptions (limit 2), try again later");
     drop(one);
     client.listen(Filter::default().tools()).await.unwrap();
 }

@@ -104,7 +104,7 @@ async fn there_are_only_so_many_calls_in_sessions_and_on_a_pipe() {
         let answer = way.ask(&third).await;
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("third"), &json!(-32603)), "{answer}");
         let told = answer["error"]["message"].as_str().expect("a sentence");
-        assert_eq!(told, "the server is busy with 2 calls, which is as many as it takes: try again");
+        assert_eq!(told, "too many concurrent calls (limit 2), try again later");
         host.events.release.add_permits(2);
         let (Way::StatelessPipe(pipe) | Way::SessionPipe(pipe)) = &mut way else { unreachable!("a pipe") };
         for _ in 0..2 {

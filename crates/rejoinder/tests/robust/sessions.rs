@@ -331,5 +331,6 @@ async fn who_tells_callers_apart_is_told_that_it_is_a_session() {
     .await;
     let session = Session::begin(&host).await;
     still_answers(&session).await;
-    assert_eq!(*seen.lock().expect("nobody panics"), [Era::Session; 3]);
+    let seen = seen.lock().expect("nobody panics");
+    assert!(!seen.is_empty() && seen.iter().all(|era| *era == Era::Session), "{seen:?}");
 }

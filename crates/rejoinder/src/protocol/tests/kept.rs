@@ -1,28 +1,6 @@
-//! Whoever cannot make a state, or only listens, costs little.
+//! What only listens costs little.
 
-use crate::call::RequestInfo;
-
-use super::{
-    super::{
-        params::{Field, Params},
-        round::Bound,
-    },
-    *,
-};
-
-#[test]
-fn a_forged_state_is_refused_before_the_arguments_are_looked_at() {
-    let engine = server().build().expect("wired right").0;
-    let (body, arguments) = (Bytes::new(), r#"{"item":"tea"}"#);
-    let long = "x".repeat(engine.options.state.limit + 1);
-    for forged in ["", "junk", "v1.", "v1.AAAA", &long] {
-        let mut bound = Bound::new(&engine, &body, ("tools/call", "buy"), Some(arguments), &RequestInfo::default())
-            .expect("nothing panics");
-        let params = Params { request_state: Field::Given(forged.into()), ..Params::default() };
-        assert!(bound.begin(&engine, &params).is_err());
-        assert!(!bound.is_made(), "{forged:.10}");
-    }
-}
+use super::*;
 
 #[tokio::test]
 async fn an_open_subscription_keeps_nothing_of_its_request() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Answer, Envelope, Frame, dispatch};
+use super::{Answer, Envelope, Frame, Origin, dispatch};
 use crate::{prelude::*, server::Engine};
 
 /// Asks twice, and in between takes a step.
@@ -33,8 +33,8 @@ fn request(method: &str, mut params: Value) -> Bytes {
 }
 
 fn answer(engine: &Arc<Engine>, body: &Bytes) -> Answer {
-    let Ok(envelope) = Envelope::read(body, engine) else { panic!("not a message: {body:?}") };
-    dispatch(engine, body, envelope, None)
+    let Ok(envelope) = Envelope::read(body) else { panic!("not a message: {body:?}") };
+    dispatch(engine, body, envelope, Origin::Stateless(None))
 }
 
 /// The reply to a request that says nothing before it.

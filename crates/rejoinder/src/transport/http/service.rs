@@ -21,7 +21,7 @@ use super::{
 use crate::{
     BoxError,
     protocol::{
-        Answer, Envelope, Frame, MODERN, Reply, RpcError, Stream, check_for_session, dispatch, error_reply,
+        Answer, Envelope, Frame, MODERN, Origin, Reply, RpcError, Stream, check_for_session, dispatch, error_reply,
         is_of_session, wrap,
     },
     server::{BuiltServer, Engine},
@@ -172,7 +172,7 @@ impl Endpoint {
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
         let body = read_body(body, engine.options.body_limit, engine.options.body_timeout).await?;
-        let envelope = match Envelope::read(&body, engine) {
+        let envelope = match Envelope::read(&body) {
             Ok(envelope) => envelope,
             Err(bad) => return Ok(json(error_reply(bad.id.as_deref(), &bad.error))),
         };
@@ -183,7 +183,8 @@ impl Endpoint {
             return Ok(in_session(sessions, parts, wrapped.unwrap_or(body), checked).await);
         }
         let id = envelope.id;
-        let answer = dispatch(engine, &body, envelope, Some(Box::new((parts.headers, parts.extensions))));
+        let answer =
+            dispatch(engine, &body, envelope, Origin::Stateless(Some(Box::new((parts.headers, parts.extensions)))));
         Ok(match answer {
             Answer::Nothing => status(StatusCode::ACCEPTED),
             Answer::Reply(reply) => json(reply),

@@ -1,70 +1,102 @@
-//! One call of a session, from its start to its outcome.
+//! One request of a session, through the door and back.
 
-use std::{future::poll_fn, sync::Arc};
+use std::sync::Arc;
 
-use crate::{call::Carriage, error::CallError, item::Ready};
-use rmcp::{RoleServer, model::ErrorData, service::RequestContext};
+use bytes::Bytes;
+use rmcp::{
+    RoleServer,
+    model::{ErrorCode, ErrorData},
+    service::RequestContext,
+};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json, value::RawValue};
 
-use super::{error, facts::facts, notify::Notify, reply_stream::ReplyStream, state::Session};
+use super::{error, facts::session_request, notify::Notify, reply_stream::ReplyStream, state::Session};
 use crate::{
-    protocol::{Outcome, RpcError},
-    rounds::Live,
-    server::{Engine, Event, Running},
+    protocol::{Answer, Envelope, Frame, Origin, Reply, dispatch},
+    server::Engine,
 };
 
-/// Runs a function. Its future lives in the one returned here, and is dropped as soon as the client takes the request
-/// back or the session ends.
-///
-/// `again` reads its arguments once more, for a function that makes its rounds by hand.
-pub(super) async fn drive<O: 'static>(
-    engine: &Engine,
+/// Runs a request. Its future lives in the one returned here, and is dropped as soon as the client cancels the request
+/// or the session ends.
+pub(super) async fn drive<R: DeserializeOwned>(
+    engine: &Arc<Engine>,
     session: &Session,
     context: &RequestContext<RoleServer>,
-    ready: Ready<O>,
-    again: impl Fn() -> Option<Ready<O>>,
-) -> Result<Outcome<O>, ErrorData> {
-    let most = engine.options.limits.calls;
+    method: &str,
+    params: &str,
+) -> Result<R, ErrorData> {
     let notify = Notify::new(context);
-    let outcome = {
-        // Both are dropped after the call itself: when they are, what it has deferred is counted.
-        let _running = engine.calls.begin_below(most).ok_or_else(|| error::wire(RpcError::busy(most)))?;
+    let reply = {
+        // Dropped after the call itself: when it is, what the call deferred is counted.
         let _in_session = session.calls.begin();
-        let facts = facts(session, context);
-        let live = Live::new(context.peer.clone(), context.id.clone(), facts.protocol_version, session.unheard.clone());
-        let running = Running::start(ready, engine.asking_call(facts, Carriage::With(Arc::new(live))));
-        unless_cancelled(session, context, to_the_end(running, again, &notify)).await?
+        unless_cancelled(session, context, to_the_end(engine, session, context, (method, params), &notify)).await?
     };
-    // The call is over and takes up nobody's place, however long its client stays away. Of replies that wait there are no
-    // more than of calls; beyond that, one whose client is away is lost.
+    // The call is over and takes up no place, however long its client stays away. There are no more waiting replies than
+    // calls; beyond that, one whose client is away is lost.
+    let most = engine.options.limits.calls;
     if notify.is_client_away()
         && let Some(_untaken) = engine.untaken.begin_below(most)
     {
         unless_cancelled(session, context, notify.before_reply()).await?;
     }
-    Ok(outcome)
+    read(reply)
 }
 
-/// Whatever a call emits goes out before its outcome, in order.
-async fn to_the_end<O: 'static>(
-    mut running: Running<O>,
-    again: impl Fn() -> Option<Ready<O>>,
+/// Whatever a call emits goes out before its reply, in order.
+async fn to_the_end(
+    engine: &Arc<Engine>,
+    session: &Session,
+    context: &RequestContext<RoleServer>,
+    (method, params): (&str, &str),
     notify: &Notify,
-) -> Outcome<O> {
+) -> Reply {
+    let (id, meta) = (json!(context.id), json!(context.meta));
+    let params = params.strip_suffix('}').unwrap_or("{");
+    let comma = if params == "{" { "" } else { "," };
+    let body = Bytes::from(format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}{comma}\"_meta\":{meta}}}}}"
+    ));
+    let envelope = match Envelope::read(&body) {
+        Ok(envelope) => envelope,
+        Err(bad) => return crate::protocol::error_reply(bad.id.as_deref(), &bad.error),
+    };
+    let mut stream = match dispatch(engine, &body, envelope, Origin::Session(session_request(session, context))) {
+        Answer::Nothing => unreachable!("it has an id"),
+        Answer::Reply(reply) => return reply,
+        Answer::Stream(stream) => stream,
+    };
     loop {
-        match poll_fn(|cx| running.poll_event(cx)).await {
-            Event::Emitted(emitted) => notify.tell(emitted).await,
-            Event::Done(outcome) => return outcome,
-            Event::Again => match again() {
-                Some(ready) => running.again(ready),
-                // What could be read once can be read again, unless the item has been removed meanwhile.
-                None => return Ok(Err(CallError::new("what was called is no longer there"))),
-            },
-            Event::Parked(_) => unreachable!("a question over a session is awaited"),
+        match stream.frame().await {
+            Frame::Notification(message) => notify.tell(&message).await,
+            Frame::Last(reply) => return reply,
         }
     }
 }
 
-/// The future's output, unless the client takes the request back or the session ends first.
+/// A reply, in rmcp's types.
+fn read<R: DeserializeOwned>(reply: Reply) -> Result<R, ErrorData> {
+    #[derive(Deserialize)]
+    struct Message {
+        result: Option<Box<RawValue>>,
+        error: Option<WireError>,
+    }
+    #[derive(Deserialize)]
+    struct WireError {
+        code: i32,
+        message: String,
+        data: Option<Value>,
+    }
+    let bytes: Vec<u8> = reply.body.pieces().flatten().collect();
+    let message: Message = serde_json::from_slice(&bytes).expect("a reply is JSON");
+    match (message.result, message.error) {
+        (_, Some(error)) => Err(ErrorData::new(ErrorCode(error.code), error.message, error.data)),
+        (Some(result), None) => Ok(serde_json::from_str(result.get()).expect("a result of this kind")),
+        (None, None) => unreachable!("a reply has one of them"),
+    }
+}
+
+/// The future's output, unless the client cancels the request or the session ends first.
 pub(super) async fn unless_cancelled<T>(
     session: &Session,
     context: &RequestContext<RoleServer>,

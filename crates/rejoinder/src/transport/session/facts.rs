@@ -1,30 +1,25 @@
 //! What a request of a session says of itself, and what its session said before it.
 
-use crate::call::{Era, ProgressToken, RequestInfo};
+use std::sync::Arc;
+
 use bytes::Bytes;
-use rmcp::{
-    RoleServer,
-    model::{NumberOrString, ProtocolVersion},
-    service::RequestContext,
-};
+use rmcp::{RoleServer, model::ProtocolVersion, service::RequestContext};
 
 use super::{reply_stream::ReplyStream, state::Session};
-use crate::protocol::LEGACY;
+use crate::{
+    protocol::{LEGACY, SessionRequest},
+    rounds::Live,
+};
 
-/// The facts of a call.
-pub(super) fn facts(session: &Session, context: &RequestContext<RoleServer>) -> RequestInfo {
-    let token = context.meta.get_progress_token();
-    RequestInfo {
-        request_id: json(&context.id),
-        era: Era::Session,
-        protocol_version: version(context.protocol_version().as_ref()),
+/// What the session says of a request.
+pub(super) fn session_request(session: &Session, context: &RequestContext<RoleServer>) -> SessionRequest {
+    let version = version(context.protocol_version().as_ref());
+    SessionRequest {
+        version,
         capabilities: context.client_capabilities().unwrap_or_default(),
         client: context.client_info().map(|client| json(&client)),
         log_level: Some(session.level()),
-        progress_token: token.map(|token| match token.0 {
-            NumberOrString::Number(number) => ProgressToken::Number(number),
-            NumberOrString::String(text) => ProgressToken::Text(text.as_ref().to_owned()),
-        }),
+        carrier: Arc::new(Live::new(context.peer.clone(), context.id.clone(), version, session.unheard.clone())),
         http: context.extensions.get::<http::request::Parts>().map(|parts| {
             let mut extensions = parts.extensions.clone();
             if let Some(stream) = context.extensions.get::<ReplyStream>() {
@@ -32,7 +27,6 @@ pub(super) fn facts(session: &Session, context: &RequestContext<RoleServer>) -> 
             }
             Box::new((parts.headers.clone(), extensions))
         }),
-        meta: (!context.meta.is_empty()).then(|| json(&context.meta)),
     }
 }
 

@@ -3,26 +3,22 @@ use std::{borrow::Cow, sync::Arc};
 use rmcp::{
     RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo, CustomRequest,
-        CustomResult, DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse, InitializeRequestParams,
-        InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-        Reference as WireReference, ServerConfig, SubscribeRequestParams, UnsubscribeRequestParams,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CustomRequest,
+        CustomResult, DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+        InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ReadResourceResult, ServerConfig, SubscribeRequestParams, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext},
 };
+use serde::de::DeserializeOwned;
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    drive::{drive, unless_cancelled},
-    error::{unknown_resource, unread_resource, wire},
-    facts::facts,
-    notify::from_wire,
-    state::Session,
-};
+use super::{drive::drive, error::wire, notify::from_wire, state::Session};
 use crate::{
-    protocol::{RpcError, ToolArguments, flatten, read_prompt, read_tool, settle, unwrap},
-    server::{Calls, Engine, Reference},
+    protocol::{RpcError, unwrap},
+    server::{Calls, Engine},
 };
 
 type Context = RequestContext<RoleServer>;
@@ -73,6 +69,10 @@ impl SessionHandler {
         }
     }
 
+    async fn drive<R: DeserializeOwned>(&self, context: &Context, method: &str, params: &str) -> Result<R, ErrorData> {
+        drive(&self.engine, &self.session, context, method, params).await
+    }
+
     fn check(&self, method: &'static str) -> Result<(), ErrorData> {
         if self.offers(method) { Ok(()) } else { Err(wire(RpcError::method_not_found(method))) }
     }
@@ -117,39 +117,40 @@ impl ServerHandler for SessionHandler {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: Context,
+        context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.check("tools/list")?;
-        let (tools, next_cursor) = self.engine.list_tools(cursor(request.as_ref())).map_err(|bad| wire(bad.into()))?;
-        Ok(ListToolsResult { next_cursor, ..ListToolsResult::with_all_items(tools) })
-    }
-
-    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
-        self.check("tools/call")?;
-        let (engine, name) = (&self.engine, &*request.name);
-        let entry = engine.tool(name).ok_or_else(|| wire(RpcError::unknown_tool(engine, name)))?;
-        let arguments = unwrap(request.arguments);
-        let ready = match read_tool(engine, &entry, &arguments).map_err(wire)? {
-            ToolArguments::Good(ready) => ready,
-            ToolArguments::Bad(result) => return Ok(result.into()),
-        };
-        let again = || match read_tool(engine, &entry, &arguments) {
-            Ok(ToolArguments::Good(ready)) => Some(ready),
-            _ => None,
-        };
-        let outcome = drive(engine, &self.session, &context, ready, again).await?;
-        settle(name, outcome).map(Into::into).map_err(wire)
+        self.drive(&context, "tools/list", &json!({ "cursor": cursor(request.as_ref()) }).to_string()).await
     }
 
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: Context,
+        context: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.check("prompts/list")?;
-        let page = self.engine.list_prompts(cursor(request.as_ref()));
-        let (prompts, next_cursor) = page.map_err(|bad| wire(bad.into()))?;
-        Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(prompts) })
+        self.drive(&context, "prompts/list", &json!({ "cursor": cursor(request.as_ref()) }).to_string()).await
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.drive(&context, "resources/list", &json!({ "cursor": cursor(request.as_ref()) }).to_string()).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.drive(&context, "resources/templates/list", &json!({ "cursor": cursor(request.as_ref()) }).to_string())
+            .await
+    }
+
+    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
+        let (name, arguments) = (json!(request.name), unwrap(request.arguments));
+        let params = format!("{{\"name\":{name},\"arguments\":{arguments}}}");
+        self.drive::<CallToolResult>(&context, "tools/call", &params).await.map(Into::into)
     }
 
     async fn get_prompt(
@@ -157,36 +158,8 @@ impl ServerHandler for SessionHandler {
         request: GetPromptRequestParams,
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.check("prompts/get")?;
-        let (engine, name) = (&self.engine, &request.name);
-        let entry = engine.prompt(name).ok_or_else(|| wire(RpcError::unknown_prompt(engine, name)))?;
-        let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default()).to_string();
-        let ready = read_prompt(engine, &entry, &arguments).map_err(wire)?;
-        let again = || read_prompt(engine, &entry, &arguments).ok();
-        let outcome = drive(engine, &self.session, &context, ready, again).await?;
-        flatten(name, outcome).map(Into::into).map_err(wire)
-    }
-
-    async fn list_resources(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _: Context,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        self.check("resources/list")?;
-        let page = self.engine.list_resources(cursor(request.as_ref()));
-        let (resources, next_cursor) = page.map_err(|bad| wire(bad.into()))?;
-        Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(resources) })
-    }
-
-    async fn list_resource_templates(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _: Context,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.check("resources/templates/list")?;
-        let page = self.engine.list_templates(cursor(request.as_ref()));
-        let (templates, next_cursor) = page.map_err(|bad| wire(bad.into()))?;
-        Ok(ListResourceTemplatesResult { next_cursor, ..ListResourceTemplatesResult::with_all_items(templates) })
+        let params = json!({ "name": request.name, "arguments": request.arguments }).to_string();
+        self.drive::<GetPromptResult>(&context, "prompts/get", &params).await.map(Into::into)
     }
 
     async fn read_resource(
@@ -194,13 +167,8 @@ impl ServerHandler for SessionHandler {
         request: ReadResourceRequestParams,
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.check("resources/read")?;
-        let uri = &request.uri;
-        let (entry, ready) = self.engine.resource(uri).ok_or_else(|| unknown_resource(uri))?;
-        let again = || self.engine.resource(uri).map(|(_, ready)| ready);
-        let outcome = drive(&self.engine, &self.session, &context, ready, again).await?;
-        let body = flatten(uri, outcome).map_err(|error| unread_resource(uri, error))?;
-        Ok(ReadResourceResult::new(body.into_contents(uri, entry.resource.details().mime_type)).into())
+        let params = json!({ "uri": request.uri }).to_string();
+        self.drive::<ReadResourceResult>(&context, "resources/read", &params).await.map(Into::into)
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
@@ -218,27 +186,11 @@ impl ServerHandler for SessionHandler {
     }
 
     async fn complete(&self, request: CompleteRequestParams, context: Context) -> Result<CompleteResult, ErrorData> {
-        self.check("completion/complete")?;
-        let reference = match request.r#ref {
-            WireReference::Prompt(prompt) => Reference::Prompt(prompt.name),
-            WireReference::Resource(resource) => Reference::Resource(resource.uri),
-            _ => return Err(wire(RpcError::invalid_params("`params.ref` is a `ref/prompt` or a `ref/resource`"))),
-        };
-        let most = self.engine.options.limits.calls;
-        let _running = self.engine.calls.begin_below(most).ok_or_else(|| wire(RpcError::busy(most)))?;
-        let known = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
-        let call = self.engine.call(facts(&self.session, &context));
-        let argument = request.argument;
-        let proposing = self.engine.complete(&reference, &argument.name, argument.value, known, call);
-        let proposed = unless_cancelled(&self.session, &context, proposing).await?;
-        let completion = proposed
-            .map_err(|panicked| wire(RpcError::panicked("completion", panicked)))?
-            .ok_or_else(|| wire(RpcError::nothing_to_complete(&reference, &argument.name)))?;
-        let mut info = CompletionInfo::default();
-        info.total = u32::try_from(completion.total).ok();
-        info.has_more = Some(completion.has_more());
-        info.values = completion.values;
-        Ok(CompleteResult::new(info))
+        let mut params = json!(request);
+        if let Some(params) = params.as_object_mut() {
+            params.remove("_meta");
+        }
+        self.drive(&context, "completion/complete", &params.to_string()).await
     }
 
     #[expect(deprecated, reason = "log messages are deprecated in the protocol, and still part of it")]

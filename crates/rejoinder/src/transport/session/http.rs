@@ -65,7 +65,7 @@ impl SessionHttp {
         let Ok(body) = body.collect().await;
         let body = body.to_bytes();
         let asked = Asked::of(&body);
-        let owner = match Owners::of(&self.engine.options, &parts) {
+        let owner = match Owners::of(&self.engine, &parts) {
             Ok(owner) => owner,
             // As all replies of a session; but what was to be a stream is none.
             Err(error) if parts.method == Method::POST => return refusal(StatusCode::OK, &asked, &error),

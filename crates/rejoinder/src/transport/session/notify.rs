@@ -2,38 +2,31 @@
 
 #![expect(deprecated, reason = "log messages are deprecated in the protocol, and still part of it")]
 
-use crate::call::{Emitted, Level};
 use rmcp::{
     Peer, RoleServer,
-    model::{
-        LoggingLevel, LoggingMessageNotification, LoggingMessageNotificationParam, ProgressNotification,
-        ProgressNotificationParam, ProgressToken, ServerNotification,
-    },
+    model::{LoggingLevel, LoggingMessageNotification, ProgressNotification, ServerNotification},
     service::RequestContext,
 };
+use serde_json::Value;
 
 use super::reply_stream::ReplyStream;
+use crate::call::Level;
 
 /// The way from a call to its client.
 pub(super) struct Notify {
     peer: Peer<RoleServer>,
-    token: Option<ProgressToken>,
     stream: ReplyStream,
 }
 
 impl Notify {
     /// The way to the client of this request.
     pub(super) fn new(context: &RequestContext<RoleServer>) -> Self {
-        Self {
-            peer: context.peer.clone(),
-            token: context.meta.get_progress_token(),
-            stream: context.extensions.get().cloned().unwrap_or_default(),
-        }
+        Self { peer: context.peer.clone(), stream: context.extensions.get().cloned().unwrap_or_default() }
     }
 
-    /// Tells the client, and waits until the message is on its way.
-    pub(super) async fn tell(&self, emitted: Emitted) {
-        let Some(notification) = self.notification(emitted) else { return };
+    /// Sends a notification to the client, and waits until the message is on its way.
+    pub(super) async fn tell(&self, message: &[u8]) {
+        let Some(notification) = notification(message) else { return };
         // On HTTP the stream that carries the reply is the only one that belongs to the call. Where the client is
         // not listening on it, the session keeps the message until it is.
         if let Err(notification) = self.stream.tell(notification).await
@@ -52,35 +45,20 @@ impl Notify {
     pub(super) async fn before_reply(&self) {
         self.stream.connected().await;
     }
-
-    fn notification(&self, emitted: Emitted) -> Option<ServerNotification> {
-        Some(match emitted {
-            Emitted::Progress { progress, total, message } => {
-                let mut params = ProgressNotificationParam::new(self.token.clone()?, progress);
-                params.total = total;
-                params.message = message;
-                ServerNotification::ProgressNotification(ProgressNotification::new(params))
-            }
-            Emitted::Log { level, logger, data } => {
-                let mut params = LoggingMessageNotificationParam::new(to_wire(level), data);
-                params.logger = logger;
-                ServerNotification::LoggingMessageNotification(LoggingMessageNotification::new(params))
-            }
-        })
-    }
 }
 
-fn to_wire(level: Level) -> LoggingLevel {
-    match level {
-        Level::Debug => LoggingLevel::Debug,
-        Level::Info => LoggingLevel::Info,
-        Level::Notice => LoggingLevel::Notice,
-        Level::Warning => LoggingLevel::Warning,
-        Level::Error => LoggingLevel::Error,
-        Level::Critical => LoggingLevel::Critical,
-        Level::Alert => LoggingLevel::Alert,
-        Level::Emergency => LoggingLevel::Emergency,
-    }
+/// A notification of a call, in rmcp's types.
+fn notification(message: &[u8]) -> Option<ServerNotification> {
+    let mut message: Value = serde_json::from_slice(message).ok()?;
+    let params = message["params"].take();
+    Some(match message["method"].as_str()? {
+        "notifications/progress" => {
+            ServerNotification::ProgressNotification(ProgressNotification::new(serde_json::from_value(params).ok()?))
+        }
+        _ => ServerNotification::LoggingMessageNotification(LoggingMessageNotification::new(
+            serde_json::from_value(params).ok()?,
+        )),
+    })
 }
 
 /// A level of the protocol's as ours.

@@ -7,10 +7,7 @@ use crate::call::{Era, RequestInfo};
 use http::request::Parts;
 use rmcp::transport::streamable_http_server::session::SessionId;
 
-use crate::{
-    protocol::RpcError,
-    server::{Options, PRINCIPAL},
-};
+use crate::{protocol::RpcError, server::Engine};
 
 /// Who a request is from.
 pub(super) type Owner = Option<String>;
@@ -26,13 +23,13 @@ impl Owners {
     /// # Errors
     ///
     /// If the author's function that tells them apart panicked.
-    pub(super) fn of(options: &Options, parts: &Parts) -> Result<Option<Owner>, RpcError> {
-        if !options.principal.is_known() {
+    pub(super) fn of(engine: &Engine, parts: &Parts) -> Result<Option<Owner>, RpcError> {
+        if !engine.options.principal.is_known() {
             return Ok(None);
         }
         let http = Some(Box::new((parts.headers.clone(), parts.extensions.clone())));
-        let owner = options.principal.of(&RequestInfo { http, era: Era::Session, ..RequestInfo::default() });
-        owner.map(Some).map_err(|panicked| RpcError::panicked(PRINCIPAL, panicked))
+        let owner = engine.caller(&RequestInfo { http, era: Era::Session, ..RequestInfo::default() });
+        owner.map(Some).map_err(RpcError::from)
     }
 
     fn state(&self) -> MutexGuard<'_, HashMap<SessionId, Owner>> {

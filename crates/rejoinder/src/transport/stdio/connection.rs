@@ -18,9 +18,10 @@ use super::{
 };
 use crate::{
     protocol::{
-        Answer, Envelope, Frame, Reply, RpcError, Stream, check_for_session, dispatch, error_reply, is_of_session, wrap,
+        Answer, Envelope, Frame, Origin, Reply, RpcError, Stream, check_for_session, dispatch, error_reply,
+        is_of_session, wrap,
     },
-    server::{Calls, Engine},
+    server::{Calls, Engine, Refusal},
     transport::{session::readable, shutdown::Shutdown},
 };
 
@@ -120,7 +121,7 @@ impl Connection<'_> {
     }
 
     fn message(&mut self, line: &Bytes) {
-        let envelope = match Envelope::read(line, self.engine) {
+        let envelope = match Envelope::read(line) {
             Ok(envelope) => envelope,
             Err(bad) => return self.reply(error_reply(bad.id.as_deref(), &bad.error)),
         };
@@ -152,7 +153,7 @@ impl Connection<'_> {
             return tracing::debug!("a response to nothing that was asked");
         }
         let id = envelope.id;
-        match dispatch(self.engine, line, envelope, None) {
+        match dispatch(self.engine, line, envelope, Origin::Stateless(None)) {
             Answer::Nothing => {}
             Answer::Reply(reply) => self.reply(reply),
             Answer::Stream(stream) => self.run(id.unwrap_or("null"), stream),
@@ -167,7 +168,7 @@ impl Connection<'_> {
         }
         let most = self.engine.options.limits.calls;
         if self.in_flight.len() >= most {
-            return self.reply(error_reply(Some(id), &RpcError::busy(most)));
+            return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(most).into()));
         }
         // Nobody is woken through this: a call that is not over is polled again by its own task.
         let mut nobody = Context::from_waker(Waker::noop());

@@ -10,8 +10,8 @@ struct Sum {
 struct Mine;
 
 impl IntoToolResult for Mine {
-    fn into_reply(self) -> Result<model::CallToolResult, CallError> {
-        "mine".into_reply()
+    fn into_tool_result(self) -> Result<model::CallToolResult, CallError> {
+        "mine".into_tool_result()
     }
 }
 

@@ -36,7 +36,7 @@ async fn lists_are_complete_and_have_no_hints() {
     assert_eq!(client.peer.list_all_resource_templates().await.expect("a list")[0].uri_template, "files://{path}");
     let lost = PaginatedRequestParams::default().with_cursor(Some("lost".into()));
     let error = rpc(client.peer.list_tools(Some(lost)).await).expect_err("no such cursor");
-    assert_eq!(error.message, "`params.cursor` is not one of this list: start again without");
+    assert_eq!(error.message, "unknown `params.cursor`: request the list again without one");
 }
 
 #[tokio::test]

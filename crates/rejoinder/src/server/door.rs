@@ -1,0 +1,332 @@
+//! The door: every operation, from every transport and in both eras, passes through [`Engine::start`].
+//!
+//! What must hold for every call is written here, once and in this order: the caller, the item, the state, the
+//! arguments, the run. Code of the author (a `Deserialize`, a resolver, the function) runs only in the last two.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use futures_util::FutureExt;
+use http::HeaderMap;
+
+use super::{
+    CacheHints, Page, PromptEntry, ToolEntry,
+    calls::RunningCall,
+    completion::CompleteArgument,
+    engine::Engine,
+    filter::Filter,
+    hub::Subscription,
+    registry::{Candidate, List},
+    running::Running,
+};
+use crate::{
+    BoxFuture,
+    ask::Carrier,
+    call::{BadArguments, Call, Carriage, Era, RequestInfo, Utf8Bytes},
+    item::Ready,
+    rounds::{Answers, Bound, Progress, Round},
+};
+
+/// What a client wants of the server.
+#[derive(Debug)]
+pub(crate) enum Operation {
+    /// `server/discover`.
+    Discover,
+    /// One of the four lists, from a cursor on.
+    List(List, Option<String>),
+    /// `tools/call`, `prompts/get` or `resources/read`.
+    Call(Target),
+    /// `completion/complete`.
+    Complete(CompleteArgument),
+    /// `subscriptions/listen`.
+    Listen(Filter),
+}
+
+/// What a call is of: what may take several rounds.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) kind: TargetKind,
+    /// The name of the tool or prompt, or the resource's URI.
+    pub(crate) name: Utf8Bytes,
+    /// The arguments, as JSON.
+    pub(crate) arguments: Option<Utf8Bytes>,
+}
+
+/// A tool, a prompt or a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TargetKind {
+    Tool,
+    Prompt,
+    Resource,
+}
+
+impl TargetKind {
+    /// The method that calls it.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::Tool => "tools/call",
+            Self::Prompt => "prompts/get",
+            Self::Resource => "resources/read",
+        }
+    }
+}
+
+/// How the questions of a call travel, and what came back with this request.
+pub(crate) enum Exchange {
+    /// With the reply, and back with a retry.
+    Stateless {
+        /// The `requestState`.
+        state: Option<String>,
+        /// The `inputResponses`.
+        answers: Option<Answers>,
+    },
+    /// Over a live session.
+    Session(Arc<dyn Carrier>),
+}
+
+/// An operation that has passed the door.
+#[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
+pub(crate) enum Started {
+    /// The client wants to know what the server is.
+    Discovered,
+    /// A page of a list.
+    Listed(Page),
+    /// A call, or a completion.
+    Running(Running),
+    /// A subscription to changes.
+    Listening(Subscription, Filter),
+}
+
+/// Why an operation does not start.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    Unknown {
+        kind: TargetKind,
+        name: Utf8Bytes,
+        similar: Option<String>,
+    },
+    NothingToComplete(CompleteArgument),
+    UnknownCursor,
+    HeaderMismatch(String),
+    InvalidState,
+    /// `arguments` is not a JSON object, or for a prompt not one of strings.
+    NotArguments(TargetKind),
+    BadArguments {
+        kind: TargetKind,
+        bad: BadArguments,
+    },
+    TooManyCalls(usize),
+    TooManySubscriptions(usize),
+    /// Code of the author panicked; this names it.
+    Panicked(&'static str),
+}
+
+impl Engine {
+    /// Starts an operation.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        operation: Operation,
+        mut request: RequestInfo,
+        exchange: Exchange,
+    ) -> Result<Started, Refusal> {
+        // 1. Who calls.
+        request.principal = self.caller(&request)?;
+        // 2. Middleware wraps what follows.
+        // 3. What is called. A gate answers here as if there were no such item.
+        let target = match operation {
+            Operation::Discover => return Ok(Started::Discovered),
+            Operation::List(list, cursor) => return self.page(list, cursor.as_deref()).map(Started::Listed),
+            Operation::Listen(filter) => return self.listen(filter),
+            Operation::Complete(argument) => return self.complete(argument, request).map(Started::Running),
+            Operation::Call(target) => target,
+        };
+        let found = self.find(&target)?;
+        if let (Era::Stateless, Some(headers)) = (request.era, request.headers()) {
+            found.check_headers(headers, target.arguments.as_deref())?;
+        }
+        let slot = self.slot()?;
+        // 4. What earlier rounds of the call left.
+        let round = self.open(&target, &request, exchange)?;
+        let runs_again = found.makes_rounds_by_hand() && request.era == Era::Session;
+        let call = Call::carried(request, Arc::clone(&self.dependencies), round.carriage);
+        let source = Source { engine: Arc::clone(self), found, target, is_retry: round.is_retry };
+        let mut running = Running::new(source.target.name.clone(), call, slot);
+        running.is_tool = source.target.kind == TargetKind::Tool;
+        running.bound = round.bound;
+        running.source = runs_again.then(|| source.clone());
+        // 5. and 6. The arguments, then the function.
+        match round.spend {
+            None => running.run(source.read()?),
+            Some(spend) => running.run_after(Box::pin(async move { spend.await.and_then(|()| source.read()) })),
+        }
+        Ok(Started::Running(running))
+    }
+
+    /// Who calls.
+    pub(crate) fn caller(&self, request: &RequestInfo) -> Result<Option<String>, Refusal> {
+        self.options.principal.of(request)
+    }
+
+    /// A place among the calls that may run at once.
+    pub(super) fn slot(&self) -> Result<RunningCall, Refusal> {
+        let most = self.options.limits.calls;
+        self.calls.begin_below(most).ok_or(Refusal::TooManyCalls(most))
+    }
+
+    fn find(&self, target: &Target) -> Result<Found, Refusal> {
+        let name = &*target.name;
+        let found = match target.kind {
+            TargetKind::Tool => self.tool(name).map(Found::Tool),
+            TargetKind::Prompt => self.prompt(name).map(Found::Prompt),
+            TargetKind::Resource => {
+                let candidates = self.resource_candidates(name);
+                (!candidates.is_empty()).then_some(Found::Resource(candidates))
+            }
+        };
+        found.ok_or_else(|| self.unknown(target))
+    }
+
+    fn unknown(&self, target: &Target) -> Refusal {
+        let similar = match target.kind {
+            TargetKind::Tool => self.similar_tool(&target.name),
+            TargetKind::Prompt => self.similar_prompt(&target.name),
+            TargetKind::Resource => None,
+        };
+        Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar }
+    }
+
+    fn listen(&self, filter: Filter) -> Result<Started, Refusal> {
+        let most = self.options.limits.subscriptions;
+        let subscription = self.hub.listen_below(most, filter.clone()).ok_or(Refusal::TooManySubscriptions(most))?;
+        Ok(Started::Listening(subscription, filter))
+    }
+
+    /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
+    fn open(&self, target: &Target, request: &RequestInfo, exchange: Exchange) -> Result<Opened, Refusal> {
+        let (state, answers) = match exchange {
+            Exchange::Session(carrier) => {
+                return Ok(Opened { carriage: Carriage::With(carrier), bound: None, is_retry: false, spend: None });
+            }
+            Exchange::Stateless { state, answers } => (state, answers),
+        };
+        let method = target.kind.method();
+        let principal = request.principal.clone();
+        let mut bound =
+            Bound::new(Arc::clone(&self.seal), method, target.name.clone(), target.arguments.clone(), principal);
+        let opened = state.map(|state| bound.open(&state)).transpose().map_err(|_| Refusal::InvalidState)?;
+        let is_retry = opened.is_some() || answers.is_some();
+        let carriage = if is_retry {
+            let progress = opened.as_ref().map(|opened| Progress::read(&opened.state)).unwrap_or_default();
+            Carriage::With(Arc::new(Round::new(progress, answers.unwrap_or_default())))
+        } else {
+            Carriage::Fresh(|| Arc::new(Round::default()))
+        };
+        let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> BoxFuture<'static, _> {
+            let seal = Arc::clone(&self.seal);
+            Box::pin(async move {
+                let spending = AssertUnwindSafe(seal.spend(method, &opened)).catch_unwind();
+                let spent = spending.await.map_err(|_| Refusal::Panicked("the replay store"))?;
+                spent.map_err(|_| Refusal::InvalidState)
+            })
+        });
+        Ok(Opened { carriage, bound: Some(bound), is_retry, spend })
+    }
+}
+
+/// What a round has to go on from.
+struct Opened {
+    carriage: Carriage,
+    /// What the state of the next round is bound to.
+    bound: Option<Bound>,
+    /// Whether it continues a call.
+    is_retry: bool,
+    /// Marks a state that can be used once as used.
+    spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
+}
+
+/// The item that is called.
+#[derive(Debug, Clone)]
+enum Found {
+    Tool(Arc<ToolEntry>),
+    Prompt(Arc<PromptEntry>),
+    /// Those whose URI or template matches: the first whose parameters can be read is the one.
+    Resource(Vec<Candidate>),
+}
+
+impl Found {
+    fn makes_rounds_by_hand(&self) -> bool {
+        match self {
+            Self::Tool(entry) => entry.tool.is_by_hand(),
+            Self::Prompt(entry) => entry.prompt.node().by_hand,
+            Self::Resource(candidates) => candidates.iter().any(|candidate| candidate.entry.resource.node().by_hand),
+        }
+    }
+
+    /// Checks the headers that mirror arguments.
+    fn check_headers(&self, headers: &HeaderMap, arguments: Option<&str>) -> Result<(), Refusal> {
+        let Self::Tool(entry) = self else { return Ok(()) };
+        entry
+            .param_headers
+            .iter()
+            .try_for_each(|param| param.check(headers, arguments))
+            .map_err(Refusal::HeaderMismatch)
+    }
+}
+
+/// What a function and its arguments are read from.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    engine: Arc<Engine>,
+    found: Found,
+    target: Target,
+    is_retry: bool,
+}
+
+/// A function whose arguments have been read.
+pub(crate) struct Prepared {
+    pub(super) ready: Ready,
+    pub(super) contents: Option<Contents>,
+}
+
+/// What a reply says about the contents of a resource.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) mime_type: Option<&'static str>,
+    pub(crate) hints: CacheHints,
+}
+
+impl Source {
+    pub(super) fn read(&self) -> Result<Prepared, Refusal> {
+        let (options, Target { kind, name, arguments }) = (&self.engine.options, &self.target);
+        let bad = |bad| Refusal::BadArguments { kind: *kind, bad };
+        let arguments = arguments.as_deref().unwrap_or("{}");
+        let ready = match &self.found {
+            Found::Tool(_) if !arguments.starts_with('{') => return Err(Refusal::NotArguments(*kind)),
+            Found::Tool(entry) => entry.tool.reader().read(arguments, options.unknown_arguments).map_err(bad)?,
+            Found::Prompt(entry) => {
+                let read = entry.prompt.reader().read_strings(arguments, options.unknown_arguments);
+                read.ok_or(Refusal::NotArguments(*kind))?.map_err(bad)?
+            }
+            Found::Resource(candidates) => {
+                let read = candidates.iter().find_map(|candidate| Some((candidate.read()?, &candidate.entry)));
+                let unknown = || Refusal::Unknown { kind: *kind, name: name.clone(), similar: None };
+                let (ready, entry) = read.ok_or_else(unknown)?;
+                // What the user answered may be in the contents: they are for this caller, and for now.
+                let hints = if self.is_retry { CacheHints::CONTENTS } else { entry.hints(options.contents_hints) };
+                let contents = Contents { mime_type: entry.resource.details().mime_type, hints };
+                return Ok(Prepared { ready, contents: Some(contents) });
+            }
+        };
+        Ok(Prepared { ready, contents: None })
+    }
+}
+
+impl super::state::Principal {
+    /// Who calls.
+    fn of(&self, request: &RequestInfo) -> Result<Option<String>, Refusal> {
+        let Some(who) = self.function() else { return Ok(None) };
+        catch_unwind(AssertUnwindSafe(|| who(request))).map_err(|_| Refusal::Panicked("Server::principal"))
+    }
+}
