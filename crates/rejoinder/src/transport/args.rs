@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 use super::{http, shutdown::Shutdown, stdio};
 use crate::{
-    Error,
+    BoxFuture, Error,
     rounds::seal::Seal,
     server::{BuiltServer, Server},
 };
@@ -68,6 +68,8 @@ fn program() -> Option<String> {
     Some(name.strip_suffix(std::env::consts::EXE_SUFFIX).unwrap_or(name).to_owned())
 }
 
+// The futures are boxed here: an `async fn` is compiled in the crate that awaits it, and each change to a server would
+// compile hyper and the whole of the transports again.
 impl Server {
     /// Serves as the command line says: `--stdio` (the default, unless [`Server::http_by_default`] says otherwise),
     /// `--http ADDR`, `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
@@ -79,25 +81,27 @@ impl Server {
     /// # Errors
     ///
     /// If the server is not wired as it should be, or the address cannot be listened on.
-    pub async fn serve_from_args(self) -> Result<(), Error> {
-        let flags = Flags::of(&self);
-        if let Some(Command::Graph { mermaid }) = flags.command {
-            let graph = self.graph();
-            let drawn = if mermaid { graph.mermaid() } else { graph.to_string() };
-            std::io::stdout().write_all(drawn.as_bytes())?;
-            return Ok(());
-        }
-        log_to_stderr();
-        let server = self.state_keys_from_env()?;
-        match flags.http {
-            Some(address) if !flags.stdio => server.serve_http(address).await,
-            _ => {
-                if std::io::stdin().is_terminal() {
-                    tracing::info!("serving one client on standard input and output; `--http ADDR` serves HTTP");
-                }
-                server.serve_stdio().await
+    pub fn serve_from_args(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            let flags = Flags::of(&self);
+            if let Some(Command::Graph { mermaid }) = flags.command {
+                let graph = self.graph();
+                let drawn = if mermaid { graph.mermaid() } else { graph.to_string() };
+                std::io::stdout().write_all(drawn.as_bytes())?;
+                return Ok(());
             }
-        }
+            log_to_stderr();
+            let server = self.state_keys_from_env()?;
+            match flags.http {
+                Some(address) if !flags.stdio => server.serve_http(address).await,
+                _ => {
+                    if std::io::stdin().is_terminal() {
+                        tracing::info!("serving one client on standard input and output; `--http ADDR` serves HTTP");
+                    }
+                    server.serve_stdio().await
+                }
+            }
+        })
     }
 
     /// Serves Streamable HTTP at `/mcp` of that address until the process is told to stop.
@@ -105,14 +109,15 @@ impl Server {
     /// # Errors
     ///
     /// If the server is not wired as it should be, or the address cannot be listened on.
-    pub async fn serve_http(self, address: SocketAddr) -> Result<(), Error> {
-        let server = self.build()?;
-        let listener = TcpListener::bind(address).await;
-        let listener = listener.map_err(|error| {
-            let message = format!("cannot listen on {address}: {error}; another address or port may be free");
-            std::io::Error::new(error.kind(), message)
-        });
-        server.serve_http(listener?).await
+    pub fn serve_http(self, address: SocketAddr) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            let server = self.build()?;
+            let listener = TcpListener::bind(address).await.map_err(|error| {
+                let message = format!("cannot listen on {address}: {error}; try another address or port");
+                std::io::Error::new(error.kind(), message)
+            })?;
+            server.serve_http(listener).await
+        })
     }
 
     /// Serves one client on standard input and output until it leaves or the process is told to stop.
@@ -120,8 +125,8 @@ impl Server {
     /// # Errors
     ///
     /// If the server is not wired as it should be, or a pipe breaks.
-    pub async fn serve_stdio(self) -> Result<(), Error> {
-        self.build()?.serve_stdio().await
+    pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.build()?.serve_stdio().await })
     }
 }
 
@@ -133,12 +138,14 @@ impl BuiltServer {
     /// # Errors
     ///
     /// If the listener fails.
-    pub async fn serve_http(self, listener: TcpListener) -> Result<(), Error> {
-        let address = listener.local_addr()?;
-        tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
-        tell_of_keys(&self.0.seal, address);
-        self.0.options.listening.tell(address);
-        Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
+    pub fn serve_http(self, listener: TcpListener) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            let address = listener.local_addr()?;
+            tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
+            tell_of_keys(&self.0.seal, address);
+            self.0.options.listening.tell(address);
+            Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
+        })
     }
 
     /// Serves one client on standard input and output until it leaves or the process is told to stop.
@@ -146,8 +153,8 @@ impl BuiltServer {
     /// # Errors
     ///
     /// If a pipe breaks.
-    pub async fn serve_stdio(self) -> Result<(), Error> {
-        Ok(stdio::serve(&self.0, Shutdown::on_signal()).await?)
+    pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move { Ok(stdio::serve(&self.0, Shutdown::on_signal()).await?) })
     }
 }
 

@@ -1,7 +1,6 @@
 use std::{
     convert::Infallible,
     fmt,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll},
 };
@@ -9,7 +8,7 @@ use std::{
 use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
 use http_body::Body;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 use tower_service::Service;
 
 use super::{
@@ -19,7 +18,7 @@ use super::{
     request::{Refused, accepts_events, check_content_type, read_body},
 };
 use crate::{
-    BoxError,
+    BoxError, BoxFuture,
     protocol::{
         Answer, Envelope, Frame, MODERN, Origin, Reply, RpcError, Stream, check_for_session, dispatch, error_reply,
         is_of_session, wrap,
@@ -88,6 +87,14 @@ impl McpService {
         response
     }
 
+    /// Not generic, so that it is compiled in this crate and not in each that mounts the service.
+    fn respond_boxed(
+        self,
+        request: Request<UnsyncBoxBody<Bytes, BoxError>>,
+    ) -> BoxFuture<'static, Result<Response<ResponseBody>, Infallible>> {
+        Box::pin(async move { Ok(self.respond(request).await) })
+    }
+
     /// Ends what would stay open for ever: subscriptions and sessions. Stateless calls in flight go on.
     ///
     /// It is done within the [grace period](crate::Server::grace_period), also where a client does not read.
@@ -133,15 +140,14 @@ where
 {
     type Response = Response<ResponseBody>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let service = self.clone();
-        Box::pin(async move { Ok(service.respond(request).await) })
+        self.clone().respond_boxed(request.map(|body| body.map_err(Into::into).boxed_unsync()))
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::{
 
 use super::shutdown::{Shutdown, finish_teardown};
 use crate::{
-    Error,
+    BoxFuture, Error,
     server::{BuiltServer, Calls, Engine},
 };
 
@@ -64,15 +64,26 @@ impl BuiltServer {
     /// # serving.await.expect("it does not panic")
     /// # }
     /// ```
-    pub async fn serve_io(self, input: impl AsyncRead + Unpin, output: impl AsyncWrite + Unpin) -> Result<(), Error> {
+    pub fn serve_io(
+        self,
+        input: impl AsyncRead + Send + Unpin + 'static,
+        output: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> BoxFuture<'static, Result<(), Error>> {
+        serve_io(self.0, Box::new(input), Box::new(output))
+    }
+}
+
+/// Not generic, so that it is compiled in this crate and not in each that calls it.
+fn serve_io(engine: Arc<Engine>, input: pipes::Input, output: pipes::Output) -> BoxFuture<'static, Result<(), Error>> {
+    Box::pin(async move {
         let calls = Calls::default();
-        let ended = connection::serve(&self.0, input, output, Shutdown::default(), calls.clone()).await;
+        let ended = connection::serve(&engine, input, output, Shutdown::default(), calls.clone()).await;
         let finishing = async {
             // Not for all calls: the others that still run are those of other clients.
             calls.idle().await;
-            self.0.teardown.idle().await;
+            engine.teardown.idle().await;
         };
-        let _ = timeout(self.0.options.grace, finishing).await;
+        let _ = timeout(engine.options.grace, finishing).await;
         Ok(ended?)
-    }
+    })
 }

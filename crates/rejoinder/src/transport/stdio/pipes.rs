@@ -9,8 +9,8 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-type Input = Box<dyn AsyncRead + Send + Unpin>;
-type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
+pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Pipes and sockets are polled. Anything else (a terminal, a file) goes through threads, which costs a switch for
 /// each message.
