@@ -1,6 +1,6 @@
 //! From a message to an operation, and to the door.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
@@ -9,11 +9,11 @@ use serde::Deserialize;
 use super::{
     Answer, Envelope, RpcError, Stream,
     answer::Writer,
-    facts::{session_facts, stateless_facts, version},
+    envelope::{Params, string},
+    facts::{session_facts, stateless_facts},
     headers::{check_method, check_name, check_version},
     input_response::input_responses,
     listen::{self, Listen},
-    params::{Field, Params},
     version::MODERN,
     write::error_reply,
 };
@@ -131,7 +131,7 @@ impl Method {
 
 impl Request<'_> {
     /// The checks are in the order in which their errors should win: what the request is, then what it wants.
-    fn start(mut self, origin: Origin) -> Result<Started, NotStarted> {
+    fn start(self, origin: Origin) -> Result<Started, NotStarted> {
         let (facts, exchange, operation) = match origin {
             Origin::Stateless(http) => {
                 let mut facts = self.stateless(http.as_deref().map(|(headers, _)| headers))?;
@@ -147,7 +147,7 @@ impl Request<'_> {
                 let operation = self.operation(Era::Session, None)?;
                 if let Operation::Call(target) = &operation {
                     // There is no state in a session, so whatever this is, it was not made for this call.
-                    if !matches!(self.params.request_state, Field::Absent) {
+                    if self.params.request_state.is_some() {
                         let _ = Refused::in_session(target.kind.method());
                         return Err(NotStarted::Refused(Refusal::InvalidState));
                     }
@@ -161,15 +161,15 @@ impl Request<'_> {
     }
 
     /// What a stateless request says about itself.
-    fn stateless(&mut self, headers: Option<&HeaderMap>) -> Result<RequestInfo, RpcError> {
+    fn stateless(&self, headers: Option<&HeaderMap>) -> Result<RequestInfo, RpcError> {
         if self.method == "initialize" && !self.engine.options.sessions {
             return Err(RpcError::no_sessions(self.params.raw));
         }
-        let meta = self.params.meta.as_mut().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
-        let version = version(meta)?;
-        headers.map_or(Ok(()), |headers| check_version(headers, version))?;
+        let meta = self.params.meta.as_ref().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
+        let version = meta.version()?;
+        headers.map_or(Ok(()), |headers| check_version(headers, &version))?;
         if version != MODERN {
-            return Err(RpcError::unsupported_version(version, self.engine.options.sessions));
+            return Err(RpcError::unsupported_version(&version, self.engine.options.sessions));
         }
         let facts = stateless_facts(self.body, self.id, meta)?;
         headers.map_or(Ok(()), |headers| check_method(headers, self.method))?;
@@ -182,29 +182,33 @@ impl Request<'_> {
         let params = &self.params;
         Ok(match method {
             Method::Discover => Operation::Discover,
-            Method::List(list) => Operation::List(list, params.cursor.optional("cursor")?.map(str::to_owned)),
+            Method::List(list) => Operation::List(list, params.cursor()?.map(Cow::into_owned)),
             Method::Listen => Operation::Listen(listen::filter(self.engine, params.raw.unwrap_or("{}"))?),
             Method::Complete => Operation::Complete(complete_argument(params.raw.unwrap_or("{}"))?),
             Method::Call(kind) => {
                 let name = match kind {
-                    TargetKind::Tool | TargetKind::Prompt => params.name.required("name")?,
-                    TargetKind::Resource => params.uri.required("uri")?,
+                    TargetKind::Tool | TargetKind::Prompt => params.name()?,
+                    TargetKind::Resource => params.uri()?,
                 };
-                headers.map_or(Ok(()), |headers| check_name(headers, name))?;
+                headers.map_or(Ok(()), |headers| check_name(headers, &name))?;
                 let part = |part| Utf8Bytes::part(self.body, part);
-                Operation::Call(Target { kind, name: part(name), arguments: params.arguments.map(part) })
+                Operation::Call(Target {
+                    kind,
+                    name: part(&name),
+                    arguments: params.arguments.map(|raw| part(raw.get())),
+                })
             }
         })
     }
 
     fn state(&self) -> Result<Option<String>, NotStarted> {
-        match &self.params.request_state {
-            Field::Absent => Ok(None),
-            Field::Wrong => {
+        let Some(state) = self.params.request_state else { return Ok(None) };
+        match string(state) {
+            Some(state) => Ok(Some(state.into_owned())),
+            None => {
                 let _ = Refused::not_text(self.method);
                 Err(NotStarted::Refused(Refusal::InvalidState))
             }
-            Field::Given(state) => Ok(Some(state.clone().into_owned())),
         }
     }
 

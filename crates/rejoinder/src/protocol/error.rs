@@ -37,6 +37,10 @@ impl RpcError {
         self
     }
 
+    pub(crate) fn parse() -> Self {
+        Self::new(Self::PARSE, "the message is not valid JSON in UTF-8")
+    }
+
     pub(crate) fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Self::INVALID_REQUEST, message)
     }

@@ -1,28 +1,30 @@
 use crate::call::Members;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
-use super::{Envelope, RpcError, facts::short_token, input_response::input_responses, params::Field};
+use super::{Envelope, RpcError, input_response::input_responses};
 use crate::server::{Engine, Refusal};
 
 /// What rmcp would not notice in a request that it reads for the session era, in the words of the other era.
 pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Result<(), RpcError> {
-    let token = envelope.params.meta.as_ref().and_then(|meta| meta.progress_token);
-    token.filter(|_| envelope.id.is_some()).map_or(Ok(()), short_token)?;
+    if let (Some(meta), Some(_)) = (&envelope.params.meta, envelope.id) {
+        meta.check_progress_token_length()?;
+    }
     let (Some(method @ ("tools/call" | "prompts/get" | "resources/read")), Some(_)) =
         (envelope.method.as_deref(), envelope.id)
     else {
         return Ok(());
     };
     let params = &envelope.params;
-    if !matches!(params.request_state, Field::Absent) {
+    if params.request_state.is_some() {
         return Err(Refusal::InvalidState.into());
     }
     params.input_responses.map(input_responses).transpose()?;
     // Of two arguments of one name it takes the last. Those of a tool pass it as they are.
-    let ("prompts/get", Some(raw)) = (method, params.arguments) else { return Ok(()) };
+    let ("prompts/get", Some(raw)) = (method, params.arguments.map(RawValue::get)) else { return Ok(()) };
     let Ok(mut members) = serde_json::from_str::<Members<IgnoredAny>>(raw) else { return Ok(()) };
-    if let Field::Given(name) = &params.name
-        && let Some(entry) = engine.prompt(name)
+    if let Ok(name) = params.name()
+        && let Some(entry) = engine.prompt(&name)
     {
         members.0.retain(|(name, _)| entry.prompt.reader().takes(name, engine.options.unknown_arguments));
     }

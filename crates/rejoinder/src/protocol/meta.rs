@@ -1,86 +1,155 @@
+//! A request's `_meta`: the protocol version, what the client can do, who it is.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, error::Category, value::RawValue};
+
 use super::{
     RpcError,
-    capabilities::{Capabilities, capabilities},
-    error::shortened,
-    params::Field,
-    scan::Scan,
+    envelope::{MAX_ID_LENGTH, null_is_a_value, string, without_position},
+};
+use crate::{
+    call::{Level, ProgressToken},
+    model::{ClientCapabilities, ElicitationCapability, RootsCapabilities, SamplingCapability},
 };
 
-/// A request's `_meta`, values as JSON.
-#[derive(Debug, Default)]
+/// A request's `_meta`. Its values stay raw JSON until they are needed.
+#[derive(Debug, Deserialize)]
 pub(crate) struct Meta<'a> {
+    /// All of it, as JSON.
+    #[serde(skip)]
     pub(crate) raw: &'a str,
-    pub(crate) version: Option<&'a str>,
-    /// What the client can do; `Some(None)` if it says it in no way that can be read.
-    pub(crate) capabilities: Option<Option<Capabilities>>,
-    pub(crate) client: Option<&'a str>,
-    /// Whether that has the texts that a `clientInfo` must have.
-    pub(crate) is_client: bool,
-    pub(crate) log_level: Option<&'a str>,
-    pub(crate) progress_token: Option<&'a str>,
+    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    version: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
+    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
+    client: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
+    #[serde(rename = "io.modelcontextprotocol/logLevel")]
+    log_level: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "null_is_a_value", rename = "progressToken")]
+    progress_token: Option<&'a RawValue>,
 }
 
 impl<'a> Meta<'a> {
-    pub(super) fn read(scan: &mut Scan<'a>) -> Result<Self, RpcError> {
-        scan.peek();
-        let start = scan.clone();
-        if !scan.open() {
-            scan.skip()?;
+    pub(super) fn read(raw: &'a RawValue) -> Result<Self, RpcError> {
+        if !raw.get().starts_with('{') {
             return Err(RpcError::invalid_params("`params._meta` must be an object"));
         }
-        let (mut meta, mut first) = (Self::default(), true);
-        while let Some(key) = scan.key(&mut first)? {
-            let (field, value) = match &*key {
-                "io.modelcontextprotocol/protocolVersion" => (&mut meta.version, scan.raw()?),
-                "io.modelcontextprotocol/clientCapabilities" => {
-                    if meta.capabilities.replace(capabilities(scan)?).is_some() {
-                        return Err(twice(&key));
-                    }
-                    continue;
-                }
-                "io.modelcontextprotocol/clientInfo" => {
-                    let client;
-                    (client, meta.is_client) = client_info(scan)?;
-                    (&mut meta.client, client)
-                }
-                "io.modelcontextprotocol/logLevel" => (&mut meta.log_level, scan.raw()?),
-                "progressToken" => (&mut meta.progress_token, scan.raw()?),
-                _ => {
-                    scan.skip()?;
-                    continue;
-                }
-            };
-            if field.replace(value).is_some() {
-                return Err(twice(&key));
-            }
+        let meta: Self = serde_json::from_str(raw.get()).map_err(|error| match error.classify() {
+            Category::Data => RpcError::invalid_params(format!("{} in `params._meta`", without_position(&error))),
+            _ => RpcError::parse(),
+        })?;
+        Ok(Self { raw: raw.get(), ..meta })
+    }
+
+    /// The protocol version as JSON, whatever it is.
+    pub(super) fn raw_version(&self) -> Option<&'a str> {
+        self.version.map(RawValue::get)
+    }
+
+    /// The protocol version.
+    pub(super) fn version(&self) -> Result<Cow<'a, str>, RpcError> {
+        let version = self.version.ok_or_else(|| missing("protocolVersion"))?;
+        string(version).ok_or_else(|| malformed("protocolVersion", "a string"))
+    }
+
+    /// What the client can do. Only what this crate knows is kept, so that a client cannot fill the memory.
+    pub(super) fn capabilities(&self) -> Result<ClientCapabilities, RpcError> {
+        let raw = self.capabilities.ok_or_else(|| missing("clientCapabilities"))?;
+        let known = object(raw).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))?;
+        Ok(KnownCapabilities::into(known))
+    }
+
+    /// The client's `clientInfo`, as JSON.
+    pub(super) fn client(&self) -> Result<Option<&'a str>, RpcError> {
+        #[derive(Deserialize)]
+        #[expect(dead_code, reason = "it is read to be checked")]
+        struct Named<'a> {
+            #[serde(borrow)]
+            name: Cow<'a, str>,
+            #[serde(borrow)]
+            version: Cow<'a, str>,
         }
-        meta.raw = scan.since(&start);
-        Ok(meta)
+        match self.client {
+            Some(client) if object::<Named<'_>>(client).is_none() => {
+                Err(malformed("clientInfo", "an object with `name` and `version`"))
+            }
+            client => Ok(client.map(RawValue::get)),
+        }
+    }
+
+    /// The least severe log message that the client wants.
+    pub(super) fn log_level(&self) -> Result<Option<Level>, RpcError> {
+        let level = self.log_level.map(|raw| serde_json::from_str(raw.get())).transpose();
+        level.map_err(|_| {
+            malformed("logLevel", "one of debug, info, notice, warning, error, critical, alert, emergency")
+        })
+    }
+
+    /// The token under which the client wants progress.
+    pub(super) fn progress_token(&self) -> Result<Option<ProgressToken>, RpcError> {
+        let Some(raw) = self.progress_token.map(RawValue::get) else { return Ok(None) };
+        self.check_progress_token_length()?;
+        let token = serde_json::from_str(raw).ok().and_then(|value| ProgressToken::from_json(&value));
+        token
+            .map(Some)
+            .ok_or_else(|| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
+    }
+
+    /// Every notification repeats the token, so it is as short as an id.
+    pub(super) fn check_progress_token_length(&self) -> Result<(), RpcError> {
+        if self.progress_token.is_some_and(|token| token.get().len() > MAX_ID_LENGTH) {
+            let message = format!("`params._meta.progressToken` is longer than {MAX_ID_LENGTH} bytes");
+            return Err(RpcError::invalid_params(message));
+        }
+        Ok(())
     }
 }
 
-fn twice(key: &str) -> RpcError {
-    RpcError::invalid_params(format!("`params._meta` has `{}` twice", shortened(key)))
+/// The capabilities that this crate knows, in bounded memory.
+#[derive(Deserialize)]
+struct KnownCapabilities {
+    elicitation: Option<ElicitationCapability>,
+    sampling: Option<KnownSampling>,
+    roots: Option<RootsCapabilities>,
 }
 
-/// A `clientInfo`, and whether it is an object with the texts `name` and `version`, each once.
-fn client_info<'a>(scan: &mut Scan<'a>) -> Result<(&'a str, bool), RpcError> {
-    scan.peek();
-    let start = scan.clone();
-    if !scan.open() {
-        return Ok((scan.raw()?, false));
+#[derive(Deserialize)]
+struct KnownSampling {
+    tools: Option<IgnoredAny>,
+    context: Option<IgnoredAny>,
+}
+
+impl From<KnownCapabilities> for ClientCapabilities {
+    fn from(known: KnownCapabilities) -> Self {
+        let mut capabilities = Self::default();
+        capabilities.elicitation = known.elicitation;
+        capabilities.roots = known.roots;
+        capabilities.sampling = known.sampling.map(|known| {
+            let mut sampling = SamplingCapability::default();
+            sampling.tools = known.tools.map(|_| Map::new());
+            sampling.context = known.context.map(|_| Map::new());
+            sampling
+        });
+        capabilities
     }
-    let (mut names, mut versions, mut texts, mut first) = (0, 0, true, true);
-    while let Some(key) = scan.key(&mut first)? {
-        match &*key {
-            "name" => names += 1,
-            "version" => versions += 1,
-            _ => {
-                scan.skip()?;
-                continue;
-            }
-        }
-        texts &= matches!(Field::read(scan)?, Field::Given(_));
-    }
-    Ok((scan.since(&start), texts && (names, versions) == (1, 1)))
+}
+
+/// Reads a struct from an object. Serde would also read it from an array.
+fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
+}
+
+fn missing(field: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params._meta[\"io.modelcontextprotocol/{field}\"]` is missing"))
+}
+
+fn malformed(field: &str, expected: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params._meta[\"io.modelcontextprotocol/{field}\"]` must be {expected}"))
 }

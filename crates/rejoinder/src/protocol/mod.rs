@@ -3,7 +3,6 @@
 //! One request goes in as bytes, an [`Answer`] comes out; how the bytes travel is the transport's matter.
 
 mod answer;
-mod capabilities;
 mod dispatch;
 mod envelope;
 mod error;
@@ -14,8 +13,6 @@ mod headers;
 mod input_response;
 mod listen;
 mod meta;
-mod params;
-mod scan;
 mod version;
 mod wrapped;
 mod write;

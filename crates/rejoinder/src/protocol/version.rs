@@ -21,7 +21,7 @@ pub(crate) fn supported(sessions: bool) -> Vec<&'static str> {
 
 /// Whether a message belongs to the session era: it says no version, or an old one, in `_meta` and in its header.
 pub(crate) fn is_of_session<'h>(envelope: &Envelope<'_>, header: impl FnOnce() -> Option<&'h str>) -> bool {
-    let meta = envelope.params.meta.as_ref().and_then(|meta| meta.version);
+    let meta = envelope.params.meta.as_ref().and_then(|meta| meta.raw_version());
     let old = |version: &str| is_legacy(version.trim_matches('"'));
     // Nearly every message says the newest.
     meta != Some(MODERN_JSON) && meta.is_none_or(old) && header().is_none_or(old)

@@ -13,7 +13,7 @@ const WRAPPED: &str = "rejoinder/arguments";
 
 /// The message with its arguments wrapped, if they need it.
 pub(crate) fn wrap(message: &Bytes, envelope: &Envelope<'_>) -> Option<Bytes> {
-    let arguments = envelope.params.arguments.filter(|_| envelope.method.as_deref() == Some("tools/call"))?;
+    let arguments = envelope.params.arguments.filter(|_| envelope.method.as_deref() == Some("tools/call"))?.get();
     if !arguments.starts_with('{') {
         return None;
     }

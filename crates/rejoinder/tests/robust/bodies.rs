@@ -53,7 +53,7 @@ async fn what_is_json_but_no_message_is_an_invalid_request() {
         assert!(response.json()["id"].is_null(), "{body}");
     }
     let batch = host.post(&Post::raw("[]")).await;
-    assert_eq!(batch.message(), "batches are not part of this protocol: send one message");
+    assert_eq!(batch.message(), "batches are not supported: send one message per request");
     host.still_answers().await;
 }
 

@@ -151,7 +151,7 @@ async fn a_field_that_is_there_twice_is_refused_at_every_level() {
             let twice = once.replacen(field, &format!("{field},{second}"), 1);
             let response = host.post(&Post::raw(twice)).await;
             assert_eq!(response.refusal(), (400, code), "{field},{second}");
-            assert!(response.message().ends_with("twice"), "{}", response.message());
+            assert!(response.message().starts_with("duplicate field"), "{}", response.message());
         }
     }
     for arguments in [r#"{"a":1,"a":2,"b":2}"#, r#"{"a":1,"b":2,"\u0061":1}"#, r#"{"a":1,"b":"x","b":2}"#] {
