@@ -4,11 +4,11 @@
 //! one core, and `bench-load` on the other. What needs no network is measured in one process, by `bench-inside` and
 //! `bench-allocations`. Nothing has to be installed by hand.
 
-pub mod cpu;
 pub mod flags;
 pub mod floor;
 pub mod inside;
 pub mod load;
 pub mod serve;
+pub mod session;
 pub mod two_rounds;
 pub mod wire;

@@ -8,7 +8,8 @@ use axum::Router;
 use axum::serve::ListenerExt;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+    StreamableHttpServerConfig, StreamableHttpService,
+    session::{local::LocalSessionManager, never::NeverSessionManager},
 };
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -43,5 +44,16 @@ where
 {
     let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false).with_json_response(true);
     let sessions = Arc::new(NeverSessionManager::default());
+    Router::new().nest_service("/mcp", StreamableHttpService::new(factory, sessions, config))
+}
+
+/// A server of rmcp as documented: clients before 2026-07-28 get sessions, replies are events.
+pub fn rmcp_sessions<S, F>(factory: F) -> Router
+where
+    S: ServerHandler + Send + 'static,
+    F: Fn() -> std::io::Result<S> + Send + Sync + 'static,
+{
+    let sessions = Arc::new(LocalSessionManager::default());
+    let config = StreamableHttpServerConfig::default();
     Router::new().nest_service("/mcp", StreamableHttpService::new(factory, sessions, config))
 }

@@ -17,20 +17,20 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// Builds the binaries of a package with optimisations, and says where each one is.
+/// Builds the binaries of a package with optimisations, and returns their paths.
 ///
-/// Cargo is asked for the paths: a guess would be wrong as soon as somebody has another target folder.
+/// Cargo reports the paths: a guess would be wrong with another target folder.
 pub(crate) fn build_release(package: &str) -> Result<BTreeMap<String, PathBuf>> {
     let messages = process::output(&mut command(&[
         "build",
+        "--locked",
         "--release",
         "--bins",
         "--package",
         package,
         "--message-format=json-render-diagnostics",
     ]))?;
-    executables(&String::from_utf8_lossy(&messages))
-        .with_context(|| format!("what cargo said about building {package}"))
+    executables(&String::from_utf8_lossy(&messages)).with_context(|| format!("the output of cargo for {package}"))
 }
 
 /// Finds the binaries in cargo's messages, a JSON value on each line.

@@ -2,29 +2,26 @@
 
 mod bench;
 mod cargo;
+mod ci;
 mod conformance;
-mod lint;
 mod process;
-mod python;
-mod steps;
-mod tests;
 mod tools;
-mod words;
 
+use std::collections::VecDeque;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
-use words::Words;
+use anyhow::{Context, Result, bail, ensure};
 
 const HELP: &str = "\
 cargo xtask COMMAND
 
   test                       set everything up and run every test, the conformance suite included
-  lint                       formatting, clippy and rustdoc, warnings refused; type-checks the fuzz target
+  lint                       formatting, clippy and rustdoc, warnings are errors; type-checks the fuzz target
   ci                         lint, then test
   python                     make the Python environment the tests compare with; prints its interpreter
   conformance [--out DIR]    the official MCP suite against our fixture server
-  bench [--quick]            side-by-side load bench; writes bench/RESULTS.md unless --quick
+  bench [--quick] [--build]  side-by-side bench of load and of building, or of building only;
+                             writes bench/RESULTS.md unless --quick
   help                       this page
 ";
 
@@ -44,20 +41,20 @@ fn run(mut words: Words) -> Result<()> {
     match command.as_deref() {
         Some("test") => {
             words.end()?;
-            tests::run()
+            ci::test()
         }
         Some("lint") => {
             words.end()?;
-            lint::run()
+            ci::lint()
         }
         Some("ci") => {
             words.end()?;
-            lint::run()?;
-            tests::run()
+            ci::lint()?;
+            ci::test()
         }
         Some("python") => {
             words.end()?;
-            println!("{}", python::interpreter()?.display());
+            println!("{}", tools::python()?.display());
             Ok(())
         }
         Some("conformance") => conformance::run(&conformance::Options::parse(words)?),
@@ -66,7 +63,75 @@ fn run(mut words: Words) -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        Some(other) => bail!("there is no command `{other}`\n\n{HELP}"),
-        None => bail!("which command?\n\n{HELP}"),
+        Some(other) => bail!("unknown command `{other}`\n\n{HELP}"),
+        None => bail!("no command given\n\n{HELP}"),
+    }
+}
+
+/// What is left of the command line. A parser crate would cost more to compile than it saves to write.
+#[derive(Debug)]
+pub(crate) struct Words(VecDeque<String>);
+
+impl Words {
+    /// The words behind the program's own name.
+    pub(crate) fn from_args() -> Self {
+        Self(std::env::args().skip(1).collect())
+    }
+
+    /// Takes the next word.
+    pub(crate) fn next_word(&mut self) -> Option<String> {
+        self.0.pop_front()
+    }
+
+    /// Takes the flag `name` from wherever it stands; whether it was there.
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        let at = self.0.iter().position(|word| word == name);
+        at.and_then(|at| self.0.remove(at)).is_some()
+    }
+
+    /// Takes `name VALUE` from wherever it stands.
+    pub(crate) fn value(&mut self, name: &str) -> Result<Option<String>> {
+        let Some(at) = self.0.iter().position(|word| word == name) else {
+            return Ok(None);
+        };
+        self.0.remove(at);
+        let value = self.0.remove(at);
+        value.map(Some).with_context(|| format!("{name} needs a value"))
+    }
+
+    /// Makes sure that nothing is left.
+    pub(crate) fn end(&self) -> Result<()> {
+        let rest: Vec<&str> = self.0.iter().map(String::as_str).collect();
+        ensure!(rest.is_empty(), "unexpected arguments: {}", rest.join(" "));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Words {
+        Words(line.split(' ').map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn flags_and_values_may_come_in_any_order() {
+        let mut words = words("--quick --out here");
+        assert_eq!(words.value("--out").unwrap().as_deref(), Some("here"));
+        assert!(words.flag("--quick"));
+        assert!(!words.flag("--quick"));
+        words.end().unwrap();
+    }
+
+    #[test]
+    fn unexpected_arguments_are_named() {
+        let error = words("--fast now").end().unwrap_err().to_string();
+        assert_eq!(error, "unexpected arguments: --fast now");
+    }
+
+    #[test]
+    fn a_missing_value_is_an_error() {
+        assert!(words("--out").value("--out").is_err());
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command to its end and returns what it printed.
+/// Runs a command to its end and returns its output.
 pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     let line = line(command);
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("`{line}` cannot be started"))?;
@@ -25,7 +25,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// Whether a program is there: it can be started this way and ends well.
+/// Whether a program exists: the command starts and succeeds.
 pub(crate) fn exists(command: &mut Command) -> bool {
     let command = command.stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
@@ -38,7 +38,7 @@ fn line(command: &Command) -> String {
     words.join(" ")
 }
 
-/// A server that was started here, and is ended when this is dropped: whatever happens, nothing stays behind.
+/// A server that was started here and is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
@@ -81,13 +81,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only when it has already ended, which is what is wanted.
+        // Both fail only if it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A loopback address nobody listens at right now.
+/// A free loopback address.
 fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     Ok(listener.local_addr()?)
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_does_not_exist() {
+    fn a_missing_program_does_not_exist() {
         assert!(exists(&mut Command::new("true")));
         assert!(!exists(&mut Command::new("no-such-program-here")));
     }

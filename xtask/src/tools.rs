@@ -1,11 +1,14 @@
 //! Where things are, and what has been installed there.
 //!
 //! Tools of other ecosystems live in `.tools/` of the checkout, which git ignores. Each is installed by its chore the
-//! first time it is needed, and again when the wanted version changes: a stamp file tells.
+//! first time it is needed, and again when the wanted version changes, which a stamp file records.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
+
+use crate::process;
 
 /// Name of the stamp file inside an installed tool's folder.
 const STAMP: &str = ".installed";
@@ -37,6 +40,31 @@ pub(crate) fn ensure(folder: &Path, wanted: &str, install: impl FnOnce() -> Resu
 /// Makes a folder and those above it.
 pub(crate) fn make(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))
+}
+
+/// The Python SDK that the parity tests compare with, and what it depends on: every machine compares with the same peer.
+const PYTHON_SDK: &str = include_str!("../python-requirements.txt");
+
+/// The interpreter that can import the SDK; creates its environment if it is missing.
+pub(crate) fn python() -> Result<PathBuf> {
+    let home = folder("python");
+    let python = home.join("bin").join("python");
+    // The environment links to the system's interpreter: if that is gone, the stamp is wrong.
+    if home.exists() && !python.exists() {
+        std::fs::remove_dir_all(&home).with_context(|| format!("removing {}", home.display()))?;
+    }
+    ensure(&home, PYTHON_SDK, || {
+        let mut venv = Command::new("python3");
+        venv.args(["-m", "venv", "--clear"]).arg(&home);
+        process::run(&mut venv).context("Python 3.11 or newer with its `venv` module is needed")?;
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "--quiet"])
+            .args(["--disable-pip-version-check", "--requirement"])
+            .arg(root().join("xtask/python-requirements.txt"))
+            .stdout(Stdio::null());
+        process::run(&mut pip)
+    })?;
+    Ok(python)
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@
 use anyhow::{Context, Result};
 use rejoinder::__private::MeasuredSeal;
 use rejoinder_bench::flags::Flags;
-use rejoinder_bench::inside::turns::{self, Timed};
-use rejoinder_bench::inside::{nodes, state};
+use rejoinder_bench::inside::{self, Timed, nodes, state};
 use rejoinder_bench::serve;
 use serde_json::{Map, Value, json};
 
@@ -31,7 +30,7 @@ fn main() -> Result<()> {
         return Ok(());
     }
     let rounds = flags.get("rounds")?.unwrap_or(500);
-    let fastest = turns::fastest(&mut things, rounds, TIMES);
+    let fastest = inside::fastest(&mut things, rounds, TIMES);
     let ns: Map<String, Value> = things.iter().zip(fastest).map(|((name, _), ns)| (name.clone(), ns.into())).collect();
     let lengths = serve::runtime()?.block_on(state::lengths())?;
     println!("{}", json!({ "ns": ns, "state": lengths }));

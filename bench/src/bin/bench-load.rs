@@ -1,13 +1,13 @@
 //! The load generator.
 //!
 //! ```text
-//! bench-load once  --http 127.0.0.1:PORT --ask call|list|rounds|question
-//! bench-load http  --http 127.0.0.1:PORT --ask call|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID] [--awake] [--slow N]
-//! bench-load stdio --depth K --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
+//! bench-load once  --http 127.0.0.1:PORT --ask call|session|list|rounds|question
+//! bench-load http  --http 127.0.0.1:PORT --ask call|session|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID] [--awake] [--slow N]
+//! bench-load stdio --depth K [--session] --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
 //! ```
 //!
-//! `once` prints the body of the last reply, the others one line of JSON. With `--slow` that many calls of `wait` are
-//! open meanwhile, on other connections.
+//! `once` prints the last reply, the others one line of JSON. With `--slow` that many calls of `wait` are open
+//! meanwhile, on other connections. With `--ask session` each connection opens a session first.
 
 use std::io::Write;
 use std::time::Duration;
@@ -45,7 +45,7 @@ fn main() -> Result<()> {
         }
         "stdio" => {
             let depth = flags.get("depth")?.unwrap_or(1);
-            print(&stdio::run(&command, depth, window(&flags)?)?)
+            print(&stdio::run(&command, depth, flags.has("session"), window(&flags)?)?)
         }
         _ => bail!("say `once`, `http` or `stdio`"),
     }

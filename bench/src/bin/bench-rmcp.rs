@@ -1,8 +1,9 @@
 //! rmcp's own server, to compare with.
 //!
-//! `bench-rmcp --http 127.0.0.1:PORT [--arc] [--tools N]`, `bench-rmcp --stdio`, `bench-rmcp --stdio-pipes`.
-//! Without `--arc` it is the server rmcp's documentation shows, which makes its router anew for every request; with
-//! `--arc` the router is made once and shared, the best that can be had from outside.
+//! `bench-rmcp --http 127.0.0.1:PORT [--arc] [--tools N] [--sessions]`, `bench-rmcp --stdio`, `bench-rmcp --stdio-pipes`.
+//! Without `--arc` it is the server that rmcp's documentation shows, which builds its router for every request; with
+//! `--arc` the router is built once and shared, the best that is possible from outside. With `--sessions` clients before
+//! 2026-07-28 get sessions.
 
 use std::sync::Arc;
 
@@ -79,6 +80,8 @@ fn main() -> Result<()> {
         let app = if flags.has("arc") {
             let server = Shared::with_tools(tools)?;
             serve::rmcp(move || Ok(server.clone()))
+        } else if flags.has("sessions") {
+            serve::rmcp_sessions(|| Ok(Documented))
         } else {
             ensure!(tools == 1, "the documented server has one tool");
             serve::rmcp(|| Ok(Documented))

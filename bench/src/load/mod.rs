@@ -1,7 +1,6 @@
 //! The load generators: one thread, requests rendered beforehand, replies read only as far as needed.
 
 pub mod http;
-pub mod reply;
 pub mod report;
 pub mod slow;
 pub mod stdio;

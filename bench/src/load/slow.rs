@@ -12,7 +12,7 @@ use crate::wire::Ask;
 pub struct Slow(Vec<TcpStream>);
 
 impl Slow {
-    /// Begins so many of them.
+    /// Starts this many calls.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Slow {
         (1..=calls).map(one).collect::<Result<_>>().map(Self)
     }
 
-    /// Fails unless every one of them is still open: what was measured beside them was.
+    /// Fails unless every call is still open.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_that_are_not_answered_are_open_and_others_are_told() {
+    fn an_answered_call_is_an_error() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut slow = Slow::open(listener.local_addr().unwrap(), 2).unwrap();
         let (mut first, _) = listener.accept().unwrap();
@@ -66,11 +66,11 @@ mod tests {
         assert!(slow.check().is_ok());
         first.write_all(b"HTTP/1.1 404").unwrap();
         // It takes a moment to arrive.
-        let told = (0..10_000).find_map(|_| {
+        let error = (0..10_000).find_map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(1));
             slow.check().err()
         });
-        assert_eq!(told.expect("it arrives").to_string(), "a slow call was answered: HTTP/1.1 404");
+        assert_eq!(error.expect("it arrives").to_string(), "a slow call was answered: HTTP/1.1 404");
         drop(second);
     }
 }

@@ -17,7 +17,7 @@ const ALLOCATIONS: &str = "bench-allocations";
 /// A resolver may cost this much, in nanoseconds.
 const NODE_NS: f64 = 1000.0;
 
-/// Sealing a kibibyte and opening it again may, both together.
+/// Sealing a kibibyte and opening it again may cost this much together.
 const SEAL_NS: f64 = 10_000.0;
 
 /// Four answers fit into a state of this length.
@@ -42,10 +42,10 @@ impl Inside {
     /// The section of the page.
     pub(super) fn section(&self) -> Result<String> {
         let mut out = "\n## Questions, inside the process\n\n\
-             A resolver's cost is what a call with that many takes longer than one with none, divided by them; times are \
-             those of the fastest turn. In a chain each resolver needs the one before it, in a fan none does. Sealing \
-             includes finding out which call a state is for, on both ways. The state is that of a call which asks for \
-             the same form of four fields again and again, with one question open.\n\n\
+             The cost of a resolver is the extra time of a call with that many, compared with a call without any, divided by \
+             their number; times are those of the fastest turn. In a chain each resolver needs the one before it, in a fan \
+             none does. Sealing and opening both include computing which call a state belongs to. The state is that of a call \
+             that asks for the same form of four fields several times, with one question open.\n\n\
              | what | | target | |\n|---|---|---|---|\n"
             .to_owned();
         for (shape, most) in [("chain", 32), ("fan", 16)] {
@@ -118,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_stayed_below() {
+    fn figures_are_compared_with_targets() {
         let page = inside().section().unwrap();
         assert!(page.contains("| seal and open 1024 bytes | 10000 ns | < 10000 ns | MISSED |"), "{page}");
         assert!(page.contains("| `requestState` with 4 answers | 1023 bytes | < 1024 bytes | met |"), "{page}");
     }
 
     #[test]
-    fn what_was_not_timed_is_named() {
+    fn a_missing_figure_is_named() {
         let inside = Inside { times: json!({}), allocations: json!({}) };
         assert_eq!(inside.section().unwrap_err().to_string(), "chain 1 was not timed");
     }

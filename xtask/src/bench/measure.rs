@@ -1,14 +1,16 @@
-//! One server under one load.
+//! One server under one load, and the checks that like is compared with like.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::plan::{Load, SLOW, Subject};
+use super::plan::{self, Kept, Load, MANY, Subject, name};
 use super::samples::Sample;
 use super::{Binaries, Effort};
 use crate::process::{self, Server};
+use crate::tools;
 
 /// The load generator.
 const LOADER: &str = "bench-load";
@@ -34,79 +36,83 @@ impl Bench {
         self.pinned
     }
 
-    /// Starts a server over HTTP.
-    pub(super) fn start(&self, subject: &Subject) -> Result<Server> {
-        let words = self.on_core("0", subject)?;
-        Server::start(|address| {
-            let mut command = Command::new(&words[0]);
-            command.args(&words[1..]).args(["--http", &address.to_string()]).stdout(Stdio::null());
-            command
-        })
+    /// Checks what the servers answer, and keeps what the floor sends.
+    pub(super) fn prepare(&self) -> Result<Kept> {
+        let folder = tools::folder("bench");
+        tools::make(&folder)?;
+        let kept = Kept { list: folder.join("list.json"), question: folder.join("question.json") };
+        let subjects = plan::subjects(&kept);
+        let answer = |wanted: &str, ask: &str| -> Result<Vec<u8>> {
+            let subject = subjects.iter().find(|one| one.name == wanted);
+            self.once(subject.with_context(|| format!("the plan has no {wanted}"))?, ask)
+                .with_context(|| format!("{wanted}: {ask}"))
+        };
+
+        for many in [name::REJOINDER_MANY, name::RMCP_MANY] {
+            let bytes = answer(many, "list")?;
+            let tools = tools_in(&bytes);
+            ensure!(tools == MANY, "{many} lists {tools} tools, expected {MANY}");
+            if many == name::REJOINDER_MANY {
+                std::fs::write(&kept.list, bytes)?;
+            }
+        }
+        std::fs::write(&kept.question, answer(name::REJOINDER_ROUNDS, "question")?)?;
+        let (ours, floor) = (answer(name::REJOINDER, "call")?, answer(name::FLOOR, "call")?);
+        ensure!(
+            ours == floor,
+            "rejoinder and the floor answer differently; put our bytes into bench/src/floor.rs\n  rejoinder {}\n  floor     {}",
+            String::from_utf8_lossy(&ours),
+            String::from_utf8_lossy(&floor)
+        );
+        for (peer, ask, expected) in [
+            (name::REJOINDER, "call", "3"),
+            (name::RMCP, "call", "3"),
+            (name::RMCP_ARC, "call", "3"),
+            (name::REJOINDER, "session", "3"),
+            (name::RMCP_SESSIONS, "session", "3"),
+            (name::REJOINDER_ROUNDS, "rounds", "removed photos/2019"),
+            (name::RMCP_ROUNDS, "rounds", "removed photos/2019"),
+            (name::FLOOR, "rounds", "removed photos/2019"),
+        ] {
+            let bytes = answer(peer, ask)?;
+            let reply = String::from_utf8_lossy(&bytes);
+            ensure!(text_in(&bytes).as_deref() == Some(expected), "{peer} does not answer `{expected}`: {reply}");
+        }
+        Ok(kept)
     }
 
-    /// The body with which a server answers `ask` (`call`, `list` or `rounds`) in the end.
-    pub(super) fn once(&self, server: &Server, ask: &str) -> Result<Vec<u8>> {
+    /// Starts a server over HTTP and returns its last reply to `ask`.
+    fn once(&self, subject: &Subject, ask: &str) -> Result<Vec<u8>> {
+        let server = self.start(subject)?;
         let mut command = Command::new(self.binaries.path(LOADER)?);
-        command.args(["once", "--ask", ask, "--http", &server.address.to_string()]);
-        process::output(&mut command)
+        process::output(command.args(["once", "--ask", ask, "--http", &server.address.to_string()]))
     }
 
     /// Starts a server and puts one load on it.
     pub(super) fn measure(&self, subject: &Subject, load: Load, round: usize) -> Result<Sample> {
-        let server = match load {
-            Load::Stdio(_) => None,
-            _ => Some(self.start(subject)?),
-        };
-        self.load(subject, load, server.as_ref())
+        self.load(subject, load)
             .and_then(|report| Sample::read(subject.name, load, round, &report))
             .with_context(|| format!("{}: {load}", subject.name))
     }
 
-    /// Runs the loader; what it printed.
-    fn load(&self, subject: &Subject, load: Load, server: Option<&Server>) -> Result<Value> {
-        let mut command = if self.pinned {
-            let mut command = Command::new("taskset");
-            command.args(["-c", "1"]).arg(self.binaries.path(LOADER)?);
-            command
-        } else {
-            Command::new(self.binaries.path(LOADER)?)
-        };
-        match (load, server) {
-            (Load::Stdio(depth), _) => command.args(["stdio", "--depth", &depth.to_string()]),
-            (
-                Load::Call(connections)
-                | Load::CallBeside(connections)
-                | Load::List(connections)
-                | Load::Rounds(connections)
-                | Load::RoundsAwake(connections),
-                Some(server),
-            ) => {
-                let ask = match load {
-                    Load::List(_) => "list",
-                    Load::Rounds(_) | Load::RoundsAwake(_) => "rounds",
-                    Load::Call(_) | Load::CallBeside(_) | Load::Stdio(_) => "call",
-                };
-                command
-                    .args(["http", "--ask", ask])
-                    .args(["--connections", &connections.to_string()])
-                    .args(["--http", &server.address.to_string()])
-                    .args(["--pid", &server.pid().to_string()])
-            }
-            (_, None) => anyhow::bail!("a server over HTTP was not started"),
-        };
-        match load {
-            Load::RoundsAwake(_) => command.arg("--awake"),
-            Load::CallBeside(_) => command.args(["--slow", &SLOW.to_string()]),
-            _ => &mut command,
-        };
+    /// Runs the loader and returns what it printed.
+    fn load(&self, subject: &Subject, load: Load) -> Result<Value> {
+        let server = if load.is_stdio() { None } else { Some(self.start(subject)?) };
+        let mut command = self.on_core("1", self.binaries.path(LOADER)?);
         command
+            .args(load.arguments())
             .args(["--seconds", &self.effort.seconds.to_string()])
             .args(["--warmup", &self.effort.warmup.to_string()]);
-        if server.is_none() {
-            command.arg("--").args(self.on_core("0", subject)?);
+        match &server {
+            Some(server) => {
+                command.args(["--http", &server.address.to_string(), "--pid", &server.pid().to_string()]);
+            }
+            None => {
+                let server = self.server(subject)?;
+                command.arg("--").arg(server.get_program()).args(server.get_args());
+            }
         }
-        let line = process::output(&mut command)?;
-        let value: Value = serde_json::from_slice(&line)?;
+        let value: Value = serde_json::from_slice(&process::output(&mut command)?)?;
         for trouble in ["non_200", "mismatched"] {
             let count = &value[trouble];
             ensure!(*count == 0, "{count} replies are {trouble}");
@@ -116,28 +122,63 @@ impl Bench {
 
     /// What a program prints that measures inside its own process, on the server's core.
     pub(super) fn inside(&self, program: &str, arguments: &[&str]) -> Result<Value> {
-        let path = self.binaries.path(program)?;
-        let mut command = if self.pinned {
-            let mut command = Command::new("taskset");
-            command.args(["-c", "0"]).arg(path);
-            command
-        } else {
-            Command::new(path)
-        };
+        let mut command = self.on_core("0", self.binaries.path(program)?);
         let line = process::output(command.args(arguments))?;
-        serde_json::from_slice(&line).with_context(|| format!("what {program} printed"))
+        serde_json::from_slice(&line).with_context(|| format!("the output of {program}"))
     }
 
-    /// The command line of a subject, pinned to a core; `taskset` becomes the program, so its process id is the
-    /// server's.
-    fn on_core(&self, core: &str, subject: &Subject) -> Result<Vec<String>> {
-        let program = self.binaries.path(subject.program)?;
-        let mut words: Vec<String> = Vec::new();
-        if self.pinned {
-            words.extend(["taskset", "-c", core].map(str::to_owned));
+    /// Starts a server over HTTP.
+    fn start(&self, subject: &Subject) -> Result<Server> {
+        let mut command = self.server(subject)?;
+        Server::start(|address| {
+            command.args(["--http", &address.to_string()]).stdout(Stdio::null());
+            command
+        })
+    }
+
+    /// The command that starts a server, but for its address.
+    fn server(&self, subject: &Subject) -> Result<Command> {
+        let mut command = self.on_core("0", self.binaries.path(subject.program)?);
+        command.args(&subject.arguments);
+        Ok(command)
+    }
+
+    /// A program, pinned to a core; `taskset` becomes the program, so it keeps its process id.
+    fn on_core(&self, core: &str, program: &PathBuf) -> Command {
+        if !self.pinned {
+            return Command::new(program);
         }
-        words.push(program.to_string_lossy().into_owned());
-        words.extend(subject.arguments.iter().cloned());
-        Ok(words)
+        let mut command = Command::new("taskset");
+        command.args(["-c", core]).arg(program);
+        command
+    }
+}
+
+/// How many tools a reply to `tools/list` has.
+fn tools_in(reply: &[u8]) -> usize {
+    serde_json::from_slice::<Value>(reply)
+        .ok()
+        .and_then(|reply| reply["result"]["tools"].as_array().map(Vec::len))
+        .unwrap_or_default()
+}
+
+/// The text of a reply to `tools/call`.
+fn text_in(reply: &[u8]) -> Option<String> {
+    let reply: Value = serde_json::from_slice(reply).ok()?;
+    let text = reply["result"]["content"][0]["text"].as_str()?;
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_replies() {
+        assert_eq!(tools_in(br#"{"result":{"tools":[{},{}]}}"#), 2);
+        assert_eq!(tools_in(b"no"), 0);
+        let reply = br#"{"result":{"content":[{"type":"text","text":"3"}]}}"#;
+        assert_eq!(text_in(reply).as_deref(), Some("3"));
+        assert_eq!(text_in(br#"{"error":{}}"#), None);
     }
 }

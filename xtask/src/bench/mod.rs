@@ -5,21 +5,19 @@
 //! the loader the other. What is compared is the processor time for each request, paired within a round: it depends least
 //! on what else the machine does.
 
-mod beside;
+mod building;
 mod inside;
 mod measure;
 mod plan;
-mod prepare;
 mod report;
 mod samples;
-mod targets;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::words::Words;
+use crate::Words;
 use crate::{cargo, tools};
 
 /// The package that has the servers and the loader.
@@ -30,17 +28,19 @@ const PACKAGE: &str = "rejoinder-bench";
 pub(crate) struct Options {
     /// A short run, good for seeing that it works: writes no results.
     quick: bool,
+    /// Only what a server costs to build.
+    build: bool,
     /// Another binary in the place of `bench-rejoinder`: for work on this harness itself.
     rejoinder: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads `[--quick] [--rejoinder BIN]`.
+    /// Reads `[--quick] [--build] [--rejoinder BIN]`.
     pub(crate) fn parse(mut words: Words) -> Result<Self> {
-        let quick = words.flag("--quick");
+        let (quick, build) = (words.flag("--quick"), words.flag("--build"));
         let rejoinder = words.value("--rejoinder")?.map(PathBuf::from);
         words.end()?;
-        Ok(Self { quick, rejoinder })
+        Ok(Self { quick, build, rejoinder })
     }
 }
 
@@ -52,15 +52,17 @@ struct Effort {
     warmup: f64,
     /// How many turns things that are timed inside one process take.
     turns: usize,
+    /// How many times each server is built after a change.
+    builds: usize,
 }
 
 impl Effort {
-    /// About seven minutes: many short rounds, since the two of a pair then meet the same machine, and the median of many
+    /// About ten minutes, and as many for building: many short rounds, since the two of a pair then meet the same machine, and the median of many
     /// pairs outlives more disturbances.
-    const FULL: Self = Self { rounds: 25, seconds: 0.35, warmup: 0.1, turns: 1000 };
+    const FULL: Self = Self { rounds: 25, seconds: 0.35, warmup: 0.1, turns: 1000, builds: 5 };
 
     /// Half a minute.
-    const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1, turns: 100 };
+    const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1, turns: 100, builds: 1 };
 }
 
 /// The programs of the bench, by name.
@@ -83,11 +85,31 @@ impl Binaries {
     }
 }
 
-/// Measures everything and reports.
+/// Measures everything and reports. A quick run builds no servers unless that is all it is asked for.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let effort = if options.quick { Effort::QUICK } else { Effort::FULL };
+    let file = tools::root().join("bench/RESULTS.md");
+    let page = if options.build {
+        let page = std::fs::read_to_string(&file).unwrap_or_default();
+        building::replace_section(&page, &building::Building::measure(effort.builds)?.section()?)
+    } else {
+        let mut page = load(options, effort)?;
+        if !options.quick {
+            page += &building::Building::measure(effort.builds)?.section()?;
+        }
+        page
+    };
+    println!("\n{page}");
+    if !options.quick {
+        std::fs::write(&file, page).with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Puts every load on every server, and returns the page.
+fn load(options: &Options, effort: Effort) -> Result<String> {
     let bench = measure::Bench::new(Binaries::build(options)?, effort);
-    let subjects = plan::subjects(&prepare::prepare(&bench)?);
+    let subjects = plan::subjects(&bench.prepare()?);
     let mut samples = samples::Samples::default();
     for round in 0..effort.rounds {
         for load in plan::loads() {
@@ -102,12 +124,5 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             }
         }
     }
-    let inside = inside::Inside::measure(&bench, effort)?;
-    let page = report::page(&samples, &inside, effort, bench.pinned())?;
-    println!("\n{page}");
-    if !options.quick {
-        let file = tools::root().join("bench/RESULTS.md");
-        std::fs::write(&file, page).with_context(|| format!("writing {}", file.display()))?;
-    }
-    Ok(())
+    report::page(&samples, &inside::Inside::measure(&bench, effort)?, effort, bench.pinned())
 }

@@ -1,4 +1,4 @@
-//! What is measured: which servers, and what each is asked.
+//! What is measured: which servers, what each is asked, and the ratios we want to reach.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -7,18 +7,18 @@ use std::path::PathBuf;
 pub(super) const REJOINDER: &str = "bench-rejoinder";
 
 /// rmcp's.
-pub(super) const RMCP: &str = "bench-rmcp";
+const RMCP: &str = "bench-rmcp";
 
 /// rmcp's with rounds made by hand.
-pub(super) const RMCP_ROUNDS: &str = "bench-rmcp-rounds";
+const RMCP_ROUNDS: &str = "bench-rmcp-rounds";
 
 /// The bare handler.
-pub(super) const FLOOR: &str = "bench-floor";
+const FLOOR: &str = "bench-floor";
 
 /// How many tools a server with many has.
 pub(super) const MANY: usize = 1000;
 
-/// How many slow calls are open beside those that are measured: what 1,024 open files, the usual limit, leave room for.
+/// How many slow calls are open beside those that are measured: 1,024 open files, the usual limit, leave room for these.
 pub(super) const SLOW: usize = 950;
 
 /// One way to load a server.
@@ -28,6 +28,8 @@ pub(super) enum Load {
     Call(usize),
     /// The same, while [`SLOW`] calls wait on connections of their own.
     CallBeside(usize),
+    /// `tools/call` of `add` over this many connections, each with an open session of 2025-11-25.
+    Session(usize),
     /// `tools/list` over this many connections.
     List(usize),
     /// Calls of `remove`, each a question and its answer, over this many connections.
@@ -37,11 +39,21 @@ pub(super) enum Load {
     RoundsAwake(usize),
     /// `tools/call` of `add` over stdio, this many in flight.
     Stdio(usize),
+    /// The same on an open session of 2025-11-25.
+    StdioSession(usize),
 }
+
+const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
+const BESIDE: &[Load] = &[Load::CallBeside(16)];
+const SESSION: &[Load] = &[Load::Session(16), Load::Session(64)];
+const LIST: &[Load] = &[Load::List(16)];
+const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
+const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64), Load::RoundsAwake(16)];
+const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64), Load::StdioSession(1), Load::StdioSession(64)];
 
 /// Every load, in the order in which they are run and reported.
 pub(super) fn loads() -> impl Iterator<Item = Load> {
-    [CALLS, BESIDE, LIST, ROUNDS, STDIO].into_iter().flatten().copied()
+    [CALLS, BESIDE, SESSION, LIST, ROUNDS, STDIO].into_iter().flatten().copied()
 }
 
 impl fmt::Display for Load {
@@ -50,10 +62,12 @@ impl fmt::Display for Load {
             Self::Call(1) => write!(out, "tools/call, 1 connection"),
             Self::Call(many) => write!(out, "tools/call, {many} connections"),
             Self::CallBeside(many) => write!(out, "tools/call, {many} connections, beside {SLOW} slow calls"),
+            Self::Session(many) => write!(out, "tools/call on a session, {many} connections"),
             Self::List(many) => write!(out, "tools/list, {many} connections"),
             Self::Rounds(many) => write!(out, "calls of two rounds, {many} connections"),
             Self::RoundsAwake(many) => write!(out, "calls of two rounds, {many} connections, the loader never asleep"),
             Self::Stdio(many) => write!(out, "tools/call on stdio, {many} in flight"),
+            Self::StdioSession(many) => write!(out, "tools/call on a session, stdio, {many} in flight"),
         }
     }
 }
@@ -63,8 +77,28 @@ impl Load {
     pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Rounds(_) | Self::RoundsAwake(_) => "call",
-            Self::Call(_) | Self::CallBeside(_) | Self::List(_) | Self::Stdio(_) => "request",
+            _ => "request",
         }
+    }
+
+    /// Whether the loader starts the server itself.
+    pub(super) fn is_stdio(self) -> bool {
+        matches!(self, Self::Stdio(_) | Self::StdioSession(_))
+    }
+
+    /// What the loader is started with.
+    pub(super) fn arguments(self) -> Vec<String> {
+        let (words, many) = match self {
+            Self::Call(many) => ("http --ask call --connections".to_owned(), many),
+            Self::CallBeside(many) => (format!("http --ask call --slow {SLOW} --connections"), many),
+            Self::Session(many) => ("http --ask session --connections".to_owned(), many),
+            Self::List(many) => ("http --ask list --connections".to_owned(), many),
+            Self::Rounds(many) => ("http --ask rounds --connections".to_owned(), many),
+            Self::RoundsAwake(many) => ("http --ask rounds --awake --connections".to_owned(), many),
+            Self::Stdio(many) => ("stdio --depth".to_owned(), many),
+            Self::StdioSession(many) => ("stdio --session --depth".to_owned(), many),
+        };
+        words.split(' ').map(str::to_owned).chain([many.to_string()]).collect()
     }
 }
 
@@ -81,7 +115,7 @@ pub(super) struct Subject {
     pub(super) loads: Vec<Load>,
 }
 
-/// Names of subjects that are compared: see `targets`.
+/// Names of subjects.
 pub(super) mod name {
     pub(in crate::bench) const REJOINDER: &str = "rejoinder";
     pub(in crate::bench) const REJOINDER_MANY: &str = "rejoinder, 1000 tools";
@@ -90,19 +124,13 @@ pub(super) mod name {
     pub(in crate::bench) const REJOINDER_ROUNDS: &str = "rejoinder, encrypted state";
     pub(in crate::bench) const RMCP: &str = "rmcp as documented";
     pub(in crate::bench) const RMCP_ARC: &str = "rmcp, shared router";
+    pub(in crate::bench) const RMCP_SESSIONS: &str = "rmcp with sessions, as documented";
     pub(in crate::bench) const RMCP_MANY: &str = "rmcp, shared router, 1000 tools";
     pub(in crate::bench) const RMCP_STDIO: &str = "rmcp, stdio()";
     pub(in crate::bench) const RMCP_PIPES: &str = "rmcp, stdio_pipes()";
     pub(in crate::bench) const RMCP_ROUNDS: &str = "rmcp by hand, signed state";
     pub(in crate::bench) const FLOOR: &str = "bare axum";
 }
-
-const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
-const BESIDE: &[Load] = &[Load::CallBeside(16)];
-const LIST: &[Load] = &[Load::List(16)];
-const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
-const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64), Load::RoundsAwake(16)];
-const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64)];
 
 /// The files of bytes that the floor sends as they are.
 #[derive(Debug)]
@@ -126,7 +154,8 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
     vec![
         subject(name::RMCP, RMCP, &[], &[CALLS]),
         subject(name::RMCP_ARC, RMCP, &["--arc"], &[CALLS]),
-        subject(name::REJOINDER, REJOINDER, &["--tools", "1"], &[CALLS]),
+        subject(name::REJOINDER, REJOINDER, &["--tools", "1"], &[CALLS, SESSION]),
+        subject(name::RMCP_SESSIONS, RMCP, &["--sessions"], &[SESSION]),
         subject(name::REJOINDER_SLOW, REJOINDER, &["--slow"], &[&[Load::Call(16)], BESIDE]),
         subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], &[CALLS, LIST, ROUNDS]),
         subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], &[MANY_TOOLS]),
@@ -137,4 +166,123 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
         subject(name::REJOINDER_STDIO, REJOINDER, &["--stdio"], &[STDIO]),
         subject(name::RMCP_PIPES, RMCP, &["--stdio-pipes"], &[STDIO]),
     ]
+}
+
+/// A comparison, and the least ratio, of processor time and of requests per second, that meets its target.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    /// The server that should be cheap.
+    pub(super) subject: &'static str,
+    /// The one it is compared with.
+    pub(super) peer: &'static str,
+    /// Under which load.
+    pub(super) load: Load,
+    /// The target; none where the ratio is shown for information.
+    pub(super) at_least: Option<f64>,
+}
+
+/// Of a bare handler that sends the same bytes.
+const OF_FLOOR: Option<f64> = Some(0.9);
+
+/// Times the peer used as its documentation shows.
+const TIMES_DOCUMENTED: Option<f64> = Some(4.0);
+
+/// Times the peer at its best.
+const TIMES_BEST: Option<f64> = Some(3.0);
+
+/// Of a bare handler that sends the same list: at most 1.2 times its cost.
+const OF_LIST: Option<f64> = Some(1.0 / 1.2);
+
+/// Times the peer that makes its rounds by hand, and only signs where we encrypt.
+const TIMES_BY_HAND: Option<f64> = Some(2.5);
+
+/// Times the peer's own session server.
+const TIMES_SESSIONS: Option<f64> = Some(2.0);
+
+/// Not slower.
+const LEVEL: Option<f64> = Some(1.0);
+
+/// A thousand tools may cost this much of one tool's speed, which is what the machine's noise allows to see.
+const FLAT: Option<f64> = Some(0.95);
+
+/// Every comparison of the report.
+///
+/// With one connection, or one request in flight, waking up costs more than the work, so the only target there is not to
+/// be slower than the faster peer on stdio.
+pub(super) const COMPARISONS: &[Comparison] = &[
+    compare(name::REJOINDER, name::FLOOR, Load::Call(1), None),
+    compare(name::REJOINDER, name::FLOOR, Load::Call(16), OF_FLOOR),
+    compare(name::REJOINDER, name::FLOOR, Load::Call(64), OF_FLOOR),
+    compare(name::REJOINDER, name::RMCP, Load::Call(1), None),
+    compare(name::REJOINDER, name::RMCP, Load::Call(16), TIMES_DOCUMENTED),
+    compare(name::REJOINDER, name::RMCP, Load::Call(64), TIMES_DOCUMENTED),
+    compare(name::REJOINDER, name::RMCP_ARC, Load::Call(1), None),
+    compare(name::REJOINDER, name::RMCP_ARC, Load::Call(16), TIMES_BEST),
+    compare(name::REJOINDER, name::RMCP_ARC, Load::Call(64), TIMES_BEST),
+    compare(name::REJOINDER, name::RMCP_SESSIONS, Load::Session(16), TIMES_SESSIONS),
+    compare(name::REJOINDER, name::RMCP_SESSIONS, Load::Session(64), TIMES_SESSIONS),
+    compare(name::REJOINDER_MANY, name::REJOINDER, Load::Call(16), FLAT),
+    compare(name::RMCP_MANY, name::RMCP_ARC, Load::Call(16), None),
+    compare(name::REJOINDER_MANY, name::FLOOR, Load::List(16), OF_LIST),
+    compare(name::REJOINDER_MANY, name::RMCP_MANY, Load::List(16), None),
+    compare(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(16), TIMES_BY_HAND),
+    compare(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(64), TIMES_BY_HAND),
+    compare(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::RoundsAwake(16), None),
+    compare(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(16), None),
+    compare(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(64), None),
+    compare(name::FLOOR, name::RMCP_ROUNDS, Load::RoundsAwake(16), None),
+    compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::Stdio(1), None),
+    compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::Stdio(64), TIMES_DOCUMENTED),
+    compare(name::REJOINDER_STDIO, name::RMCP_PIPES, Load::Stdio(1), LEVEL),
+    compare(name::REJOINDER_STDIO, name::RMCP_PIPES, Load::Stdio(64), TIMES_DOCUMENTED),
+    compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::StdioSession(1), None),
+    compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::StdioSession(64), TIMES_SESSIONS),
+    compare(name::REJOINDER_STDIO, name::RMCP_PIPES, Load::StdioSession(1), LEVEL),
+    compare(name::REJOINDER_STDIO, name::RMCP_PIPES, Load::StdioSession(64), TIMES_SESSIONS),
+];
+
+const fn compare(subject: &'static str, peer: &'static str, load: Load, at_least: Option<f64>) -> Comparison {
+    Comparison { subject, peer, load, at_least }
+}
+
+impl Comparison {
+    /// The word for what was measured: cheap and slow is not enough.
+    pub(super) fn verdict(&self, cpu: f64, rate: f64) -> &'static str {
+        match self.at_least {
+            None => "",
+            Some(least) if cpu >= least && rate >= least => "met",
+            Some(_) => "MISSED",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_compared_is_measured() {
+        let subjects = subjects(&Kept { list: "list".into(), question: "question".into() });
+        for one in COMPARISONS {
+            for wanted in [one.subject, one.peer] {
+                let found = subjects.iter().find(|subject| subject.name == wanted);
+                let loads = found.map(|subject| subject.loads.as_slice()).unwrap_or_default();
+                assert!(loads.contains(&one.load), "{wanted}: {}", one.load);
+            }
+        }
+    }
+
+    #[test]
+    fn a_target_is_met_or_missed() {
+        let one = compare(name::REJOINDER, name::FLOOR, Load::Call(16), OF_FLOOR);
+        assert_eq!(one.verdict(0.9, 0.9), "met");
+        assert_eq!(one.verdict(0.89, 1.0), "MISSED");
+        assert_eq!(one.verdict(1.0, 0.89), "MISSED");
+        assert_eq!(COMPARISONS[0].verdict(0.1, 0.1), "");
+    }
+
+    #[test]
+    fn the_loader_gets_words() {
+        assert_eq!(Load::StdioSession(64).arguments(), ["stdio", "--session", "--depth", "64"]);
+    }
 }

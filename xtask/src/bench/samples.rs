@@ -47,7 +47,7 @@ pub(super) struct Ratios {
 impl Sample {
     /// Reads what the loader printed.
     pub(super) fn read(subject: &'static str, load: Load, round: usize, report: &Value) -> Result<Self> {
-        let number = |key: &str| report[key].as_f64().with_context(|| format!("the loader did not say `{key}`"));
+        let number = |key: &str| report[key].as_f64().with_context(|| format!("the loader did not report `{key}`"));
         let figures = Figures {
             rate: number("requests")? / number("seconds")?,
             cpu_us: number("cpu_us")?,
@@ -134,7 +134,7 @@ impl Samples {
 }
 
 /// The middle value, or the mean of the two in the middle.
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;
@@ -179,9 +179,9 @@ mod tests {
     }
 
     #[test]
-    fn a_loader_without_processor_time_is_refused() {
+    fn a_report_without_processor_time_is_an_error() {
         let report = serde_json::json!({"requests": 1, "seconds": 1, "cpu_us": null});
         let error = Sample::read("ours", Load::Call(1), 0, &report).unwrap_err();
-        assert_eq!(error.to_string(), "the loader did not say `cpu_us`");
+        assert_eq!(error.to_string(), "the loader did not report `cpu_us`");
     }
 }

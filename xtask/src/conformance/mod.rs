@@ -5,9 +5,6 @@
 //! except in scenarios that `conformance/expected-failures.txt` lists, and each of those must still fail.
 
 mod checks;
-mod expected;
-mod leg;
-mod report;
 mod suite;
 mod verdict;
 
@@ -16,8 +13,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::Words;
 use crate::process::Server;
-use crate::words::Words;
 use crate::{cargo, tools};
 
 /// The package and binary of the fixture server.
@@ -45,7 +42,7 @@ impl Options {
 /// Runs every leg, one after the other: some scenarios have time windows that a busy machine would miss.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let list = tools::root().join("conformance/expected-failures.txt");
-    let expected = expected::read(&list)?;
+    let expected = verdict::read_expected(&list)?;
     let suite = suite::Suite::install()?;
     let binary = match &options.server {
         Some(binary) => binary.clone(),
@@ -71,15 +68,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     })?;
     let url = format!("http://{}/mcp", server.address);
     let mut results = Vec::new();
-    for leg in &leg::LEGS {
+    for leg in &suite::LEGS {
         let result = leg.run(&suite, &url, &out)?;
         server.check().with_context(|| format!("during leg {}", leg.name))?;
         results.push(result);
     }
     drop(server);
 
-    print!("{}", report::table(&results));
-    println!("{}", report::total(&results));
+    print!("{}", verdict::table(&results));
+    println!("{}", verdict::total(&results));
     let complaints = verdict::judge(&results, &expected);
     if complaints.is_empty() {
         let (known, out) = (expected.len(), out.display());

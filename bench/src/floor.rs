@@ -3,15 +3,13 @@
 //! Parse the body once into borrowed structs, look at the same headers, write the bytes. No dispatch, no context, no
 //! limits, no errors worth reading. What a framework costs is its distance from here.
 
-mod rounds;
-
 use std::fmt::Display;
 use std::io::Write;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-pub use rounds::{Round, round};
+use crate::two_rounds;
 
 /// The answer to a call, up to the id. These three are to be what `bench-rejoinder` sends, byte for byte:
 /// `cargo xtask bench` compares the two and stops when they differ.
@@ -109,6 +107,72 @@ pub fn is_list(body: &[u8]) -> bool {
     })
 }
 
+/// What a round of `remove` is answered with.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Round {
+    /// The question, which is the same every time.
+    Question,
+    /// What the tool says in the end.
+    Removed(Vec<u8>),
+}
+
+/// Parameters of a `tools/call` of `remove`.
+#[derive(Debug, Deserialize)]
+struct RemoveCall<'a> {
+    #[serde(borrow)]
+    name: &'a str,
+    #[serde(borrow)]
+    arguments: Remove<'a>,
+    #[serde(borrow, rename = "inputResponses")]
+    answers: Option<Answers<'a>>,
+    #[serde(borrow, rename = "requestState")]
+    state: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    meta: Meta<'a>,
+}
+
+/// The arguments of `remove`.
+#[derive(Debug, Deserialize)]
+struct Remove<'a> {
+    #[serde(borrow)]
+    path: &'a str,
+}
+
+/// What came back for the one question.
+#[derive(Debug, Deserialize)]
+struct Answers<'a> {
+    #[serde(borrow)]
+    confirm: Answer<'a>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    action: &'a str,
+    content: Confirm,
+}
+
+#[derive(Debug, Deserialize)]
+struct Confirm {
+    yes: bool,
+}
+
+/// Answers a round of a `tools/call` of `remove`; `None` for anything else.
+pub fn round(body: &[u8]) -> Option<Round> {
+    let request: Request<'_, RemoveCall<'_>> = serde_json::from_slice(body).ok()?;
+    let call = &request.params;
+    if request.jsonrpc != "2.0" || request.method != "tools/call" || call.name != "remove" || !call.meta.is_fine() {
+        return None;
+    }
+    match (call.state, &call.answers) {
+        (None, None) => Some(Round::Question),
+        (Some(_), Some(Answers { confirm: Answer { action: "accept", content: Confirm { yes: true } } })) => {
+            reply(request.id, two_rounds::removed(call.arguments.path)).map(Round::Removed)
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +180,7 @@ mod tests {
 
     #[test]
     fn adds() {
-        let answer = call(Ask::Call.body().as_bytes()).unwrap();
+        let answer = call(Ask::Call.body(1).as_bytes()).unwrap();
         let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!(answer["id"], 1);
         assert_eq!(answer["result"]["content"][0]["text"], "3");
@@ -124,8 +188,23 @@ mod tests {
 
     #[test]
     fn knows_a_list_from_a_call() {
-        assert!(is_list(Ask::List.body().as_bytes()));
-        assert!(!is_list(Ask::Call.body().as_bytes()));
-        assert!(call(Ask::List.body().as_bytes()).is_none());
+        assert!(is_list(Ask::List.body(1).as_bytes()));
+        assert!(!is_list(Ask::Call.body(1).as_bytes()));
+        assert!(call(Ask::List.body(1).as_bytes()).is_none());
+    }
+
+    #[test]
+    fn asks_and_then_removes() {
+        assert_eq!(round(Ask::TwoRounds.body(1).as_bytes()), Some(Round::Question));
+        let answer = two_rounds::answer(br#"{"requestState":"v1.abc"}"#).unwrap();
+        let Some(Round::Removed(reply)) = round(answer.as_bytes()) else { panic!("{answer}") };
+        let reply: serde_json::Value = serde_json::from_slice(&reply).unwrap();
+        assert_eq!(reply["id"], 2);
+        assert_eq!(reply["result"]["content"][0]["text"], "removed photos/2019");
+    }
+
+    #[test]
+    fn knows_it_from_another_call() {
+        assert_eq!(round(Ask::Call.body(1).as_bytes()), None);
     }
 }

@@ -1,0 +1,129 @@
+//! `cargo xtask lint` and `cargo xtask test`: what must hold for every change.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use crate::{cargo, conformance, process, tools};
+
+/// Formatting, clippy and rustdoc over the whole workspace, and a type check of the fuzz target; a warning is an error.
+pub(crate) fn lint() -> Result<()> {
+    let mut steps = Steps::default();
+    steps.step("fmt", || process::run(&mut cargo::command(&["fmt", "--all", "--check"])))?;
+    steps.step("clippy", || {
+        process::run(&mut cargo::command(&[
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]))
+    })?;
+    steps.step("doc", || {
+        let mut doc = cargo::command(&["doc", "--locked", "--workspace", "--no-deps"]);
+        process::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    steps.step("fuzz target", fuzz_target)?;
+    steps.summary();
+    Ok(())
+}
+
+/// Type-checks the fuzz target. It is outside the workspace because running it needs a nightly compiler.
+fn fuzz_target() -> Result<()> {
+    let (root, fuzz) = (tools::root(), tools::root().join("fuzz"));
+    // The versions of the workspace, which are built already.
+    fs::copy(root.join("Cargo.lock"), fuzz.join("Cargo.lock")).context("copying Cargo.lock")?;
+    let mut check = cargo::command(&["check", "--manifest-path", "fuzz/Cargo.toml"]);
+    if std::env::var_os("CARGO_TARGET_DIR").is_none() {
+        check.env("CARGO_TARGET_DIR", root.join("target"));
+    }
+    // Nothing is linked, so libFuzzer is not built: any file in its place will do.
+    process::run(check.env("CUSTOM_LIBFUZZER_PATH", fuzz.join("Cargo.toml")))
+}
+
+/// Names the Python interpreter that has the peer's SDK, for tests that compare with it.
+const PYTHON: &str = "REJOINDER_PYTHON";
+
+/// Sets up, then runs unit and integration tests, doc tests and the conformance suite.
+///
+/// Benches are only compiled, by `lint`: nextest would run each as a test.
+pub(crate) fn test() -> Result<()> {
+    let mut steps = Steps::default();
+    let python = steps.step("python", tools::python)?;
+    steps.step("tests", || {
+        // nextest runs each test in its own process and reports more clearly; without it, the same tests run.
+        let nextest = ["nextest", "run", "--locked", "--workspace"];
+        let plain = ["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"];
+        let mut tests = if process::exists(&mut cargo::command(&["nextest", "--version"])) {
+            cargo::command(&nextest)
+        } else {
+            cargo::command(&plain)
+        };
+        process::run(tests.env(PYTHON, &python))
+    })?;
+    steps.step("doc tests", || {
+        let mut tests = cargo::command(&["test", "--locked", "--doc", "--workspace"]);
+        process::run(tests.env(PYTHON, &python))
+    })?;
+    steps.step("conformance", || conformance::run(&conformance::Options::default()))?;
+    steps.summary();
+    Ok(())
+}
+
+/// The steps done so far. Each gets one line that says how it ended and how long it took.
+#[derive(Debug, Default)]
+struct Steps {
+    done: Vec<(&'static str, Duration)>,
+}
+
+impl Steps {
+    /// Does one step; its error ends the chore.
+    fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        println!("==> {name}");
+        let begin = Instant::now();
+        let result = work();
+        let took = begin.elapsed();
+        if result.is_err() {
+            self.summary();
+            println!("{}", line("FAILED", name, took));
+        }
+        self.done.push((name, took));
+        result.with_context(|| format!("step `{name}`"))
+    }
+
+    /// Prints the line of every step done.
+    fn summary(&self) {
+        println!();
+        for (name, took) in &self.done {
+            println!("{}", line("ok", name, *took));
+        }
+    }
+}
+
+/// One step's line.
+fn line(how: &str, name: &str, took: Duration) -> String {
+    format!("{how:>6}  {:>7.1} s  {name}", took.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::bail;
+
+    #[test]
+    fn a_failed_step_is_named_in_the_error() {
+        let mut steps = Steps::default();
+        assert_eq!(steps.step("one", || Ok(1)).unwrap(), 1);
+        let error = steps.step::<()>("two", || bail!("broken")).unwrap_err();
+        assert_eq!(format!("{error:#}"), "step `two`: broken");
+    }
+
+    #[test]
+    fn a_line_says_how_long() {
+        let line = line("ok", "clippy", Duration::from_millis(1250));
+        assert_eq!(line, "    ok      1.2 s  clippy");
+    }
+}
