@@ -16,7 +16,7 @@
 //!     name: String,
 //!     /// How often
 //!     #[arg(default = 1)] times: u8,
-//!     greetings: Dep<Greetings>, // provided once, below; the model neither sees nor supplies it
+//!     greetings: Dep<Greetings>, // provided once, below; the model does not see it
 //! ) -> Result<String, CallError> {
 //!     if name.is_empty() {
 //!         return Err(CallError::new("say whom to greet, such as `Ada`"));
@@ -31,29 +31,29 @@
 //! }
 //! ```
 //!
-//! Besides tools there are prompts ([`macro@prompt`]) and resources ([`macro@resource`]), which take the same parameters;
-//! [`macro@handlers`] makes them of the methods of a type. A function that is marked stays a function: call it in a unit test.
+//! Prompts ([`macro@prompt`]) and resources ([`macro@resource`]) are functions too and take the same parameters.
+//! [`macro@handlers`] does the same for the methods of a type. A marked function stays a function: call it in a unit test.
 //!
 //! # Where a parameter comes from
 //!
 //! | you write | it comes from |
 //! |---|---|
-//! | `path: String`, any type that is `Deserialize` and `JsonSchema` | the model's arguments: in the schema, checked, described by its doc comment |
-//! | `#[arg(default = 5)] n: u32`, `n: Option<u32>` | the same, and may be left out |
+//! | `path: String`, any type that is `Deserialize` and `JsonSchema` | the model's arguments: listed in the schema, checked, described by the doc comment |
+//! | `#[arg(default = 5)] n: u32`, `n: Option<u32>` | the same; the model may leave it out |
 //! | `#[resolve(confirm)] confirm: &Confirm`, or `T`, or an `Option` or `Outcome` of either | the function `confirm`, marked [`#[resolver]`](macro@resolver) |
 //! | `database: `[`Dep`]`<Database>` | [`Server::provide`] |
 //! | `ctx: `[`Context`] | the call: progress, logs, the client, questions to it |
-//! | `scope: `[`Scope`] | the same: what to do when it ends |
-//! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | what came back with this round, for functions that make their rounds by hand |
-//! | `server: `[`ServerHandle`] | the running server: add and remove what it offers |
-//! | a type of your own | your [`FromCall`] |
+//! | `scope: `[`Scope`] | the call: cleanup that runs when it ends |
+//! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | the answers of this round, for functions that make their rounds by hand |
+//! | `server: `[`ServerHandle`] | the running server: add and remove tools, prompts, resources |
+//! | your own type | your implementation of [`FromCall`] |
 //!
-//! Where a type could be both the model's and the server's, write `#[arg]` or `#[inject]` before the parameter.
+//! If a type could come from the model as well as from the server, write `#[arg]` or `#[inject]` before the parameter.
 //!
-//! # Resolvers, and questions
+//! # Resolvers and questions
 //!
-//! A resolver is a function whose value fills parameters. It takes the arguments that it names, other resolvers' values and
-//! all of the above, runs at most once in a round, at the same time as the others, and may ask the user.
+//! A resolver is a function whose value fills parameters. It takes the tool's arguments by name, the values of other resolvers
+//! and all of the above. It runs at most once in a round, concurrently with independent ones, and may ask the user.
 //!
 //! ```
 //! use rejoinder::{prelude::*, testing::Client};
@@ -66,7 +66,7 @@
 //!     yes: bool,
 //! }
 //!
-//! /// `path` is the tool's own argument, by its name.
+//! /// `path` is the tool's argument of that name.
 //! #[resolver]
 //! fn confirm(path: &str) -> Ask<Confirm> {
 //!     if path.ends_with(".tmp") {
@@ -92,32 +92,33 @@
 //! # }
 //! ```
 //!
-//! A user who declines ends the call before the function runs; `Option<Confirm>` and [`Outcome`]`<Confirm>` see it instead.
-//! The compiler checks the graph that resolvers form: a cycle, an argument that the tool does not have, a type that does not
-//! fit are errors at the parameter. [`Server::graph`] draws it.
+//! If the user declines, the call ends before the function runs; a parameter of type `Option<Confirm>` or
+//! [`Outcome`]`<Confirm>` receives the decline instead. The compiler checks the graph of resolvers: a cycle, an argument that
+//! the tool does not have, or a type that does not match is an error at the parameter. [`Server::graph`] prints the graph.
 //!
-//! The body can ask too, with [`Context::ask`], and [`Context::once`] keeps what must not happen twice. [`Ask`] lists what
-//! there is to ask: forms, yes or no, a text, a choice, a page to visit, the client's model, its roots.
+//! The body of a function can ask too, with [`Context::ask`]; [`Context::once`] takes a step that must not be taken twice.
+//! [`Ask`] lists what a function can ask for: a form, yes or no, a text, a choice, a page to visit, the client's model, its
+//! roots.
 //!
-//! The same function serves clients of both eras. Before 2026-07-28 there is a session, and the function waits. Since then a
-//! question goes out with the reply and the client retries the request with the answer: **any replica can serve that retry,
-//! and nothing is kept on the server.** What travels with the client in between is sealed ([`StateKeys`]).
+//! The same function serves clients of both eras. A client before 2026-07-28 has a session, and the function waits for the
+//! answer. A newer client gets the question in the reply and retries the request with the answer: **any replica can serve
+//! that retry, and the server stores nothing.** The state that the client carries in between is sealed ([`StateKeys`]).
 //!
 //! # What a function returns
 //!
 //! Text, numbers, [`Json`] (structured, with a schema), [`Image`], [`Audio`], content blocks and lists of them, `()`, or a
-//! `Result` of any. [`CallError::new`] is told to the model; any other error is logged, and the client gets an id.
+//! `Result` of any of these. The model sees the text of [`CallError::new`]; any other error is logged, and the client gets an id.
 //!
 //! # Testing
 //!
-//! [`testing::Client`] calls a server in process, in either era: it answers questions, shows what was asked and what ran,
-//! and puts something else in the place of a service or a resolver. [`Server::check`] is a test in one line: it lists every
-//! mistake in how the server is put together.
+//! [`testing::Client`] calls a server in process, in either era. It answers questions, shows what was asked and what ran,
+//! and replaces services and resolvers. [`Server::check`] lists every mistake in how a server is put together: one line of
+//! a test.
 //!
 //! # Serving
 //!
-//! [`Server::serve_from_args`] leaves it to the command line. [`Server::serve_http`] and [`Server::serve_stdio`] are for
-//! programs that know, and [`BuiltServer::into_service`] mounts a server in an application of your own.
+//! [`Server::serve_from_args`] reads the transport from the command line. [`Server::serve_http`] and [`Server::serve_stdio`]
+//! choose it in code, and [`BuiltServer::into_service`] mounts a server in your own application.
 
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;

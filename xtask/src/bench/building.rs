@@ -173,6 +173,7 @@ fn lay_out(folder: &Path, projects: &[Project]) -> Result<()> {
              tokio = {{ version = \"1\", features = [\"macros\", \"net\", \"rt-multi-thread\"] }}\n{dependencies}"
         );
         std::fs::write(package.join("Cargo.toml"), manifest)?;
+        project.write(folder, 0)?;
     }
     let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = {names:?}\n");
     std::fs::write(folder.join("Cargo.toml"), workspace)?;
