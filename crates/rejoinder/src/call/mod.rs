@@ -46,7 +46,6 @@ pub(crate) use facts::{ClientInfo, ProgressToken};
 pub use facts::{Era, Level, RequestInfo};
 pub(crate) use members::Members;
 pub(crate) use outbox::{Emitted, Outbox};
-pub(crate) use param::Complete;
 pub use param::{Completes, CompletionRequest, Param};
 pub(crate) use slot::Slot;
 pub(crate) use texts::Texts;

@@ -22,7 +22,7 @@ use crate::{
     call::{Era, Level, RequestInfo, Utf8Bytes},
     model::ClientCapabilities,
     rounds::{Answers, seal::Refused},
-    server::{CompleteArgument, Engine, Exchange, List, Operation, Reference, Refusal, Started, Target, TargetKind},
+    server::{CompleteArgument, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind},
 };
 
 /// What the HTTP request brought along, if there was one.
@@ -251,11 +251,13 @@ struct KnownArguments {
 fn complete_argument(params: &str) -> Result<CompleteArgument, RpcError> {
     let params: CompleteParams = serde_json::from_str(params)
         .map_err(|error| RpcError::invalid_params(format!("`params` is not a completion request: {error}")))?;
+    let (kind, name) = match params.reference {
+        WireReference::Prompt { name } => (TargetKind::Prompt, name),
+        WireReference::Resource { uri } => (TargetKind::Resource, uri),
+    };
     Ok(CompleteArgument {
-        reference: match params.reference {
-            WireReference::Prompt { name } => Reference::Prompt(name),
-            WireReference::Resource { uri } => Reference::Resource(uri),
-        },
+        kind,
+        name,
         argument: params.argument.name,
         value: params.argument.value,
         known: params.context.arguments,

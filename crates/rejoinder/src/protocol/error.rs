@@ -7,7 +7,7 @@ use super::version::supported;
 use crate::{
     call::BadArguments,
     rounds::seal::{REASON, SENTENCE},
-    server::{CompleteArgument, Reference, Refusal, TargetKind},
+    server::{CompleteArgument, Refusal, TargetKind},
 };
 
 /// A JSON-RPC error.
@@ -122,12 +122,12 @@ impl From<Refusal> for RpcError {
                 Self::unknown("resource", &name, None).with_data(json!({ "uri": &*name }))
             }
             // The same whether the item or its argument is unknown.
-            Refusal::NothingToComplete(CompleteArgument { reference, argument, .. }) => {
-                let (item, name, part) = match &reference {
-                    Reference::Prompt(name) => ("prompt", name, "argument"),
-                    Reference::Resource(uri) => ("resource template", uri, "variable"),
+            Refusal::NothingToComplete(CompleteArgument { kind, name, argument, .. }) => {
+                let (item, part) = match kind {
+                    TargetKind::Resource => ("resource template", "variable"),
+                    _ => ("prompt", "argument"),
                 };
-                let (name, argument) = (shortened(name), shortened(&argument));
+                let (name, argument) = (shortened(&name), shortened(&argument));
                 Self::invalid_params(format!("there is no {item} `{name}` with the {part} `{argument}`"))
             }
             Refusal::UnknownCursor => {

@@ -3,7 +3,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::{Envelope, RpcError, input_response::input_responses};
-use crate::server::{Engine, Refusal};
+use crate::server::{Engine, Refusal, TargetKind};
 
 /// What rmcp would not notice in a request that it reads for the session era, in the words of the other era.
 pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Result<(), RpcError> {
@@ -24,9 +24,9 @@ pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Res
     let ("prompts/get", Some(raw)) = (method, params.arguments.map(RawValue::get)) else { return Ok(()) };
     let Ok(mut members) = serde_json::from_str::<Members<IgnoredAny>>(raw) else { return Ok(()) };
     if let Ok(name) = params.name()
-        && let Some(entry) = engine.prompt(&name)
+        && let Some(entry) = engine.entry(TargetKind::Prompt, &name)
     {
-        members.0.retain(|(name, _)| entry.prompt.reader().takes(name, engine.options.unknown_arguments));
+        members.0.retain(|(name, _)| entry.reader().takes(name, engine.options.unknown_arguments));
     }
     members.twice().map_or(Ok(()), |twice| Err(RpcError::bad_arguments(&twice)))
 }

@@ -15,13 +15,13 @@ use super::{
     answer::Frame,
     write::{SERVER_INFO, whole_result},
 };
-use crate::server::{Change, Engine, Filter, Subscription, TooMuch};
+use crate::server::{Change, ChangeFilter, Engine, FilterTooLarge, Listener};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// An open subscription.
 pub(super) struct Listen {
-    subscription: Subscription,
+    subscription: Listener,
     acknowledgement: Option<Value>,
 }
 
@@ -42,7 +42,7 @@ struct Wanted {
 }
 
 impl Listen {
-    pub(super) fn new(subscription: Subscription, filter: &Filter) -> Self {
+    pub(super) fn new(subscription: Listener, filter: &ChangeFilter) -> Self {
         let acknowledgement = Some(describe(filter));
         Self { subscription, acknowledgement }
     }
@@ -63,7 +63,7 @@ impl Listen {
 }
 
 /// What the request wants, as far as the server has it.
-pub(super) fn filter(engine: &Engine, params: &str) -> Result<Filter, RpcError> {
+pub(super) fn filter(engine: &Engine, params: &str) -> Result<ChangeFilter, RpcError> {
     let not_a_filter = |error| RpcError::invalid_params(format!("`params.notifications` is not a filter: {error}"));
     let params: Params<'_> = serde_json::from_str(params).map_err(not_a_filter)?;
     let wanted = params.notifications.get();
@@ -105,20 +105,20 @@ fn notification(method: &str, params: &Value, id: &str) -> Frame {
     )))
 }
 
-fn honoured(wanted: Wanted, capabilities: &ServerCapabilities) -> Result<Filter, TooMuch> {
+fn honoured(wanted: Wanted, capabilities: &ServerCapabilities) -> Result<ChangeFilter, FilterTooLarge> {
     let (tools, prompts, resources) = (&capabilities.tools, &capabilities.prompts, &capabilities.resources);
-    let mut filter = Filter {
+    let mut filter = ChangeFilter {
         tools: wanted.tools_list_changed == Some(true) && tools.is_some(),
         prompts: wanted.prompts_list_changed == Some(true) && prompts.is_some(),
         resources: wanted.resources_list_changed == Some(true) && resources.is_some(),
-        ..Filter::default()
+        ..ChangeFilter::default()
     };
     let updated = wanted.resource_subscriptions.filter(|_| resources.is_some()).unwrap_or_default();
     updated.into_iter().try_for_each(|uri| filter.add_resource(uri))?;
     Ok(filter)
 }
 
-fn describe(filter: &Filter) -> Value {
+fn describe(filter: &ChangeFilter) -> Value {
     let mut described = json!({});
     for (key, wanted) in [
         ("toolsListChanged", filter.tools),
@@ -129,8 +129,8 @@ fn describe(filter: &Filter) -> Value {
             described[key] = true.into();
         }
     }
-    if !filter.updated().is_empty() {
-        described["resourceSubscriptions"] = json!(filter.updated());
+    if !filter.updated.is_empty() {
+        described["resourceSubscriptions"] = json!(filter.updated);
     }
     described
 }

@@ -1,28 +1,22 @@
 use std::sync::Arc;
 
 use crate::model::{PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability};
-use arc_swap::ArcSwap;
 
 use super::{
     builder::Server,
-    calls::Calls,
     engine::Engine,
-    handle::Cell,
-    hub::Hub,
+    registry::Item,
     wiring::{BuildError, Check},
 };
 use crate::rounds::seal::Seal;
 
 /// Puts a server together, or says everything that is wrong with it.
-pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, BuildError> {
-    let cell = Arc::new(Cell::default());
-    server.dependencies.insert(Arc::clone(&cell));
+pub(super) fn build(server: Server) -> Result<Arc<Engine>, BuildError> {
     let capabilities = capabilities(&server);
-    let info_json = serde_json::value::to_raw_value(&server.info).expect("plain strings serialise");
     let mut check = Check::new(&server.dependencies, &server.options);
-    server.tools.into_iter().flatten().for_each(|tool| check.tool(tool));
-    server.prompts.into_iter().flatten().for_each(|prompt| check.prompt(prompt));
-    server.resources.into_iter().flatten().for_each(|resource| check.resource(resource));
+    server.tools.into_iter().flatten().for_each(|tool| check.add(Item::Tool(tool)));
+    server.prompts.into_iter().flatten().for_each(|prompt| check.add(Item::Prompt(prompt)));
+    server.resources.into_iter().flatten().for_each(|resource| check.add(Item::Resource(resource)));
     if server.has_unnamed_nest {
         let mistake =
             "the name is empty, so nothing would go before the names of the tools: give it one, or use `.tools(..)`";
@@ -34,22 +28,16 @@ pub(super) fn build(mut server: Server) -> Result<Arc<Engine>, BuildError> {
     let mut registry = check.finish()?;
 
     registry.render(server.options.page_size);
-    let engine = Arc::new(Engine {
-        info: server.info,
-        info_json,
-        instructions: server.instructions,
+    let seal = Arc::new(seal.expect("what is wrong with it was reported"));
+    Ok(Engine::new(
+        server.info,
+        server.instructions,
         capabilities,
-        options: server.options,
-        hub: Hub::default(),
-        calls: Calls::default(),
-        untaken: Calls::default(),
-        teardown: Calls::default(),
-        seal: Arc::new(seal.expect("what is wrong with it was reported")),
-        registry: ArcSwap::from_pointee(registry),
-        dependencies: Arc::new(server.dependencies),
-    });
-    cell.fill(&engine);
-    Ok(engine)
+        server.options,
+        seal,
+        Arc::new(registry),
+        server.dependencies,
+    ))
 }
 
 /// Declared is what is served, and nothing else.

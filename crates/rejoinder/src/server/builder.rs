@@ -6,7 +6,7 @@ use crate::{
     model::Implementation,
 };
 
-use super::{BuildError, ServerHandle, build::build, engine::Engine, handle::Cell, options::Options};
+use super::{BuildError, ServerHandle, build::build, engine::Engine, options::Options};
 
 /// An MCP server, while it is put together.
 ///
@@ -237,7 +237,6 @@ impl TryFrom<Server> for BuiltServer {
 impl BuiltServer {
     /// A handle that changes what the server offers while it runs.
     pub fn handle(&self) -> ServerHandle {
-        let cell = self.0.dependencies.get::<Cell>().expect("building the server put it there");
-        ServerHandle::new(cell)
+        ServerHandle::new(Arc::downgrade(&self.0))
     }
 }

@@ -1,16 +1,24 @@
+//! `completion/complete`: values for an argument that the user is typing.
+
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Running, door::Refusal, engine::Engine};
+use super::{Running, TargetKind, door::Refusal, engine::Engine};
 use crate::{
-    call::{Call, Complete, CompletionRequest, Param, RequestInfo},
+    call::{Call, CompletionRequest, RequestInfo},
     item::Output,
 };
 
-/// What an argument belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reference {
-    Prompt(String),
-    Resource(String),
+/// The argument that a client wants values for.
+#[derive(Debug, Clone)]
+pub(crate) struct CompleteArgument {
+    pub(crate) kind: TargetKind,
+    /// The name of the prompt, or the URI template of the resource.
+    pub(crate) name: String,
+    pub(crate) argument: String,
+    /// What was typed so far.
+    pub(crate) value: String,
+    /// The other arguments, as far as they are known.
+    pub(crate) known: BTreeMap<String, String>,
 }
 
 /// Proposed values: at most a hundred, and how many there are in all.
@@ -20,13 +28,13 @@ pub(crate) struct Completion {
     pub(crate) total: usize,
 }
 
-/// The protocol's limit.
-const MOST: usize = 100;
-
 impl Completion {
+    /// The protocol's limit.
+    const MOST: usize = 100;
+
     pub(crate) fn new(mut values: Vec<String>) -> Self {
         let total = values.len();
-        values.truncate(MOST);
+        values.truncate(Self::MOST);
         Self { values, total }
     }
 
@@ -35,71 +43,33 @@ impl Completion {
     }
 }
 
-/// The argument that a client wants values for.
-#[derive(Debug, Clone)]
-pub(crate) struct CompleteArgument {
-    pub(crate) reference: Reference,
-    pub(crate) argument: String,
-    /// What was typed so far.
-    pub(crate) value: String,
-    /// The other arguments, as far as they are known.
-    pub(crate) known: BTreeMap<String, String>,
-}
-
 impl Engine {
-    /// Proposes values for an argument.
+    /// Proposes values for an argument: those of the author's function, else those that its type lists.
     pub(super) fn complete(
         self: &Arc<Self>,
         completing: CompleteArgument,
         request: RequestInfo,
     ) -> Result<Running, Refusal> {
-        let Some(source) = self.source(&completing.reference, &completing.argument) else {
+        let found = self.entry(completing.kind, &completing.name).and_then(|entry| {
+            let param = entry.item.reader().params().iter().find(|param| param.name == completing.argument)?;
+            Some((entry, param))
+        });
+        let Some((entry, param)) = found else {
             return Err(Refusal::NothingToComplete(completing));
         };
         let call = Call::new(request, Arc::clone(&self.dependencies));
-        let CompleteArgument { value, known: arguments, .. } = completing;
+        let CompleteArgument { value, known: arguments, argument, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: call.clone() };
         let mut running = Running::new("completion".into(), call, self.slot()?);
         running.run_future(Box::pin(async move {
-            Ok(Output::Completion(match source {
-                Source::Function(complete) => complete(completion_request).await,
-                Source::Choices(mut choices) => {
-                    choices.retain(|choice| choice.starts_with(&completion_request.value));
-                    choices
+            Ok(Output::Completion(match param.complete {
+                Some(complete) => complete(completion_request).await,
+                None => {
+                    let choices = entry.item.choices(&argument).unwrap_or_default().iter();
+                    choices.filter(|choice| choice.starts_with(&completion_request.value)).cloned().collect()
                 }
-                Source::Nothing => Vec::new(),
             }))
         }));
         Ok(running)
     }
-
-    fn source(&self, reference: &Reference, argument: &str) -> Option<Source> {
-        match reference {
-            Reference::Prompt(name) => {
-                let entry = self.prompt(name)?;
-                source(entry.prompt.reader().params(), argument, || entry.prompt.choices(argument).map(<[_]>::to_vec))
-            }
-            Reference::Resource(uri) => {
-                let entry = self.resource_named(uri)?;
-                source(entry.resource.reader().params(), argument, || {
-                    entry.resource.choices(argument).map(<[_]>::to_vec)
-                })
-            }
-        }
-    }
-}
-
-enum Source {
-    Function(Complete),
-    Choices(Vec<String>),
-    Nothing,
-}
-
-/// Where values come from: the author's function, else the values that the type lists.
-fn source(params: &[Param], argument: &str, choices: impl FnOnce() -> Option<Vec<String>>) -> Option<Source> {
-    let param = params.iter().find(|param| param.name == argument)?;
-    Some(match param.complete {
-        Some(complete) => Source::Function(complete),
-        None => choices().map_or(Source::Nothing, Source::Choices),
-    })
 }

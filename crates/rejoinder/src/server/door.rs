@@ -9,17 +9,10 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use http::HeaderMap;
 
 use super::{
-    CacheHints, Page, PromptEntry, ToolEntry,
-    calls::RunningCall,
-    completion::CompleteArgument,
-    engine::Engine,
-    filter::Filter,
-    hub::Subscription,
-    registry::{Candidate, List},
-    running::Running,
+    CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running, RunningCall, engine::Engine,
+    registry::Candidate,
 };
 use crate::{
     BoxFuture,
@@ -41,7 +34,7 @@ pub(crate) enum Operation {
     /// `completion/complete`.
     Complete(CompleteArgument),
     /// `subscriptions/listen`.
-    Listen(Filter),
+    Listen(ChangeFilter),
 }
 
 /// What a call is of: what may take several rounds.
@@ -63,6 +56,15 @@ pub(crate) enum TargetKind {
 }
 
 impl TargetKind {
+    /// As messages name it.
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Resource => "resource",
+        }
+    }
+
     /// The method that calls it.
     pub(crate) fn method(self) -> &'static str {
         match self {
@@ -96,7 +98,7 @@ pub(crate) enum Started {
     /// A call, or a completion.
     Running(Running),
     /// A subscription to changes.
-    Listening(Subscription, Filter),
+    Listening(Listener, ChangeFilter),
 }
 
 /// Why an operation does not start.
@@ -137,19 +139,25 @@ impl Engine {
         // 3. What is called. A gate answers here as if there were no such item.
         let target = match operation {
             Operation::Discover => return Ok(Started::Discovered),
-            Operation::List(list, cursor) => return self.page(list, cursor.as_deref()).map(Started::Listed),
+            Operation::List(list, cursor) => {
+                let page = self.page(list, cursor.as_deref()).ok_or(Refusal::UnknownCursor)?;
+                return Ok(Started::Listed(page));
+            }
             Operation::Listen(filter) => return self.listen(filter),
             Operation::Complete(argument) => return self.complete(argument, request).map(Started::Running),
             Operation::Call(target) => target,
         };
         let found = self.find(&target)?;
         if let (Era::Stateless, Some(headers)) = (request.era, request.headers()) {
-            found.check_headers(headers, target.arguments.as_deref())?;
+            let mirrored = found.iter().flat_map(|candidate| &candidate.entry.param_headers);
+            let mut checked = mirrored.map(|header| header.check(headers, target.arguments.as_deref()));
+            checked.try_for_each(|checked| checked).map_err(Refusal::HeaderMismatch)?;
         }
         let slot = self.slot()?;
         // 4. What earlier rounds of the call left.
         let round = self.open(&target, &request, exchange)?;
-        let runs_again = found.makes_rounds_by_hand() && request.era == Era::Session;
+        let by_hand = found.iter().any(|candidate| candidate.entry.item.is_by_hand());
+        let runs_again = by_hand && request.era == Era::Session;
         let call = Call::carried(request, Arc::clone(&self.dependencies), round.carriage);
         let source = Source { engine: Arc::clone(self), found, target, is_retry: round.is_retry };
         let mut running = Running::new(source.target.name.clone(), call, slot);
@@ -175,29 +183,19 @@ impl Engine {
         self.calls.begin_below(most).ok_or(Refusal::TooManyCalls(most))
     }
 
-    fn find(&self, target: &Target) -> Result<Found, Refusal> {
-        let name = &*target.name;
-        let found = match target.kind {
-            TargetKind::Tool => self.tool(name).map(Found::Tool),
-            TargetKind::Prompt => self.prompt(name).map(Found::Prompt),
-            TargetKind::Resource => {
-                let candidates = self.resource_candidates(name);
-                (!candidates.is_empty()).then_some(Found::Resource(candidates))
-            }
-        };
-        found.ok_or_else(|| self.unknown(target))
+    /// The items that the target may be: one, or the templates that match a URI.
+    fn find(&self, target: &Target) -> Result<Vec<Candidate>, Refusal> {
+        let registry = self.registry.load();
+        let found = registry.find(target.kind, &target.name);
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let is_named = target.kind != TargetKind::Resource;
+        let similar = is_named.then(|| registry.similar(target.kind, &target.name)).flatten();
+        Err(Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar })
     }
 
-    fn unknown(&self, target: &Target) -> Refusal {
-        let similar = match target.kind {
-            TargetKind::Tool => self.similar_tool(&target.name),
-            TargetKind::Prompt => self.similar_prompt(&target.name),
-            TargetKind::Resource => None,
-        };
-        Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar }
-    }
-
-    fn listen(&self, filter: Filter) -> Result<Started, Refusal> {
+    fn listen(&self, filter: ChangeFilter) -> Result<Started, Refusal> {
         let most = self.options.limits.subscriptions;
         let subscription = self.hub.listen_below(most, filter.clone()).ok_or(Refusal::TooManySubscriptions(most))?;
         Ok(Started::Listening(subscription, filter))
@@ -246,40 +244,12 @@ struct Opened {
     spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
 }
 
-/// The item that is called.
-#[derive(Debug, Clone)]
-enum Found {
-    Tool(Arc<ToolEntry>),
-    Prompt(Arc<PromptEntry>),
-    /// Those whose URI or template matches: the first whose parameters can be read is the one.
-    Resource(Vec<Candidate>),
-}
-
-impl Found {
-    fn makes_rounds_by_hand(&self) -> bool {
-        match self {
-            Self::Tool(entry) => entry.tool.is_by_hand(),
-            Self::Prompt(entry) => entry.prompt.node().by_hand,
-            Self::Resource(candidates) => candidates.iter().any(|candidate| candidate.entry.resource.node().by_hand),
-        }
-    }
-
-    /// Checks the headers that mirror arguments.
-    fn check_headers(&self, headers: &HeaderMap, arguments: Option<&str>) -> Result<(), Refusal> {
-        let Self::Tool(entry) = self else { return Ok(()) };
-        entry
-            .param_headers
-            .iter()
-            .try_for_each(|param| param.check(headers, arguments))
-            .map_err(Refusal::HeaderMismatch)
-    }
-}
-
 /// What a function and its arguments are read from.
 #[derive(Debug, Clone)]
 pub(super) struct Source {
     engine: Arc<Engine>,
-    found: Found,
+    /// The first whose parameters can be read is called.
+    found: Vec<Candidate>,
     target: Target,
     is_retry: bool,
 }
@@ -290,36 +260,27 @@ pub(crate) struct Prepared {
     pub(super) contents: Option<Contents>,
 }
 
-/// What a reply says about the contents of a resource.
-#[derive(Debug)]
-pub(crate) struct Contents {
-    pub(crate) mime_type: Option<&'static str>,
-    pub(crate) hints: CacheHints,
-}
-
 impl Source {
     pub(super) fn read(&self) -> Result<Prepared, Refusal> {
         let (options, Target { kind, name, arguments }) = (&self.engine.options, &self.target);
-        let bad = |bad| Refusal::BadArguments { kind: *kind, bad };
         let arguments = arguments.as_deref().unwrap_or("{}");
-        let ready = match &self.found {
-            Found::Tool(_) if !arguments.starts_with('{') => return Err(Refusal::NotArguments(*kind)),
-            Found::Tool(entry) => entry.tool.reader().read(arguments, options.unknown_arguments).map_err(bad)?,
-            Found::Prompt(entry) => {
-                let read = entry.prompt.reader().read_strings(arguments, options.unknown_arguments);
-                read.ok_or(Refusal::NotArguments(*kind))?.map_err(bad)?
+        for candidate in &self.found {
+            match candidate.read(arguments, options) {
+                Some(Ok(ready)) => {
+                    let mut contents = candidate.entry.contents(options.contents_hints);
+                    if let Some(contents) = contents.as_mut().filter(|_| self.is_retry) {
+                        // They may contain what the user answered: for this caller, and not to be kept.
+                        contents.hints = CacheHints::CONTENTS;
+                    }
+                    return Ok(Prepared { ready, contents });
+                }
+                // A value that does not fit its parameter means that the template does not have this URI.
+                Some(Err(_)) if *kind == TargetKind::Resource => {}
+                Some(Err(bad)) => return Err(Refusal::BadArguments { kind: *kind, bad }),
+                None => return Err(Refusal::NotArguments(*kind)),
             }
-            Found::Resource(candidates) => {
-                let read = candidates.iter().find_map(|candidate| Some((candidate.read()?, &candidate.entry)));
-                let unknown = || Refusal::Unknown { kind: *kind, name: name.clone(), similar: None };
-                let (ready, entry) = read.ok_or_else(unknown)?;
-                // What the user answered may be in the contents: they are for this caller, and for now.
-                let hints = if self.is_retry { CacheHints::CONTENTS } else { entry.hints(options.contents_hints) };
-                let contents = Contents { mime_type: entry.resource.details().mime_type, hints };
-                return Ok(Prepared { ready, contents: Some(contents) });
-            }
-        };
-        Ok(Prepared { ready, contents: None })
+        }
+        Err(Refusal::Unknown { kind: *kind, name: name.clone(), similar: None })
     }
 }
 

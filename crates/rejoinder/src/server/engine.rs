@@ -1,23 +1,20 @@
 use std::{any::TypeId, sync::Arc};
 
+use arc_swap::ArcSwap;
+use serde_json::value::RawValue;
+use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
+
+use super::{
+    Options, ServerHandle, TargetKind,
+    registry::{Entry, List, Page, Registry},
+    subscriptions::{Change, Hub},
+};
 use crate::{
     call::Dependencies,
     graph::{Instance, Resolver, find_below},
     model::{Implementation, ServerCapabilities},
+    rounds::seal::Seal,
 };
-use arc_swap::ArcSwap;
-use serde_json::value::RawValue;
-
-use super::{
-    Options, Page, PromptEntry, ResourceEntry, ToolEntry,
-    calls::Calls,
-    door::Refusal,
-    handle::Cell,
-    hub::{Change, Hub},
-    registry::{Candidate, List, Registry},
-    similar::similar,
-};
-use crate::rounds::seal::Seal;
 
 /// A built server: what all its transports share.
 #[derive(Debug)]
@@ -33,115 +30,143 @@ pub(crate) struct Engine {
     pub(crate) calls: Calls,
     /// The replies of calls in sessions that wait for their client to come back.
     pub(crate) untaken: Calls,
-    /// What cancelled calls have deferred and nobody waits for.
+    /// What cancelled calls have deferred.
     pub(crate) teardown: Calls,
-    /// What makes a `requestState` and reads it again.
+    /// Seals and opens a `requestState`.
     pub(crate) seal: Arc<Seal>,
     pub(super) registry: ArcSwap<Registry>,
     pub(super) dependencies: Arc<Dependencies>,
 }
 
 impl Engine {
-    pub(crate) fn tool(&self, name: &str) -> Option<Arc<ToolEntry>> {
-        self.registry.load().tools.get(name).cloned()
-    }
-
-    pub(crate) fn prompt(&self, name: &str) -> Option<Arc<PromptEntry>> {
-        self.registry.load().prompts.get(name).cloned()
-    }
-
-    /// The tool that was probably meant by a name that no tool has.
-    pub(crate) fn similar_tool(&self, name: &str) -> Option<String> {
-        similar(name, self.registry.load().tools.iter().map(|(name, _)| name)).map(str::to_owned)
-    }
-
-    /// The prompt that was probably meant by a name that no prompt has.
-    pub(crate) fn similar_prompt(&self, name: &str) -> Option<String> {
-        similar(name, self.registry.load().prompts.iter().map(|(name, _)| name)).map(str::to_owned)
-    }
-
-    /// The resources whose URI or template matches.
-    pub(super) fn resource_candidates(&self, uri: &str) -> Vec<Candidate> {
-        self.registry.load().candidates(uri)
-    }
-
-    /// The resource or template that was added under exactly that URI.
-    pub(super) fn resource_named(&self, uri: &str) -> Option<Arc<ResourceEntry>> {
-        self.registry.load().resources.get(uri).cloned()
-    }
-
-    /// A page of a list.
-    pub(super) fn page(&self, list: List, cursor: Option<&str>) -> Result<Page, Refusal> {
-        self.registry.load().page(list, cursor, self.options.page_size).ok_or(Refusal::UnknownCursor)
-    }
-
-    /// The same server with another service in the place of one that was provided; `None` if none of its type was.
-    pub(crate) fn replace<T: ?Sized + Send + Sync + 'static>(&self, service: Arc<T>) -> Option<Arc<Self>> {
-        let is_provided = self.dependencies.contains(TypeId::of::<T>());
-        is_provided.then(|| self.changed(|dependencies| dependencies.insert(service)))
-    }
-
-    /// The same server with a stand-in for a resolver; `None` if nothing that it offers uses that one.
-    pub(crate) fn replace_resolver<R: Resolver>(
-        &self,
-        value: impl Fn() -> R::Output + Send + Sync + 'static,
-    ) -> Option<Arc<Self>> {
-        self.find_resolver(|instance| (instance.type_id)() == TypeId::of::<R>())?;
-        Some(self.changed(|dependencies| dependencies.doubles_mut().insert::<R>(value)))
-    }
-
-    /// The same server with a stand-in for this resolver, which makes what it does.
-    pub(crate) fn replace_instance<T: 'static>(
-        &self,
-        instance: &Instance,
-        value: impl Fn() -> T + Send + Sync + 'static,
+    pub(super) fn new(
+        info: Implementation,
+        instructions: Option<String>,
+        capabilities: ServerCapabilities,
+        options: Options,
+        seal: Arc<Seal>,
+        registry: Arc<Registry>,
+        mut dependencies: Dependencies,
     ) -> Arc<Self> {
-        self.changed(|dependencies| dependencies.doubles_mut().insert_for((instance.type_id)(), value))
+        Arc::new_cyclic(|engine| {
+            dependencies.insert(Arc::new(ServerHandle::new(engine.clone())));
+            Self {
+                info_json: serde_json::value::to_raw_value(&info).expect("plain strings serialise"),
+                info,
+                instructions,
+                capabilities,
+                options,
+                hub: Hub::default(),
+                calls: Calls::default(),
+                untaken: Calls::default(),
+                teardown: Calls::default(),
+                seal,
+                registry: ArcSwap::new(registry),
+                dependencies: Arc::new(dependencies),
+            }
+        })
     }
 
-    /// A resolver of what is offered.
-    pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
-        self.registry.load().edges().find_map(|edges| find_below(edges, &is))
+    /// The item that was added under that name.
+    pub(crate) fn entry(&self, kind: TargetKind, name: &str) -> Option<Arc<Entry>> {
+        self.registry.load().get(kind, name).cloned()
     }
 
-    /// The same server with other dependencies.
-    fn changed(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
-        let mut dependencies = Dependencies::clone(&self.dependencies);
-        change(&mut dependencies);
-        let cell = Arc::new(Cell::default());
-        dependencies.insert(Arc::clone(&cell));
-        let engine = Arc::new(Self {
-            info: self.info.clone(),
-            info_json: self.info_json.clone(),
-            instructions: self.instructions.clone(),
-            capabilities: self.capabilities.clone(),
-            options: self.options.clone(),
-            seal: Arc::clone(&self.seal),
-            hub: Hub::default(),
-            calls: Calls::default(),
-            untaken: Calls::default(),
-            teardown: Calls::default(),
-            registry: ArcSwap::new(self.registry.load_full()),
-            dependencies: Arc::new(dependencies),
-        });
-        cell.fill(&engine);
-        engine
+    /// A page of a list; `None` if there is no such cursor.
+    pub(super) fn page(&self, list: List, cursor: Option<&str>) -> Option<Page> {
+        self.registry.load().page(list, cursor, self.options.page_size)
     }
 
-    /// Replaces what is offered and tells everybody who wants to know, unless `edit` says that nothing has changed.
+    /// Replaces what is offered and notifies everybody who listens, unless `edit` returns `false`.
     pub(super) fn change(&self, change: &Change, mut edit: impl FnMut(&mut Registry) -> bool) {
-        let mut is_other = false;
+        let mut is_changed = false;
         self.registry.rcu(|registry| {
             let mut changed = Registry::clone(registry);
-            is_other = edit(&mut changed);
-            if !is_other {
+            is_changed = edit(&mut changed);
+            if !is_changed {
                 return Arc::clone(registry);
             }
             changed.render(self.options.page_size);
             Arc::new(changed)
         });
-        if is_other {
-            self.hub.tell(change);
+        if is_changed {
+            self.hub.notify(change);
         }
+    }
+
+    /// The same server with another service of a type that was provided; `None` if none was.
+    pub(crate) fn replace<T: ?Sized + Send + Sync + 'static>(&self, service: Arc<T>) -> Option<Arc<Self>> {
+        let is_provided = self.dependencies.contains(TypeId::of::<T>());
+        is_provided.then(|| self.with_dependencies(|dependencies| dependencies.insert(service)))
+    }
+
+    /// The same server with a stand-in for a resolver; `None` if no item uses that one.
+    pub(crate) fn replace_resolver<R: Resolver>(
+        &self,
+        value: impl Fn() -> R::Output + Send + Sync + 'static,
+    ) -> Option<Arc<Self>> {
+        self.find_resolver(|instance| (instance.type_id)() == TypeId::of::<R>())?;
+        Some(self.with_dependencies(|dependencies| dependencies.doubles_mut().insert::<R>(value)))
+    }
+
+    /// The same server with a stand-in for this resolver, which returns a `T`.
+    pub(crate) fn replace_instance<T: 'static>(
+        &self,
+        instance: &Instance,
+        value: impl Fn() -> T + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        self.with_dependencies(|dependencies| dependencies.doubles_mut().insert_for((instance.type_id)(), value))
+    }
+
+    /// A resolver that an item uses.
+    pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
+        self.registry.load().items().find_map(|item| find_below(item.edges(), &is))
+    }
+
+    fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
+        let mut dependencies = Dependencies::clone(&self.dependencies);
+        change(&mut dependencies);
+        Self::new(
+            self.info.clone(),
+            self.instructions.clone(),
+            self.capabilities.clone(),
+            self.options.clone(),
+            Arc::clone(&self.seal),
+            self.registry.load_full(),
+            dependencies,
+        )
+    }
+}
+
+/// How many calls run, and when the last one has ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Calls(TaskTracker);
+
+/// One running call; it ends when this is dropped.
+pub(crate) type RunningCall = TaskTrackerToken;
+
+impl Default for Calls {
+    fn default() -> Self {
+        let tracker = TaskTracker::new();
+        // Closed means that waiting may end; more may begin all the same.
+        tracker.close();
+        Self(tracker)
+    }
+}
+
+impl Calls {
+    pub(crate) fn begin(&self) -> RunningCall {
+        self.0.token()
+    }
+
+    /// Begins one more, unless that many are running.
+    pub(crate) fn begin_below(&self, most: usize) -> Option<RunningCall> {
+        let begun = self.begin();
+        (self.0.len() <= most).then_some(begun)
+    }
+
+    /// Waits until no call is running.
+    pub(crate) async fn idle(&self) {
+        self.0.wait().await;
     }
 }

@@ -1,8 +1,15 @@
 use std::{
     fmt,
-    sync::{Arc, OnceLock, Weak},
+    sync::{Arc, Weak},
 };
 
+use super::{
+    TargetKind,
+    engine::Engine,
+    registry::Item,
+    subscriptions::Change,
+    wiring::{BuildError, Check, hidden},
+};
 use crate::{
     call::Call,
     error::CallError,
@@ -10,16 +17,10 @@ use crate::{
     item::{Prompt, Resource, Tool},
 };
 
-use super::{
-    engine::Engine,
-    hub::Change,
-    registry::Registry,
-    wiring::{BuildError, Check, hidden},
-};
-
 /// Changes what a running server offers.
 ///
-/// Take it as a parameter, or from [`BuiltServer::handle`](super::BuiltServer::handle). Clients that listen are told.
+/// Take it as a parameter, or from [`BuiltServer::handle`](super::BuiltServer::handle). Clients that listen for changes
+/// are notified.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -28,20 +29,17 @@ use super::{
 /// #[tool]
 /// async fn unlock(server: ServerHandle) -> Result<&'static str, CallError> {
 ///     server.add_tools(tools![second_level])?;
-///     Ok("look at the list of tools again")
+///     Ok("list the tools again")
 /// }
 ///
 /// #[tool]
 /// async fn second_level() -> &'static str { "well done" }
 /// ```
+// Weak: a tool that keeps its handle must not keep the server alive.
 #[derive(Debug, Clone)]
-pub struct ServerHandle(Arc<Cell>);
+pub struct ServerHandle(Weak<Engine>);
 
-/// Filled when the server is built. Weak: a tool that keeps its handle must not keep the server alive.
-#[derive(Debug, Default)]
-pub(super) struct Cell(OnceLock<Weak<Engine>>);
-
-/// Why something was not added to a running server.
+/// Why nothing was added to a running server.
 ///
 /// ```
 /// use rejoinder::{AddError, prelude::*};
@@ -62,149 +60,153 @@ pub(super) struct Cell(OnceLock<Weak<Engine>>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddError {
-    /// The server did not offer anything of that kind when it was built.
+    /// The server did not declare this kind of item when it was built.
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
-    /// There are mistakes in what was to be added: all of them, in the words of [`Server::check`](super::Server::check).
-    #[error("nothing was added:{}", Listed(.0))]
+    /// The new items have problems: all of them, as [`Server::check`](super::Server::check) reports them.
+    #[error("nothing was added:{}", Problems(.0))]
     Wiring(#[from] BuildError),
 }
 
-struct Listed<'a>(&'a BuildError);
+struct Problems<'a>(&'a BuildError);
 
-impl fmt::Display for Listed<'_> {
+impl fmt::Display for Problems<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.list(f)
     }
 }
 
-/// What was to be added is of a kind that the server did not offer when it was built, so no client looks for it.
+/// The server did not declare this kind of item when it was built, so clients do not look for it.
+///
+/// ```
+/// use rejoinder::{AddError, prelude::*};
+///
+/// #[tool]
+/// async fn ping() {}
+///
+/// # fn main() -> rejoinder::Result<()> {
+/// let server = Server::new("shop", "1.0.0").build()?;
+/// let error = server.handle().add_tools(tools![ping]).unwrap_err();
+/// assert!(matches!(error, AddError::NotOffered(_)));
+/// assert!(error.to_string().contains("call `Server::tools([])`"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this server declared no {0}; call `Server::{0}([])` before it is built, and {0} can be added later")]
+#[error("the server was built without {0}, so none can be added; call `Server::{0}([])` before `build()`")]
 pub struct NotOffered(&'static str);
 
 impl ServerHandle {
-    pub(super) fn new(cell: Arc<Cell>) -> Self {
-        Self(cell)
+    pub(super) fn new(engine: Weak<Engine>) -> Self {
+        Self(engine)
     }
 
     /// Adds tools, or replaces those of the same name.
     ///
     /// # Errors
     ///
-    /// If the server was built without tools, or is wired wrong for one of these; then none is added.
+    /// If the server was built without tools, or one of these has a problem; then none is added.
     pub fn add_tools(&self, tools: impl IntoIterator<Item = Tool>) -> Result<(), AddError> {
-        let offered = |engine: &Engine| engine.capabilities.tools.is_some();
-        self.add("tools", &Change::Tools, offered, |check| tools.into_iter().for_each(|tool| check.tool(tool)))
+        self.add(TargetKind::Tool, tools.into_iter().map(Item::Tool))
     }
 
-    /// Removes a tool; one that is not there is no error.
+    /// Removes a tool, if there is one of that name.
     pub fn remove_tool(&self, name: &str) {
-        self.remove(&Change::Tools, |registry| registry.tools.remove(name));
+        self.remove(TargetKind::Tool, name);
     }
 
     /// Adds prompts, or replaces those of the same name.
     ///
     /// # Errors
     ///
-    /// If the server was built without prompts, or is wired wrong for one of these; then none is added.
+    /// If the server was built without prompts, or one of these has a problem; then none is added.
     pub fn add_prompts(&self, prompts: impl IntoIterator<Item = Prompt>) -> Result<(), AddError> {
-        let offered = |engine: &Engine| engine.capabilities.prompts.is_some();
-        self.add("prompts", &Change::Prompts, offered, |check| {
-            prompts.into_iter().for_each(|prompt| check.prompt(prompt));
-        })
+        self.add(TargetKind::Prompt, prompts.into_iter().map(Item::Prompt))
     }
 
-    /// Removes a prompt; one that is not there is no error.
+    /// Removes a prompt, if there is one of that name.
     pub fn remove_prompt(&self, name: &str) {
-        self.remove(&Change::Prompts, |registry| registry.prompts.remove(name));
+        self.remove(TargetKind::Prompt, name);
     }
 
-    /// Adds resources and templates, or replaces those at the same URI.
+    /// Adds resources and templates, or replaces those of the same URI.
     ///
     /// # Errors
     ///
-    /// If the server was built without resources, or is wired wrong for one of these; then none is added.
+    /// If the server was built without resources, or one of these has a problem; then none is added.
     pub fn add_resources(&self, resources: impl IntoIterator<Item = Resource>) -> Result<(), AddError> {
-        let offered = |engine: &Engine| engine.capabilities.resources.is_some();
-        self.add("resources", &Change::Resources, offered, |check| {
-            resources.into_iter().for_each(|resource| check.resource(resource));
-        })
+        self.add(TargetKind::Resource, resources.into_iter().map(Item::Resource))
     }
 
-    /// Removes the resource or template at that URI; one that is not there is no error.
+    /// Removes the resource or template of that URI, if there is one.
     pub fn remove_resource(&self, uri: &str) {
-        self.remove(&Change::Resources, |registry| registry.resources.remove(uri));
+        self.remove(TargetKind::Resource, uri);
     }
 
-    /// Tells whoever subscribed to the resource that it has other contents now.
+    /// Notifies the subscribers of a resource that its contents have changed.
     pub fn resource_updated(&self, uri: impl Into<String>) {
         if let Some(engine) = self.engine() {
-            engine.hub.tell(&Change::Updated(uri.into()));
+            engine.hub.notify(&Change::Updated(uri.into()));
         }
     }
 
-    /// Ends every subscription, now and from now on, with a last word to its client.
+    /// Ends every subscription, also those that begin later, and reports it to their clients.
     ///
-    /// Serving over HTTP or stdio does it when the process is told to stop. Where the server is mounted in an
-    /// application of yours, call it when that stops: open subscriptions would keep it waiting.
+    /// A server that is served over HTTP or stdio does this when it shuts down. If you mount the server in an
+    /// application, call it when the application shuts down: open subscriptions would keep it waiting.
     pub fn end_subscriptions(&self) {
         if let Some(engine) = self.engine() {
             engine.hub.close();
         }
     }
 
-    fn engine(&self) -> Option<Arc<Engine>> {
-        self.0.engine()
+    /// The server, unless it is gone.
+    pub(super) fn engine(&self) -> Option<Arc<Engine>> {
+        self.0.upgrade()
     }
 
-    /// Checks what is to be added by itself, and then beside what is there; only all of it together goes onto the server's
-    /// own shelves.
-    fn add(
-        &self,
-        kind: &'static str,
-        change: &Change,
-        offered: impl Fn(&Engine) -> bool,
-        add: impl FnOnce(&mut Check<'_>),
-    ) -> Result<(), AddError> {
+    /// Checks the new items by themselves and then beside those that are there; adds all of them or none.
+    fn add(&self, kind: TargetKind, items: impl Iterator<Item = Item>) -> Result<(), AddError> {
         let Some(engine) = self.engine() else { return Ok(()) };
-        if !offered(&engine) {
-            return Err(NotOffered(kind).into());
+        let declared = &engine.capabilities;
+        let (plural, is_declared) = match kind {
+            TargetKind::Tool => ("tools", declared.tools.is_some()),
+            TargetKind::Prompt => ("prompts", declared.prompts.is_some()),
+            TargetKind::Resource => ("resources", declared.resources.is_some()),
+        };
+        if !is_declared {
+            return Err(NotOffered(plural).into());
         }
         let mut check = Check::new(&engine.dependencies, &engine.options);
-        add(&mut check);
+        items.for_each(|item| check.add(item));
         let added = check.finish()?;
-        let mut mistakes = Vec::new();
-        engine.change(change, |registry| {
-            let is_other = registry.extend(&added);
-            mistakes = added.resources.iter().filter_map(|(uri, _)| hidden(registry, uri)).collect();
-            is_other && mistakes.is_empty()
+        let mut problems = Vec::new();
+        engine.change(&changed(kind), |registry| {
+            let is_changed = registry.extend(&added);
+            problems = added.items().filter_map(|item| hidden(registry, item)).collect();
+            is_changed && problems.is_empty()
         });
-        if mistakes.is_empty() { Ok(()) } else { Err(BuildError(mistakes).into()) }
+        if problems.is_empty() { Ok(()) } else { Err(BuildError(problems).into()) }
     }
 
-    fn remove(&self, change: &Change, remove: impl Fn(&mut Registry) -> bool) {
+    fn remove(&self, kind: TargetKind, name: &str) {
         if let Some(engine) = self.engine() {
-            engine.change(change, remove);
+            engine.change(&changed(kind), |registry| registry.remove(kind, name));
         }
     }
 }
 
-impl Cell {
-    /// The server, unless it is gone.
-    pub(super) fn engine(&self) -> Option<Arc<Engine>> {
-        self.0.get()?.upgrade()
-    }
-
-    pub(super) fn fill(&self, engine: &Arc<Engine>) {
-        // A server is built once, so the cell is empty.
-        let _ = self.0.set(Arc::downgrade(engine));
+fn changed(kind: TargetKind) -> Change {
+    match kind {
+        TargetKind::Tool => Change::Tools,
+        TargetKind::Prompt => Change::Prompts,
+        TargetKind::Resource => Change::Resources,
     }
 }
 
 impl FromCall for ServerHandle {
     fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        let cell = call.dependency::<Cell>();
-        cell.map(Self).ok_or_else(|| CallError::internal("a call without a server has no handle to it"))
+        let handle = call.dependency::<Self>().map(|handle| Self::clone(&handle));
+        handle.ok_or_else(|| CallError::internal("a call without a server has no `ServerHandle`"))
     }
 }

@@ -1,89 +1,210 @@
+//! What a server offers at one moment, by name, with its lists rendered.
+
 use std::sync::Arc;
 
-use crate::{
-    call::{Texts, Unknown},
-    graph::Edge,
-    item::{Prompt, Ready, Resource, Tool},
-    model,
-};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use indexmap::IndexMap;
+use serde::Serialize;
 
 use super::{
-    CacheHints, CacheScope,
-    mcp_header::{ParamHeader, param_headers},
-    page::{Page, Pages},
-    shelf::Shelf,
-    uri_template::UriTemplate,
+    CacheHints, CacheScope, Options, TargetKind,
+    mcp_header::ParamHeader,
+    uri_template::{UriTemplate, Variables},
+};
+use crate::{
+    call::{BadArguments, Texts, Unknown},
+    graph::{Edge, ItemNode},
+    inject::Need,
+    item::{Prompt, Reader, Ready, Resource, Tool},
 };
 
-/// A tool, with what calling it needs to know.
-#[derive(Debug)]
-pub(crate) struct ToolEntry {
-    pub(crate) tool: Tool,
-    pub(crate) param_headers: Vec<ParamHeader>,
+/// A tool, a prompt or a resource.
+#[derive(Debug, Clone)]
+pub(super) enum Item {
+    Tool(Tool),
+    Prompt(Prompt),
+    Resource(Resource),
 }
 
-/// A prompt.
-#[derive(Debug)]
-pub(crate) struct PromptEntry {
-    pub(crate) prompt: Prompt,
-}
-
-/// A resource; with a template, many.
-#[derive(Debug)]
-pub(crate) struct ResourceEntry {
-    pub(crate) resource: Resource,
-    template: Option<UriTemplate>,
-}
-
-/// A URI longer than this is nobody's.
-pub(super) const LONGEST_URI: usize = 8 * 1024;
-
-impl ResourceEntry {
-    /// The variables of the URI, if it is this resource's.
-    fn matches(&self, uri: &str) -> Option<Vec<(&str, String)>> {
-        self.template.as_ref()?.matches(uri)
-    }
-
-    /// For how long the contents may be kept.
-    pub(crate) fn hints(&self, default: CacheHints) -> CacheHints {
-        let details = self.resource.details();
-        let scope = |public| if public { CacheScope::Public } else { CacheScope::Private };
-        CacheHints {
-            ttl_ms: details.ttl_ms.unwrap_or(default.ttl_ms),
-            scope: details.public.map_or(default.scope, scope),
+impl Item {
+    pub(super) fn kind(&self) -> TargetKind {
+        match self {
+            Self::Tool(_) => TargetKind::Tool,
+            Self::Prompt(_) => TargetKind::Prompt,
+            Self::Resource(_) => TargetKind::Resource,
         }
     }
 
-    /// Whether every URI of the other template is one of this one's too, and its values fit here as well as there.
-    fn takes_all_of(&self, other: &Self) -> bool {
-        let (Some(template), Some(others)) = (&self.template, &other.template) else { return false };
-        template.alike(others).is_some_and(|variables| {
-            variables.into_iter().all(|(ours, theirs)| self.resource.takes_all_of(ours, &other.resource, theirs))
-        })
+    /// The name, or the URI or URI template.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Tool(tool) => tool.name(),
+            Self::Prompt(prompt) => prompt.name(),
+            Self::Resource(resource) => resource.uri(),
+        }
     }
 
-    /// Whether the resource is a template of many.
-    pub(super) fn is_template(&self) -> bool {
-        self.template.is_some()
+    pub(super) fn reader(&self) -> &dyn Reader {
+        match self {
+            Self::Tool(tool) => tool.reader(),
+            Self::Prompt(prompt) => prompt.reader(),
+            Self::Resource(resource) => resource.reader(),
+        }
+    }
+
+    /// Its place in the graph; a tool that is made at run time has none.
+    pub(super) fn node(&self) -> Option<&'static ItemNode<'static>> {
+        match self {
+            Self::Tool(tool) => tool.node(),
+            Self::Prompt(prompt) => Some(prompt.node()),
+            Self::Resource(resource) => Some(resource.node()),
+        }
+    }
+
+    /// The resolvers of its parameters.
+    pub(super) fn edges(&self) -> &[Edge] {
+        match self {
+            Self::Tool(tool) => tool.edges(),
+            Self::Prompt(prompt) => prompt.node().edges,
+            Self::Resource(resource) => resource.node().edges,
+        }
+    }
+
+    /// The services that must be provided, by parameter.
+    pub(super) fn needs(&self) -> &[(&'static str, Need)] {
+        match self {
+            Self::Tool(tool) => tool.needs(),
+            Self::Prompt(prompt) => prompt.needs(),
+            Self::Resource(resource) => resource.needs(),
+        }
+    }
+
+    /// The values that the type of an argument allows, if it lists them.
+    pub(super) fn choices(&self, argument: &str) -> Option<&[String]> {
+        match self {
+            Self::Tool(_) => None,
+            Self::Prompt(prompt) => prompt.choices(argument),
+            Self::Resource(resource) => resource.choices(argument),
+        }
+    }
+
+    pub(super) fn is_by_hand(&self) -> bool {
+        match self {
+            Self::Tool(tool) => tool.is_by_hand(),
+            Self::Prompt(prompt) => prompt.node().by_hand,
+            Self::Resource(resource) => resource.node().by_hand,
+        }
     }
 }
 
-/// Everything a server offers at one moment. Changing it makes another one, so a call never sees half a change.
+/// An item, with what calling it needs.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(super) item: Item,
+    /// The arguments of a tool that a header mirrors.
+    pub(crate) param_headers: Vec<ParamHeader>,
+    /// For a resource that is a template.
+    pub(super) template: Option<UriTemplate>,
+}
+
+/// No resource has a longer URI.
+pub(super) const LONGEST_URI: usize = 8 * 1024;
+
+impl Entry {
+    pub(crate) fn reader(&self) -> &dyn Reader {
+        self.item.reader()
+    }
+
+    fn list(&self) -> List {
+        match self.item {
+            Item::Tool(_) => List::Tools,
+            Item::Prompt(_) => List::Prompts,
+            Item::Resource(_) if self.template.is_some() => List::Templates,
+            Item::Resource(_) => List::Resources,
+        }
+    }
+
+    /// How a list shows it, as JSON.
+    fn listed(&self) -> String {
+        match &self.item {
+            Item::Tool(tool) => json(tool.record()),
+            Item::Prompt(prompt) => json(prompt.record()),
+            Item::Resource(resource) if self.template.is_some() => json(&resource.template_record()),
+            Item::Resource(resource) => json(&resource.record()),
+        }
+    }
+
+    /// What a reply says about the contents, if it is a resource.
+    pub(super) fn contents(&self, default: CacheHints) -> Option<Contents> {
+        let Item::Resource(resource) = &self.item else { return None };
+        let details = resource.details();
+        let scope = |public| if public { CacheScope::Public } else { CacheScope::Private };
+        let hints = CacheHints {
+            ttl_ms: details.ttl_ms.unwrap_or(default.ttl_ms),
+            scope: details.public.map_or(default.scope, scope),
+        };
+        Some(Contents { mime_type: details.mime_type, hints })
+    }
+
+    /// Whether every URI that matches the other template matches this one too, and its values fit here as well as there.
+    fn takes_all_of(&self, other: &Self) -> bool {
+        let (Item::Resource(ours), Item::Resource(theirs)) = (&self.item, &other.item) else { return false };
+        let (Some(template), Some(others)) = (&self.template, &other.template) else { return false };
+        let same_places = template.alike(others);
+        same_places
+            .is_some_and(|variables| variables.into_iter().all(|(our, their)| ours.takes_all_of(our, theirs, their)))
+    }
+}
+
+/// What a reply says about the contents of a resource.
+#[derive(Debug)]
+pub(crate) struct Contents {
+    pub(crate) mime_type: Option<&'static str>,
+    pub(crate) hints: CacheHints,
+}
+
+/// An item that a name or URI may mean.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) entry: Arc<Entry>,
+    /// The values of the template's variables.
+    variables: Variables,
+}
+
+impl Candidate {
+    /// Reads the arguments; `None` if they are not of the form that the item takes.
+    pub(super) fn read(&self, arguments: &str, options: &Options) -> Option<Result<Ready, BadArguments>> {
+        let reader = self.entry.item.reader();
+        match self.entry.item.kind() {
+            TargetKind::Tool => arguments.starts_with('{').then(|| reader.read(arguments, options.unknown_arguments)),
+            TargetKind::Prompt => reader.read_strings(arguments, options.unknown_arguments),
+            TargetKind::Resource => {
+                let texts: Texts<'_> = self.variables.iter().map(|(name, value)| (&**name, &**value)).collect();
+                Some(reader.read_texts(&texts, Unknown::Refused))
+            }
+        }
+    }
+}
+
+/// Items in the order in which they were added.
+type Shelf = IndexMap<String, Arc<Entry>>;
+
+/// Everything that a server offers. A change makes another one, so a call never sees half a change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registry {
-    pub(super) tools: Shelf<ToolEntry>,
-    pub(super) prompts: Shelf<PromptEntry>,
-    pub(super) resources: Shelf<ResourceEntry>,
-    lists: Lists,
+    tools: Shelf,
+    prompts: Shelf,
+    resources: Shelf,
+    /// The pages of each [`List`].
+    lists: [Vec<(Cursor, Page)>; 4],
 }
 
-#[derive(Debug, Clone, Default)]
-struct Lists {
-    tools: Pages,
-    prompts: Pages,
-    resources: Pages,
-    templates: Pages,
-}
+/// The name of the item before a page, in base64; empty before the first.
+type Cursor = String;
+
+/// The members of a list's result that both eras share, as JSON without braces: the items and the cursor.
+pub(crate) type Page = Bytes;
 
 /// One of the four lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,160 +215,197 @@ pub(crate) enum List {
     Templates,
 }
 
+impl List {
+    const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
+
+    /// The member of the result that holds the items.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+        }
+    }
+}
+
 impl Registry {
-    /// The resolvers that each of them needs.
-    pub(super) fn edges(&self) -> impl Iterator<Item = &[Edge]> {
-        let tools = self.tools.iter().map(|(_, entry)| entry.tool.edges());
-        let prompts = self.prompts.iter().map(|(_, entry)| entry.prompt.node().edges);
-        let resources = self.resources.iter().map(|(_, entry)| entry.resource.node().edges);
-        tools.chain(prompts).chain(resources)
+    fn shelf(&self, kind: TargetKind) -> &Shelf {
+        match kind {
+            TargetKind::Tool => &self.tools,
+            TargetKind::Prompt => &self.prompts,
+            TargetKind::Resource => &self.resources,
+        }
     }
 
-    /// Adds a tool. The mistakes in it are the caller's to report.
-    pub(super) fn add_tool(&mut self, tool: Tool, mistakes: &mut Vec<String>) {
-        let param_headers = param_headers(&tool.record().input_schema, mistakes);
-        let name = tool.name().into();
-        self.tools.insert(name, ToolEntry { tool, param_headers });
+    fn shelf_mut(&mut self, kind: TargetKind) -> &mut Shelf {
+        match kind {
+            TargetKind::Tool => &mut self.tools,
+            TargetKind::Prompt => &mut self.prompts,
+            TargetKind::Resource => &mut self.resources,
+        }
     }
 
-    pub(super) fn add_prompt(&mut self, prompt: Prompt) {
-        self.prompts.insert(prompt.name().into(), PromptEntry { prompt });
+    /// All items.
+    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+        let shelves = [&self.tools, &self.prompts, &self.resources];
+        shelves.into_iter().flat_map(IndexMap::values).map(|entry| &entry.item)
     }
 
-    pub(super) fn add_resource(&mut self, resource: Resource, mistakes: &mut Vec<String>) {
-        let uri = resource.uri().to_owned();
-        let template = if uri.contains(['{', '}']) {
-            match UriTemplate::parse(&uri) {
-                Ok(template) => Some(template),
-                Err(mistake) => return mistakes.push(mistake),
-            }
-        } else {
-            None
-        };
-        check_arguments(&resource, template.as_ref(), mistakes);
-        self.resources.insert(uri.into(), ResourceEntry { resource, template });
+    /// Adds an item; one of the same name is replaced where it is.
+    pub(super) fn add(&mut self, entry: Arc<Entry>) {
+        self.shelf_mut(entry.item.kind()).insert(entry.item.name().to_owned(), entry);
+    }
+
+    /// Removes an item; `false` if there is none of that name.
+    pub(super) fn remove(&mut self, kind: TargetKind, name: &str) -> bool {
+        self.shelf_mut(kind).shift_remove(name).is_some()
     }
 
     /// Adds everything that another one has; `false` if it has nothing.
     pub(super) fn extend(&mut self, other: &Self) -> bool {
-        self.tools.extend(&other.tools);
-        self.prompts.extend(&other.prompts);
-        self.resources.extend(&other.resources);
-        other.tools.iter().len() + other.prompts.iter().len() + other.resources.iter().len() > 0
+        let shelves = [&other.tools, &other.prompts, &other.resources];
+        shelves.iter().flat_map(|shelf| shelf.values()).for_each(|entry| self.add(Arc::clone(entry)));
+        shelves.iter().any(|shelf| !shelf.is_empty())
     }
 
-    /// Two templates, one of which is that one, where the first leaves nothing to the second: the second, and the first.
+    /// The item that was added under that name; for a resource, its URI or URI template.
+    pub(super) fn get(&self, kind: TargetKind, name: &str) -> Option<&Arc<Entry>> {
+        self.shelf(kind).get(name)
+    }
+
+    /// The items that a name or URI may mean. A resource wins over templates, which come in the order of adding.
+    pub(super) fn find(&self, kind: TargetKind, name: &str) -> Vec<Candidate> {
+        if name.len() > LONGEST_URI {
+            return Vec::new();
+        }
+        if let Some(entry) = self.get(kind, name).filter(|entry| entry.template.is_none()) {
+            return vec![Candidate { entry: Arc::clone(entry), variables: Vec::new() }];
+        }
+        let matching = self.shelf(kind).values().filter_map(|entry| {
+            let variables = entry.template.as_ref()?.matches(name)?;
+            Some(Candidate { entry: Arc::clone(entry), variables })
+        });
+        matching.collect()
+    }
+
+    /// The name nearest to one that does not exist.
+    pub(super) fn similar(&self, kind: TargetKind, name: &str) -> Option<String> {
+        similar(name, self.shelf(kind).keys().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// Two templates, of which one has that URI and the second can never match: the second, and the first.
     pub(super) fn hidden(&self, uri: &str) -> Option<(&str, &str)> {
-        let entry = self.resources.get(uri).filter(|entry| entry.is_template())?;
-        let mut is_before = true;
-        self.resources.iter().find_map(|(other_uri, other)| {
-            if other_uri == uri {
-                is_before = false;
-                return None;
-            }
-            if is_before {
-                other.takes_all_of(entry).then_some((entry.resource.uri(), other_uri))
-            } else {
-                entry.takes_all_of(other).then_some((other_uri, entry.resource.uri()))
-            }
+        let (at, uri, entry) = self.resources.get_full(uri)?;
+        self.resources.iter().enumerate().find_map(|(other_at, (other_uri, other))| match other_at.cmp(&at) {
+            std::cmp::Ordering::Less => other.takes_all_of(entry).then_some((&**uri, &**other_uri)),
+            std::cmp::Ordering::Equal => None,
+            std::cmp::Ordering::Greater => entry.takes_all_of(other).then_some((&**other_uri, &**uri)),
         })
+    }
+
+    /// The entries of a list after the one of that name, or all of them.
+    fn listed<'a>(&'a self, list: List, after: Option<&str>) -> impl Iterator<Item = (&'a str, &'a Entry)> {
+        let shelf = match list {
+            List::Tools => &self.tools,
+            List::Prompts => &self.prompts,
+            List::Resources | List::Templates => &self.resources,
+        };
+        let start = after.and_then(|after| shelf.get_index_of(after)).map_or(0, |at| at + 1);
+        let entries = shelf.iter().skip(start).map(|(name, entry)| (name.as_str(), &**entry));
+        entries.filter(move |(_, entry)| entry.list() == list)
     }
 
     /// Renders the lists: once for each change, not once for each request.
     pub(super) fn render(&mut self, page_size: usize) {
-        self.lists = Lists {
-            tools: Pages::render("tools", self.tool_items(), page_size),
-            prompts: Pages::render("prompts", self.prompt_items(), page_size),
-            resources: Pages::render("resources", self.static_resources(), page_size),
-            templates: Pages::render("resourceTemplates", self.templates(), page_size),
-        };
+        self.lists = List::ALL.map(|list| pages(list, self.listed(list, None), page_size));
     }
 
-    /// A page of a list: one of those that are kept, or else one that is made.
+    /// A page of a list; `None` if there is no such cursor.
+    ///
+    /// A cursor names an item, so it stays valid while other items are added and removed; then its page is made.
     pub(super) fn page(&self, list: List, cursor: Option<&str>, page_size: usize) -> Option<Page> {
-        let kept = match list {
-            List::Tools => &self.lists.tools,
-            List::Prompts => &self.lists.prompts,
-            List::Resources => &self.lists.resources,
-            List::Templates => &self.lists.templates,
-        };
-        if let Some(page) = kept.get(cursor) {
-            return Some(page);
+        let kept = |start: &str| self.lists[list as usize].iter().find(|(cursor, _)| cursor == start);
+        let Some(cursor) = cursor else { return kept("").map(|(_, page)| page.clone()) };
+        if let Some((_, page)) = kept(cursor).filter(|_| !cursor.is_empty()) {
+            return Some(page.clone());
         }
-        let cursor = cursor?;
-        match list {
-            List::Tools => Pages::render_after("tools", self.tool_items(), cursor, page_size),
-            List::Prompts => Pages::render_after("prompts", self.prompt_items(), cursor, page_size),
-            List::Resources => Pages::render_after("resources", self.static_resources(), cursor, page_size),
-            List::Templates => Pages::render_after("resourceTemplates", self.templates(), cursor, page_size),
-        }
-    }
-
-    fn tool_items(&self) -> impl Iterator<Item = (&str, &model::Tool)> {
-        self.tools.iter().map(|(name, entry)| (name, entry.tool.record()))
-    }
-
-    fn prompt_items(&self) -> impl Iterator<Item = (&str, &model::Prompt)> {
-        self.prompts.iter().map(|(name, entry)| (name, entry.prompt.record()))
-    }
-
-    fn static_resources(&self) -> Vec<(&str, model::Resource)> {
-        let entries = self.resources.iter().filter(|(_, entry)| !entry.is_template());
-        entries.map(|(uri, entry)| (uri, entry.resource.record())).collect()
-    }
-
-    fn templates(&self) -> Vec<(&str, model::ResourceTemplate)> {
-        let entries = self.resources.iter().filter(|(_, entry)| entry.is_template());
-        entries.map(|(uri, entry)| (uri, entry.resource.template_record())).collect()
-    }
-
-    /// The resources whose URI or template matches: a resource wins over a template; templates in the order of adding.
-    pub(super) fn candidates(&self, uri: &str) -> Vec<Candidate> {
-        if uri.len() > LONGEST_URI {
-            return Vec::new();
-        }
-        if let Some(entry) = self.resources.get(uri).filter(|entry| !entry.is_template()) {
-            return vec![Candidate { entry: Arc::clone(entry), values: Vec::new() }];
-        }
-        let matching = self.resources.iter().filter_map(|(_, entry)| {
-            let values = entry.matches(uri)?.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-            Some(Candidate { entry: Arc::clone(entry), values })
-        });
-        matching.collect()
+        let after = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+        self.listed(list, None).find(|(name, _)| *name == after)?;
+        let rest = self.listed(list, Some(&after)).take(page_size.max(1) + 1);
+        pages(list, rest, page_size).into_iter().next().map(|(_, page)| page)
     }
 }
 
-/// A resource whose URI or template matches.
-#[derive(Debug, Clone)]
-pub(super) struct Candidate {
-    pub(super) entry: Arc<ResourceEntry>,
-    /// The values of the template's variables.
-    values: Vec<(String, String)>,
-}
-
-impl Candidate {
-    /// Reads the values. One that does not fit its parameter's type means that the template does not have this URI.
-    pub(super) fn read(&self) -> Option<Ready> {
-        let texts: Texts<'_> = self.values.iter().map(|(name, value)| (&**name, &**value)).collect();
-        self.entry.resource.reader().read_texts(&texts, Unknown::Refused).ok()
-    }
-}
-
-/// Each argument of a resource's function must be a variable of its template, and the other way round.
-fn check_arguments(resource: &Resource, template: Option<&UriTemplate>, mistakes: &mut Vec<String>) {
-    let variables: Vec<&str> = template.map(|template| template.variables().collect()).unwrap_or_default();
-    for (name, required) in resource.arguments() {
-        if !variables.contains(&name.as_str()) {
-            mistakes.push(format!("its function takes `{name}`, which is no variable of the URI"));
-        } else if *required && template.is_some_and(|template| template.is_optional(name)) {
-            mistakes.push(format!(
-                "`{name}` may be absent from the URI, so its parameter must be an `Option` or have a default"
-            ));
+/// The pages of a list, each under the cursor that leads to it.
+fn pages<'a>(list: List, entries: impl Iterator<Item = (&'a str, &'a Entry)>, size: usize) -> Vec<(Cursor, Page)> {
+    let entries: Vec<_> = entries.collect();
+    let mut chunks = entries.chunks(size.max(1)).peekable();
+    let (mut pages, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let chunk = chunks.next().unwrap_or_default();
+        let items = chunk.iter().map(|(_, entry)| entry.listed()).collect::<Vec<_>>().join(",");
+        let items = format!("\"{}\":[{items}]", list.field());
+        match (chunks.peek(), chunk.last()) {
+            (Some(_), Some((last, _))) => {
+                let next = URL_SAFE_NO_PAD.encode(last);
+                pages.push((cursor, format!("{items},\"nextCursor\":\"{next}\"").into()));
+                cursor = next;
+            }
+            _ => {
+                pages.push((cursor, items.into()));
+                return pages;
+            }
         }
     }
-    for variable in variables {
-        if !resource.arguments().iter().any(|(name, _)| name == variable) {
-            mistakes.push(format!("the URI's variable `{variable}` is no parameter of its function"));
+}
+
+fn json(record: &impl Serialize) -> String {
+    serde_json::to_string(record).expect("records have string keys and serialise")
+}
+
+/// The one of `known` that is nearest to `name`, unless all are far off. Names come from the client, so the work is limited.
+fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST_NAME: usize = 128;
+    const MOST_COMPARED: usize = 1000;
+    let length = name.chars().count();
+    if name.len() > LONGEST_NAME {
+        return None;
+    }
+    // A quarter of it may be wrong, but at most three characters and never all of it.
+    let most = (1 + length / 4).min(3).min(length.checked_sub(1)?);
+    let near = known.take(MOST_COMPARED).filter(|known| known.len().abs_diff(name.len()) <= 4 * most);
+    let distances = near.map(|known| (strsim::levenshtein(name, known), known));
+    distances.filter(|(distance, _)| *distance <= most).min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_found_unless_all_are_far_off() {
+        let known = ["add", "delete_folder", "delete_file", "x"];
+        for (name, found) in [
+            ("ad", Some("add")),
+            ("Add", Some("add")),
+            ("delete_foldr", Some("delete_folder")),
+            ("delete-file", Some("delete_file")),
+            ("delete_everything", None),
+            ("y", None),
+            ("", None),
+            ("subtract", None),
+        ] {
+            assert_eq!(similar(name, known.into_iter()), found, "{name}");
         }
+    }
+
+    #[test]
+    fn there_is_a_limit_to_what_is_compared() {
+        let long = "x".repeat(128);
+        assert_eq!(similar(&long, [&*format!("{long}y")].into_iter()), Some(&*format!("{long}y")));
+        assert_eq!(similar(&format!("{long}x"), [&*long].into_iter()), None);
+        let far = std::iter::repeat_n("other", 1000).chain(["add"]);
+        assert_eq!(similar("ad", far), None);
     }
 }

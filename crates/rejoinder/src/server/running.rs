@@ -10,9 +10,8 @@ use std::{
 use tokio::runtime::Handle;
 
 use super::{
-    calls::RunningCall,
-    door::{Contents, Prepared, Refusal, Source},
-    handle::Cell,
+    Contents, RunningCall, ServerHandle,
+    door::{Prepared, Refusal, Source},
 };
 use crate::{
     BoxFuture,
@@ -275,7 +274,7 @@ impl Drop for Running {
             return tracing::error!("deferred functions cannot run: the call was dropped outside a tokio runtime");
         };
         // A server that stops waits for it.
-        let counted = self.call.dependency::<Cell>().and_then(|cell| Some(cell.engine()?.teardown.begin()));
+        let counted = self.call.dependency::<ServerHandle>().and_then(|server| Some(server.engine()?.teardown.begin()));
         runtime.spawn(async move {
             teardown.await;
             drop(counted);

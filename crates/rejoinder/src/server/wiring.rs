@@ -1,28 +1,60 @@
+//! The checks that a server passes when it is built, and when items are added to it.
+
 use std::{fmt, sync::Arc};
 
+use super::{
+    Options, TargetKind,
+    mcp_header::param_headers,
+    registry::{Entry, Item, Registry},
+    uri_template::UriTemplate,
+};
 use crate::{
     call::{Dependencies, Unknown},
-    graph::{Edge, bad_forms},
-    inject::Need,
-    item::{Prompt, Resource, Tool},
+    graph::bad_forms,
+    item::{Resource, Tool},
 };
 
-use super::{Options, registry::Registry};
-
-/// One mistake in how a server is put together.
+/// One problem that keeps a server from being built.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[tool(name = "two words")]
+/// async fn greet() {}
+///
+/// let error = Server::new("greeter", "1.0.0").tools(tools![greet]).check().unwrap_err();
+/// assert_eq!(error.0[0].subject, "tool `two words`");
+/// assert_eq!(error.0[0].message, "a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildProblem {
-    /// What it is about: ``tool `add` ``.
-    pub of: String,
+    /// What has the problem: ``tool `add` ``.
+    pub subject: String,
     /// What is wrong, and what to do.
-    pub mistake: String,
+    pub message: String,
 }
 
-/// Every mistake in how a server is put together.
+/// Every problem that keeps a server from being built.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// struct Database;
+///
+/// #[tool]
+/// async fn count(database: Dep<Database>) -> u64 { 0 }
+///
+/// #[tool(name = "")]
+/// async fn unnamed() {}
+///
+/// let error = Server::new("shop", "1.0.0").tools(tools![count, unnamed]).build().unwrap_err();
+/// assert_eq!(error.0.len(), 2);
+/// println!("{error}"); // each on its own line
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct BuildError(pub Vec<BuildProblem>);
 
-/// The sentences too: `unwrap()` shows this, in a test above all.
+/// The same text as `Display`, because `unwrap()` shows this.
 impl fmt::Debug for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -37,122 +69,143 @@ impl fmt::Display for BuildError {
 }
 
 impl BuildError {
-    /// Each mistake on a line of its own.
+    /// Writes each problem on its own line.
     pub(super) fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|BuildProblem { of, mistake }| write!(f, "\n  {of}: {mistake}"))
+        self.0.iter().try_for_each(|BuildProblem { subject, message }| write!(f, "\n  {subject}: {message}"))
     }
 }
 
 impl std::error::Error for BuildError {}
 
-/// Puts items on shelves and collects the mistakes in them.
+/// Collects items and their problems.
 pub(super) struct Check<'a> {
     dependencies: &'a Dependencies,
     unknown_arguments: Unknown,
-    pub(super) registry: Registry,
-    found: Vec<BuildProblem>,
+    registry: Registry,
+    problems: Vec<BuildProblem>,
 }
 
 impl<'a> Check<'a> {
-    /// Nothing is on the shelves yet.
     pub(super) fn new(dependencies: &'a Dependencies, options: &Options) -> Self {
         let unknown_arguments = options.unknown_arguments;
-        Self { dependencies, unknown_arguments, registry: Registry::default(), found: Vec::new() }
+        Self { dependencies, unknown_arguments, registry: Registry::default(), problems: Vec::new() }
     }
 
-    pub(super) fn tool(&mut self, mut tool: Tool) {
-        let of = format!("tool `{}`", tool.name());
-        self.name(&of, tool.name());
-        self.needs(&of, tool.needs());
-        self.forms(&of, tool.edges());
-        tool.mistakes().into_iter().for_each(|mistake| self.report(&of, mistake));
-        if self.registry.tools.get(tool.name()).is_some() {
-            self.report(&of, "there are two of this name; give one of them another with `#[tool(name = \"..\")]`, or use `Server::nest`");
+    pub(super) fn add(&mut self, mut item: Item) {
+        let subject = subject(&item);
+        let mut messages = Vec::new();
+        if item.kind() != TargetKind::Resource {
+            check_name(item.name(), &mut messages);
         }
-        if self.unknown_arguments == Unknown::Ignored {
-            open_schema(&mut tool);
+        self.needs(&item, &mut messages);
+        messages.extend(bad_forms(item.edges()));
+        if self.registry.get(item.kind(), item.name()).is_some() {
+            messages.push(match item.kind() {
+                TargetKind::Tool => {
+                    "another tool has the same name; rename one with `#[tool(name = \"..\")]`, or use `Server::nest`"
+                        .into()
+                }
+                TargetKind::Prompt => {
+                    "another prompt has the same name; rename one with `#[prompt(name = \"..\")]`".into()
+                }
+                TargetKind::Resource => "another resource has the same URI; change one of them".into(),
+            });
         }
-        let mut mistakes = Vec::new();
-        self.registry.add_tool(tool, &mut mistakes);
-        mistakes.into_iter().for_each(|mistake| self.report(&of, mistake));
-    }
-
-    pub(super) fn prompt(&mut self, prompt: Prompt) {
-        let of = format!("prompt `{}`", prompt.name());
-        self.name(&of, prompt.name());
-        self.needs(&of, prompt.needs());
-        self.forms(&of, prompt.node().edges);
-        if self.registry.prompts.get(prompt.name()).is_some() {
-            self.report(&of, "there are two of this name; give one of them another with `#[prompt(name = \"..\")]`");
-        }
-        self.registry.add_prompt(prompt);
-    }
-
-    pub(super) fn resource(&mut self, resource: Resource) {
-        let of = format!("resource `{}`", resource.uri());
-        self.needs(&of, resource.needs());
-        self.forms(&of, resource.node().edges);
-        if !resource.uri().contains(':') {
-            self.report(&of, "a URI begins with a scheme, such as `files://`");
-        }
-        if self.registry.resources.get(resource.uri()).is_some() {
-            self.report(&of, "there are two at this URI; give one of them another");
-        }
-        let (mut mistakes, uri) = (Vec::new(), resource.uri().to_owned());
-        self.registry.add_resource(resource, &mut mistakes);
-        mistakes.into_iter().for_each(|mistake| self.report(&of, mistake));
-        self.found.extend(hidden(&self.registry, &uri));
-    }
-
-    pub(super) fn report(&mut self, of: &str, mistake: impl Into<String>) {
-        self.found.push(BuildProblem { of: of.to_owned(), mistake: mistake.into() });
-    }
-
-    /// The shelves, unless there is a mistake in what is on them.
-    pub(super) fn finish(self) -> Result<Registry, BuildError> {
-        if self.found.is_empty() { Ok(self.registry) } else { Err(BuildError(self.found)) }
-    }
-
-    fn needs(&mut self, of: &str, needs: &[(&'static str, Need)]) {
-        for (parameter, need) in needs {
-            if self.dependencies.contains(need.id) {
-                continue;
+        let (mut headers, mut template) = (Vec::new(), None);
+        match &mut item {
+            Item::Tool(tool) => {
+                messages.extend(tool.mistakes());
+                if self.unknown_arguments == Unknown::Ignored {
+                    open_schema(tool);
+                }
+                headers = param_headers(&tool.record().input_schema, &mut messages);
             }
-            let whose = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
+            Item::Prompt(_) => {}
+            Item::Resource(resource) => template = check_uri(resource, &mut messages),
+        }
+        self.problems.extend(messages.into_iter().map(|message| BuildProblem { subject: subject.clone(), message }));
+        let entry = Arc::new(Entry { item, param_headers: headers, template });
+        self.registry.add(Arc::clone(&entry));
+        self.problems.extend(hidden(&self.registry, &entry.item));
+    }
+
+    pub(super) fn report(&mut self, subject: &str, message: impl Into<String>) {
+        self.problems.push(BuildProblem { subject: subject.to_owned(), message: message.into() });
+    }
+
+    /// The items, unless there is a problem.
+    pub(super) fn finish(self) -> Result<Registry, BuildError> {
+        if self.problems.is_empty() { Ok(self.registry) } else { Err(BuildError(self.problems)) }
+    }
+
+    /// Checks that every service that a parameter needs was provided.
+    fn needs(&self, item: &Item, messages: &mut Vec<String>) {
+        for (parameter, need) in item.needs().iter().filter(|(_, need)| !self.dependencies.contains(need.id)) {
+            let owner = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
             let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
-                "an `Arc` of one was provided, so use `.provide_arc(..)`".to_owned()
+                "an `Arc` of it was provided with `.provide(..)`; use `.provide_arc(..)`".to_owned()
             } else if name.starts_with("dyn ") {
                 format!("provide an `Arc<{name}>` with `.provide_arc(..)`")
             } else {
                 "provide one with `.provide(..)`".to_owned()
             };
-            self.report(of, format!("parameter `{parameter}`{whose} needs a `{name}`: {remedy}"));
-        }
-    }
-
-    fn forms(&mut self, of: &str, edges: &[Edge]) {
-        bad_forms(edges).into_iter().for_each(|mistake| self.report(of, mistake));
-    }
-
-    fn name(&mut self, of: &str, name: &str) {
-        let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
-            self.report(of, "a name has 1 to 128 letters, digits, `_`, `-` or `.`");
+            messages.push(format!("parameter `{parameter}`{owner} needs a `{name}`: {remedy}"));
         }
     }
 }
 
-/// The mistake that a template has the URIs of another, which gets them all, be it the one at this URI that is hidden or the one that hides it.
-pub(super) fn hidden(registry: &Registry, uri: &str) -> Option<BuildProblem> {
-    let (second, first) = registry.hidden(uri)?;
+fn subject(item: &Item) -> String {
+    format!("{} `{}`", item.kind().noun(), item.name())
+}
+
+fn check_name(name: &str, messages: &mut Vec<String>) {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
+        messages.push("a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`".to_owned());
+    }
+}
+
+/// The template of a resource, if its URI is one. The arguments of the function must be the variables of the template.
+fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTemplate> {
+    let uri = resource.uri();
+    if !uri.contains(':') {
+        messages.push("a URI must begin with a scheme, such as `files://`".to_owned());
+    }
+    let parsed = uri.contains(['{', '}']).then(|| UriTemplate::parse(uri)).transpose();
+    let template = parsed.map_err(|message| messages.push(message)).ok()?;
+    let variables: Vec<&str> = template.iter().flat_map(UriTemplate::variables).collect();
+    for (name, required) in resource.arguments() {
+        if !variables.contains(&name.as_str()) {
+            messages.push(format!("parameter `{name}` is not a variable of the URI; add `{{{name}}}` to the URI"));
+        } else if *required && template.as_ref().is_some_and(|template| template.is_optional(name)) {
+            messages.push(format!(
+                "`{name}` may be absent from the URI; make its parameter an `Option` or give it a default"
+            ));
+        }
+    }
+    for variable in variables {
+        if !resource.arguments().iter().any(|(name, _)| name == variable) {
+            messages
+                .push(format!("the URI has a variable `{variable}`, but the function has no such parameter; add it"));
+        }
+    }
+    template
+}
+
+/// The problem that one of two templates can never match, if one of the two is this item.
+pub(super) fn hidden(registry: &Registry, item: &Item) -> Option<BuildProblem> {
+    let Item::Resource(resource) = item else { return None };
+    let (second, first) = registry.hidden(resource.uri())?;
     Some(BuildProblem {
-        of: format!("resource `{second}`"),
-        mistake: format!("there are two for the same URIs, and `{first}` gets them all; give one of them others"),
+        subject: format!("resource `{second}`"),
+        message: format!(
+            "it can never match: every URI it matches is matched by `{first}`, which was added first; change one of the two"
+        ),
     })
 }
 
-/// Takes back that a tool's schema refuses what it does not name, if that is what it says.
+/// Removes `additionalProperties: false` from the schema of a tool.
 fn open_schema(tool: &mut Tool) {
     const FIELD: &str = "additionalProperties";
     let schema = &mut tool.record_mut().input_schema;

@@ -7,7 +7,7 @@ use http_body_util::Full;
 use serde_json::{Map, Value, json};
 
 use super::Client;
-use crate::protocol::MODERN;
+use crate::{protocol::MODERN, server::TargetKind};
 
 impl Client {
     pub(super) fn stateless_request(&self, method: &str, mut params: Value) -> Request<Full<Bytes>> {
@@ -60,7 +60,7 @@ impl Client {
                 headers.insert(header, header_value(value));
             }
         }
-        let tool = name.filter(|_| method == "tools/call").and_then(|name| self.server.0.tool(name));
+        let tool = name.filter(|_| method == "tools/call").and_then(|name| self.server.0.entry(TargetKind::Tool, name));
         for param in tool.iter().flat_map(|tool| &tool.param_headers) {
             let argument = param.path.iter().try_fold(&params["arguments"], |value, key| value.get(key));
             let text = match argument {

@@ -80,7 +80,7 @@ async fn a_kind_that_was_not_declared_cannot_be_added() {
     assert!(matches!(error, AddError::NotOffered(NotOffered { .. })));
     assert_eq!(
         error.to_string(),
-        "this server declared no prompts; call `Server::prompts([])` before it is built, and prompts can be added later"
+        "the server was built without prompts, so none can be added; call `Server::prompts([])` before `build()`"
     );
     assert!(server.handle().add_tools(tools![late]).is_ok());
 }

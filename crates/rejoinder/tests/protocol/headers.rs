@@ -222,7 +222,7 @@ fn mistakes(properties: Value) -> Vec<String> {
     let schema = json!({ "type": "object", "properties": properties });
     let record = model::Tool::new("t", "", schema.as_object().unwrap().clone());
     let checked = Server::new("s", "1").tools([Tool::dynamic(record, |_, _| async {})]).check();
-    checked.err().map(|errors| errors.0.into_iter().map(|error| error.mistake).collect()).unwrap_or_default()
+    checked.err().map(|errors| errors.0.into_iter().map(|error| error.message).collect()).unwrap_or_default()
 }
 
 #[tokio::test]

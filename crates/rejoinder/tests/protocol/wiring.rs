@@ -92,22 +92,22 @@ fn all_mistakes_are_listed_at_once() {
     the server cannot be built:
       tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
       tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
-      tool `report`: there are two of this name; give one of them another with `#[tool(name = "..")]`, or use `Server::nest`
-      tool ``: a name has 1 to 128 letters, digits, `_`, `-` or `.`
-      tool `two words`: a name has 1 to 128 letters, digits, `_`, `-` or `.`
+      tool `report`: another tool has the same name; rename one with `#[tool(name = "..")]`, or use `Server::nest`
+      tool ``: a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`
+      tool `two words`: a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`
       tool `headers`: `x-mcp-header` of `c` is "c d": it must be a header token such as `Region`
       tool `headers`: the header `mcp-param-a` is used for two arguments
       prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
       prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
-      prompt `draft`: there are two of this name; give one of them another with `#[prompt(name = "..")]`
-      resource `row://{id}{?page}`: there are two at this URI; give one of them another
-      resource `no-scheme`: a URI begins with a scheme, such as `files://`
-      resource `no-scheme`: its function takes `id`, which is no variable of the URI
-      resource `no-scheme`: its function takes `page`, which is no variable of the URI
-      resource `broken://{id`: a `{` has no `}` after it: add one, or write `%7B` for the sign itself
-      resource `other://{id}{?id}`: the variable `id` is there twice: give one of them another name
-      resource `query://{?id,page}`: `id` may be absent from the URI, so its parameter must be an `Option` or have a default
-      resource `more://{id}/{what}{?page}`: the URI's variable `what` is no parameter of its function
+      prompt `draft`: another prompt has the same name; rename one with `#[prompt(name = "..")]`
+      resource `row://{id}{?page}`: another resource has the same URI; change one of them
+      resource `no-scheme`: a URI must begin with a scheme, such as `files://`
+      resource `no-scheme`: parameter `id` is not a variable of the URI; add `{id}` to the URI
+      resource `no-scheme`: parameter `page` is not a variable of the URI; add `{page}` to the URI
+      resource `broken://{id`: `{` has no matching `}`: add one, or write `%7B` for the character itself
+      resource `other://{id}{?id}`: there are two variables `id`: rename one
+      resource `query://{?id,page}`: `id` may be absent from the URI; make its parameter an `Option` or give it a default
+      resource `more://{id}/{what}{?page}`: the URI has a variable `what`, but the function has no such parameter; add it
     "#);
 }
 
@@ -135,8 +135,8 @@ fn two_templates_for_the_same_uris_are_a_mistake() {
     let books = |books: Vec<Resource>| Server::new("books", "1").resources(books).check();
     insta::assert_snapshot!(books(resources![book, by_isbn, by_number]).unwrap_err(), @"
     the server cannot be built:
-      resource `book://{isbn}`: there are two for the same URIs, and `book://{title}` gets them all; give one of them others
-      resource `book://{number}`: there are two for the same URIs, and `book://{title}` gets them all; give one of them others
+      resource `book://{isbn}`: it can never match: every URI it matches is matched by `book://{title}`, which was added first; change one of the two
+      resource `book://{number}`: it can never match: every URI it matches is matched by `book://{title}`, which was added first; change one of the two
     ");
     let again = resources![by_number].remove(0).at("book:/{/number}");
     assert!(books(vec![resources![by_number].remove(0), again]).is_err(), "the same number, written in another way");
@@ -178,7 +178,7 @@ async fn a_template_for_the_uris_of_another_is_not_added_later_either() {
     let letter = resources![by_isbn].remove(0).at("letter://{isbn}");
     insta::assert_snapshot!(handle.add_resources([letter, resources![by_isbn].remove(0)]).unwrap_err(), @"
     nothing was added:
-      resource `book://{isbn}`: there are two for the same URIs, and `book://{title}` gets them all; give one of them others
+      resource `book://{isbn}`: it can never match: every URI it matches is matched by `book://{title}`, which was added first; change one of the two
     ");
     assert_eq!(client.list_resource_templates().await.unwrap().len(), 2, "all or nothing");
     handle.add_resources(resources![book]).expect("it replaces its namesake");
@@ -310,7 +310,7 @@ async fn what_is_added_later_is_checked_as_well_and_added_whole_or_not_at_all() 
     insta::assert_snapshot!(mistakes.unwrap_err(), @r"
     nothing was added:
       tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
-      tool `two words`: a name has 1 to 128 letters, digits, `_`, `-` or `.`
+      tool `two words`: a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`
     ");
     insta::assert_snapshot!(handle.add_prompts(prompts![draft]).unwrap_err(), @r"
     nothing was added:
@@ -319,7 +319,7 @@ async fn what_is_added_later_is_checked_as_well_and_added_whole_or_not_at_all() 
     let broken = || resources![row].remove(0).at("broken://{id");
     insta::assert_snapshot!(handle.add_resources([resources![row].remove(0), broken()]).unwrap_err(), @r"
     nothing was added:
-      resource `broken://{id`: a `{` has no `}` after it: add one, or write `%7B` for the sign itself
+      resource `broken://{id`: `{` has no matching `}`: add one, or write `%7B` for the character itself
     ");
     assert_eq!(client.list_tools().await.unwrap().len(), 1);
     assert!(client.list_prompts().await.unwrap().is_empty());

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use rmcp::{Peer, RoleServer, model::ResourceUpdatedNotificationParam};
 use tokio::task::AbortHandle;
 
-use crate::server::{Change, Engine, Filter, Subscription, TooMuch};
+use crate::server::{Change, ChangeFilter, Engine, FilterTooLarge, Listener};
 
 /// One session's subscription. Dropping it, with the session, ends the forwarding.
 #[derive(Debug)]
 pub(super) struct Changes {
-    subscription: Arc<Subscription>,
+    subscription: Arc<Listener>,
     forwarding: OnceLock<Forwarding>,
 }
 
@@ -27,11 +27,11 @@ impl Changes {
     /// Begins to collect changes of all lists that the server declares.
     pub(super) fn new(engine: &Engine) -> Self {
         let declared = &engine.capabilities;
-        let filter = Filter {
+        let filter = ChangeFilter {
             tools: declared.tools.is_some(),
             prompts: declared.prompts.is_some(),
             resources: declared.resources.is_some(),
-            ..Filter::default()
+            ..ChangeFilter::default()
         };
         Self { subscription: Arc::new(engine.hub.subscribe(filter)), forwarding: OnceLock::new() }
     }
@@ -45,7 +45,7 @@ impl Changes {
     }
 
     /// Tells of updates of this resource too, unless it is too much.
-    pub(super) fn subscribe(&self, uri: String) -> Result<(), TooMuch> {
+    pub(super) fn subscribe(&self, uri: String) -> Result<(), FilterTooLarge> {
         self.subscription.refilter(|filter| filter.add_resource(uri)).unwrap_or(Ok(()))
     }
 
@@ -56,7 +56,7 @@ impl Changes {
 }
 
 /// Until the server ends all subscriptions, or the client is gone.
-async fn forward(subscription: Arc<Subscription>, peer: Peer<RoleServer>) {
+async fn forward(subscription: Arc<Listener>, peer: Peer<RoleServer>) {
     while let Some(change) = subscription.change().await {
         let told = match change {
             Change::Tools => peer.notify_tool_list_changed().await,

@@ -152,7 +152,7 @@ fn s20_a_time_to_live_is_neither_nothing_nor_for_ever() {
     let all = StateOptions { ttl: Duration::ZERO, limit: 10, audience: Some(String::new()), ..options(&[ONE]) };
     assert_eq!(Seal::new("shop", &all).unwrap_err().len(), 3);
     let mistakes = crate::Server::new("shop", "1").state_limit(10).state_ttl(Duration::MAX).check().unwrap_err();
-    assert_eq!(mistakes.0.iter().filter(|mistake| mistake.of == "state").count(), 2);
+    assert_eq!(mistakes.0.iter().filter(|mistake| mistake.subject == "state").count(), 2);
 }
 
 #[test]

@@ -1,0 +1,247 @@
+//! Draws where each parameter comes from, and what is asked on the way.
+
+use std::{
+    any::TypeId,
+    collections::{HashMap, HashSet},
+    fmt::{self, Write},
+};
+
+use super::{BuiltServer, Server, registry::Item};
+use crate::graph::{Edge, Instance, Keys, NodeArgument};
+
+/// Where the parameters of everything that a server offers come from: arguments, resolvers with their questions, and
+/// what is injected.
+///
+/// As text it is a tree for each tool, prompt and resource; [`Graph::mermaid`] draws a picture.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[resolver]
+/// fn confirm(path: &str) -> Ask<bool> {
+///     Ask::confirm(format!("Delete {path}?"))
+/// }
+///
+/// #[tool]
+/// async fn delete(path: String, #[resolve(confirm)] sure: bool, ctx: Context) -> bool {
+///     sure
+/// }
+///
+/// let server = Server::new("files", "1.0.0").tools(tools![delete]);
+/// assert_eq!(server.graph().to_string(), "\
+/// tool delete
+/// ├─ path: String   argument
+/// ├─ ctx: Context   injected
+/// └─ sure: bool     from `confirm`, which asks as `confirm`
+///    └─ path: &str  argument
+/// ");
+/// assert!(server.graph().mermaid().starts_with("flowchart LR"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Graph(Vec<Item>);
+
+impl Graph {
+    /// The graph as a [Mermaid](https://mermaid.js.org) flowchart, which many Markdown viewers draw.
+    ///
+    /// Each item has a frame; resolvers that ask are hexagons.
+    pub fn mermaid(&self) -> String {
+        let mut text = String::from("flowchart LR\n");
+        for (index, item) in self.0.iter().enumerate() {
+            let (keys, ids) = (Keys::of(item.edges()), HashMap::new());
+            Flowchart { prefix: format!("i{index}"), keys, ids, text: &mut text }.draw(item);
+        }
+        text
+    }
+}
+
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, item) in self.0.iter().enumerate() {
+            let mut tree = TextTree { keys: Keys::of(item.edges()), seen: HashSet::new(), lines: Vec::new() };
+            tree.branches("", &Input::of_item(item), item.edges());
+            let width = tree.lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
+            writeln!(f, "{}{}", if index == 0 { "" } else { "\n" }, title(item))?;
+            tree.lines.iter().try_for_each(|(left, right)| writeln!(f, "{left:width$}  {right}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Server {
+    /// Where the parameters of everything that the server offers come from.
+    pub fn graph(&self) -> Graph {
+        let tools = self.tools.iter().flatten().cloned().map(Item::Tool);
+        let prompts = self.prompts.iter().flatten().cloned().map(Item::Prompt);
+        let resources = self.resources.iter().flatten().cloned().map(Item::Resource);
+        Graph(tools.chain(prompts).chain(resources).collect())
+    }
+}
+
+impl BuiltServer {
+    /// Where the parameters of everything that the server offers at this moment come from.
+    pub fn graph(&self) -> Graph {
+        Graph(self.0.registry.load().items().cloned().collect())
+    }
+}
+
+fn title(item: &Item) -> String {
+    format!("{} {}", item.kind().noun(), item.name())
+}
+
+/// The key under which a resolver asks, if it asks.
+fn asks<'k>(instance: &Instance, keys: &'k Keys) -> Option<&'k str> {
+    instance.node.asks.then(|| keys.get(instance))
+}
+
+/// A parameter that is not filled by a resolver.
+struct Input {
+    name: String,
+    ty: String,
+    /// Otherwise it is injected.
+    is_argument: bool,
+}
+
+impl Input {
+    /// Arguments come first.
+    fn of(arguments: &[NodeArgument<'_>]) -> Vec<Self> {
+        let mut inputs: Vec<_> = arguments
+            .iter()
+            .map(|&NodeArgument { name, written, is_argument, .. }| Self {
+                name: name.to_owned(),
+                ty: written.to_owned(),
+                is_argument,
+            })
+            .collect();
+        inputs.sort_by_key(|input| !input.is_argument);
+        inputs
+    }
+
+    fn of_item(item: &Item) -> Vec<Self> {
+        match item {
+            // A tool that was made at run time has a schema instead.
+            Item::Tool(tool) if tool.node().is_none() => {
+                let properties = tool.record().input_schema.get("properties").and_then(|schema| schema.as_object());
+                let inputs = properties.into_iter().flatten().map(|(name, schema)| {
+                    let ty = schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any").to_owned();
+                    Self { name: name.clone(), ty, is_argument: true }
+                });
+                inputs.collect()
+            }
+            item => Self::of(item.node().map_or(&[], |node| node.arguments)),
+        }
+    }
+
+    fn declared(&self) -> String {
+        format!("{}: {}", self.name, self.ty)
+    }
+}
+
+/// The tree of one item as text.
+struct TextTree {
+    keys: Keys,
+    /// The resolvers whose own parameters were shown already.
+    seen: HashSet<TypeId>,
+    lines: Vec<(String, String)>,
+}
+
+impl TextTree {
+    fn branches(&mut self, indent: &str, inputs: &[Input], edges: &[Edge]) {
+        for (index, input) in inputs.iter().enumerate() {
+            let branch = if index + 1 == inputs.len() + edges.len() { "└─ " } else { "├─ " };
+            let from = if input.is_argument { "argument" } else { "injected" };
+            self.lines.push((format!("{indent}{branch}{}", input.declared()), from.to_owned()));
+        }
+        for (index, edge) in edges.iter().enumerate() {
+            self.resolver(indent, edge, index + 1 == edges.len());
+        }
+    }
+
+    fn resolver(&mut self, indent: &str, edge: &Edge, is_last: bool) {
+        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let instance = (edge.instance)();
+        let is_new = self.seen.insert((instance.type_id)());
+        let asks = asks(instance, &self.keys).map(|key| format!(", which asks as `{key}`")).unwrap_or_default();
+        let again = if is_new { "" } else { ", as above" };
+        let from = format!("from `{}`{asks}{again}", instance.shown());
+        self.lines.push((format!("{indent}{branch}{}: {}", edge.parameter, edge.written), from));
+        if is_new {
+            self.branches(&format!("{indent}{below}"), &Input::of(instance.node.arguments), instance.edges);
+        }
+    }
+}
+
+/// The frame of one item in a Mermaid flowchart.
+struct Flowchart<'a> {
+    prefix: String,
+    keys: Keys,
+    /// The ids of what was drawn already.
+    ids: HashMap<Drawn, String>,
+    text: &'a mut String,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Drawn {
+    Input(String),
+    Resolver(TypeId),
+}
+
+impl Flowchart<'_> {
+    fn draw(&mut self, item: &Item) {
+        let (title, body) = (escaped(&title(item)), self.prefix.clone());
+        let _ = writeln!(self.text, "    subgraph {body}_frame[\"{title}\"]");
+        let _ = writeln!(self.text, "        {body}[[\"{title}\"]]");
+        self.inputs(&body, &Input::of_item(item));
+        self.edges(&body, item.edges());
+        self.text.push_str("    end\n");
+    }
+
+    fn inputs(&mut self, to: &str, inputs: &[Input]) {
+        for input in inputs {
+            let declared = input.declared();
+            // A resolver may borrow what the item owns: it is the same argument, whatever its type.
+            let (drawn, shape) = match input.is_argument {
+                true => (input.name.clone(), format!("([\"{}\"])", escaped(&input.name))),
+                false => (declared.clone(), format!("[/\"{}\"/]", escaped(&input.ty))),
+            };
+            let id = self.id(Drawn::Input(drawn), &shape);
+            let _ = writeln!(self.text, "        {id} -->|\"{}\"| {to}", escaped(&declared));
+        }
+    }
+
+    fn edges(&mut self, to: &str, edges: &[Edge]) {
+        for edge in edges {
+            let instance = (edge.instance)();
+            let drawn = Drawn::Resolver((instance.type_id)());
+            let is_new = !self.ids.contains_key(&drawn);
+            let name = escaped(&instance.shown());
+            let shape = match asks(instance, &self.keys) {
+                Some(key) => format!("{{{{\"{name}<br/>asks {}\"}}}}", escaped(key)),
+                None => format!("[\"{name}\"]"),
+            };
+            let id = self.id(drawn, &shape);
+            let label = escaped(&format!("{}: {}", edge.parameter, edge.written));
+            let _ = writeln!(self.text, "        {id} -->|\"{label}\"| {to}");
+            if is_new {
+                self.inputs(&id, &Input::of(instance.node.arguments));
+                self.edges(&id, instance.edges);
+            }
+        }
+    }
+
+    /// The id of something, which is drawn the first time.
+    fn id(&mut self, drawn: Drawn, shape: &str) -> String {
+        let next = format!("{}_{}", self.prefix, self.ids.len());
+        let text = &mut *self.text;
+        let id = self.ids.entry(drawn).or_insert_with(|| {
+            let _ = writeln!(text, "        {next}{shape}");
+            next
+        });
+        id.clone()
+    }
+}
+
+/// Text that Mermaid shows as it is.
+fn escaped(text: &str) -> String {
+    let pairs = [("#", "#35;"), ("\"", "#quot;"), ("<", "#lt;"), (">", "#gt;"), ("&", "#amp;")];
+    pairs.iter().fold(text.to_owned(), |text, (sign, code)| text.replace(sign, code))
+}

@@ -1,0 +1,233 @@
+//! Who listens for changes. A channel would queue a change as often as it happens; a slow listener gets it once.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use super::registry::LONGEST_URI;
+
+/// Something that changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    Tools,
+    Prompts,
+    Resources,
+    Updated(String),
+}
+
+/// The changes that a listener wants to hear about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ChangeFilter {
+    pub(crate) tools: bool,
+    pub(crate) prompts: bool,
+    pub(crate) resources: bool,
+    /// The URIs of resources; [`ChangeFilter::add_resource`] limits them.
+    pub(crate) updated: BTreeSet<String>,
+    /// The length of all these URIs.
+    pub(crate) updated_bytes: usize,
+}
+
+/// A filter would take too much memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FilterTooLarge {
+    #[error("too many resources (limit {MOST_RESOURCES} resources, or {MOST_BYTES} bytes of URIs)")]
+    Resources,
+    #[error("a URI is too long (limit {LONGEST_URI} bytes)")]
+    Uri,
+}
+
+const MOST_RESOURCES: usize = 10_000;
+const MOST_BYTES: usize = 1024 * 1024;
+
+impl ChangeFilter {
+    /// Adds updates of a resource.
+    pub(crate) fn add_resource(&mut self, uri: String) -> Result<(), FilterTooLarge> {
+        if uri.len() > LONGEST_URI {
+            return Err(FilterTooLarge::Uri);
+        }
+        if self.updated.contains(&uri) {
+            return Ok(());
+        }
+        if self.updated.len() >= MOST_RESOURCES || self.updated_bytes + uri.len() > MOST_BYTES {
+            return Err(FilterTooLarge::Resources);
+        }
+        self.updated_bytes += uri.len();
+        self.updated.insert(uri);
+        Ok(())
+    }
+
+    /// Removes updates of a resource.
+    pub(crate) fn remove_resource(&mut self, uri: &str) {
+        if self.updated.remove(uri) {
+            self.updated_bytes -= uri.len();
+        }
+    }
+
+    fn wants(&self, change: &Change) -> bool {
+        match change {
+            Change::Tools => self.tools,
+            Change::Prompts => self.prompts,
+            Change::Resources => self.resources,
+            Change::Updated(uri) => self.updated.contains(uri),
+        }
+    }
+}
+
+/// Everybody who listens.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Hub(Arc<Mutex<Listeners>>);
+
+#[derive(Debug, Default)]
+struct Listeners {
+    next_id: u64,
+    closed: bool,
+    by_id: HashMap<u64, Waiting>,
+    /// How many of them came with `subscriptions/listen`, not with a session.
+    limited: usize,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    filter: ChangeFilter,
+    changes: BTreeSet<Change>,
+    waker: Option<Waker>,
+}
+
+impl Hub {
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
+        // Every statement leaves the state valid.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Listens for a session, which has its own limit.
+    pub(crate) fn subscribe(&self, filter: ChangeFilter) -> Listener {
+        self.add(&mut self.listeners(), filter, false)
+    }
+
+    /// Listens, unless `most` others do already.
+    pub(crate) fn listen_below(&self, most: usize, filter: ChangeFilter) -> Option<Listener> {
+        let mut listeners = self.listeners();
+        (listeners.limited < most).then(|| self.add(&mut listeners, filter, true))
+    }
+
+    fn add(&self, listeners: &mut Listeners, filter: ChangeFilter, is_limited: bool) -> Listener {
+        let id = listeners.next_id;
+        listeners.next_id += 1;
+        listeners.limited += usize::from(is_limited);
+        listeners.by_id.insert(id, Waiting { filter, changes: BTreeSet::new(), waker: None });
+        Listener { hub: self.clone(), id, is_limited }
+    }
+
+    /// Reports a change to everybody who wants it.
+    pub(crate) fn notify(&self, change: &Change) {
+        for waiting in self.listeners().by_id.values_mut().filter(|waiting| waiting.filter.wants(change)) {
+            waiting.changes.insert(change.clone());
+            if let Some(waker) = waiting.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// How many listen.
+    #[cfg(test)]
+    pub(crate) fn subscribers(&self) -> usize {
+        self.listeners().by_id.len()
+    }
+
+    /// Ends every subscription, also those that begin later.
+    pub(crate) fn close(&self) {
+        let mut listeners = self.listeners();
+        listeners.closed = true;
+        listeners.by_id.values_mut().filter_map(|waiting| waiting.waker.take()).for_each(Waker::wake);
+    }
+}
+
+/// One that listens, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    hub: Hub,
+    id: u64,
+    is_limited: bool,
+}
+
+impl Listener {
+    /// The next change; `None` when the server ends the subscription.
+    pub(crate) fn poll_change(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
+        let mut listeners = self.hub.listeners();
+        let closed = listeners.closed;
+        let Some(waiting) = listeners.by_id.get_mut(&self.id) else { return Poll::Ready(None) };
+        match waiting.changes.pop_first() {
+            Some(change) => Poll::Ready(Some(change)),
+            None if closed => Poll::Ready(None),
+            None => {
+                waiting.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    pub(crate) async fn change(&self) -> Option<Change> {
+        std::future::poll_fn(|cx| self.poll_change(cx)).await
+    }
+
+    /// Changes the filter; `None` once the subscription has ended.
+    pub(crate) fn refilter<T>(&self, change: impl FnOnce(&mut ChangeFilter) -> T) -> Option<T> {
+        self.hub.listeners().by_id.get_mut(&self.id).map(|waiting| change(&mut waiting.filter))
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut listeners = self.hub.listeners();
+        listeners.by_id.remove(&self.id);
+        listeners.limited -= usize::from(self.is_limited);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_uris_of_one_filter_are_limited_in_number_and_in_length() {
+        let mut filter = ChangeFilter::default();
+        for number in 0..MOST_RESOURCES {
+            filter.add_resource(format!("a://{number}")).expect("not too many");
+        }
+        assert_eq!(filter.add_resource("a://more".into()), Err(FilterTooLarge::Resources));
+        filter.add_resource("a://1".into()).expect("it is there already");
+        filter.remove_resource("a://1");
+        filter.add_resource("a://more".into()).expect("there is room again");
+
+        let mut filter = ChangeFilter::default();
+        let long = |number: usize| format!("{number:0>LONGEST_URI$}");
+        for number in 0..MOST_BYTES / LONGEST_URI {
+            filter.add_resource(long(number)).expect("they fit");
+        }
+        assert_eq!(filter.add_resource("a".into()), Err(FilterTooLarge::Resources));
+        filter.remove_resource(&long(0));
+        filter.remove_resource("never there");
+        filter.add_resource(long(0)).expect("there is room again");
+        assert_eq!(filter.add_resource("a".into()), Err(FilterTooLarge::Resources));
+        assert_eq!(filter.add_resource("x".repeat(LONGEST_URI + 1)), Err(FilterTooLarge::Uri));
+    }
+
+    #[test]
+    fn a_listener_that_is_dropped_is_forgotten() {
+        let hub = Hub::default();
+        let filter = || ChangeFilter { tools: true, ..ChangeFilter::default() };
+        let stays = hub.subscribe(filter());
+        for _ in 0..1000 {
+            let left = hub.subscribe(filter());
+            hub.notify(&Change::Tools);
+            drop(left);
+        }
+        assert_eq!(hub.subscribers(), 1);
+        // However often it changed, there is one change to report.
+        let cx = Context::from_waker(Waker::noop());
+        assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Change::Tools)));
+        assert_eq!(stays.poll_change(&cx), Poll::Pending);
+    }
+}

@@ -1,0 +1,438 @@
+//! URI templates (RFC 6570), matched against a URI to get the values of their variables. Crates for RFC 6570 only expand
+//! templates; here a template becomes a regular expression, which takes linear time.
+//!
+//! `{x}` matches one segment and `{x*}` several. A segment must be one after decoding too: `..` and an encoded slash
+//! (`%2F`) do not match. `{+x}` and `{#x}` match anything; `{/x}` and `{.x}` begin with their own sign. `{?a,b}` and, after
+//! a query has begun, `{&a,b}` are optional query parameters in any order.
+
+use std::borrow::Cow;
+
+use regex_lite::Regex;
+
+/// The values of variables, by their names.
+pub(super) type Variables = Vec<(String, String)>;
+
+/// A parsed template.
+#[derive(Debug)]
+pub(super) struct UriTemplate {
+    /// Has a group for each variable of the path.
+    regex: Regex,
+    path: Vec<(String, Reach)>,
+    /// The variables in `{?..}` and `{&..}`.
+    query: Vec<String>,
+    /// Whether the query has a fixed part, as in `?kind=a{&page}`.
+    has_fixed_query: bool,
+}
+
+/// What a variable matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Segment,
+    Segments,
+    Anything,
+}
+
+impl UriTemplate {
+    /// The names of all variables.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.path.iter().map(|(name, _)| name).chain(&self.query).map(String::as_str)
+    }
+
+    /// Whether the variable may be absent from a URI.
+    pub(super) fn is_optional(&self, variable: &str) -> bool {
+        self.query.iter().any(|name| name == variable)
+    }
+
+    /// The variables in the same places, if the two templates differ only in the names of those in the path.
+    pub(super) fn alike<'a>(&'a self, other: &'a Self) -> Option<Vec<(&'a str, &'a str)>> {
+        let is_alike = self.regex.as_str() == other.regex.as_str()
+            && self.query.len() == other.query.len()
+            && self.query.iter().all(|name| other.query.contains(name));
+        let path = self.path.iter().zip(&other.path).map(|((ours, _), (theirs, _))| (ours.as_str(), theirs.as_str()));
+        let query = self.query.iter().map(|name| (name.as_str(), name.as_str()));
+        is_alike.then(|| path.chain(query).collect())
+    }
+
+    /// The values of the variables, if the URI matches.
+    pub(super) fn matches(&self, uri: &str) -> Option<Variables> {
+        let (path, query) = self.without_query(uri)?;
+        let groups = self.regex.captures(&path)?;
+        let in_path = self.path.iter().zip(groups.iter().skip(1));
+        let values = in_path.map(|((name, reach), group)| Some((name.clone(), reach.decode(group?.as_str())?)));
+        values.chain(query.into_iter().map(Some)).collect()
+    }
+
+    /// The URI without the pairs that `{?..}` and `{&..}` name, and the values of these.
+    fn without_query<'a>(&self, uri: &'a str) -> Option<(Cow<'a, str>, Variables)> {
+        let Some((path, query)) = uri.split_once('?').filter(|_| !self.query.is_empty()) else {
+            return Some((Cow::Borrowed(uri), Vec::new()));
+        };
+        let (mut values, mut others) = (Vec::new(), Vec::new());
+        for pair in query.split('&') {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match self.query.iter().find(|known| *known == name) {
+                None => others.push(pair),
+                // A fragment does not belong to the query.
+                Some(_) if value.contains('#') => return None,
+                Some(name) if values.iter().any(|(seen, _)| seen == name) => return None,
+                Some(name) => values.push((name.clone(), decode(value)?)),
+            }
+        }
+        let text = if self.has_fixed_query {
+            Cow::Owned(format!("{path}?{}", others.join("&")))
+        } else {
+            others.iter().all(|pair| pair.is_empty()).then_some(Cow::Borrowed(path))?
+        };
+        Some((text, values))
+    }
+}
+
+impl Reach {
+    /// The value that a piece of a URI encodes, if that too is within reach.
+    fn decode(self, piece: &str) -> Option<String> {
+        let is_segment = |text: &str| !matches!(text, "" | "." | "..") && !text.contains(['/', '\\']);
+        let value = decode(piece)?;
+        let stays = match self {
+            Self::Segment => is_segment(&value),
+            Self::Segments => piece.split('/').all(|piece| decode(piece).is_some_and(|text| is_segment(&text))),
+            Self::Anything => true,
+        };
+        stays.then_some(value)
+    }
+}
+
+/// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
+fn decode(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
+    let (bytes, mut decoded, mut at) = (text.as_bytes(), Vec::new(), 0);
+    while let Some(&byte) = bytes.get(at) {
+        if byte == b'%' {
+            let hex = std::str::from_utf8(bytes.get(at + 1..at + 3)?).ok()?;
+            decoded.push(u8::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with('+'))?);
+            at += 3;
+        } else {
+            decoded.push(byte);
+            at += 1;
+        }
+    }
+    String::from_utf8(decoded).ok()
+}
+
+impl UriTemplate {
+    /// Parses a template; the error says what is wrong and what to write instead.
+    pub(super) fn parse(template: &str) -> Result<Self, String> {
+        let mut parser = Parser::default();
+        let mut rest = template;
+        while let Some(open) = rest.find(['{', '}']) {
+            let (before, brace) = rest.split_at(open);
+            let Some(expression) = brace.strip_prefix('{') else {
+                return Err("`}` has no matching `{`: add one, or write `%7D` for the character itself".to_owned());
+            };
+            let Some((expression, after)) = expression.split_once('}').filter(|(inside, _)| !inside.contains('{'))
+            else {
+                return Err("`{` has no matching `}`: add one, or write `%7B` for the character itself".to_owned());
+            };
+            parser.literal(before)?;
+            parser.expression(expression)?;
+            rest = after;
+        }
+        parser.literal(rest)?;
+        parser.finish()
+    }
+}
+
+/// What has been read of a template.
+#[derive(Default)]
+struct Parser {
+    /// The regular expression.
+    pattern: String,
+    /// The literal text, with a `{` for each variable.
+    literals: String,
+    path: Vec<(String, Reach)>,
+    query: Vec<String>,
+}
+
+impl Parser {
+    fn finish(self) -> Result<UriTemplate, String> {
+        let regex = Regex::new(&format!("^{}$", self.pattern)).map_err(|error| error.to_string())?;
+        let has_fixed_query = self.literals.contains('?');
+        Ok(UriTemplate { regex, path: self.path, query: self.query, has_fixed_query })
+    }
+
+    fn literal(&mut self, text: &str) -> Result<(), String> {
+        if !text.is_empty() {
+            self.before_the_query(text)?;
+        }
+        self.literals.push_str(text);
+        self.pattern.push_str(&regex_lite::escape(text));
+        Ok(())
+    }
+
+    fn expression(&mut self, expression: &str) -> Result<(), String> {
+        let (operator, names) = match expression.chars().next() {
+            Some(operator @ ('+' | '#' | '.' | '/' | ';' | '?' | '&')) => (Some(operator), &expression[1..]),
+            _ => (None, expression),
+        };
+        let has_query = !self.query.is_empty() || self.literals.contains('?');
+        match operator {
+            Some(';') => return Err(format!("`{{{expression}}}` is not supported: write `{{?{names}}}`")),
+            Some('?') if has_query => {
+                return Err(format!("the query begins before `{{{expression}}}`: write `{{&{names}}}`"));
+            }
+            Some('&') if !has_query => {
+                return Err(format!("no query begins before `{{{expression}}}`: write `{{?{names}}}`"));
+            }
+            Some('?' | '&') => {}
+            _ => self.before_the_query(&format!("{{{expression}}}"))?,
+        }
+        for (at, name) in names.split(',').enumerate() {
+            let (name, is_exploded) = name.strip_suffix('*').map_or((name, false), |name| (name, true));
+            self.check_name(name, expression)?;
+            match (operator, at) {
+                (Some('?' | '&'), _) => {
+                    let mut pairs = self.literals.split(['?', '&']).skip(1).filter_map(|pair| pair.split_once('='));
+                    if pairs.any(|(key, _)| key == name) {
+                        return Err(format!(
+                            "the query has a value for `{name}` before `{{{expression}}}`: remove one"
+                        ));
+                    }
+                    self.query.push(name.to_owned());
+                    continue;
+                }
+                (Some(mark @ '#'), 0) | (Some(mark @ ('/' | '.')), _) => self.literal(&mark.to_string())?,
+                (_, 0) => {}
+                _ => self.literal(",")?,
+            }
+            self.variable(
+                name,
+                match operator {
+                    Some('+' | '#') => Reach::Anything,
+                    _ if is_exploded => Reach::Segments,
+                    _ => Reach::Segment,
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, name: &str, reach: Reach) -> Result<(), String> {
+        if self.literals.ends_with('{') {
+            return Err(format!(
+                "no character separates `{name}` from the variable before it: put one between them, such as `/`"
+            ));
+        }
+        self.pattern.push_str(match reach {
+            Reach::Anything => "((?s:.)+)",
+            Reach::Segments => "([^?#]+)",
+            Reach::Segment if self.literals.contains('?') => "([^/?#&]+)",
+            Reach::Segment => "([^/?#]+)",
+        });
+        self.literals.push('{');
+        self.path.push((name.to_owned(), reach));
+        Ok(())
+    }
+
+    fn check_name(&self, name: &str, expression: &str) -> Result<(), String> {
+        if let Some((_, length)) = name.split_once(':') {
+            return Err(format!("the prefix in `{{{expression}}}` cannot be matched: remove `:{length}`"));
+        }
+        if name.is_empty() {
+            return Err(format!("a variable in `{{{expression}}}` has no name: write one, such as `{{id}}`"));
+        }
+        if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
+            return Err(format!("`{name}` is not a variable name: use letters from a to z, digits and `_`"));
+        }
+        if self.path.iter().map(|(known, _)| known).chain(&self.query).any(|known| known == name) {
+            return Err(format!("there are two variables `{name}`: rename one"));
+        }
+        Ok(())
+    }
+
+    fn before_the_query(&self, piece: &str) -> Result<(), String> {
+        let is_before = self.query.is_empty();
+        is_before.then_some(()).ok_or_else(|| format!("`{piece}` follows `{{?..}}` or `{{&..}}`, which must come last"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(template: &str, uri: &str) -> Option<Vec<(String, String)>> {
+        let template = UriTemplate::parse(template).expect("a good template");
+        template.matches(uri)
+    }
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    #[test]
+    fn a_variable_is_one_segment() {
+        assert_eq!(values("test://template/{id}/data", "test://template/123/data"), Some(vec![pair("id", "123")]));
+        assert_eq!(values("test://template/{id}/data", "test://template/1/2/data"), None);
+        assert_eq!(values("test://template/{id}/data", "test://template//data"), None);
+        assert_eq!(values("test://{id}", "test://"), None);
+    }
+
+    #[test]
+    fn plus_and_star_span_segments() {
+        assert_eq!(values("files:///{+path}", "files:///a/b/c.txt"), Some(vec![pair("path", "a/b/c.txt")]));
+        assert_eq!(values("files:///{path*}/raw", "files:///a/b/raw"), Some(vec![pair("path", "a/b")]));
+        assert_eq!(values("files://{/path*}", "files:///a/b"), Some(vec![pair("path", "a/b")]));
+    }
+
+    #[test]
+    fn a_segment_is_one_when_it_is_decoded_too() {
+        for disguised in ["..", ".", "%2E%2E", "%2e.", "..%2F..%2Fetc%2Fpasswd", "a%2fb", "..\\etc", "a%5Cb", "%2Fetc"]
+        {
+            for template in ["files://{path}", "files://{path*}", "files://{a*}/x/{path}", "files://a{.path}"] {
+                let uri = template.replace("{path}", disguised).replace("{path*}", disguised);
+                let uri = uri.replace("{a*}", "a").replace("{.path}", &format!(".{disguised}"));
+                assert_eq!(values(template, &uri), None, "{uri}");
+            }
+        }
+        for outside in ["files:///etc/passwd", "files://a/../../etc", "files://a/%2E%2E/b", "files://a//b"] {
+            assert_eq!(values("files://{path*}", outside), None, "{outside}");
+        }
+        for name in ["...", "a..b", ".profile", "a.txt", "%25"] {
+            assert!(values("files://{path}", &format!("files://{name}")).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn plus_leaves_everything_to_the_author() {
+        assert_eq!(values("files://{+path}", "files://..%2F..%2Fetc"), Some(vec![pair("path", "../../etc")]));
+        assert_eq!(values("files://{+path*}", "files:///etc/../x"), Some(vec![pair("path", "/etc/../x")]));
+    }
+
+    #[test]
+    fn a_uri_of_another_template_does_not_match() {
+        assert_eq!(values("files://{path}", "notes://a"), None);
+        assert_eq!(values("files://{path}", "file"), None);
+        assert_eq!(values("files://{path}", ""), None);
+        assert_eq!(values("{+anything}", "notes://a"), Some(vec![pair("anything", "notes://a")]));
+    }
+
+    #[test]
+    fn several_variables_take_the_most_that_leaves_room() {
+        assert_eq!(values("db://{table}-{id}", "db://a-b-7"), Some(vec![pair("table", "a-b"), pair("id", "7")]));
+        assert_eq!(values("x:{a}{/b}", "x:1/2"), Some(vec![pair("a", "1"), pair("b", "2")]));
+    }
+
+    #[test]
+    fn the_time_is_linear_in_the_uri() {
+        let started = std::time::Instant::now();
+        let template = "x:{+a}-{+b}-{+c}-{+d}-{+e}-{+f}!";
+        assert_eq!(values(template, &format!("x:{}", "-a".repeat(4000))), None);
+        assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn query_parameters_come_in_any_order_or_not_at_all() {
+        let template = "search://all{?q,limit}";
+        assert_eq!(values(template, "search://all"), Some(vec![]));
+        assert_eq!(values(template, "search://all?limit=3&q=a%20b"), Some(vec![pair("limit", "3"), pair("q", "a b")]));
+        assert_eq!(values(template, "search://all?other=3"), None);
+        assert_eq!(values(template, "search://all?q=1&q=2"), None);
+    }
+
+    #[test]
+    fn a_fragment_is_no_part_of_a_query() {
+        for uri in ["search://all?q=1#top", "search://all?limit=3&q#top", "search://all?q=1&#top", "search://all#top"] {
+            assert_eq!(values("search://all{?q,limit}", uri), None, "{uri}");
+        }
+        assert_eq!(values("db://rows?kind=a{&page}", "db://rows?kind=a&page=2#top"), None);
+        assert_eq!(values("search://all{?q}", "search://all?q=%23top"), Some(vec![pair("q", "#top")]));
+        for uri in ["files://a/b#top", "files://a?b", "files://a/b?c=d"] {
+            assert_eq!(values("files://{path*}", uri), None, "{uri}");
+        }
+    }
+
+    #[test]
+    fn a_query_that_is_written_out_is_required() {
+        let template = "db://rows?kind=a{&page,size}";
+        assert_eq!(values(template, "db://rows?kind=a"), Some(vec![]));
+        assert_eq!(values(template, "db://rows?kind=a&page=2"), Some(vec![pair("page", "2")]));
+        assert_eq!(
+            values(template, "db://rows?size=9&kind=a&page=2"),
+            Some(vec![pair("size", "9"), pair("page", "2")])
+        );
+        for other in ["db://rows", "db://rows?page=2", "db://rows?kind=b&page=2", "db://rows?kind=a&x=1", "db://rows?"]
+        {
+            assert_eq!(values(template, other), None, "{other}");
+        }
+        let template = "db://rows?kind={kind}{&page}";
+        assert_eq!(values(template, "db://rows?kind=a&page=2"), Some(vec![pair("kind", "a"), pair("page", "2")]));
+        assert_eq!(values(template, "db://rows?kind=a&x=1"), None);
+        assert_eq!(values("db://rows?{&page}", "db://rows?&page=2"), Some(vec![pair("page", "2")]));
+        assert_eq!(values("db://rows{?kind}{&page}", "db://rows?page=2"), Some(vec![pair("page", "2")]));
+    }
+
+    #[test]
+    fn percent_escapes_are_decoded_and_broken_ones_do_not_match() {
+        assert_eq!(values("n://{name}", "n://%C3%BC%20x"), Some(vec![pair("name", "ü x")]));
+        assert_eq!(values("n://{name}", "n://%C3"), None);
+        assert_eq!(values("n://{name}", "n://%zz"), None);
+        assert_eq!(values("n://{name}", "n://%+1"), None);
+    }
+
+    #[test]
+    fn errors_say_what_to_write_instead() {
+        for (template, mistake) in [
+            ("a://{b", "`{` has no matching `}`: add one, or write `%7B` for the character itself"),
+            ("a://{b{c}}", "`{` has no matching `}`: add one, or write `%7B` for the character itself"),
+            ("a://b}", "`}` has no matching `{`: add one, or write `%7D` for the character itself"),
+            ("a://{}", "a variable in `{}` has no name: write one, such as `{id}`"),
+            ("a://{b,}", "a variable in `{b,}` has no name: write one, such as `{id}`"),
+            ("a://{b-c}", "`b-c` is not a variable name: use letters from a to z, digits and `_`"),
+            ("a://{größe}", "`größe` is not a variable name: use letters from a to z, digits and `_`"),
+            ("a://{b:3}", "the prefix in `{b:3}` cannot be matched: remove `:3`"),
+            ("a://{b}/{b}", "there are two variables `b`: rename one"),
+            ("a://{b}{c}", "no character separates `c` from the variable before it: put one between them, such as `/`"),
+            ("a://{?b}/c", "`/c` follows `{?..}` or `{&..}`, which must come last"),
+            ("a://{?b}{#c}", "`{#c}` follows `{?..}` or `{&..}`, which must come last"),
+            ("a://b{;c}", "`{;c}` is not supported: write `{?c}`"),
+            ("a://b{&c}", "no query begins before `{&c}`: write `{?c}`"),
+            ("a://b?c=1{?d}", "the query begins before `{?d}`: write `{&d}`"),
+            ("a://b?c=1{&c}", "the query has a value for `c` before `{&c}`: remove one"),
+        ] {
+            assert_eq!(UriTemplate::parse(template).expect_err("a bad template"), mistake, "{template}");
+        }
+    }
+
+    fn alike(one: &str, other: &str) -> Option<Vec<(String, String)>> {
+        let [one, other] = [one, other].map(|template| UriTemplate::parse(template).expect("a good template"));
+        let pairs = one.alike(&other)?;
+        Some(pairs.into_iter().map(|(one, other)| (one.to_owned(), other.to_owned())).collect())
+    }
+
+    #[test]
+    fn names_alone_make_no_difference() {
+        let pair = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(alike("b://{id}", "b://{name}"), Some(vec![pair("id", "name")]));
+        assert_eq!(alike("b://{a}/x{/b}", "b://{b}/x/{a}"), Some(vec![pair("a", "b"), pair("b", "a")]));
+        assert_eq!(alike("b://{+id}", "b://{+name}"), Some(vec![pair("id", "name")]));
+        assert_eq!(
+            alike("b://{id}{?size,page}", "b://{name}{?page,size}"),
+            Some(vec![pair("id", "name"), pair("size", "size"), pair("page", "page")])
+        );
+    }
+
+    #[test]
+    fn anything_else_does() {
+        for (one, other) in [
+            ("b://{id}", "c://{id}"),
+            ("b://{id}", "b://{id}/raw"),
+            ("b://{id}", "b://{+id}"),
+            ("b://{id}", "b://{id*}"),
+            ("b://{id}", "b://{id}{?page}"),
+            ("b://{id}{?page}", "b://{id}{?size}"),
+            ("b://{a}/{b}", "b://{a}-{b}"),
+        ] {
+            assert_eq!(alike(one, other), None, "{one} {other}");
+        }
+    }
+}
