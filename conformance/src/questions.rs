@@ -1,6 +1,10 @@
 //! Functions that ask the client, and wait for what it says.
 
-use rejoinder::{Ask, Outcome, Roots, Sample, Sampling, prelude::*};
+use rejoinder::{
+    Ask, Outcome,
+    ask::{Roots, Sample, Sampling},
+    prelude::*,
+};
 
 /// Who the user is.
 #[derive(Elicit)]

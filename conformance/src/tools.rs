@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use rejoinder::{
-    ReplyStream,
+    http::ReplyStream,
     model::{ContentBlock, ResourceContents},
     prelude::*,
 };

@@ -11,7 +11,10 @@ mod said;
 mod script;
 mod tools;
 
-use rejoinder::{StateKeys, prelude::*};
+use rejoinder::{
+    prelude::*,
+    state::{StateKeys, StatePolicy},
+};
 use script::Script;
 
 /// Known to everybody, so that two processes of a test can take over each other's calls. Never use it for anything else.
@@ -20,7 +23,7 @@ const TEST_KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
     Server::new("ref", env!("CARGO_PKG_VERSION"))
-        .state_keys(StateKeys::new([TEST_KEY])?)
+        .state(StatePolicy::new().keys(StateKeys::new([TEST_KEY])?))
         .provide(Script::default())
         .tools(tools![
             tools::quote,

@@ -2,7 +2,10 @@
 
 use std::io;
 
-use rejoinder::{Roots, Sample, Sampling, prelude::*};
+use rejoinder::{
+    ask::{Roots, Sample, Sampling},
+    prelude::*,
+};
 use serde_json::json;
 
 use crate::{

@@ -1,4 +1,8 @@
-use rejoinder::{IntoToolResult, OutputSchema, model::CallToolResult, prelude::*};
+use rejoinder::{
+    model::CallToolResult,
+    prelude::*,
+    reply::{IntoToolResult, OutputSchema},
+};
 use serde_json::json;
 
 /// A text, and the same as `structuredContent`: what the Python SDK makes of a function that returns a `str`.

@@ -1,6 +1,9 @@
 //! Each shows one behaviour; the names of tools and parameters are those of the Python server.
 
-use rejoinder::{Roots, Sample, prelude::*};
+use rejoinder::{
+    ask::{Roots, Sample},
+    prelude::*,
+};
 use serde_json::Value;
 
 use crate::{

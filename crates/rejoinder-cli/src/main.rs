@@ -6,9 +6,12 @@ mod tour;
 
 use std::net::SocketAddr;
 
+use rejoinder::http;
+
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
-    tour::server().http_by_default(([127, 0, 0, 1], 8000)).on_listening(welcome).serve_from_args().await
+    let http = http::Config::new().default_address(([127, 0, 0, 1], 8000)).on_listening(welcome);
+    tour::server().http(http).serve_from_args().await
 }
 
 /// What a newcomer reads first.

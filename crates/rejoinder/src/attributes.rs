@@ -105,7 +105,7 @@ pub use rejoinder_macros::tool;
 /// Arguments of prompts come as texts: a parameter is a `String`, or something that a text spells.
 ///
 /// ```
-/// use rejoinder::{CompletionRequest, prelude::*, testing::Client};
+/// use rejoinder::{prelude::*, testing::Client, call::CompletionRequest};
 /// use serde_json::json;
 ///
 /// async fn languages(completing: CompletionRequest) -> Vec<String> {
@@ -299,7 +299,7 @@ pub use rejoinder_macros::handlers;
 ///     Order::read(answer.as_object().expect("it is one")).unwrap_err().to_string(),
 ///     "`email` must be an email address; `count` must be between 1 and 9",
 /// );
-/// # Ok::<(), rejoinder::FormErrors>(())
+/// # Ok::<(), rejoinder::form::FormErrors>(())
 /// ```
 pub use rejoinder_macros::Elicit;
 

@@ -102,7 +102,7 @@
 //!
 //! The same function serves clients of both eras. A client before 2026-07-28 has a session, and the function waits for the
 //! answer. A newer client gets the question in the reply and retries the request with the answer: **any replica can serve
-//! that retry, and the server stores nothing.** The state that the client carries in between is sealed ([`StateKeys`]).
+//! that retry, and the server stores nothing.** The state that the client carries in between is sealed ([`state`]).
 //!
 //! # What a function returns
 //!
@@ -123,47 +123,45 @@
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;
 
-mod ask;
+pub mod ask;
 mod attributes;
-mod call;
+pub mod call;
 mod error;
-mod form;
+pub mod form;
 mod graph;
+pub mod http;
 mod inject;
 mod item;
 mod macros;
 pub mod prelude;
 mod protocol;
-mod reply;
+pub mod reply;
 mod rounds;
 mod schema;
-mod server;
+pub mod server;
 pub mod testing;
 mod transport;
 
 #[doc(hidden)]
 pub mod __private;
 
+pub use ask::{Ask, Outcome};
 pub use attributes::{Elicit, ElicitEnum, handlers, prompt, resolver, resource, tool};
+pub use call::{Call, CallEnd, Era, RequestInfo};
 pub use error::{BoxError, CallError, Error, Result};
-pub use rmcp::model;
-pub use rounds::seal::{MemoryReplayStore, ReplayStore, StateKeys, StateKeysError};
-pub use server::{
-    AddError, BuildError, BuildProblem, BuiltServer, CacheHints, CacheScope, Graph, NotOffered, Server, ServerHandle,
-};
-pub use transport::{McpService, ReplyStream, ResponseBody, listen_address, log_to_stderr};
-
-pub use ask::{Answer, AnswerError, Ask, Outcome, RawAnswer, Root, Roots, Sample, Sampling, UrlVisited};
-pub use call::{Argument, Call, CallEnd, CompletionRequest, Era, Level, RequestInfo};
-pub use form::{
-    Choice, ChoicesField, ConfirmForm, Elicit, ElicitEnum, ElicitField, Field, Form, FormError, FormErrors, Format,
-    IntoChoice, NumberField, Rules, TextField, TextForm,
-};
+pub use form::{Elicit, ElicitEnum};
 pub use graph::Resolver;
 pub use inject::{Context, Dep, FromCall, Rounds, Scope};
 pub use item::{Prompt, Resource, Tool};
-pub use reply::{Audio, Blob, Image, IntoPromptResult, IntoResourceContents, IntoToolResult, Json, Reply, Text};
-pub use schema::OutputSchema;
+pub use reply::{Json, Reply};
+pub use rmcp::model;
+pub use server::{BuiltServer, Server, ServerHandle};
+pub use transport::log_to_stderr;
+
+/// How the state of a call is sealed while it waits for an answer.
+pub mod state {
+    pub use crate::rounds::seal::{MemoryReplayStore, ReplayStore, StateKeys, StateKeysError, StatePolicy};
+}
 
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -1,6 +1,8 @@
 //! What most servers need: `use rejoinder::prelude::*;`.
 
 pub use crate::{
-    Ask, Audio, Blob, CallEnd, CallError, Context, Dep, Elicit, ElicitEnum, Image, Json, Outcome, Reply, Rounds, Scope,
-    Server, ServerHandle, Text, handlers, prompt, prompts, resolver, resource, resources, tool, tools,
+    Ask, CallEnd, CallError, Context, Dep, Elicit, ElicitEnum, Json, Outcome, Reply, Rounds, Scope, Server,
+    ServerHandle, handlers, prompt, prompts,
+    reply::{Audio, Blob, Image, Text},
+    resolver, resource, resources, tool, tools,
 };

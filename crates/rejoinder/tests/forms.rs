@@ -2,7 +2,8 @@
 
 use insta::assert_json_snapshot;
 use rejoinder::{
-    Ask, Choice, ConfirmForm, Elicit, ElicitEnum, Field, Form, FormErrors, Outcome, TextForm,
+    Ask, Elicit, ElicitEnum, Outcome,
+    form::{Choice, ConfirmForm, Field, Form, FormErrors, TextForm},
     model::{ElicitationSchema, PrimitiveSchemaDefinition},
 };
 use serde_json::{Map, Value, json};
@@ -363,11 +364,11 @@ fn a_form_that_is_accepted_without_content_has_nothing_filled_in() {
         stars: u8,
     }
     let accepted = Ok(Outcome::Accepted(Note { text: None, stars: 3 }));
-    let note = |answer: Value| <Note as rejoinder::Answer>::read(&answer.into());
+    let note = |answer: Value| <Note as rejoinder::ask::Answer>::read(&answer.into());
     assert_eq!(note(json!({ "action": "accept" })), accepted);
     assert_eq!(note(json!({ "action": "accept", "content": null })), accepted);
     assert!(note(json!({ "action": "accept", "content": [] })).is_err());
-    let missing = <TextForm as rejoinder::Answer>::read(&json!({ "action": "accept" }).into()).unwrap_err();
+    let missing = <TextForm as rejoinder::ask::Answer>::read(&json!({ "action": "accept" }).into()).unwrap_err();
     assert_eq!(missing.0, "`text` is missing");
 }
 

@@ -156,7 +156,7 @@ fn setup() -> (Client, Arc<Log>) {
         watches,
         asks_at_the_end
     ]);
-    (Client::new(server).answer("sure", rejoinder::ConfirmForm { yes: true }), log)
+    (Client::new(server).answer("sure", rejoinder::form::ConfirmForm { yes: true }), log)
 }
 
 async fn in_both_eras(test: impl AsyncFn(Client, &Log)) {

@@ -64,7 +64,11 @@ async fn main() -> rejoinder::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use rejoinder::{Era, StateKeys, testing::Client};
+    use rejoinder::{
+        Era,
+        state::{StateKeys, StatePolicy},
+        testing::Client,
+    };
     use serde_json::{Value, json};
 
     use super::*;
@@ -74,7 +78,7 @@ mod tests {
 
     fn replica(most: usize) -> Client {
         let keys = StateKeys::new(["a key that both replicas have, for this test only"]).expect("long enough");
-        Client::new(server(most).state_keys(keys))
+        Client::new(server(most).state(StatePolicy::new().keys(keys)))
     }
 
     async fn round(replica: &Client, state: Option<&Value>) -> Value {

@@ -1,6 +1,9 @@
 //! Three kinds of question in one round: a form for the user, a sample of the client's model, the client's folders.
 
-use rejoinder::{Roots, Sample, Sampling, prelude::*};
+use rejoinder::{
+    ask::{Roots, Sample, Sampling},
+    prelude::*,
+};
 
 #[derive(Elicit)]
 struct Audience {

@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 
-use rejoinder::{StateKeys, prelude::*};
+use rejoinder::{
+    prelude::*,
+    state::{StateKeys, StatePolicy},
+};
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -67,7 +70,7 @@ use Build::{New, Old};
 
 async fn start(build: Server) -> SocketAddr {
     let keys = StateKeys::new(["0123456789abcdef0123456789abcdef"]).expect("a key");
-    let server = build.state_keys(keys).build().expect("a server");
+    let server = build.state(StatePolicy::new().keys(keys)).build().expect("a server");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(server.serve_http(listener));

@@ -3,7 +3,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use rejoinder::{CompletionRequest, prelude::*};
+use rejoinder::{call::CompletionRequest, prelude::*};
 
 /// Notes that last as long as the server does.
 #[derive(Debug)]

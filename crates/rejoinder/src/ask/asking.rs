@@ -83,7 +83,7 @@ impl<T> Ask<T> {
     ///
     /// ```
     /// use rejoinder::Ask;
-    /// use rejoinder::ConfirmForm;
+    /// use rejoinder::form::ConfirmForm;
     ///
     /// fn keep_copy(files: usize) -> Ask<Option<bool>> {
     ///     if files == 0 { Ask::known(None) } else { Ask::user("Keep a copy?").map(|copy: ConfirmForm| Some(copy.yes)) }
@@ -132,7 +132,7 @@ impl<T> Ask<T> {
     /// every round: another order is another question.
     ///
     /// ```
-    /// use rejoinder::{Ask, Field, Form, FormErrors};
+    /// use rejoinder::{Ask, form::{Field, Form, FormErrors}};
     ///
     /// /// One number for each of the columns that a table happens to have.
     /// fn row(columns: Vec<String>) -> Ask<Vec<f64>> {

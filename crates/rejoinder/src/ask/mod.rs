@@ -20,11 +20,13 @@ pub use answer::{Answer, AnswerError, UrlVisited};
 pub use asking::Ask;
 pub(crate) use carrier::{Asked, Carrier, Fits, Parked};
 pub(crate) use digest::Digest;
+#[doc(hidden)]
 pub use from_outcome::{FromOutcome, Keeps, Value};
 pub(crate) use next_round::{NextRound, Posed};
 pub use outcome::Outcome;
 pub(crate) use question::Question;
 pub(crate) use record::record;
+#[doc(hidden)]
 pub use returned::{NotAsk, NotForm, NotResult, NotResultOfAsk, Returned, Shape, shape};
 pub use sent::RawAnswer;
 pub use wire::{Root, Roots, Sample, Sampling};

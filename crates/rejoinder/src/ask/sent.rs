@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 /// What a client sent for an answer.
 ///
 /// ```
-/// use rejoinder::RawAnswer;
+/// use rejoinder::ask::RawAnswer;
 /// use serde_json::{Map, json};
 ///
 /// assert_eq!(RawAnswer::from(json!({ "action": "accept", "content": {} })), RawAnswer::Filled(Map::new()));

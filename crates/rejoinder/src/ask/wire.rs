@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// What is asked of the client's model.
 ///
 /// ```
-/// use rejoinder::Sampling;
+/// use rejoinder::ask::Sampling;
 ///
 /// let haiku = Sampling::new("Write a haiku about the sea.").max_tokens(60).system("You are a poet.");
 /// ```

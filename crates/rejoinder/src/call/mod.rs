@@ -35,10 +35,12 @@ use crate::{
 };
 
 pub use argument::Argument;
+#[doc(hidden)]
 pub use argument_set::ReadParams;
 pub(crate) use argument_set::{ArgumentSet, read_arguments};
 pub(crate) use argument_set::{REQUIRED, path};
 pub(crate) use bad_arguments::BadArguments;
+#[doc(hidden)]
 pub use default::{Default, DefaultOf, HasDefault, Shown};
 pub use deferred::CallEnd;
 pub(crate) use dependencies::Dependencies;
@@ -46,7 +48,9 @@ pub(crate) use facts::{ClientInfo, ProgressToken};
 pub use facts::{Era, Level, RequestInfo};
 pub(crate) use members::Members;
 pub(crate) use outbox::{Emitted, Outbox};
-pub use param::{Completes, CompletionRequest, Param};
+pub use param::CompletionRequest;
+#[doc(hidden)]
+pub use param::{Completes, Param};
 pub(crate) use slot::Slot;
 pub(crate) use texts::Texts;
 pub(crate) use turns::{Turn, Turns};

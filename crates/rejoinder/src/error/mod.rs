@@ -18,13 +18,13 @@ use std::fmt;
 pub enum Error {
     /// It is not wired as it should be.
     #[error(transparent)]
-    Wiring(#[from] crate::BuildError),
+    Wiring(#[from] crate::server::BuildError),
     /// The network or a pipe failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// The keys that seal `requestState` cannot be used.
     #[error(transparent)]
-    StateKeys(#[from] crate::StateKeysError),
+    StateKeys(#[from] crate::state::StateKeysError),
     /// Anything else that `main` met before it served.
     #[error(transparent)]
     Other(#[from] BoxError),

@@ -6,7 +6,7 @@ use crate::ask::Ask;
 /// A form that the user can be asked to fill in. Derive it:
 ///
 /// ```
-/// use rejoinder::{ConfirmForm, Elicit};
+/// use rejoinder::{Elicit, form::ConfirmForm};
 ///
 /// // What `#[derive(Elicit)] struct ConfirmForm { yes: bool }` is.
 /// let form = ConfirmForm::form();
@@ -22,7 +22,7 @@ use crate::ask::Ask;
 /// let answer = ConfirmForm { yes: true }.write();
 /// assert!(ConfirmForm::read(&answer)?.yes);
 /// assert_eq!(ConfirmForm::read(&serde_json::Map::new()).unwrap_err().to_string(), "`yes` is missing");
-/// # Ok::<(), rejoinder::FormErrors>(())
+/// # Ok::<(), rejoinder::form::FormErrors>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a form that the user can be asked to fill in",
@@ -50,7 +50,7 @@ pub trait Elicit: Sized + Send + Sync + 'static {
     /// Asks the user to fill it in: [`Ask::user`], for where the type is not clear from what takes the answer.
     ///
     /// ```
-    /// use rejoinder::{ConfirmForm, Elicit};
+    /// use rejoinder::{Elicit, form::ConfirmForm};
     ///
     /// let asks = ConfirmForm::question("Delete everything?");
     /// assert!(format!("{asks:?}").contains("Delete everything?"));

@@ -12,7 +12,7 @@ pub struct FormError {
 /// Everything that is wrong with an answer, in words for the user, so that all of it can be mended in one go.
 ///
 /// ```
-/// use rejoinder::{FormError, FormErrors};
+/// use rejoinder::{form::{FormError, FormErrors}};
 ///
 /// let errors = FormErrors(vec![
 ///     FormError { field: "count".into(), message: "must be between 1 and 3".into() },

@@ -10,7 +10,7 @@ use super::{ChoicesField, ElicitField, FormErrors, Format, IntoChoice, NumberFie
 /// `#[derive(Elicit)]` writes these; by hand they make forms that are known only at run time.
 ///
 /// ```
-/// use rejoinder::{Field, FormErrors};
+/// use rejoinder::{form::{Field, FormErrors}};
 /// use serde_json::{Map, json};
 ///
 /// let count = Field::<u8>::new("count").description("How many?").min(1).max(3);

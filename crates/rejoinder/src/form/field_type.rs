@@ -12,7 +12,7 @@ use super::{Field, Format, Number, Rules};
 /// Implement it for a type of your own where a text or a number means more than itself:
 ///
 /// ```
-/// use rejoinder::{ElicitField, Rules};
+/// use rejoinder::{form::{ElicitField, Rules}};
 /// use serde_json::{Map, Value};
 ///
 /// struct Colour([u8; 3]);

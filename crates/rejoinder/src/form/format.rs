@@ -3,7 +3,7 @@
 /// What a text must look like. MCP has these four.
 ///
 /// ```
-/// use rejoinder::Format;
+/// use rejoinder::form::Format;
 ///
 /// assert!(Format::Date.fits("2024-02-29"));
 /// assert!(!Format::Date.fits("2023-02-29"));

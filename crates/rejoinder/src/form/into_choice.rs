@@ -1,7 +1,7 @@
 /// Something to choose: a value, or a value and the title that the user sees.
 ///
 /// ```
-/// use rejoinder::{Choice, IntoChoice};
+/// use rejoinder::{form::{Choice, IntoChoice}};
 /// use serde_json::json;
 ///
 /// fn shown(choices: impl IntoIterator<Item = impl IntoChoice>) -> serde_json::Value {

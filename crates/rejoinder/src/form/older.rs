@@ -10,7 +10,7 @@ impl Form {
     /// such as several of a list.
     ///
     /// ```
-    /// use rejoinder::{Field, Form};
+    /// use rejoinder::{form::{Field, Form}};
     /// use serde_json::json;
     ///
     /// let size = Field::<String>::new("size").one_of([("s", "Small"), ("l", "Large")]);

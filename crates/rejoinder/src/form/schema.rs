@@ -10,7 +10,7 @@ use super::{Field, digest_of};
 /// Cheap to clone. It serializes as MCP wants it, with the fields in their order.
 ///
 /// ```
-/// use rejoinder::{Field, Form};
+/// use rejoinder::{form::{Field, Form}};
 ///
 /// let form = Form::new()
 ///     .with(&Field::<String>::new("name").title("Your name"))
@@ -69,7 +69,7 @@ impl Form {
     /// The form as JSON, which is made once.
     ///
     /// ```
-    /// use rejoinder::Form;
+    /// use rejoinder::form::Form;
     ///
     /// assert_eq!(Form::new().json().get(), r#"{"type":"object","properties":{}}"#);
     /// ```

@@ -53,7 +53,7 @@ impl Elicit for TextForm {
 /// One of a list that is known only when the question is asked.
 ///
 /// ```
-/// use rejoinder::Choice;
+/// use rejoinder::form::Choice;
 /// use serde_json::json;
 ///
 /// let branches = [("main", "The main branch"), ("v1", "Version 1")];
@@ -67,7 +67,7 @@ impl Elicit for TextForm {
 /// );
 /// assert_eq!(branch.read(&branch.write("v1"))?, "v1");
 /// assert_eq!(branch.read(&branch.write("v2")).unwrap_err().to_string(), "`choice` must be one of `main`, `v1`");
-/// # Ok::<(), rejoinder::FormErrors>(())
+/// # Ok::<(), rejoinder::form::FormErrors>(())
 /// ```
 #[derive(Debug)]
 pub struct Choice(Field<String>);

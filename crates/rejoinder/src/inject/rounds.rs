@@ -14,7 +14,7 @@ use crate::{
 /// keep a state of their own between them, and say with a [`Reply`] whether they are done.
 ///
 /// ```
-/// use rejoinder::{Ask, Outcome, ConfirmForm, Rounds, Reply};
+/// use rejoinder::{Ask, Outcome, Rounds, Reply, form::ConfirmForm};
 ///
 /// async fn restart(rounds: Rounds) -> Reply<&'static str> {
 ///     match rounds.answer::<ConfirmForm>("sure") {

@@ -9,7 +9,7 @@ use crate::error::CallError;
 /// Anything that can be displayed, as text.
 ///
 /// ```
-/// use rejoinder::Text;
+/// use rejoinder::reply::Text;
 ///
 /// async fn whoami() -> Text<std::net::Ipv4Addr> {
 ///     Text(std::net::Ipv4Addr::LOCALHOST)
@@ -27,7 +27,7 @@ impl<T: Display> IntoToolResult for Text<T> {
 /// An image, from its bytes.
 ///
 /// ```
-/// use rejoinder::Image;
+/// use rejoinder::reply::Image;
 ///
 /// async fn logo() -> Image {
 ///     Image::new("image/png", b"\x89PNG...")

@@ -9,7 +9,7 @@ use crate::{error::CallError, schema::OutputSchema};
 /// A structured result: `structuredContent` with a matching `outputSchema`, and the same as text for old clients.
 ///
 /// ```
-/// use rejoinder::{IntoToolResult, Json};
+/// use rejoinder::{Json, reply::IntoToolResult};
 ///
 /// #[derive(serde::Serialize, schemars::JsonSchema)]
 /// struct Sum { total: i64 }

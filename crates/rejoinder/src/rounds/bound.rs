@@ -63,11 +63,11 @@ impl Bound {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::seal::StateOptions, *};
+    use super::{super::seal::StatePolicy, *};
 
     #[test]
     fn a_forged_state_is_refused_before_the_arguments_are_hashed() {
-        let options = StateOptions::default();
+        let options = StatePolicy::default();
         let long = "x".repeat(options.limit + 1);
         let seal = Arc::new(Seal::new("shop", &options).expect("good options"));
         for forged in ["", "junk", "v1.", "v1.AAAA", &long] {

@@ -10,7 +10,7 @@ use super::{clean_output, generator};
 /// A result that is not an object travels as `{"result": ..}`: clients before 2026-07-28 take objects only.
 ///
 /// ```
-/// use rejoinder::OutputSchema;
+/// use rejoinder::reply::OutputSchema;
 ///
 /// let text = OutputSchema::of::<String>();
 /// assert_eq!(text.schema["properties"]["result"]["type"], "string");

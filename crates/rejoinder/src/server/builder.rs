@@ -1,12 +1,20 @@
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use crate::{
-    call::Dependencies,
-    item::{Prompt, Resource, Tool},
-    model::Implementation,
+use super::{
+    BuildError, CacheHints, ServerHandle,
+    engine::Engine,
+    options::{Principal, ServerOptions},
+    registry::Item,
+    wiring::Check,
 };
-
-use super::{BuildError, ServerHandle, build::build, engine::Engine, options::Options};
+use crate::{
+    call::{Dependencies, RequestInfo, Unknown},
+    http,
+    item::{Prompt, Resource, Tool},
+    model::{Implementation, PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability},
+    rounds::seal::Seal,
+    state::StatePolicy,
+};
 
 /// An MCP server, while it is put together.
 ///
@@ -33,7 +41,7 @@ pub struct Server {
     pub(super) resources: Option<Vec<Resource>>,
     /// Whether tools were nested under no name.
     pub(super) has_unnamed_nest: bool,
-    pub(crate) options: Options,
+    pub(crate) options: ServerOptions,
 }
 
 impl Server {
@@ -47,7 +55,7 @@ impl Server {
             prompts: None,
             resources: None,
             has_unnamed_nest: false,
-            options: Options::default(),
+            options: ServerOptions::default(),
         }
     }
 
@@ -191,6 +199,156 @@ impl Server {
         self
     }
 
+    /// How many items a page of a list has; 1,000 by default.
+    pub fn page_size(mut self, items: usize) -> Self {
+        self.options.page_size = items.max(1);
+        self
+    }
+
+    /// How long clients may cache lists; [`CacheHints::LISTS`] by default.
+    pub fn cache_lists(mut self, hints: CacheHints) -> Self {
+        self.options.list_hints = hints;
+        self
+    }
+
+    /// How long clients may cache the contents of resources; [`CacheHints::CONTENTS`] by default. The attributes of a
+    /// resource take precedence.
+    pub fn cache_contents(mut self, hints: CacheHints) -> Self {
+        self.options.contents_hints = hints;
+        self
+    }
+
+    /// Serves only clients of 2026-07-28 and later: no `initialize`, no sessions.
+    pub fn stateless_only(mut self) -> Self {
+        self.options.sessions = false;
+        self
+    }
+
+    /// Answers invalid arguments with the JSON-RPC error -32602, instead of with a result that the model reads.
+    pub fn strict_arguments(mut self) -> Self {
+        self.options.strict_arguments = true;
+        self
+    }
+
+    /// Ignores arguments that a tool or prompt does not have, instead of refusing them by name.
+    ///
+    /// For clients and models that send more than the schema has, which then no longer says `additionalProperties: false`.
+    /// A misspelt name of an optional argument goes unnoticed with it. Injected parameters cannot be supplied either way.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// let server = Server::new("calculator", "1.0.0").tools(tools![add]).ignore_unknown_arguments();
+    /// let sum = Client::new(server).call_tool("add", json!({ "a": 1, "b": 2, "why": "for fun" })).await?;
+    /// assert_eq!(sum.text(), "3");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ignore_unknown_arguments(mut self) -> Self {
+        self.options.unknown_arguments = Unknown::Ignored;
+        self
+    }
+
+    /// Says who calls, for everything that is kept between requests: only the caller who was asked may answer, and only
+    /// the caller who began a session may use it.
+    ///
+    /// Take it from what your authentication layer puts into the request's extensions.
+    ///
+    /// ```
+    /// use rejoinder::Server;
+    ///
+    /// #[derive(Clone)]
+    /// struct User { id: String }
+    ///
+    /// let server = Server::new("shop", "1.0.0")
+    ///     .principal(|request| request.extensions()?.get::<User>().map(|user| user.id.clone()));
+    /// assert!(server.check().is_ok());
+    /// ```
+    pub fn principal(mut self, who: impl Fn(&RequestInfo) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.options.principal = Principal(Some(Arc::new(who)));
+        self
+    }
+
+    /// The largest message on any transport (the body of a request, a line), in bytes; 4 MiB by default. The `id` of a
+    /// request has at most 1,024 bytes.
+    pub fn max_message_size(mut self, bytes: usize) -> Self {
+        self.options.max_message_size = bytes;
+        self
+    }
+
+    /// How many calls run at once, on all transports together; 10,000 by default. A further call gets the error -32603.
+    ///
+    /// As many replies in sessions are kept for a minute, for clients that lost their connection.
+    pub fn max_calls(mut self, calls: usize) -> Self {
+        self.options.max_calls = calls;
+        self
+    }
+
+    /// How many subscriptions (`subscriptions/listen`) are open at once, on all transports together; 10,000 by default. A
+    /// further one gets the error -32603, and HTTP 503.
+    ///
+    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources.
+    ///
+    /// ```
+    /// use rejoinder::{Server, testing::{Client, Filter}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let client = Client::new(Server::new("small", "1.0.0").tools([]).max_subscriptions(1));
+    /// let first = client.listen(Filter::default().tools()).await;
+    /// assert!(first.is_ok());
+    /// let second = client.listen(Filter::default().tools()).await.unwrap_err();
+    /// assert_eq!(second.rpc().unwrap().status, 503);
+    /// # }
+    /// ```
+    pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
+        self.options.max_subscriptions = subscriptions;
+        self
+    }
+
+    /// How long running calls may continue when the server shuts down, on any transport; 10 seconds by default. Closing
+    /// sessions and running what calls have deferred may each take as long again.
+    pub fn grace_period(mut self, grace: Duration) -> Self {
+        self.options.grace = grace;
+        self
+    }
+
+    /// How the server is reached over HTTP: host names, origins, timeouts, connections and sessions.
+    ///
+    /// ```
+    /// use rejoinder::{http, prelude::*};
+    ///
+    /// let server = Server::new("shop", "1.0.0").http(http::Config::new().allow_host("mcp.example.com"));
+    /// assert!(server.check().is_ok());
+    /// ```
+    pub fn http(mut self, config: http::Config) -> Self {
+        self.options.http = config;
+        self
+    }
+
+    /// How the state of a call is sealed while it waits for an answer: keys, expiry, single use.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::{prelude::*, state::StatePolicy};
+    ///
+    /// let server = Server::new("shop", "1.0.0").state(StatePolicy::new().ttl(Duration::from_secs(60)));
+    /// assert!(server.check().is_ok());
+    /// ```
+    pub fn state(mut self, policy: StatePolicy) -> Self {
+        self.options.state = policy;
+        self
+    }
+
     /// Checks how the server is put together: one line of test for every wiring mistake.
     ///
     /// # Errors
@@ -239,4 +397,61 @@ impl BuiltServer {
     pub fn handle(&self) -> ServerHandle {
         ServerHandle::new(Arc::downgrade(&self.0))
     }
+}
+
+/// Builds a server, or lists everything that is wrong with it.
+fn build(server: Server) -> Result<Arc<Engine>, BuildError> {
+    let capabilities = capabilities(&server);
+    let mut check = Check::new(&server.dependencies, &server.options);
+    server.tools.into_iter().flatten().for_each(|tool| check.add(Item::Tool(tool)));
+    server.prompts.into_iter().flatten().for_each(|prompt| check.add(Item::Prompt(prompt)));
+    server.resources.into_iter().flatten().for_each(|resource| check.add(Item::Resource(resource)));
+    if server.has_unnamed_nest {
+        check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
+    }
+    for (method, mistake) in server.options.http.mistakes() {
+        check.report(&format!("`http::Config::{method}`"), mistake);
+    }
+    let seal = Seal::new(&server.info.name, &server.options.state);
+    let seal =
+        seal.map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("`StatePolicy`", mistake))).ok();
+    let mut registry = check.finish()?;
+
+    registry.render(server.options.page_size);
+    let seal = Arc::new(seal.expect("its mistakes were reported"));
+    Ok(Engine::new(
+        server.info,
+        server.instructions,
+        capabilities,
+        server.options,
+        seal,
+        Arc::new(registry),
+        server.dependencies,
+    ))
+}
+
+/// The server declares what it serves, and nothing else.
+fn capabilities(server: &Server) -> ServerCapabilities {
+    let mut capabilities = ServerCapabilities::default();
+    capabilities.tools = server.tools.as_ref().map(|_| {
+        let mut tools = ToolsCapability::default();
+        tools.list_changed = Some(true);
+        tools
+    });
+    capabilities.prompts = server.prompts.as_ref().map(|_| {
+        let mut prompts = PromptsCapability::default();
+        prompts.list_changed = Some(true);
+        prompts
+    });
+    capabilities.resources = server.resources.as_ref().map(|_| {
+        let mut resources = ResourcesCapability::default();
+        resources.list_changed = Some(true);
+        resources.subscribe = Some(true);
+        resources
+    });
+    // Prompts and resources that are added later may have arguments to complete.
+    let may_complete = server.prompts.is_some() || server.resources.is_some();
+    capabilities.completions = may_complete.then(Default::default);
+    capabilities.logging = Some(Default::default());
+    capabilities
 }

@@ -174,12 +174,13 @@ impl Engine {
 
     /// Who calls.
     pub(crate) fn caller(&self, request: &RequestInfo) -> Result<Option<String>, Refusal> {
-        self.options.principal.of(request)
+        let Some(who) = &self.options.principal.0 else { return Ok(None) };
+        catch_unwind(AssertUnwindSafe(|| who(request))).map_err(|_| Refusal::Panicked("Server::principal"))
     }
 
     /// A place among the calls that may run at once.
     pub(super) fn slot(&self) -> Result<RunningCall, Refusal> {
-        let most = self.options.limits.calls;
+        let most = self.options.max_calls;
         self.calls.begin_below(most).ok_or(Refusal::TooManyCalls(most))
     }
 
@@ -196,7 +197,7 @@ impl Engine {
     }
 
     fn listen(&self, filter: ChangeFilter) -> Result<Started, Refusal> {
-        let most = self.options.limits.subscriptions;
+        let most = self.options.max_subscriptions;
         let subscription = self.hub.listen_below(most, filter.clone()).ok_or(Refusal::TooManySubscriptions(most))?;
         Ok(Started::Listening(subscription, filter))
     }
@@ -281,13 +282,5 @@ impl Source {
             }
         }
         Err(Refusal::Unknown { kind: *kind, name: name.clone(), similar: None })
-    }
-}
-
-impl super::state::Principal {
-    /// Who calls.
-    fn of(&self, request: &RequestInfo) -> Result<Option<String>, Refusal> {
-        let Some(who) = self.function() else { return Ok(None) };
-        catch_unwind(AssertUnwindSafe(|| who(request))).map_err(|_| Refusal::Panicked("Server::principal"))
     }
 }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
 use super::{
-    Options, ServerHandle, TargetKind,
+    ServerHandle, ServerOptions, TargetKind,
     registry::{Entry, List, Page, Registry},
     subscriptions::{Change, Hub},
 };
@@ -24,7 +24,7 @@ pub(crate) struct Engine {
     pub(crate) info_json: Box<RawValue>,
     pub(crate) instructions: Option<String>,
     pub(crate) capabilities: ServerCapabilities,
-    pub(crate) options: Options,
+    pub(crate) options: ServerOptions,
     pub(crate) hub: Hub,
     /// The calls that run.
     pub(crate) calls: Calls,
@@ -43,7 +43,7 @@ impl Engine {
         info: Implementation,
         instructions: Option<String>,
         capabilities: ServerCapabilities,
-        options: Options,
+        options: ServerOptions,
         seal: Arc<Seal>,
         registry: Arc<Registry>,
         mut dependencies: Dependencies,

@@ -42,7 +42,7 @@ pub struct ServerHandle(Weak<Engine>);
 /// Why nothing was added to a running server.
 ///
 /// ```
-/// use rejoinder::{AddError, prelude::*};
+/// use rejoinder::{prelude::*, server::AddError};
 ///
 /// struct Database;
 ///
@@ -79,7 +79,7 @@ impl fmt::Display for Problems<'_> {
 /// The server did not declare this kind of item when it was built, so clients do not look for it.
 ///
 /// ```
-/// use rejoinder::{AddError, prelude::*};
+/// use rejoinder::{prelude::*, server::AddError};
 ///
 /// #[tool]
 /// async fn ping() {}

@@ -3,37 +3,31 @@
 //! [`Server`] is what an author writes; building it checks the wiring and makes an [`Engine`], which all
 //! transports share. This room knows nothing of bytes on a wire, except that it keeps its lists rendered.
 
-mod build;
 mod builder;
-mod cache;
 mod completion;
 mod door;
 mod engine;
 mod graph;
 mod handle;
-mod limits;
-mod listening;
 mod mcp_header;
 mod options;
 mod registry;
 mod running;
-mod state;
 mod subscriptions;
 mod uri_template;
 mod wiring;
 
 pub use builder::{BuiltServer, Server};
-pub use cache::{CacheHints, CacheScope};
 pub use graph::Graph;
 pub use handle::{AddError, NotOffered, ServerHandle};
+pub use options::{CacheHints, CacheScope};
 pub use wiring::{BuildError, BuildProblem};
 
 pub(crate) use completion::{CompleteArgument, Completion};
 pub(crate) use door::{Exchange, Operation, Refusal, Started, Target, TargetKind};
 pub(crate) use engine::{Calls, Engine, RunningCall};
-pub(crate) use limits::Limits;
 pub(crate) use mcp_header::{ENCODED_HEADER, decoded_header};
-pub(crate) use options::Options;
+pub(crate) use options::ServerOptions;
 pub(crate) use registry::{Contents, List, Page};
 pub(crate) use running::{Event, Failed, Running};
 pub(crate) use subscriptions::{Change, ChangeFilter, FilterTooLarge, Listener};

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{
-    CacheHints, CacheScope, Options, TargetKind,
+    CacheHints, CacheScope, ServerOptions, TargetKind,
     mcp_header::ParamHeader,
     uri_template::{UriTemplate, Variables},
 };
@@ -174,7 +174,7 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// Reads the arguments; `None` if they are not of the form that the item takes.
-    pub(super) fn read(&self, arguments: &str, options: &Options) -> Option<Result<Ready, BadArguments>> {
+    pub(super) fn read(&self, arguments: &str, options: &ServerOptions) -> Option<Result<Ready, BadArguments>> {
         let reader = self.entry.item.reader();
         match self.entry.item.kind() {
             TargetKind::Tool => arguments.starts_with('{').then(|| reader.read(arguments, options.unknown_arguments)),

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    Options, TargetKind,
+    ServerOptions, TargetKind,
     mcp_header::param_headers,
     registry::{Entry, Item, Registry},
     uri_template::UriTemplate,
@@ -86,7 +86,7 @@ pub(super) struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    pub(super) fn new(dependencies: &'a Dependencies, options: &Options) -> Self {
+    pub(super) fn new(dependencies: &'a Dependencies, options: &ServerOptions) -> Self {
         let unknown_arguments = options.unknown_arguments;
         Self { dependencies, unknown_arguments, registry: Registry::default(), problems: Vec::new() }
     }

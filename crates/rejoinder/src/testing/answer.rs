@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// One of several answers to the same key; see [`Client::answers`](super::Client::answers).
 ///
 /// ```
-/// use rejoinder::{ConfirmForm, testing::Answer};
+/// use rejoinder::{testing::Answer, form::ConfirmForm};
 /// use serde_json::json;
 ///
 /// let by_form = Answer::accept(ConfirmForm { yes: true });
@@ -48,7 +48,7 @@ impl Answer {
     /// this is an error of the test.
     ///
     /// ```
-    /// use rejoinder::{Ask, ConfirmForm, prelude::*, testing::{Answer, Client}};
+    /// use rejoinder::{Ask, prelude::*, testing::{Answer, Client}, form::ConfirmForm};
     /// use serde_json::json;
     ///
     /// /// Asks two people at once.

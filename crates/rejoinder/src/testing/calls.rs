@@ -85,7 +85,7 @@ impl Client {
     /// If the server refuses.
     ///
     /// ```
-    /// # use rejoinder::{CompletionRequest, model::Reference, prelude::*, testing::Client};
+    /// # use rejoinder::{model::Reference, prelude::*, testing::Client, call::CompletionRequest};
     /// async fn languages(_: CompletionRequest) -> Vec<String> { vec!["rust".into()] }
     ///
     /// #[prompt]

@@ -11,10 +11,10 @@ pub(super) fn remedy(unasked: &Unasked) -> String {
     let with = |answer: Value| format!(".answer_with({key:?}, json!({answer}))");
     match question {
         Question::Form { form, .. } if *form == ConfirmForm::form() => {
-            format!(".answer({key:?}, rejoinder::ConfirmForm {{ yes: true }})")
+            format!(".answer({key:?}, rejoinder::form::ConfirmForm {{ yes: true }})")
         }
         Question::Form { form, .. } if *form == TextForm::form() => {
-            format!(".answer({key:?}, rejoinder::TextForm {{ text: \"..\".into() }})")
+            format!(".answer({key:?}, rejoinder::form::TextForm {{ text: \"..\".into() }})")
         }
         // There is no type of which the test could make a value.
         Question::Form { form, .. } if !is_typed => with(json!({ "action": "accept", "content": filled(form) })),

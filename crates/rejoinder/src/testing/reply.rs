@@ -11,7 +11,7 @@ use super::{Error, Result, exchange::Outcome};
 /// What a call came to, and what it told on the way.
 ///
 /// ```
-/// use rejoinder::{Level, prelude::*, testing::Client};
+/// use rejoinder::{prelude::*, testing::Client, call::Level};
 /// use serde_json::json;
 ///
 /// /// Waters the flowers.

@@ -51,7 +51,7 @@ impl Flags {
         let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
         let name = program().unwrap_or_else(|| info.name.clone());
         let mut command = Self::command().name(name).version(info.version.clone()).about(about);
-        if let Some(address) = server.options.listening.by_default {
+        if let Some(address) = server.options.http.default_address {
             command = command
                 .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
                 .mut_arg("http", |http| http.default_value(address.to_string()));
@@ -71,11 +71,11 @@ fn program() -> Option<String> {
 // The futures are boxed here: an `async fn` is compiled in the crate that awaits it, and each change to a server would
 // compile hyper and the whole of the transports again.
 impl Server {
-    /// Serves as the command line says: `--stdio` (the default, unless [`Server::http_by_default`] says otherwise),
+    /// Serves as the command line says: `--stdio` (the default, unless [`default_address`](crate::http::Config::default_address) says otherwise),
     /// `--http ADDR`, `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
     ///
     /// Logs go to standard error; `RUST_LOG` sets what is logged. `REJOINDER_STATE_KEYS` has the
-    /// [keys](Server::state_keys) that replicas share, if the server sets none. On SIGINT and SIGTERM the server takes no more
+    /// [keys](crate::state::StatePolicy::keys) that replicas share, if the server sets none. On SIGINT and SIGTERM the server takes no more
     /// requests, and calls in flight have the [grace period](Server::grace_period) to finish.
     ///
     /// # Errors
@@ -91,7 +91,8 @@ impl Server {
                 return Ok(());
             }
             log_to_stderr();
-            let server = self.state_keys_from_env()?;
+            let mut server = self;
+            server.options.state = server.options.state.keys_from_env()?;
             match flags.http {
                 Some(address) if !flags.stdio => server.serve_http(address).await,
                 _ => {
@@ -133,7 +134,7 @@ impl Server {
 impl BuiltServer {
     /// Serves Streamable HTTP at `/mcp` on a listener until the process is told to stop.
     ///
-    /// Without [keys](Server::state_keys) it warns that they are this process's own, unless only this machine reaches it.
+    /// Without [keys](crate::state::StatePolicy::keys) it warns that they are this process's own, unless only this machine reaches it.
     ///
     /// # Errors
     ///
@@ -143,7 +144,9 @@ impl BuiltServer {
             let address = listener.local_addr()?;
             tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
             tell_of_keys(&self.0.seal, address);
-            self.0.options.listening.tell(address);
+            if let Some(listening) = &self.0.options.http.on_listening {
+                listening(address);
+            }
             Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
         })
     }
@@ -176,7 +179,7 @@ fn tell_of_keys(seal: &Seal, address: SocketAddr) {
 /// What it should have been.
 ///
 /// ```
-/// use rejoinder::listen_address;
+/// use rejoinder::http::listen_address;
 ///
 /// assert_eq!(listen_address("0.0.0.0:80"), Ok("0.0.0.0:80".parse().unwrap()));
 /// assert_eq!(listen_address("8000"), Ok("127.0.0.1:8000".parse().unwrap()));
@@ -217,7 +220,7 @@ mod tests {
     fn a_key_of_ones_own_is_warned_of_where_others_reach_the_server_and_mentioned_elsewhere() {
         let random = Server::new("shop", "1").build().unwrap();
         let keys = StateKeys::new([[1; 32]]).unwrap();
-        let shared = Server::new("shop", "1").state_keys(keys).build().unwrap();
+        let shared = Server::new("shop", "1").state(crate::state::StatePolicy::new().keys(keys)).build().unwrap();
         for (address, level) in [
             ("127.0.0.1:80", "INFO"),
             ("127.9.9.9:80", "INFO"),

@@ -1,6 +1,9 @@
 //! Questions that need no form of their own.
 
-use rejoinder::{ConfirmForm, Field, Form, FormErrors, TextForm, testing::Answer};
+use rejoinder::{
+    form::{ConfirmForm, Field, Form, FormErrors, TextForm},
+    testing::Answer,
+};
 use serde_json::Value;
 
 use super::*;
@@ -32,8 +35,8 @@ async fn a_test_without_an_answer_is_told_what_fits_the_question() {
     in_both_eras(Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])), async |client| {
         for (kind, remedy) in [
             ("choice", r#".answer_with("it", json!({"action":"accept","content":{"choice":"main"}}))"#),
-            ("text", r#".answer("it", rejoinder::TextForm { text: "..".into() })"#),
-            ("confirm", r#".answer("it", rejoinder::ConfirmForm { yes: true })"#),
+            ("text", r#".answer("it", rejoinder::form::TextForm { text: "..".into() })"#),
+            ("confirm", r#".answer("it", rejoinder::form::ConfirmForm { yes: true })"#),
             ("form", r#".answer_with("it", json!({"action":"accept","content":{"width":1,"colour":"red"}}))"#),
             ("name", r#".answer("it", ..)"#),
             ("visit", r#".answer_with("it", json!({"action":"accept"}))"#),

@@ -23,7 +23,12 @@ use std::sync::{
 };
 
 use both_eras::in_both_eras;
-use rejoinder::{Ask, Era, Outcome, Roots, Sample, Sampling, prelude::*, testing::Client};
+use rejoinder::{
+    Ask, Era, Outcome,
+    ask::{Roots, Sample, Sampling},
+    prelude::*,
+    testing::Client,
+};
 use serde_json::json;
 
 #[derive(Elicit, Debug, PartialEq)]
@@ -61,7 +66,7 @@ async fn choose(branches: Vec<String>, ctx: Context) -> Result<String, CallError
 #[tokio::test]
 async fn a_choice_of_nothing_is_the_authors_mistake() {
     let client = Client::new(Server::new("asks", "1").tools(tools![choose]))
-        .answer("branch", rejoinder::TextForm { text: "main".into() });
+        .answer("branch", rejoinder::form::TextForm { text: "main".into() });
     for client in [client.clone(), client.era(Era::Session)] {
         let reply = client.call_tool("choose", json!({ "branches": [] })).await.expect("a reply");
         assert_eq!(reply.text(), "`Ask::choice` needs something to choose, and the list is empty");

@@ -1,6 +1,6 @@
 //! What holds for `tools/call` holds for `prompts/get` and `resources/read` too.
 
-use rejoinder::MemoryReplayStore;
+use rejoinder::state::{MemoryReplayStore, StatePolicy};
 use serde_json::Value;
 
 use super::*;
@@ -207,7 +207,7 @@ async fn c27_c28_a_state_is_refused_with_other_arguments_another_function_or_ano
 
 #[tokio::test]
 async fn c29_a_state_that_is_good_once_is_refused_the_second_time() {
-    let client = client(library().single_use(MemoryReplayStore::default()));
+    let client = client(library().state(StatePolicy::new().single_use(MemoryReplayStore::default())));
     for case in cases() {
         let (_, rest) = case.asked(&client, named("Ada")).await;
         assert!(case.round(&client, &case.params, rest.clone()).await.is_ok(), "{}", case.method);

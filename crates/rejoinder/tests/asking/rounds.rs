@@ -1,6 +1,9 @@
 //! The rounds of a call on the wire, one by one.
 
-use rejoinder::{ConfirmForm, StateKeys, TextForm};
+use rejoinder::{
+    form::{ConfirmForm, TextForm},
+    state::{StateKeys, StatePolicy},
+};
 use serde_json::Value;
 
 use super::*;
@@ -88,7 +91,7 @@ async fn no_state_and_a_null_one_are_the_same() {
 #[tokio::test]
 async fn c31_any_replica_with_the_same_keys_takes_the_next_round() {
     let keys = || StateKeys::new(["0123456789abcdef0123456789abcdef"]).unwrap();
-    let [one, two] = [0, 1].map(|_| Client::new(server().state_keys(keys())).answer("who", ada()));
+    let [one, two] = [0, 1].map(|_| Client::new(server().state(StatePolicy::new().keys(keys()))).answer("who", ada()));
     let first = round(&one, "greet", json!({}), json!({})).await.unwrap();
     let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });
     let done = round(&two, "greet", json!({}), rest).await.unwrap();
@@ -124,7 +127,7 @@ async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignore
 
 #[tokio::test]
 async fn c29_a_state_can_be_good_for_one_use_only() {
-    let server = server().single_use(rejoinder::MemoryReplayStore::default());
+    let server = server().state(StatePolicy::new().single_use(rejoinder::state::MemoryReplayStore::default()));
     let client = Client::new(server).answer("who", ada());
     let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
     let rest = json!({ "requestState": first["requestState"], "inputResponses": accept("Ada") });

@@ -5,7 +5,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rejoinder::{BoxError, BoxFuture, ReplayStore};
+use rejoinder::{
+    BoxError, BoxFuture,
+    state::{ReplayStore, StatePolicy},
+};
 use serde_json::Value;
 
 use super::{
@@ -33,7 +36,7 @@ fn plain() -> Server {
 
 #[tokio::test]
 async fn a_state_that_is_too_long_to_send_back_is_an_error_that_says_so() {
-    let client = client(plain().state_limit(2000));
+    let client = client(plain().state(StatePolicy::new().limit(2000)));
     let carried = client.call_tool("carry", json!({ "bytes": 1000 })).await.unwrap();
     assert_eq!(carried.text(), "Ada carries 1000");
     let error = client.call_tool("carry", json!({ "bytes": 2000 })).await.unwrap_err();
@@ -53,8 +56,9 @@ async fn the_limit_is_64_kib_unless_it_is_set() {
 
 #[tokio::test]
 async fn a_state_that_comes_back_longer_than_the_limit_is_refused() {
-    let keys = || rejoinder::StateKeys::new([[7; 32]]).unwrap();
-    let (wide, narrow) = (client(plain().state_keys(keys())), client(plain().state_keys(keys()).state_limit(1000)));
+    let keys = || rejoinder::state::StateKeys::new([[7; 32]]).unwrap();
+    let policy = || StatePolicy::new().keys(keys());
+    let (wide, narrow) = (client(plain().state(policy())), client(plain().state(policy().limit(1000))));
     let arguments = json!({ "bytes": 1000 });
     let asked = round(&wide, "carry", arguments.clone(), json!({})).await.unwrap();
     let rest = json!({ "requestState": asked["requestState"], "inputResponses": accept("Ada") });
@@ -65,8 +69,8 @@ async fn a_state_that_comes_back_longer_than_the_limit_is_refused() {
 
 #[tokio::test]
 async fn a_state_is_good_for_as_long_as_was_set() {
-    let short = client(plain().state_ttl(Duration::from_nanos(1)));
-    let long = client(plain().state_ttl(Duration::from_hours(1)));
+    let short = client(plain().state(StatePolicy::new().ttl(Duration::from_nanos(1))));
+    let long = client(plain().state(StatePolicy::new().ttl(Duration::from_hours(1))));
     for (client, is_good) in [(short, false), (long, true)] {
         let arguments = json!({ "bytes": 1 });
         let asked = round(&client, "carry", arguments.clone(), json!({})).await.unwrap();
@@ -106,8 +110,10 @@ impl ReplayStore for InLedger {
 async fn c29_a_store_of_ones_own_decides_whether_a_state_was_used() {
     let ledger = Arc::new(Ledger::default());
     let replica = || {
-        let keys = rejoinder::StateKeys::new([[7; 32]]).unwrap();
-        client(plain().state_keys(keys).state_ttl(Duration::from_mins(5)).single_use(InLedger(Arc::clone(&ledger))))
+        let keys = rejoinder::state::StateKeys::new([[7; 32]]).unwrap();
+        let policy =
+            StatePolicy::new().keys(keys).ttl(Duration::from_mins(5)).single_use(InLedger(Arc::clone(&ledger)));
+        client(plain().state(policy))
     };
     let [one, two] = [replica(), replica()];
     let arguments = json!({ "bytes": 1 });

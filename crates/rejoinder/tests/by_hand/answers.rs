@@ -30,7 +30,7 @@ async fn later(rounds: Rounds) -> Reply<String> {
 #[tool]
 async fn purge(rounds: Rounds) -> Reply<String> {
     let done = rounds.state::<u32>();
-    let said = rounds.answer::<rejoinder::ConfirmForm>("sure").and_then(Outcome::accepted);
+    let said = rounds.answer::<rejoinder::form::ConfirmForm>("sure").and_then(Outcome::accepted);
     match (done, said) {
         (None, _) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(0),
         (Some(0), Some(_)) => Reply::ask("sure", Ask::confirm("Sure?")).with_state(1),
@@ -69,7 +69,8 @@ async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, CallE
 /// Reads each answer in two ways, of which one never fits, and asks for the next.
 #[tool]
 async fn either(rounds: Rounds) -> Reply<String> {
-    let read = (rounds.answer::<Name>("next").is_some(), rounds.answer::<rejoinder::ConfirmForm>("next").is_some());
+    let read =
+        (rounds.answer::<Name>("next").is_some(), rounds.answer::<rejoinder::form::ConfirmForm>("next").is_some());
     match rounds.state::<u32>() {
         Some(4) => Reply::done(format!("{read:?}")),
         asked => Reply::ask("next", Ask::confirm("Another?")).with_state(asked.map_or(0, |asked| asked + 1)),
@@ -117,7 +118,7 @@ pub(super) fn tools() -> Vec<rejoinder::Tool> {
 
 #[tokio::test]
 async fn an_answer_that_is_read_is_no_bad_try_although_it_was_also_read_as_something_else() {
-    in_both_eras(Client::new(server()).answer("next", rejoinder::ConfirmForm { yes: true }), async |client| {
+    in_both_eras(Client::new(server()).answer("next", rejoinder::form::ConfirmForm { yes: true }), async |client| {
         let reply = client.call_tool("either", json!({})).await.unwrap();
         assert_eq!((reply.text(), reply.asked.len()), ("(false, true)".into(), 5));
     })
@@ -136,7 +137,7 @@ async fn an_answer_that_did_not_fit_is_gone_in_the_next_round() {
 
 #[tokio::test]
 async fn over_a_session_what_a_task_asked_ends_with_its_round() {
-    let client = Client::new(server()).era(Era::Session).answer("sure", rejoinder::ConfirmForm { yes: true });
+    let client = Client::new(server()).era(Era::Session).answer("sure", rejoinder::form::ConfirmForm { yes: true });
     let reply = client.call_tool("leaves_a_question", json!({})).await.unwrap();
     let told = "this round of the call is over: nothing can be asked or recorded in it any more";
     assert_eq!(reply.text(), format!("{:?}", Some(Err::<bool, _>(told))));
@@ -164,7 +165,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
 
 #[tokio::test]
 async fn who_reads_another_type_than_was_asked_for_does_not_ask_for_ever() {
-    in_both_eras(Client::new(server()).answer("sure", rejoinder::ConfirmForm { yes: true }), async |client| {
+    in_both_eras(Client::new(server()).answer("sure", rejoinder::form::ConfirmForm { yes: true }), async |client| {
         let reply = client.call_tool("mistyped", json!({})).await.unwrap();
         assert!(reply.text().starts_with("no usable answer to `sure` came: "), "{}", reply.text());
         assert_eq!(reply.asked, [["sure"], ["sure"], ["sure"]]);
@@ -183,7 +184,7 @@ async fn answers_to_what_was_never_asked_do_not_count() {
 
 /// What a tool makes of a consent that it asks for a second time, when no second one comes.
 async fn consented_once(tool: &str) {
-    let client = Client::new(server()).answer("sure", rejoinder::ConfirmForm { yes: true });
+    let client = Client::new(server()).answer("sure", rejoinder::form::ConfirmForm { yes: true });
     let mut params = json!({ "name": tool });
     let asked = client.request("tools/call", params.clone()).await.unwrap();
     params["requestState"] = asked["requestState"].clone();

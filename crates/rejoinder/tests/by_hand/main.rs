@@ -47,7 +47,7 @@ async fn order(item: String, rounds: Rounds, counters: Dep<Counters>) -> Result<
             let question = Ask::confirm(format!("{name}, {item} for {price}?"));
             Reply::ask("sure", question).with_state(Stage::Priced { name, price })
         }
-        (Some(Stage::Priced { name, price }), _) => match rounds.answer::<rejoinder::ConfirmForm>("sure") {
+        (Some(Stage::Priced { name, price }), _) => match rounds.answer::<rejoinder::form::ConfirmForm>("sure") {
             Some(Outcome::Accepted(sure)) => Reply::done(format!("{name} {item} {price} {}", sure.yes)),
             Some(_) => Reply::done("kept".to_owned()),
             None => Reply::ask("sure", Ask::confirm("Sure?")),
@@ -98,7 +98,7 @@ async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
 async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<Reply<String>, CallError> {
     let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
     let receipt: u32 = ctx.once("charge", || async { Ok(counters.runs.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
-    Ok(match rounds.answer::<rejoinder::ConfirmForm>("sure") {
+    Ok(match rounds.answer::<rejoinder::form::ConfirmForm>("sure") {
         None => Reply::ask("sure", Ask::confirm("Sure?")),
         Some(_) => Reply::done(format!("{name} {receipt}")),
     })
@@ -137,7 +137,7 @@ fn name(name: &str) -> Name {
 
 #[tokio::test]
 async fn a_state_of_its_own_is_handed_from_round_to_round() {
-    let yes = rejoinder::ConfirmForm { yes: true };
+    let yes = rejoinder::form::ConfirmForm { yes: true };
     in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
         let counters = Arc::new(Counters::default());
         let reply =
@@ -173,7 +173,7 @@ async fn a_state_may_be_nothing_at_all() {
 
 #[tokio::test]
 async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
-    let yes = rejoinder::ConfirmForm { yes: true };
+    let yes = rejoinder::form::ConfirmForm { yes: true };
     in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
         let counters = Arc::new(Counters::default());
         let reply = client.replace_shared(Arc::clone(&counters)).call_tool("mixed", json!({})).await.unwrap();

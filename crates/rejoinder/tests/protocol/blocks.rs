@@ -1,9 +1,9 @@
 //! Content blocks that are neither text nor data: images, sounds, links to resources, and resources themselves.
 
 use rejoinder::{
-    Audio, Image,
     model::{ContentBlock, EmbeddedResource, Resource, ResourceContents},
     prelude::*,
+    reply::{Audio, Image},
     testing::Client,
 };
 use serde_json::{Value, json};

@@ -1,6 +1,10 @@
 //! C65, C66: for how long, and by whom, replies may be kept.
 
-use rejoinder::{CacheHints, CacheScope, prelude::*, testing::Client};
+use rejoinder::{
+    prelude::*,
+    server::{CacheHints, CacheScope},
+    testing::Client,
+};
 use serde_json::{Value, json};
 
 use crate::fixture::server;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use http_body_util::BodyExt;
-use rejoinder::{BuiltServer, Level, prelude::*, testing::Client};
+use rejoinder::{BuiltServer, call::Level, prelude::*, testing::Client};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},

@@ -1,8 +1,8 @@
 //! What a server offers may change while it runs.
 
 use rejoinder::{
-    AddError, NotOffered,
     prelude::*,
+    server::{AddError, NotOffered},
     testing::{Client, Filter, Notification},
 };
 use serde_json::json;

@@ -5,7 +5,13 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{CallEnd, CompletionRequest, Era, FromCall, Level, model::Reference, prelude::*, testing::Client};
+use rejoinder::{
+    CallEnd, Era, FromCall,
+    call::{CompletionRequest, Level},
+    model::Reference,
+    prelude::*,
+    testing::Client,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,5 +1,6 @@
 //! Pages in browsers: which of them may read what the server answers.
 
+use rejoinder::http;
 use serde_json::json;
 
 use crate::{
@@ -24,7 +25,7 @@ fn says_nothing_to_pages(answer: &Answer) -> bool {
 
 #[tokio::test]
 async fn an_allowed_page_may_send_what_clients_send() {
-    let server = server().allow_origin(APP).build().unwrap();
+    let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     let answer = preflight(APP).send(&server).await;
     assert_eq!((answer.status, answer.body.as_str()), (204, ""));
     assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
@@ -37,13 +38,13 @@ async fn an_allowed_page_may_send_what_clients_send() {
 
 #[tokio::test]
 async fn a_modern_only_server_lets_pages_post_alone() {
-    let server = server().allow_origin(APP).stateless_only().build().unwrap();
+    let server = server().http(http::Config::new().allow_origin(APP)).stateless_only().build().unwrap();
     assert_eq!(preflight(APP).send(&server).await.header("access-control-allow-methods"), Some("POST"));
 }
 
 #[tokio::test]
 async fn an_allowed_page_may_read_every_answer() {
-    let server = server().allow_origin(APP).build().unwrap();
+    let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     let initialize = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "page", "version": "1" } });
     let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize });
@@ -74,7 +75,7 @@ async fn an_allowed_page_may_read_every_answer() {
 
 #[tokio::test]
 async fn any_other_page_learns_nothing() {
-    let server = server().allow_origin(APP).build().unwrap();
+    let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     for origin in ["https://evil.example", "null", "http://app.example"] {
         for request in [preflight(origin), post("tools/list", json!({})).header("origin", origin)] {
             let answer = request.send(&server).await;
@@ -90,7 +91,7 @@ async fn any_other_page_learns_nothing() {
 
 #[tokio::test]
 async fn who_is_no_page_is_told_nothing_of_pages() {
-    let server = server().allow_origin(APP).build().unwrap();
+    let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     let answer = post("tools/list", json!({})).send(&server).await;
     assert!(answer.status == 200 && says_nothing_to_pages(&answer));
     let options = post("tools/list", json!({})).verb("OPTIONS").send(&server).await;

@@ -2,7 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rejoinder::{BuiltServer, CompletionRequest, Level, prelude::*};
+use rejoinder::{
+    BuiltServer,
+    call::{CompletionRequest, Level},
+    prelude::*,
+};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

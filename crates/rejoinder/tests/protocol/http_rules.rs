@@ -1,5 +1,6 @@
 //! C57 to C59: the endpoint.
 
+use rejoinder::http;
 use serde_json::{Value, json};
 
 use crate::{
@@ -78,10 +79,19 @@ async fn c58_a_foreign_origin_is_forbidden_on_every_request() {
 async fn c58_a_foreign_host_is_forbidden_unless_allowed() {
     let rebound = || post("tools/list", json!({})).header("host", "mcp.example:8000");
     assert_eq!(rebound().send(&built()).await.status, 403);
-    assert_eq!(rebound().send(&server().allow_host("mcp.example").build().unwrap()).await.status, 200);
+    assert_eq!(
+        rebound().send(&server().http(http::Config::new().allow_host("mcp.example")).build().unwrap()).await.status,
+        200
+    );
     let app = || post("tools/list", json!({})).header("origin", "https://app.example");
     assert_eq!(app().send(&built()).await.status, 403);
-    assert_eq!(app().send(&server().allow_origin("https://app.example").build().unwrap()).await.status, 200);
+    assert_eq!(
+        app()
+            .send(&server().http(http::Config::new().allow_origin("https://app.example")).build().unwrap())
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test]
@@ -139,7 +149,7 @@ async fn c59_a_response_or_a_batch_is_refused() {
 
 #[tokio::test]
 async fn a_body_must_be_json_short_enough_and_wanted() {
-    let server = server().body_limit(500).build().unwrap();
+    let server = server().max_message_size(500).build().unwrap();
     let request = || post("tools/list", json!({}));
     assert_eq!(request().header("content-type", "text/plain").send(&server).await.status, 415);
     assert_eq!(request().without("content-type").send(&server).await.status, 415);

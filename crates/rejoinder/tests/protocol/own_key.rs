@@ -1,6 +1,11 @@
 //! What a server says of a key that no other process has.
 
-use rejoinder::{BuiltServer, StateKeys, prelude::*, testing::Client};
+use rejoinder::{
+    BuiltServer,
+    prelude::*,
+    state::{StateKeys, StatePolicy},
+    testing::Client,
+};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -33,7 +38,8 @@ async fn a_mounted_server_warns_of_it_when_it_asks_and_not_before() {
         assert_eq!(spoken(&logged), ["WARN"], "once is enough");
     }
     let keys = StateKeys::new([[1; 32]]).unwrap();
-    asks(&Server::new("asking", "1.0.0").tools(tools![pack]).state_keys(keys).build().unwrap()).await;
+    asks(&Server::new("asking", "1.0.0").tools(tools![pack]).state(StatePolicy::new().keys(keys)).build().unwrap())
+        .await;
     assert_eq!(spoken(&logged), ["WARN"], "keys that were given are not spoken of");
 }
 

@@ -1,6 +1,6 @@
 //! C9, C22, C24, C25, C35, C36: questions on the wire. What becomes of their answers is in `tests/asking`.
 
-use rejoinder::{Ask, BuiltServer, Sampling, prelude::*};
+use rejoinder::{Ask, BuiltServer, ask::Sampling, prelude::*};
 use serde_json::{Value, json};
 
 use crate::wire::{Answer, Pipe, message, meta, post};

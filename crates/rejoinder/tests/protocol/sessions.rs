@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use rejoinder::{
-    Ask, BuiltServer, Era, Level, McpService,
+    Ask, BuiltServer, Era,
+    call::Level,
+    http::McpService,
     model::Reference,
     prelude::*,
     testing::{Client, Filter, Notification},

@@ -35,7 +35,7 @@ async fn c68_line_breaks_inside_a_message_are_escaped() {
 
 #[tokio::test]
 async fn c68_what_is_no_message_is_answered_and_the_server_goes_on() {
-    let mut pipe = Pipe::open(&server().body_limit(300).build().unwrap());
+    let mut pipe = Pipe::open(&server().max_message_size(300).build().unwrap());
     for (line, code) in [("nonsense", -32700), ("[]", -32600), ("{}", -32600), (&*"x".repeat(301), -32600)] {
         pipe.send(line).await;
         let reply = pipe.next().await;

@@ -1,6 +1,6 @@
 //! `Server::check()` lists every mistake at once.
 
-use rejoinder::{AddError, BuiltServer, Resource, Tool, model, prelude::*, testing::Client};
+use rejoinder::{BuiltServer, Resource, Tool, http, model, prelude::*, server::AddError, testing::Client};
 use serde_json::json;
 
 struct Database;
@@ -244,14 +244,14 @@ fn a_service_that_is_known_by_a_trait_is_provided_as_such() {
 
 #[test]
 fn settings_that_can_never_be_of_use_are_mistakes() {
-    let mut server = Server::new("mistaken", "1").session_timeout(std::time::Duration::ZERO);
+    let mut config = http::Config::new().session_timeout(std::time::Duration::ZERO);
     for host in ["mcp.example:8443", "[::1]", "https://mcp.example", "mcp.example/mcp", ""] {
-        server = server.allow_host(host);
+        config = config.allow_host(host);
     }
     for origin in ["app.example", "https://app.example/", "https://", "://app.example"] {
-        server = server.allow_origin(origin);
+        config = config.allow_origin(origin);
     }
-    insta::assert_snapshot!(server.check().unwrap_err(), @"
+    insta::assert_snapshot!(Server::new("mistaken", "1").http(config).check().unwrap_err(), @"
     the server cannot be built:
       `allow_host`: `mcp.example:8443` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
       `allow_host`: `[::1]` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
@@ -264,14 +264,14 @@ fn settings_that_can_never_be_of_use_are_mistakes() {
       `allow_origin`: `://app.example` is no origin: it has a scheme and a host and no path, as in `https://app.example`
       `session_timeout`: a session that may not be idle at all ends before it is used: give it some time
     ");
-    let mut server = Server::new("right", "1");
+    let mut config = http::Config::new();
     for host in ["mcp.example", "192.0.2.1", "2001:db8::1", "localhost"] {
-        server = server.allow_host(host);
+        config = config.allow_host(host);
     }
     for origin in ["https://app.example", "http://localhost:6274", "http://[::1]:80", "app://-", "*", "null"] {
-        server = server.allow_origin(origin);
+        config = config.allow_origin(origin);
     }
-    assert!(server.check().is_ok());
+    assert!(Server::new("right", "1").http(config).check().is_ok());
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn traveller() -> Ask<Name> {
 
 #[tokio::test]
 async fn the_body_goes_on_asking_after_its_resolvers_in_a_loop_too() {
-    let yes = |yes| rejoinder::ConfirmForm { yes };
+    let yes = |yes| rejoinder::form::ConfirmForm { yes };
     let client = Client::new(Server::new("r", "1").tools(tools![pack])).answer("traveller", ada());
     let client = client.answer("take-0", yes(true)).answer("take-1", yes(false)).answer("take-2", yes(true));
     in_both_eras(client, async |client| {
@@ -265,7 +265,7 @@ async fn a_test_without_an_answer_is_told_which_one() {
         assert_eq!(error.code(), Some(-32021));
         let told = error.to_string();
         assert!(told.contains("cannot be asked to fill in forms: it did not declare `elicitation.form`"), "{told}");
-        let remedy = r#"`.answer("confirm", rejoinder::ConfirmForm { yes: true })`"#;
+        let remedy = r#"`.answer("confirm", rejoinder::form::ConfirmForm { yes: true })`"#;
         assert!(told.ends_with(&format!("; the test has no answer: add {remedy}")), "{told}");
     })
     .await;

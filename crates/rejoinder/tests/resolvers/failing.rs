@@ -99,7 +99,7 @@ async fn sturdy(#[resolve(asked)] asked: bool) -> String {
 #[tokio::test]
 async fn a_panic_in_a_resolver_ends_its_call_and_nothing_else() {
     let server = Server::new("panicking", "1.0.0").tools(tools![fragile, sturdy]);
-    in_both_eras(Client::new(server).answer("asked", rejoinder::ConfirmForm { yes: true }), async |client| {
+    in_both_eras(Client::new(server).answer("asked", rejoinder::form::ConfirmForm { yes: true }), async |client| {
         let error = client.call_tool("fragile", json!({})).await.unwrap_err();
         assert_eq!(error.code(), Some(-32603));
         assert!(!error.to_string().contains("on purpose"), "{error}");

@@ -88,7 +88,7 @@ async fn an_instance_is_shown_with_its_types() {
 
 #[tokio::test]
 async fn d1_instances_that_ask_have_numbered_keys() {
-    let text = |text: &str| rejoinder::TextForm { text: text.into() };
+    let text = |text: &str| rejoinder::form::TextForm { text: text.into() };
     in_both_eras(Client::new(server()).answer("ask_for", text("1")).answer("ask_for#1", text("2")), async |client| {
         assert_eq!(client.call_tool("count", json!({})).await.unwrap().text(), "1 2");
     })

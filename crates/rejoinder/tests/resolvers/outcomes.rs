@@ -1,6 +1,6 @@
 //! What consumers that look at the outcome see, and what a question leaves of a tool's own schema.
 
-use rejoinder::{Sample, Sampling};
+use rejoinder::ask::{Sample, Sampling};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
 //! Many clients at once.
 
+use rejoinder::http;
 use serde_json::json;
 
 use crate::{
@@ -116,7 +117,7 @@ async fn there_are_only_so_many_calls_in_sessions_and_on_a_pipe() {
 
 #[tokio::test]
 async fn more_connections_than_there_may_be_wait_for_one_to_end() {
-    let host = Host::start_with(|server| server.max_connections(2)).await;
+    let host = Host::start_with(|server| server.http(http::Config::new().max_connections(2))).await;
     let (mut first, mut second) = (host.connect().await, host.connect().await);
     for connection in [&mut first, &mut second] {
         connection.send(Post::of(&call("add", json!({ "a": 1, "b": 2 }))).bytes()).await;
@@ -155,7 +156,10 @@ async fn connections_that_send_nothing_stop_nobody() {
 
 #[tokio::test]
 async fn a_connection_without_a_request_is_closed_after_a_while() {
-    let host = Host::start_with(|server| server.header_timeout(std::time::Duration::from_millis(200))).await;
+    let host = Host::start_with(|server| {
+        server.http(http::Config::new().header_timeout(std::time::Duration::from_millis(200)))
+    })
+    .await;
     for head in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"] {
         let mut connection = host.connect().await;
         connection.send(head).await;

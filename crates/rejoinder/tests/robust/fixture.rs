@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use rejoinder::{BuiltServer, CompletionRequest, prelude::*};
+use rejoinder::{BuiltServer, call::CompletionRequest, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};

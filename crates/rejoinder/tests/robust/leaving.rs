@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use rejoinder::prelude::*;
+use rejoinder::{http, prelude::*};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -151,7 +151,8 @@ fn large(letters: usize) -> String {
 async fn a_large_reply_that_is_read_slowly_arrives_whole() {
     const LETTERS: usize = 24 * 1024 * 1024;
     let silence = Duration::from_secs(1);
-    let host = Host::start_with(|server| server.header_timeout(silence).tools(tools![large])).await;
+    let host =
+        Host::start_with(|server| server.http(http::Config::new().header_timeout(silence)).tools(tools![large])).await;
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(64 * 1024).expect("a small buffer, so that the server has to wait");
     let mut stream = within(socket.connect(host.address)).await.expect("it listens");
@@ -173,7 +174,8 @@ async fn a_large_reply_that_is_read_slowly_arrives_whole() {
 
 #[tokio::test]
 async fn a_client_that_takes_nothing_of_its_reply_is_left() {
-    let host = Host::start_with(|server| server.header_timeout(Duration::from_millis(200))).await;
+    let host =
+        Host::start_with(|server| server.http(http::Config::new().header_timeout(Duration::from_millis(200)))).await;
     let mut connection = host.connect().await;
     connection.send(Post::of(&observed(call("flood", json!({})), 7)).bytes()).await;
     Events::happened(&host.events.dropped, 1).await;

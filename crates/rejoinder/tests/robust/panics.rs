@@ -2,7 +2,10 @@
 
 use std::time::SystemTime;
 
-use rejoinder::{BoxError, BoxFuture, ReplayStore, RequestInfo};
+use rejoinder::{
+    BoxError, BoxFuture, RequestInfo,
+    state::{ReplayStore, StatePolicy},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -163,7 +166,7 @@ impl ReplayStore for Mined {
 
 #[tokio::test]
 async fn a_panic_in_the_store_of_spent_states_is_an_error_of_that_call() {
-    let host = Host::start_with(|server| server.single_use(Mined)).await;
+    let host = Host::start_with(|server| server.state(StatePolicy::new().single_use(Mined))).await;
     let mut pipe = Pipe::open(&host);
     for _ in 0..10 {
         let mut message = asked(call("asks", json!({})));

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Era, RequestInfo, Server};
+use rejoinder::{Era, RequestInfo, Server, http};
 use serde_json::{Value, json};
 
 use crate::{
@@ -87,7 +87,7 @@ async fn a_session_begins_once() {
 
 #[tokio::test]
 async fn a_beginning_that_cannot_be_read_begins_nothing() {
-    let host = Host::start_with(|server| server.max_sessions(1)).await;
+    let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(1))).await;
     for params in
         [json!({}), json!([]), json!("x"), json!({ "protocolVersion": 7 }), json!({ "protocolVersion": "2025-11-25" })]
     {
@@ -102,7 +102,8 @@ async fn a_beginning_that_cannot_be_read_begins_nothing() {
 
 #[tokio::test]
 async fn bodies_are_limited_in_a_session_too() {
-    let host = Host::start_with(|server| server.body_timeout(Duration::from_millis(500))).await;
+    let host =
+        Host::start_with(|server| server.http(http::Config::new().body_timeout(Duration::from_millis(500)))).await;
     let session = Session::begin(&host).await;
     assert_eq!(host.post(&session.raw(vec![b' '; 5 * MIB])).await.refusal(), (413, -32600));
     let chunked = session.raw("").without("Content-Length").set("Transfer-Encoding", "chunked");
@@ -291,7 +292,7 @@ async fn a_session_that_ends_takes_its_calls_along() {
 
 #[tokio::test]
 async fn there_are_only_so_many_sessions() {
-    let host = Host::start_with(|server| server.max_sessions(2)).await;
+    let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(2))).await;
     let first = Session::begin(&host).await;
     let second = Session::begin(&host).await;
     let response = host.post(&without_session(initialize(5).to_string())).await;
@@ -304,7 +305,10 @@ async fn there_are_only_so_many_sessions() {
 
 #[tokio::test]
 async fn an_idle_session_ends() {
-    let host = Host::start_with(|server| server.session_timeout(Duration::from_millis(100)).max_sessions(1)).await;
+    let host = Host::start_with(|server| {
+        server.http(http::Config::new().session_timeout(Duration::from_millis(100)).max_sessions(1))
+    })
+    .await;
     let session = Session::begin(&host).await;
     let ended = async {
         while host.post(&session.raw("").line("DELETE /mcp HTTP/1.1").set("Mcp-Session-Id", "x")).await.status == 404 {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use rejoinder::http;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -41,7 +42,7 @@ async fn a_body_that_turns_out_too_long_is_refused_while_it_arrives() {
 
 #[tokio::test]
 async fn a_body_of_exactly_the_limit_is_read() {
-    let host = Host::start_with(|server| server.body_limit(1000)).await;
+    let host = Host::start_with(|server| server.max_message_size(1000)).await;
     let body = call("add", json!({ "a": 1, "b": 2 })).to_string();
     let padded = |length: usize| Post::raw(format!("{body}{}", " ".repeat(length - body.len())));
     assert_eq!(host.post(&padded(1000)).await.text(), "3");
@@ -50,7 +51,8 @@ async fn a_body_of_exactly_the_limit_is_read() {
 
 #[tokio::test]
 async fn a_body_that_does_not_arrive_in_time_is_given_up() {
-    let host = Host::start_with(|server| server.body_timeout(Duration::from_millis(200))).await;
+    let host =
+        Host::start_with(|server| server.http(http::Config::new().body_timeout(Duration::from_millis(200)))).await;
     let add = Post::of(&call("add", json!({ "a": 1, "b": 2 })));
     let chunked = add.clone().without("Content-Length").set("Transfer-Encoding", "chunked");
     for head in [add.head(), chunked.head()] {

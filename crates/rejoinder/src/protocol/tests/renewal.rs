@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::*;
+use crate::state::StatePolicy;
 
 /// A server, and how late it is there.
 struct Shop {
@@ -17,7 +18,7 @@ impl Shop {
     fn open() -> Self {
         let now = Arc::new(Mutex::new(SystemTime::now()));
         let clock = Arc::clone(&now);
-        let server = server().clock(move || *clock.lock().expect("nobody panics"));
+        let server = server().state(StatePolicy::new().clock(move || *clock.lock().expect("nobody panics")));
         Self { engine: server.build().expect("wired right").0, now }
     }
 

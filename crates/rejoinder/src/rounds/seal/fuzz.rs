@@ -1,4 +1,4 @@
-use super::{Binding, Seal, StateKeys, StateOptions};
+use super::{Binding, Seal, StateKeys, StatePolicy};
 
 /// What must hold whatever comes in: nothing panics, nothing foreign opens, and what is sealed opens as it was.
 ///
@@ -6,7 +6,7 @@ use super::{Binding, Seal, StateKeys, StateOptions};
 #[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
     let keys = StateKeys::new([[7; 32], [8; 32]]).expect("two keys of 32 bytes");
-    let options = StateOptions { keys: Some(keys), limit: usize::MAX, ..StateOptions::default() };
+    let options = StatePolicy { keys: Some(keys), limit: usize::MAX, ..StatePolicy::default() };
     let seal = Seal::new("fuzz", &options).expect("the options are right");
 
     let text = String::from_utf8_lossy(input);

@@ -22,11 +22,11 @@ const SHORTEST: usize = 32;
 /// makes one of its own when it starts, and a call that begins in one cannot go on in another.
 ///
 /// ```
-/// use rejoinder::{Server, StateKeys};
+/// use rejoinder::{Server, state::{StateKeys, StatePolicy}};
 ///
-/// # fn main() -> Result<(), rejoinder::StateKeysError> {
+/// # fn main() -> Result<(), rejoinder::state::StateKeysError> {
 /// let keys = StateKeys::new([b"32 bytes that nobody could guess"])?;
-/// let server = Server::new("files", "1.0.0").state_keys(keys);
+/// let server = Server::new("files", "1.0.0").state(StatePolicy::new().keys(keys));
 /// # Ok(())
 /// # }
 /// ```
@@ -128,7 +128,7 @@ impl StateKeys {
     /// There is none, one is shorter than 32 bytes, or one is there twice.
     ///
     /// ```
-    /// use rejoinder::StateKeys;
+    /// use rejoinder::state::StateKeys;
     ///
     /// let mistake = StateKeys::new(["too short"]).unwrap_err();
     /// assert!(mistake.to_string().starts_with("key 1 has 9 bytes: a key has at least 32"));
@@ -159,10 +159,10 @@ impl StateKeys {
     /// The variable is not set, or what it holds are not keys. The error never repeats the value.
     ///
     /// ```no_run
-    /// use rejoinder::{Server, StateKeys};
+    /// use rejoinder::{Server, state::{StateKeys, StatePolicy}};
     ///
     /// # fn main() -> rejoinder::Result<()> {
-    /// let server = Server::new("files", "1.0.0").state_keys(StateKeys::from_env()?);
+    /// let server = Server::new("files", "1.0.0").state(StatePolicy::new().keys(StateKeys::from_env()?));
     /// # Ok(())
     /// # }
     /// ```

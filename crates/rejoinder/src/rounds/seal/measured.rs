@@ -1,4 +1,4 @@
-use super::{Binding, Seal, StateKeys, StateOptions};
+use super::{Binding, Seal, StateKeys, StatePolicy};
 
 /// The seal by itself, for whoever measures what it costs.
 #[doc(hidden)]
@@ -10,7 +10,7 @@ impl MeasuredSeal {
     #[expect(clippy::new_without_default, reason = "not a value with a default, but a door")]
     pub fn new() -> Self {
         let keys = StateKeys::new([[7; 32]]).expect("a key of 32 bytes");
-        let options = StateOptions { keys: Some(keys), ..StateOptions::default() };
+        let options = StatePolicy { keys: Some(keys), ..StatePolicy::default() };
         Self(Seal::new("measured", &options).expect("the options are right"))
     }
 

@@ -19,7 +19,7 @@ mod envelope;
 mod fuzz;
 mod keys;
 mod measured;
-mod options;
+mod policy;
 mod refused;
 mod sealing;
 mod spent;
@@ -36,9 +36,7 @@ pub use measured::MeasuredSeal;
 pub use spent::{MemoryReplayStore, ReplayStore};
 
 pub(crate) use binding::Binding;
-#[cfg(test)]
-pub(crate) use clock::Clock;
-pub(crate) use options::StateOptions;
+pub use policy::StatePolicy;
 pub(crate) use refused::{REASON, Refused, SENTENCE};
 pub(crate) use sealing::{CannotSeal, Opened, Seal};
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{
     clock::{Clock, nanoseconds},
     envelope::{self, Envelope},
     keys::StateKeys,
-    options::StateOptions,
+    policy::StatePolicy,
     refused::{Reason, Refused},
     spent::ReplayStore,
     token,
@@ -77,7 +77,7 @@ pub(super) const fn shortest() -> usize {
 
 impl Seal {
     /// The seal of a server of that name, or everything that is wrong with its options.
-    pub(crate) fn new(name: &str, options: &StateOptions) -> Result<Self, Vec<String>> {
+    pub(crate) fn new(name: &str, options: &StatePolicy) -> Result<Self, Vec<String>> {
         let mistakes = options.mistakes(name);
         if !mistakes.is_empty() {
             return Err(mistakes);
@@ -199,7 +199,7 @@ impl Seal {
             tracing::warn!(
                 "states are sealed with a key of this process alone: a call that asks something starts over when its \
                  next round meets another process. Give all of them the same keys: set REJOINDER_STATE_KEYS, which \
-                 `serve_from_args` and `.state_keys_from_env()` read, or call `.state_keys(..)`"
+                 `serve_from_args` and `StatePolicy::keys_from_env` read, or call `StatePolicy::keys`"
             );
         }
     }

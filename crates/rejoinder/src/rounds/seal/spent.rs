@@ -14,12 +14,12 @@ use crate::BoxError;
 /// Remembers which states were redeemed, so that none is redeemed twice.
 ///
 /// Servers that share keys share one of these: a database with a unique column, or Redis with `SET NX`.
-/// Hand it to [`Server::single_use`](crate::Server::single_use).
+/// Hand it to [`StatePolicy::single_use`](super::StatePolicy::single_use).
 ///
 /// ```
 /// use std::time::SystemTime;
 ///
-/// use rejoinder::{BoxError, BoxFuture, ReplayStore};
+/// use rejoinder::{BoxError, BoxFuture, state::ReplayStore};
 /// # struct Database;
 /// # impl Database {
 /// #     async fn insert_if_absent(&self, _: &[u8], _: SystemTime) -> Result<bool, std::io::Error> { Ok(true) }
@@ -46,9 +46,10 @@ pub trait ReplayStore: Send + Sync {
 /// It forgets states when they expire, and never before: when it is full, it refuses.
 ///
 /// ```
-/// use rejoinder::{Server, MemoryReplayStore};
+/// use rejoinder::{Server, state::{MemoryReplayStore, StatePolicy}};
 ///
-/// let server = Server::new("shop", "1.0.0").single_use(MemoryReplayStore::default());
+/// let policy = StatePolicy::new().single_use(MemoryReplayStore::default());
+/// let server = Server::new("shop", "1.0.0").state(policy);
 /// assert!(server.check().is_ok());
 /// ```
 pub struct MemoryReplayStore {

@@ -6,7 +6,7 @@
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
 
 use super::{ResponseBody, guard::is_origin_named};
-use crate::server::Options;
+use crate::http::Config;
 
 /// The origin of a page that was named as welcome.
 pub(super) struct Page(HeaderValue);
@@ -19,9 +19,9 @@ impl Page {
     ///
     /// A page of this machine is not turned away, but what it could be is anybody's guess: unless it was named, the
     /// browser is left to its own rules.
-    pub(super) fn of(headers: &HeaderMap, options: &Options) -> Option<Self> {
+    pub(super) fn of(headers: &HeaderMap, config: &Config) -> Option<Self> {
         let origin = headers.get(header::ORIGIN)?;
-        is_origin_named(origin.to_str().ok()?, options).then(|| Self(origin.clone()))
+        is_origin_named(origin.to_str().ok()?, config).then(|| Self(origin.clone()))
     }
 
     /// The answer to a browser that asks what the page may send; `None` if it does not ask that.

@@ -2,11 +2,11 @@
 
 use ::http::{HeaderMap, Uri, header, uri::Authority};
 
-use crate::server::Options;
+use crate::http::Config;
 
 /// Whether the request is meant for this server, and comes from where requests may come from.
-pub(super) fn check(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<(), &'static str> {
-    if !options.any_host {
+pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static str> {
+    if !config.any_host {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(_), Some(_)) => return Err("there is more than one Host header"),
@@ -14,15 +14,15 @@ pub(super) fn check(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result
             // HTTP/2 has it in the request line.
             (None, _) => uri.authority().map(Authority::as_str),
         };
-        if !host.and_then(host_name).is_some_and(|host| is_allowed(host, &options.allowed_hosts)) {
-            return Err("the Host header names a host that this server does not serve; see `Server::allow_host`");
+        if !host.and_then(host_name).is_some_and(|host| is_allowed(host, &config.allowed_hosts)) {
+            return Err("the Host header names a host that this server does not serve; see `http::Config::allow_host`");
         }
     }
     let mut origins = headers.get_all(header::ORIGIN).iter();
     match (origins.next(), origins.next()) {
         (None, _) => Ok(()),
-        (Some(origin), None) if origin.to_str().is_ok_and(|origin| is_origin_allowed(origin, options)) => Ok(()),
-        _ => Err("requests from this Origin are not accepted; see `Server::allow_origin`"),
+        (Some(origin), None) if origin.to_str().is_ok_and(|origin| is_origin_allowed(origin, config)) => Ok(()),
+        _ => Err("requests from this Origin are not accepted; see `http::Config::allow_origin`"),
     }
 }
 
@@ -47,12 +47,12 @@ fn is_port(port: &str) -> bool {
 }
 
 /// Whether it was named as one whose pages are welcome.
-pub(super) fn is_origin_named(origin: &str, options: &Options) -> bool {
-    options.allowed_origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
+pub(super) fn is_origin_named(origin: &str, config: &Config) -> bool {
+    config.allowed_origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
 }
 
-fn is_origin_allowed(origin: &str, options: &Options) -> bool {
-    if is_origin_named(origin, options) {
+fn is_origin_allowed(origin: &str, config: &Config) -> bool {
+    if is_origin_named(origin, config) {
         return true;
     }
     let host = origin.split_once("://").and_then(|(_, authority)| host_name(authority));
@@ -63,40 +63,40 @@ fn is_origin_allowed(origin: &str, options: &Options) -> bool {
 mod tests {
     use super::*;
 
-    fn verdict(host: &str, origin: Option<&str>, options: &Options) -> bool {
+    fn verdict(host: &str, origin: Option<&str>, config: &Config) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().expect("a header"));
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().expect("a header"));
         }
-        check(&headers, &Uri::from_static("/mcp"), options).is_ok()
+        check(&headers, &Uri::from_static("/mcp"), config).is_ok()
     }
 
     #[test]
     fn only_loopback_is_served_unless_said_otherwise() {
-        let options = Options::default();
+        let config = Config::default();
         for host in ["localhost", "localhost:8000", "127.0.0.1:1", "[::1]:8000", "[::1]", "LOCALHOST"] {
-            assert!(verdict(host, None, &options), "{host}");
+            assert!(verdict(host, None, &config), "{host}");
         }
         for host in ["evil.example", "127.0.0.1.evil.example", "localhost:evil", "[::1", "::1", "localhost@evil", ""] {
-            assert!(!verdict(host, None, &options), "{host}");
+            assert!(!verdict(host, None, &config), "{host}");
         }
-        let more = Options { allowed_hosts: vec!["mcp.example".into()], ..Options::default() };
+        let more = Config { allowed_hosts: vec!["mcp.example".into()], ..Config::default() };
         assert!(verdict("mcp.example:443", None, &more));
-        let any = Options { any_host: true, ..Options::default() };
+        let any = Config { any_host: true, ..Config::default() };
         assert!(verdict("anything", None, &any));
     }
 
     #[test]
     fn c58_a_foreign_origin_is_refused() {
-        let options = Options::default();
+        let config = Config::default();
         for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:9"] {
-            assert!(verdict("localhost", Some(origin), &options), "{origin}");
+            assert!(verdict("localhost", Some(origin), &config), "{origin}");
         }
         for origin in ["https://evil.example", "null", "http://localhost.evil.example", "localhost", ""] {
-            assert!(!verdict("localhost", Some(origin), &options), "{origin}");
+            assert!(!verdict("localhost", Some(origin), &config), "{origin}");
         }
-        let app = Options { allowed_origins: vec!["https://app.example".into()], ..Options::default() };
+        let app = Config { allowed_origins: vec!["https://app.example".into()], ..Config::default() };
         assert!(verdict("localhost", Some("https://app.example"), &app));
         assert!(!verdict("localhost", Some("http://app.example"), &app));
     }

@@ -25,10 +25,10 @@ pub(in crate::transport) async fn serve(
     listener: TcpListener,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    let (grace, most) = (server.0.options.grace, server.0.options.limits.connections);
+    let (grace, most) = (server.0.options.grace, server.0.options.http.max_connections);
     let engine = std::sync::Arc::clone(&server.0);
     let service = McpService::new(server.0);
-    let mut connections = Connections::new(engine.options.header_timeout);
+    let mut connections = Connections::new(engine.options.http.header_timeout);
     let mut pause = pin!(connections.pause());
     loop {
         tokio::select! {

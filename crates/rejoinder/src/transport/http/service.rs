@@ -64,10 +64,10 @@ impl McpService {
         B::Error: Into<BoxError>,
     {
         let (endpoint, (parts, body)) = (&*self.0, request.into_parts());
-        if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options) {
+        if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options.http) {
             return refusal(&Refused::new(StatusCode::FORBIDDEN, reason));
         }
-        let page = Page::of(&parts.headers, &endpoint.engine.options);
+        let page = Page::of(&parts.headers, &endpoint.engine.options.http);
         // Of no use to a POST, which nearly every request is.
         let methods = (parts.method != Method::POST).then(|| endpoint.methods(&parts.headers));
         let preflight = page.as_ref().and_then(|_| Page::preflight(&parts, methods.clone()?));
@@ -119,7 +119,7 @@ impl McpService {
 impl BuiltServer {
     /// The server as a tower service; see [`McpService`].
     ///
-    /// Where it is reached is not known here, so without [keys](crate::Server::state_keys) it warns when it first asks
+    /// Where it is reached is not known here, so without [keys](crate::state::StatePolicy::keys) it warns when it first asks
     /// something: the answer may go to another process.
     pub fn into_service(self) -> McpService {
         self.0.seal.warns_about_keys_when_used();
@@ -177,7 +177,7 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let body = read_body(body, engine.options.body_limit, engine.options.body_timeout).await?;
+        let body = read_body(body, engine.options.max_message_size, engine.options.http.body_timeout).await?;
         let envelope = match Envelope::read(&body) {
             Ok(envelope) => envelope,
             Err(bad) => return Ok(json(error_reply(bad.id.as_deref(), &bad.error))),

@@ -34,7 +34,7 @@ pub(super) async fn drive<R: DeserializeOwned>(
     };
     // The call is over and takes up no place, however long its client stays away. There are no more waiting replies than
     // calls; beyond that, one whose client is away is lost.
-    let most = engine.options.limits.calls;
+    let most = engine.options.max_calls;
     if notify.is_client_away()
         && let Some(_untaken) = engine.untaken.begin_below(most)
     {

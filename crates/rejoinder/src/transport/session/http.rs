@@ -39,7 +39,7 @@ pub(crate) struct SessionHttp {
 impl SessionHttp {
     /// Sessions of this server, none yet.
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        let sessions = Arc::new(Sessions::new(engine.options.limits.session_idle));
+        let sessions = Arc::new(Sessions::new(engine.options.http.session_timeout));
         let ending = CancellationToken::new();
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -108,7 +108,7 @@ impl SessionHttp {
         }
         if !headers.contains_key(SESSION) {
             if *method == Method::POST && asked.is_initialize() {
-                if self.sessions.count().await >= self.engine.options.limits.sessions {
+                if self.sessions.count().await >= self.engine.options.http.max_sessions {
                     return refuse(
                         StatusCode::SERVICE_UNAVAILABLE,
                         "the server has as many sessions as it takes: try again later",

@@ -71,7 +71,7 @@ impl Connection<'_> {
         receiver: &mut mpsc::Receiver<Output>,
         shutdown: &Shutdown,
     ) -> io::Result<()> {
-        let mut lines = Lines::new(self.engine.options.body_limit);
+        let mut lines = Lines::new(self.engine.options.max_message_size);
         loop {
             let mut stopped = false;
             let busy = self.session.as_ref().and_then(Session::room);
@@ -113,7 +113,7 @@ impl Connection<'_> {
             Line::Whole(line) if line.trim_ascii().is_empty() => {}
             Line::Whole(line) => self.message(&line),
             Line::TooLong => {
-                let limit = self.engine.options.body_limit;
+                let limit = self.engine.options.max_message_size;
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
                 self.reply(error_reply(None, &error));
             }
@@ -166,7 +166,7 @@ impl Connection<'_> {
             let error = RpcError::invalid_request("a request with this id is still being answered");
             return self.reply(error_reply(Some(id), &error));
         }
-        let most = self.engine.options.limits.calls;
+        let most = self.engine.options.max_calls;
         if self.in_flight.len() >= most {
             return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(most).into()));
         }

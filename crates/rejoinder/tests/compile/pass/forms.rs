@@ -2,7 +2,7 @@
 
 #![deny(warnings)]
 
-use rejoinder::{ElicitField, FormErrors, Rules, prelude::*};
+use rejoinder::{prelude::*, form::{ElicitField, FormErrors, Rules}};
 use serde_json::{Map, Value};
 
 // Names that the expansion uses, or might.

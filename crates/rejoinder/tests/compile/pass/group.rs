@@ -7,7 +7,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use rejoinder::{CompletionRequest, prelude::*};
+use rejoinder::{prelude::*, call::CompletionRequest};
 
 #[derive(Debug)]
 struct Shop(AtomicU32);

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use rejoinder::{CompletionRequest, prelude::*};
+use rejoinder::{prelude::*, call::CompletionRequest};
 
 #[derive(Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Shop<T> {

@@ -2,7 +2,7 @@
 
 #![allow(non_upper_case_globals, non_camel_case_types, dead_code)]
 
-use rejoinder::{CompletionRequest, prelude::*};
+use rejoinder::{prelude::*, call::CompletionRequest};
 
 const default: u8 = 1;
 const returned: u8 = 2;

@@ -1,6 +1,6 @@
 //! The sound twins of `fail/parameter`.
 
-use rejoinder::{CompletionRequest, prelude::*};
+use rejoinder::{prelude::*, call::CompletionRequest};
 
 const WORD: &str = "word";
 

@@ -1,6 +1,6 @@
 //! The sound twins of `fail/reply`.
 
-use rejoinder::{IntoToolResult, model, prelude::*};
+use rejoinder::{model, prelude::*, reply::IntoToolResult};
 
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Sum {

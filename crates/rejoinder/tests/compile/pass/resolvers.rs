@@ -186,7 +186,7 @@ async fn several<T: Entity, const N: usize>(#[resolve(entity::<T>)] one: &T) -> 
 }
 
 #[resolver]
-fn maybe<T: Entity + rejoinder::Argument>(#[arg] path: T) -> Ask<Option<T>> {
+fn maybe<T: Entity + rejoinder::call::Argument>(#[arg] path: T) -> Ask<Option<T>> {
     Ask::known(Some(path))
 }
 

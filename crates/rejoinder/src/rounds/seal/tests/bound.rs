@@ -58,7 +58,7 @@ fn b5_a_state_expires() {
 fn b36_a_fraction_of_a_second_counts() {
     let hands = Hands::new();
     let ttl = Duration::from_micros(250);
-    let seal = Seal::new("shop", &StateOptions { ttl, clock: hands.clock(), ..options(&[ONE]) }).unwrap();
+    let seal = Seal::new("shop", &StatePolicy { ttl, clock: hands.clock(), ..options(&[ONE]) }).unwrap();
     let token = seal.seal(&call(), b"").unwrap();
     hands.forward(Duration::from_nanos(249_999));
     assert!(seal.open(&call(), &token).is_ok());
@@ -119,7 +119,7 @@ fn b9_b37_a_state_is_for_one_caller() {
 #[test]
 fn b12_b13_b14_s24_a_state_is_for_one_server() {
     let of = |name: &str, audience: Option<&str>| {
-        Seal::new(name, &StateOptions { audience: audience.map(String::from), ..options(&[ONE]) }).unwrap()
+        Seal::new(name, &StatePolicy { audience: audience.map(String::from), ..options(&[ONE]) }).unwrap()
     };
     let token = of("shop", None).seal(&call(), b"").unwrap();
     assert!(of("shop", None).open(&call(), &token).is_ok());
@@ -133,9 +133,9 @@ fn b12_b13_b14_s24_a_state_is_for_one_server() {
 #[test]
 fn b38_shared_keys_need_a_name() {
     let mistakes = Seal::new("", &options(&[ONE])).unwrap_err();
-    assert!(mistakes[0].contains("`.state_audience(..)`"), "{mistakes:?}");
-    assert!(Seal::new("", &StateOptions { audience: Some("shop".into()), ..options(&[ONE]) }).is_ok());
-    assert!(Seal::new("", &StateOptions::default()).is_ok());
+    assert!(mistakes[0].contains("`audience`"), "{mistakes:?}");
+    assert!(Seal::new("", &StatePolicy { audience: Some("shop".into()), ..options(&[ONE]) }).is_ok());
+    assert!(Seal::new("", &StatePolicy::default()).is_ok());
 }
 
 #[test]
@@ -147,12 +147,13 @@ fn s20_a_time_to_live_is_neither_nothing_nor_for_ever() {
         (Duration::from_hours(31 * 24), false),
         (Duration::MAX, false),
     ] {
-        assert_eq!(Seal::new("shop", &StateOptions { ttl, ..Default::default() }).is_ok(), right, "{ttl:?}");
+        assert_eq!(Seal::new("shop", &StatePolicy { ttl, ..Default::default() }).is_ok(), right, "{ttl:?}");
     }
-    let all = StateOptions { ttl: Duration::ZERO, limit: 10, audience: Some(String::new()), ..options(&[ONE]) };
+    let all = StatePolicy { ttl: Duration::ZERO, limit: 10, audience: Some(String::new()), ..options(&[ONE]) };
     assert_eq!(Seal::new("shop", &all).unwrap_err().len(), 3);
-    let mistakes = crate::Server::new("shop", "1").state_limit(10).state_ttl(Duration::MAX).check().unwrap_err();
-    assert_eq!(mistakes.0.iter().filter(|mistake| mistake.subject == "state").count(), 2);
+    let mistakes =
+        crate::Server::new("shop", "1").state(StatePolicy::new().limit(10).ttl(Duration::MAX)).check().unwrap_err();
+    assert_eq!(mistakes.0.iter().filter(|mistake| mistake.subject == "`StatePolicy`").count(), 2);
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn b25_b26_what_is_sealed_must_be_an_envelope() {
 
 #[test]
 fn a_state_that_nobody_can_send_back_is_not_sealed() {
-    let seal = Seal::new("shop", &StateOptions { limit: 1000, ..options(&[ONE]) }).unwrap();
+    let seal = Seal::new("shop", &StatePolicy { limit: 1000, ..options(&[ONE]) }).unwrap();
     let longest = (0..1000).rev().find(|length| seal.seal(&call(), &vec![0; *length]).is_ok()).unwrap();
     let token = seal.seal(&call(), &vec![0; longest]).unwrap();
     assert!((997..=1000).contains(&token.len()), "{}", token.len());
@@ -150,7 +150,7 @@ fn a_state_that_nobody_can_send_back_is_not_sealed() {
 
     let larger = with_keys(&[ONE]).seal(&call(), &vec![0; 2000]).unwrap();
     assert_eq!(refusal(seal.open(&call(), &larger)), Reason::TooLong);
-    let default = StateOptions::default().limit;
+    let default = StatePolicy::default().limit;
     assert_eq!(default, 64 * 1024);
 }
 

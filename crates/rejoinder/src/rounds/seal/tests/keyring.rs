@@ -41,16 +41,16 @@ fn s10_what_is_no_key_ring_is_refused() {
 #[test]
 fn s11_s12_text_is_its_bytes() {
     let secret = "thirty-two bytes, some of them é.";
-    let text = Seal::new("shop", &StateOptions { keys: StateKeys::new([secret]).ok(), ..Default::default() }).unwrap();
+    let text = Seal::new("shop", &StatePolicy { keys: StateKeys::new([secret]).ok(), ..Default::default() }).unwrap();
     let bytes = StateKeys::new([secret.as_bytes().to_vec()]).ok();
-    let bytes = Seal::new("shop", &StateOptions { keys: bytes, ..Default::default() }).unwrap();
+    let bytes = Seal::new("shop", &StatePolicy { keys: bytes, ..Default::default() }).unwrap();
     assert!(bytes.open(&call(), &text.seal(&call(), b"").unwrap()).is_ok());
 }
 
 #[test]
 fn s13_keys_are_copied() {
     let mut secret = ONE.to_vec();
-    let options = StateOptions { keys: StateKeys::new([&secret]).ok(), ..Default::default() };
+    let options = StatePolicy { keys: StateKeys::new([&secret]).ok(), ..Default::default() };
     let token = with_keys(&[ONE]).seal(&call(), b"").unwrap();
     secret.fill(0);
     assert!(Seal::new("shop", &options).unwrap().open(&call(), &token).is_ok());
@@ -67,7 +67,7 @@ fn s18_the_id_of_another_key_breaks_the_seal() {
 
 #[test]
 fn s23_b18_each_server_without_keys_has_its_own() {
-    let [one, other] = [(); 2].map(|()| Seal::new("shop", &StateOptions::default()).unwrap());
+    let [one, other] = [(); 2].map(|()| Seal::new("shop", &StatePolicy::default()).unwrap());
     let token = one.seal(&call(), b"").unwrap();
     assert!(one.open(&call(), &token).is_ok());
     assert!(other.open(&call(), &token).is_err());
@@ -77,7 +77,7 @@ fn s23_b18_each_server_without_keys_has_its_own() {
 fn keys_come_from_text() {
     let (standard, url_safe) = ("+/+/".repeat(11), "-_-_".repeat(11));
     let seal = |text: &str| {
-        let options = StateOptions { keys: Some(StateKeys::from_text(text).unwrap()), ..Default::default() };
+        let options = StatePolicy { keys: Some(StateKeys::from_text(text).unwrap()), ..Default::default() };
         Seal::new("shop", &options).unwrap()
     };
     let token = seal(&standard).seal(&call(), b"").unwrap();

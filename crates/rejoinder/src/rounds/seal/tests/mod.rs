@@ -20,7 +20,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 pub(crate) use log::Log;
 
-use super::{Binding, Seal, StateKeys, StateOptions, clock::Clock, refused::Reason, sealing::Opened, token};
+use super::{Binding, Seal, StateKeys, StatePolicy, clock::Clock, refused::Reason, sealing::Opened, token};
 
 const ONE: [u8; 32] = [1; 32];
 const TWO: [u8; 32] = [2; 32];
@@ -48,8 +48,8 @@ impl Hands {
     }
 }
 
-fn options(keys: &[[u8; 32]]) -> StateOptions {
-    StateOptions { keys: Some(StateKeys::new(keys).unwrap()), ..StateOptions::default() }
+fn options(keys: &[[u8; 32]]) -> StatePolicy {
+    StatePolicy { keys: Some(StateKeys::new(keys).unwrap()), ..StatePolicy::default() }
 }
 
 fn with_keys(keys: &[[u8; 32]]) -> Seal {
@@ -57,7 +57,7 @@ fn with_keys(keys: &[[u8; 32]]) -> Seal {
 }
 
 fn with_clock(hands: &Hands) -> Seal {
-    Seal::new("shop", &StateOptions { clock: hands.clock(), ..options(&[ONE]) }).unwrap()
+    Seal::new("shop", &StatePolicy { clock: hands.clock(), ..options(&[ONE]) }).unwrap()
 }
 
 fn call() -> Binding<'static> {

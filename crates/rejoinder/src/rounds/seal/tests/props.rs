@@ -16,7 +16,7 @@ fn any_call() -> impl Strategy<Value = (String, String, String, Named, String)> 
 
 fn with<R>(call: &(String, String, String, Named, String), run: impl FnOnce(&Seal, &Binding<'_>) -> R) -> R {
     let (method, target, arguments, principal, audience) = call;
-    let options = StateOptions { audience: Some(audience.clone()), ..options(&[ONE]) };
+    let options = StatePolicy { audience: Some(audience.clone()), ..options(&[ONE]) };
     let parts: Option<Vec<&str>> = principal.as_ref().map(|parts| parts.iter().map(String::as_str).collect());
     let binding = Binding::new(method, target, Some(arguments)).principal(parts.as_deref());
     run(&Seal::new("shop", &options).unwrap(), &binding)

@@ -89,7 +89,7 @@ fn debug_shows_no_secret() {
     let options = options(&[*b"abcdefghijklmnopqrstuvwxyz012345", TWO]);
     let seal = Seal::new("shop", &options).unwrap();
     let opened = seal.open(&call(), &seal.seal(&call(), b"abcdefgh").unwrap()).unwrap();
-    let server = crate::Server::new("shop", "1").state_keys(options.keys.clone().unwrap()).build().unwrap();
+    let server = crate::Server::new("shop", "1").state(options.clone()).build().unwrap();
     let shown = format!("{:?} {options:?} {seal:?} {opened:?} {server:?}", options.keys);
     assert!(shown.contains("StateKeys(2)"));
     for secret in ["abcdefgh", "[97, 98", "[2, 2"] {
@@ -99,7 +99,7 @@ fn debug_shows_no_secret() {
 
 #[test]
 fn only_a_random_key_is_warned_about() {
-    let random = Seal::new("shop", &StateOptions::default()).unwrap();
+    let random = Seal::new("shop", &StatePolicy::default()).unwrap();
     let log = Log::of(|| random.warns_about_keys());
     assert!(log.contains("WARN") && log.contains("set REJOINDER_STATE_KEYS"), "{log}");
     assert_eq!(Log::of(|| with_keys(&[ONE]).warns_about_keys()), "");
@@ -110,7 +110,7 @@ fn only_a_random_key_is_warned_about() {
 
 #[test]
 fn a_random_key_is_warned_about_once_when_it_is_used() {
-    let random = Seal::new("shop", &StateOptions::default()).unwrap();
+    let random = Seal::new("shop", &StatePolicy::default()).unwrap();
     let seal = |seal: &Seal| Log::of(|| drop(seal.seal(&call(), b"state").unwrap()));
     assert_eq!(seal(&random), "", "nobody has asked for it");
     assert_eq!(Log::of(|| random.warns_about_keys_when_used()), "", "it is not used yet");

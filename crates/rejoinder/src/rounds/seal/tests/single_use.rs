@@ -9,7 +9,7 @@ use super::{
 use crate::BoxError;
 
 fn once(store: impl ReplayStore + 'static) -> Seal {
-    Seal::new("shop", &StateOptions { spent: Some(Arc::new(store)), ..options(&[ONE]) }).unwrap()
+    Seal::new("shop", &StatePolicy { spent: Some(Arc::new(store)), ..options(&[ONE]) }).unwrap()
 }
 
 #[tokio::test]

@@ -14,7 +14,9 @@ use crate::{
 };
 
 use crate::{
-    CallEnd, CompletionRequest, ConfirmForm, Field, Form, Tool,
+    CallEnd, Tool,
+    call::CompletionRequest,
+    form::{ConfirmForm, Field, Form},
     prelude::*,
     server::{BuiltServer, Engine},
 };

@@ -1,6 +1,6 @@
 use rejoinder::prelude::*;
 
-use rejoinder::CompletionRequest;
+use rejoinder::call::CompletionRequest;
 
 async fn words(_: CompletionRequest) -> Vec<String> {
     Vec::new()

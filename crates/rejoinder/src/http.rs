@@ -1,0 +1,212 @@
+//! How a server is reached over HTTP: [`Config`], and [`McpService`] to mount it in an application of your own.
+
+use std::{
+    fmt,
+    net::{Ipv6Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+pub use crate::transport::{McpService, ReplyStream, ResponseBody, listen_address};
+
+/// How a server is reached over HTTP; see [`Server::http`](crate::Server::http).
+///
+/// The settings that say so apply only to [`Server::serve_http`](crate::Server::serve_http) and
+/// [`Server::serve_from_args`](crate::Server::serve_from_args): in front of a mounted [`McpService`], use layers of your
+/// application.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use rejoinder::{Server, http};
+///
+/// let http = http::Config::new()
+///     .allow_host("mcp.example.com")
+///     .allow_origin("https://app.example.com")
+///     .max_connections(1_000)
+///     .session_timeout(Duration::from_secs(60));
+/// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
+/// ```
+#[must_use = "pass it to `Server::http`"]
+#[derive(Clone)]
+pub struct Config {
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) any_host: bool,
+    pub(crate) allowed_origins: Vec<String>,
+    pub(crate) header_timeout: Duration,
+    pub(crate) body_timeout: Duration,
+    pub(crate) max_connections: usize,
+    pub(crate) max_sessions: usize,
+    pub(crate) session_timeout: Duration,
+    pub(crate) default_address: Option<SocketAddr>,
+    pub(crate) on_listening: Option<Arc<dyn Fn(SocketAddr) + Send + Sync>>,
+}
+
+impl Config {
+    /// The default settings: only requests for this machine's own names are accepted.
+    pub fn new() -> Self {
+        Self {
+            allowed_hosts: ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec(),
+            any_host: false,
+            allowed_origins: Vec::new(),
+            header_timeout: Duration::from_secs(60),
+            body_timeout: Duration::from_secs(30),
+            max_connections: 10_000,
+            max_sessions: 10_000,
+            session_timeout: Duration::from_secs(30 * 60),
+            default_address: None,
+            on_listening: None,
+        }
+    }
+
+    /// Accepts requests for this host name too; `localhost` and the loopback addresses are always accepted.
+    ///
+    /// A web page can make a host name of its own resolve to your machine (DNS rebinding); this check stops it. The port
+    /// is not compared.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
+        self.allowed_hosts.push(host.into());
+        self
+    }
+
+    /// Accepts requests for any host name: for a server behind a proxy that checks it.
+    pub fn allow_any_host(mut self) -> Self {
+        self.any_host = true;
+        self
+    }
+
+    /// Accepts requests from web pages of this origin, such as `https://app.example.com`, and sends browsers the CORS
+    /// headers for it. `*` means every origin.
+    ///
+    /// Requests without an origin (not from a browser) and from pages on a loopback address are always accepted, but a
+    /// browser lets a page on another port send them only if its origin is allowed here: `http://localhost:6274`, for
+    /// example. Cookies are never accepted.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
+        self.allowed_origins.push(origin.into());
+        self
+    }
+
+    /// How long a connection may take to send the head of its next request, or to read more of a reply; 60 seconds by
+    /// default. Then it is closed, so that idle connections cannot keep other clients out. Not for a mounted service.
+    pub fn header_timeout(mut self, timeout: Duration) -> Self {
+        self.header_timeout = timeout;
+        self
+    }
+
+    /// How long the body of a request may take to arrive; 30 seconds by default.
+    pub fn body_timeout(mut self, timeout: Duration) -> Self {
+        self.body_timeout = timeout;
+        self
+    }
+
+    /// How many connections are open at once; 10,000 by default. Further connections wait until one has ended.
+    ///
+    /// A connection has one request at a time, so this also limits stateless calls. Not for a mounted service.
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections.max(1);
+        self
+    }
+
+    /// How many sessions are open at once; 10,000 by default. A further `initialize` is refused with HTTP 503.
+    ///
+    /// ```
+    /// use rejoinder::{Era, Server, http, testing::Client};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let server = Server::new("small", "1.0.0").tools([]).http(http::Config::new().max_sessions(1));
+    /// let client = Client::new(server).era(Era::Session);
+    /// assert!(client.list_tools().await.is_ok());
+    /// let second = client.name("another").list_tools().await.unwrap_err();
+    /// assert_eq!(second.rpc().map(|error| error.status.as_u16()), Some(503));
+    /// # }
+    /// ```
+    pub fn max_sessions(mut self, sessions: usize) -> Self {
+        self.max_sessions = sessions;
+        self
+    }
+
+    /// How long a session lasts in which nothing happens and no stream is open; 30 minutes by default.
+    pub fn session_timeout(mut self, idle: Duration) -> Self {
+        self.session_timeout = idle;
+        self
+    }
+
+    /// Lets [`Server::serve_from_args`](crate::Server::serve_from_args) serve HTTP at this address, instead of standard
+    /// input and output, if the command line names neither.
+    ///
+    /// ```no_run
+    /// use rejoinder::{http, prelude::*};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rejoinder::Result<()> {
+    /// let http = http::Config::new().default_address(([127, 0, 0, 1], 8000));
+    /// Server::new("shop", "1.0.0").http(http).serve_from_args().await
+    /// # }
+    /// ```
+    pub fn default_address(mut self, address: impl Into<SocketAddr>) -> Self {
+        self.default_address = Some(address.into());
+        self
+    }
+
+    /// Calls this function with the address once the server listens: to print it, or to learn which port the system
+    /// chose. Not for a mounted service.
+    ///
+    /// ```no_run
+    /// use rejoinder::{http, prelude::*};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rejoinder::Result<()> {
+    /// let http = http::Config::new().on_listening(|address| println!("open http://{address}/mcp"));
+    /// Server::new("shop", "1.0.0").http(http).serve_http(([127, 0, 0, 1], 0).into()).await
+    /// # }
+    /// ```
+    pub fn on_listening(mut self, listening: impl Fn(SocketAddr) + Send + Sync + 'static) -> Self {
+        self.on_listening = Some(Arc::new(listening));
+        self
+    }
+
+    /// Settings that can never work, each with the method that made it.
+    pub(crate) fn mistakes(&self) -> Vec<(&'static str, String)> {
+        let hosts = self.allowed_hosts.iter().filter(|host| !is_host(host)).map(|host| {
+            let mistake = format!(
+                "`{host}` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`"
+            );
+            ("allow_host", mistake)
+        });
+        let origins = self.allowed_origins.iter().filter(|origin| !is_origin(origin)).map(|origin| {
+            let mistake = format!(
+                "`{origin}` is not an origin: write scheme and host without a path, as in `https://app.example.com`"
+            );
+            ("allow_origin", mistake)
+        });
+        let timeout =
+            self.session_timeout.is_zero().then(|| ("session_timeout", "it must be greater than zero".to_owned()));
+        hosts.chain(origins).chain(timeout).collect()
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("allowed_hosts", &self.allowed_hosts)
+            .field("any_host", &self.any_host)
+            .field("allowed_origins", &self.allowed_origins)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_host(host: &str) -> bool {
+    host.parse::<Ipv6Addr>().is_ok() || !host.is_empty() && !host.contains([':', '/', '[', ']', '@', ' '])
+}
+
+/// Browsers send `null` for pages that have no origin; `*` means every origin.
+fn is_origin(origin: &str) -> bool {
+    let has_host = |(scheme, host): (&str, &str)| !scheme.is_empty() && !host.is_empty() && !host.contains('/');
+    matches!(origin, "*" | "null") || origin.split_once("://").is_some_and(has_host)
+}
