@@ -106,8 +106,9 @@
 //!
 //! # What a function returns
 //!
-//! Text, numbers, [`Json`] (structured, with a schema), [`Image`](reply::Image), [`Audio`](reply::Audio), content blocks and lists of them, `()`, or a
-//! `Result` of any of these. The model sees the text of [`CallError::new`]; any other error is logged, and the client gets an id.
+//! Text, numbers, [`Json`] (structured, with a schema), [`Image`](reply::Image), [`Audio`](reply::Audio), content blocks and
+//! lists of them, `()`, or a `Result` of any of these. The model sees the text of [`CallError::new`]; any other error is
+//! logged, and the client gets an id.
 //!
 //! # Testing
 //!
@@ -118,7 +119,8 @@
 //! # Serving
 //!
 //! [`Server::serve_from_args`] reads the transport from the command line. [`Server::serve_http`] and [`Server::serve_stdio`]
-//! choose it in code, and [`BuiltServer::into_service`] mounts a server in your own application.
+//! choose it in code, and [`BuiltServer::into_service`] mounts a server in your own application. [`http::Config`] says how a
+//! server is reached over HTTP, [`state::StatePolicy`] how state is sealed.
 
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;
