@@ -6,9 +6,6 @@ use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, T
 
 use crate::{docs, errors::Errors, kind::Kind, names, options::Options, types};
 
-/// How many there can be: the tuples that the framework reads arguments into are no longer.
-const MOST: usize = 16;
-
 /// One parameter.
 pub(crate) struct Parameter {
     pub(crate) ident: Ident,
@@ -76,11 +73,7 @@ pub(crate) fn read(kind: Kind, signature: &mut Signature, errors: &mut Errors) -
         FnArg::Receiver(_) => None,
     });
     let mut parameters: Vec<Parameter> = Vec::new();
-    let mut too_many = None;
-    for (index, typed) in typed.enumerate() {
-        if index == MOST {
-            too_many = Some(typed.span());
-        }
+    for typed in typed {
         let Some(parameter) = read_one(kind, typed, errors) else { continue };
         if let Some(other) =
             parameters.iter().find(|other| other.name == parameter.name && other.ident != parameter.ident)
@@ -89,10 +82,6 @@ pub(crate) fn read(kind: Kind, signature: &mut Signature, errors: &mut Errors) -
             errors.at(&parameter.ident, format!("the argument `{name}` is there already, as the parameter `{other}`"));
         }
         parameters.push(parameter);
-    }
-    if let Some(span) = too_many {
-        let word = kind.word();
-        errors.at_span(span, format!("a {word} takes at most {MOST} parameters: put arguments together into a struct"));
     }
     parameters
 }

@@ -53,9 +53,9 @@ pub use crate::rounds::seal::MeasuredSeal;
 ///
 /// If it does not succeed at once.
 pub fn call_at_once(tool: &Tool) {
-    use crate::call::Unknown;
+    use crate::call::{SentArguments, Unknown};
     use futures_util::FutureExt;
-    let ready = tool.reader().read("{}", Unknown::Refused).expect("it has no arguments");
+    let ready = tool.reader().read(&SentArguments::default(), Unknown::Refused).expect("it has no arguments");
     let done = ready.run(Call::detached()).now_or_never();
     assert!(matches!(done, Some(Ok(_))), "nothing here waits or fails");
 }

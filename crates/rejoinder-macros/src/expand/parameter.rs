@@ -260,3 +260,8 @@ fn complete(argument: &Argument) -> Option<TokenStream> {
 fn inferred(extent: Extent) -> TokenStream {
     quote_spanned!(extent.start=> _)
 }
+
+/// One for each parameter, as nested pairs: `(a, (b, ()))`.
+pub(super) fn nested(span: Span, each: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
+    each.rev().fold(quote_spanned!(span=> ()), |rest, one| quote_spanned!(span=> (#one, #rest)))
+}

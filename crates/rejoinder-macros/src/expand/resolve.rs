@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use super::parameter::Filled;
+use super::parameter::{Filled, nested};
 use crate::{
     kind::Kind,
     names::{local, pretty},
@@ -150,6 +150,7 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Iden
             quote!(#local)
         }
     });
+    let slots = nested(Span::call_site(), slots);
     quote! {
         let #joined = {
             static __RJ_KEYS: __rj::OnceLock<__rj::Keys> = __rj::OnceLock::new();
@@ -164,7 +165,7 @@ pub(super) fn for_item(parameters: &[Filled], arguments: &Ident, receiver: &Iden
             __rj::Err(#halt) => return __rj::Err(#halt),
         };
         #take
-        let (#(#slots,)*) = #arguments;
+        let #slots = #arguments;
     }
 }
 

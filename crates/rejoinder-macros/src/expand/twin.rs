@@ -4,7 +4,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Attribute, Generics, ReturnType, Signature, Visibility};
 
-use super::{beside::Beside, hidden::Hidden, named::with_names, parameter::Filled, replying, resolve};
+use super::{
+    beside::Beside,
+    hidden::Hidden,
+    named::with_names,
+    parameter::{Filled, nested},
+    replying, resolve,
+};
 use crate::{
     details::{self, Details},
     errors::Errors,
@@ -96,7 +102,7 @@ impl Twin {
         let Self { kind, ident, receiver, parameters, details, output, .. } = self;
         let marker = kind.marker();
         let checks = parameters.iter().map(|parameter| parameter.check(*kind));
-        let slots = parameters.iter().map(Filled::slot);
+        let slots = nested(self.span, parameters.iter().map(Filled::slot));
         let params = parameters.iter().map(Filled::param);
         let needs = parameters.iter().map(Filled::need);
         let needs = quote!(__rj::needs([#(#needs),*]));
@@ -106,7 +112,7 @@ impl Twin {
         let replying = replying::of(*kind, output);
         let run = self.run();
         // A type that is less public than the function is told at the function's name.
-        let set = quote_spanned!(self.span=> type Set = (#(#slots,)*););
+        let set = quote_spanned!(self.span=> type Set = #slots;);
         let by_hand = parameters.iter().filter_map(Filled::check_rounds);
         let variables = self
             .variables
@@ -163,7 +169,7 @@ impl Twin {
             let arguments = local("arguments");
             (quote!(#arguments), resolve::for_item(parameters, &arguments, &the_receiver, &the_call))
         } else {
-            (quote!((#(#slots,)*)), TokenStream::new())
+            (nested(self.span, slots.iter().map(|slot| quote!(#slot))), TokenStream::new())
         };
         let called = quote_spanned!(self.span=> #function(#self_argument #(#slots),*));
         let called = if *is_async { resolve::awaited(parameters, &called, self.span) } else { called };

@@ -1,8 +1,24 @@
+//! One argument: a type that the model can supply, and how it is read.
+
+use std::borrow::Cow;
+
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error},
+};
 use serde_json::{Value, value::RawValue};
 
-use super::{bad_arguments::reason, missing::Missing, whole::without_zero_fractions};
+use super::ArgumentError;
+
+/// An argument as the client sent it.
+#[derive(Debug, Clone)]
+pub enum SentArgument<'a> {
+    /// A tool's argument.
+    Json(&'a RawValue),
+    /// An argument of a prompt, or a variable of a URI template: a string, or the number or boolean that it spells.
+    Text(Cow<'a, str>),
+}
 
 /// A type that the model can supply: anything that is [`serde::Deserialize`] and [`JsonSchema`].
 #[diagnostic::on_unimplemented(
@@ -19,23 +35,12 @@ pub trait Argument: Sized + Send + Sync + 'static {
     /// What it is when nothing was sent; `None` if it must be sent.
     fn absent() -> Option<Self>;
 
-    /// Reads it from JSON text.
+    /// Reads what was sent.
     ///
     /// # Errors
     ///
-    /// The path below the argument, and what was expected there and what came.
-    fn read(json: &RawValue) -> Result<Self, (String, String)>;
-
-    /// Reads it from a JSON value.
-    fn from_value(value: Value) -> Option<Self>;
-
-    /// Reads it from plain text, as prompts and URI templates carry it: the text itself,
-    /// or the number or boolean that it spells.
-    ///
-    /// # Errors
-    ///
-    /// What was expected and what came.
-    fn from_text(text: &str) -> Result<Self, String>;
+    /// The path below the argument, and what was expected there and what was sent.
+    fn read(sent: &SentArgument<'_>) -> Result<Self, ArgumentError>;
 }
 
 #[diagnostic::do_not_recommend]
@@ -45,45 +50,76 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     }
 
     fn absent() -> Option<Self> {
-        T::deserialize(Missing).ok()
+        // A missing field of a derived struct is an error, except that an `Option` is `None`.
+        #[derive(Deserialize)]
+        struct Absent<T> {
+            value: T,
+        }
+        serde_json::from_str::<Absent<T>>("{}").ok().map(|absent| absent.value)
     }
 
-    fn read(json: &RawValue) -> Result<Self, (String, String)> {
-        read(json.get()).or_else(|wrong| match without_zero_fractions(json.get()).map(|integers| read(&integers)) {
-            // Where no integer was wanted, the number that was sent tells more.
-            Some(Err(other)) if other.0 == wrong.0 && !wrong.1.contains("integer") => Err(wrong),
-            Some(read) => read,
-            None => Err(wrong),
-        })
-    }
-
-    fn from_value(value: Value) -> Option<Self> {
-        T::deserialize(value).ok()
-    }
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        T::deserialize(Value::String(text.to_owned())).or_else(|error| {
-            let spelled = serde_json::from_str::<Value>(text).ok().filter(|value| !value.is_null());
-            spelled.and_then(|value| T::deserialize(value).ok()).ok_or_else(|| reason(&error.to_string()))
-        })
+    fn read(sent: &SentArgument<'_>) -> Result<Self, ArgumentError> {
+        match sent {
+            SentArgument::Json(json) => serde_json::from_str(json.get()).or_else(|_| read_again(json.get())),
+            SentArgument::Text(text) => read_text(text),
+        }
     }
 }
 
-fn read<T: DeserializeOwned>(json: &str) -> Result<T, (String, String)> {
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let read = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        (if path == "." { String::new() } else { path }, reason(&error.into_inner().to_string()))
-    })?;
-    // To the reader of a 128-bit integer, one ends where a fraction begins.
-    let Err(rest) = deserializer.end() else { return Ok(read) };
-    let error = serde_json::from_str(json).and_then(|whole: Value| T::deserialize(whole)).err();
-    Err((String::new(), reason(&error.unwrap_or(rest).to_string())))
+/// Reads JSON that does not fit, to find out where. To JSON Schema `2.0` is an integer, and some clients write one so; to
+/// serde it is not.
+#[cold]
+fn read_again<T: DeserializeOwned>(json: &str) -> Result<T, ArgumentError> {
+    let value: Result<Value, _> = serde_json::from_str(json);
+    let error = match (located(&mut serde_json::Deserializer::from_str(json)), &value) {
+        (Err(error), _) => error,
+        // serde_json reads a 128-bit integer up to its fraction, and then finds the rest.
+        (Ok(_), Ok(value)) => located::<T, _>(value).err().unwrap_or_else(ArgumentError::required),
+        (Ok::<T, _>(_), Err(error)) => ArgumentError::at("", error),
+    };
+    let Ok(mut value) = value else { return Err(error) };
+    if !make_integers(&mut value) {
+        return Err(error);
+    }
+    // Where no integer is expected, the number as it was sent says more.
+    located(value)
+        .map_err(|other| if other.field == error.field && !error.message.contains("integer") { error } else { other })
+}
+
+fn located<'de, T: Deserialize<'de>, D: Deserializer<'de, Error = serde_json::Error>>(
+    deserializer: D,
+) -> Result<T, ArgumentError> {
+    serde_path_to_error::deserialize(deserializer)
+        .map_err(|error| ArgumentError::at(&error.path().to_string(), error.inner()))
+}
+
+/// Makes integers of all numbers whose fraction is zero, except where a float is not exact; `false` if there are none.
+fn make_integers(value: &mut Value) -> bool {
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    match value {
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) if float.fract() == 0.0 && float.abs() < EXACT => {
+                *value = (float as i64).into();
+                true
+            }
+            _ => false,
+        },
+        Value::Array(values) => values.iter_mut().fold(false, |found, value| make_integers(value) || found),
+        Value::Object(members) => members.values_mut().fold(false, |found, value| make_integers(value) || found),
+        _ => false,
+    }
+}
+
+fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, ArgumentError> {
+    T::deserialize(Value::from(text)).or_else(|error| {
+        let spelled = if text.trim() == "null" { Err(Error::custom("null")) } else { serde_json::from_str(text) };
+        spelled.map_err(|_| ArgumentError::at("", &error))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde::Deserialize;
+    use serde_json::json;
 
     use super::*;
 
@@ -99,19 +135,35 @@ mod tests {
         }
     }
 
-    fn wrong<T: Argument>(json: &str) -> String {
-        let json: Box<RawValue> = serde_json::from_str(json).expect("JSON");
-        T::read(&json).err().expect("it is refused").1
+    fn read<T: Argument>(json: &str) -> Result<T, String> {
+        let raw = serde_json::from_str(json).expect("JSON");
+        <T as Argument>::read(&SentArgument::Json(raw)).map_err(|error| error.message)
     }
 
     #[test]
-    fn of_a_whole_number_with_a_fraction_only_what_else_is_wrong_is_told() {
-        assert_eq!(wrong::<Days>("99.0"), "30 days are the most");
-        assert_eq!(wrong::<Days>("9.5"), "expected an integer from 0 to 255, got the number `9.5`");
-        assert_eq!(wrong::<String>("2.0"), "expected a string, got the number `2.0`");
-        assert_eq!(
-            <Days as Argument>::read(&RawValue::from_string("9.0".into()).expect("JSON")).map(|days| days.0),
-            Ok(9)
-        );
+    fn a_number_with_a_zero_fraction_is_an_integer() {
+        assert_eq!(read::<Days>("9.0").map(|days| days.0), Ok(9));
+        assert_eq!(read::<Days>("99.0").unwrap_err(), "30 days are the most");
+        assert_eq!(read::<Days>("9.5").unwrap_err(), "expected an integer from 0 to 255, got the number `9.5`");
+        assert_eq!(read::<String>("2.0").unwrap_err(), "expected a string, got the number `2.0`");
+        assert_eq!(read::<i128>("2.0"), Ok(2));
+        assert_eq!(read::<i128>("2.5").unwrap_err(), "expected an integer, got the number `2.5`");
+        // A float has no room for this one.
+        assert!(read::<i64>("9007199254740993.0").unwrap_err().starts_with("expected an integer"));
+    }
+
+    #[test]
+    fn only_zero_fractions_are_dropped() {
+        let mut value = json!({ "a": [1.0, 2.5, 3, "4.0"], "-0": -0.0, "b": -17.0 });
+        assert!(make_integers(&mut value));
+        assert_eq!(value.to_string(), json!({ "a": [1, 2.5, 3, "4.0"], "-0": 0, "b": -17 }).to_string());
+        assert!(!make_integers(&mut value));
+    }
+
+    #[test]
+    fn only_an_option_may_be_absent() {
+        assert_eq!(<Option<u8> as Argument>::absent(), Some(None));
+        assert_eq!(<u8 as Argument>::absent(), None);
+        assert_eq!(<Value as Argument>::absent(), None);
     }
 }

@@ -1,24 +1,17 @@
 //! One call and what it knows.
 
 mod argument;
-mod argument_set;
-mod bad_arguments;
-mod default;
+mod argument_error;
+mod arguments;
 mod deferred;
 mod dependencies;
 mod facts;
-mod members;
-mod missing;
 mod outbox;
 mod param;
 mod parking;
-mod slot;
 mod steps;
-mod texts;
 mod turns;
-mod unknown;
 mod utf8_bytes;
-mod whole;
 
 use std::{
     any::Any,
@@ -35,26 +28,20 @@ use crate::{
 };
 
 pub use argument::Argument;
+pub(crate) use argument::SentArgument;
+pub(crate) use argument_error::{ArgumentError, ArgumentErrors, without_position};
 #[doc(hidden)]
-pub use argument_set::ReadParams;
-pub(crate) use argument_set::{ArgumentSet, read_arguments};
-pub(crate) use argument_set::{REQUIRED, path};
-pub(crate) use bad_arguments::BadArguments;
-#[doc(hidden)]
-pub use default::{Default, DefaultOf, HasDefault, Shown};
+pub use arguments::ReadParams;
+pub(crate) use arguments::{ArgumentSet, Members, SentArguments, Unknown, read_arguments};
 pub use deferred::CallEnd;
 pub(crate) use dependencies::Dependencies;
 pub(crate) use facts::{ClientInfo, ProgressToken};
 pub use facts::{Era, Level, RequestInfo};
-pub(crate) use members::Members;
 pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;
 #[doc(hidden)]
-pub use param::{Completes, Param};
-pub(crate) use slot::Slot;
-pub(crate) use texts::Texts;
+pub use param::{Completes, Default, DefaultOf, HasDefault, Param, Shown};
 pub(crate) use turns::{Turn, Turns};
-pub(crate) use unknown::Unknown;
 pub(crate) use utf8_bytes::Utf8Bytes;
 
 /// One call, as everything that runs for it shares it.

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     BoxFuture,
     ask::Outcome,
-    call::{BadArguments, Call, path},
+    call::{ArgumentErrors, Call},
     error::Halt,
     inject::Need,
     schema::generator,
@@ -133,8 +133,8 @@ impl Resolvers {
     /// # Errors
     ///
     /// Everything that is wrong with them.
-    pub(crate) fn read(&self, sent: &JsonObject) -> Result<Named, BadArguments> {
-        let (mut named, mut bad) = (Named::default(), BadArguments::default());
+    pub(crate) fn read(&self, sent: &JsonObject) -> Result<Named, ArgumentErrors> {
+        let (mut named, mut bad) = (Named::default(), ArgumentErrors::default());
         // Several resolvers may take one argument: what is wrong with it is told once.
         let mut told = HashSet::new();
         for (_, NodeArgument { name, .. }, by_name) in self.arguments() {
@@ -143,10 +143,10 @@ impl Resolvers {
                 Ok(value) => {
                     named.0.insert((*name, (*value).type_id()), value);
                 }
-                Err((below, reason)) => {
-                    let field = path(name, &below);
-                    if told.insert(field.clone()) {
-                        bad.push(field, reason);
+                Err(error) => {
+                    let error = error.of(name);
+                    if told.insert(error.field.clone()) {
+                        bad.push(error);
                     }
                 }
             }

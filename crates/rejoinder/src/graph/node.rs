@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Value, value::RawValue};
 
 use super::Instance;
-use crate::call::{Argument, REQUIRED};
+use crate::call::{Argument, ArgumentError, SentArgument};
 
 /// A resolver, as the graph sees it: one static value, which constant evaluation can walk.
 ///
@@ -69,15 +69,15 @@ pub struct ByName {
     pub schema: fn(&mut SchemaGenerator) -> Value,
 }
 
-/// Reads an argument, or finds what it is when nothing was sent. An error has the path below it, and the reason.
-pub(crate) type ReadByName = fn(Option<&RawValue>) -> Result<Box<dyn Any + Send + Sync>, (String, String)>;
+/// Reads an argument, or finds what it is when nothing was sent.
+pub(crate) type ReadByName = fn(Option<&RawValue>) -> Result<Box<dyn Any + Send + Sync>, ArgumentError>;
 
 impl ByName {
     /// An argument of that type.
     pub fn of<T: Argument>() -> Self {
         let read: ReadByName = |json| match json {
-            Some(json) => T::read(json).map(|value| Box::new(value) as _),
-            None => T::absent().map(|value| Box::new(value) as _).ok_or_else(|| (String::new(), REQUIRED.to_owned())),
+            Some(json) => T::read(&SentArgument::Json(json)).map(|value| Box::new(value) as _),
+            None => T::absent().map(|value| Box::new(value) as _).ok_or_else(ArgumentError::required),
         };
         Self { read, schema: T::schema }
     }

@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use rmcp::model::JsonObject;
-use serde_json::Value;
 
-use super::{
-    Reader, Ready,
-    ready::{guarded, unread},
-};
+use super::{Reader, Ready, ready::guarded};
 use crate::{
-    call::{BadArguments, Members, Param, Texts, Unknown},
+    call::{ArgumentErrors, Param, SentArguments, Unknown},
     graph::Resolvers,
     inject::Context,
     reply::IntoToolResult,
@@ -28,9 +24,7 @@ where
     F: Future<Output = R> + Send + 'static,
     R: IntoToolResult,
 {
-    fn ready(&self, arguments: Members<Value>) -> Result<Ready, BadArguments> {
-        arguments.twice().map_or(Ok(()), Err)?;
-        let arguments: JsonObject = arguments.0.into_iter().collect();
+    fn ready(&self, arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
         let named = match guarded(|| self.resolvers.read(&arguments)) {
             Ok(read) => read?,
             Err(panic) => return Ok(Ready::panicked(panic)),
@@ -51,18 +45,9 @@ where
     F: Future<Output = R> + Send + 'static,
     R: IntoToolResult,
 {
-    fn read(&self, json: &str, _: Unknown) -> Result<Ready, BadArguments> {
-        self.ready(serde_json::from_str(json).map_err(|error| unread(&error))?)
-    }
-
-    fn read_texts(&self, texts: &Texts<'_>, _: Unknown) -> Result<Ready, BadArguments> {
-        let arguments = texts.names().filter_map(|name| Some((name.to_owned(), texts.get(name)?.into())));
-        self.ready(Members(arguments.collect()))
-    }
-
-    // A closure takes whatever comes: to it no argument is unknown.
-    fn takes(&self, _: &str, _: Unknown) -> bool {
-        true
+    // A closure takes every argument: to it none is unknown.
+    fn read(&self, sent: &SentArguments<'_>, _: Unknown) -> Result<Ready, ArgumentErrors> {
+        self.ready(sent.to_object()?)
     }
 
     fn params(&self) -> &'static [Param] {

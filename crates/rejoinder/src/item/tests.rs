@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use super::Output;
-use crate::call::{Dependencies, RequestInfo, Texts, Unknown};
+use crate::call::{Dependencies, RequestInfo, SentArguments, Unknown};
 use rejoinder::{Call, FromCall, Tool, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,9 @@ async fn call(tool: &Tool, arguments: Value) -> Value {
 
 /// Calls a tool as the server does.
 async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
-    let ready = match tool.reader().read(&arguments.to_string(), Unknown::Refused) {
+    let json = arguments.to_string();
+    let sent = SentArguments::from_json(&json).expect("an object");
+    let ready = match tool.reader().read(&sent, Unknown::Refused) {
         Ok(ready) => ready,
         Err(bad) => return Value::String(bad.to_string()),
     };
@@ -235,7 +237,7 @@ async fn a_group_shares_its_receiver() {
     assert_eq!(shop.sold.load(Ordering::Relaxed), 3);
 
     let item = &shop.resources()[0];
-    let ready = item.reader().read_texts(&Texts::from_iter([("id", "7")]), Unknown::Refused).expect("a number");
+    let ready = item.reader().read(&SentArguments::from_texts([("id", "7")]), Unknown::Refused).expect("a number");
     let body = ready.run(Call::detached()).await.expect("an item");
     let Output::Resource(body) = body else { panic!("not a resource: {body:?}") };
     let contents = body.into_contents("shop://items/7", item.details().mime_type);
@@ -248,19 +250,16 @@ async fn prompts_and_resources_read_texts() {
     let pitch = &shop.prompts()[0];
     insta::assert_json_snapshot!(pitch.record());
     assert_eq!(pitch.choices("size"), Some(["small".to_owned(), "large".to_owned()].as_slice()));
-    let texts = Texts::from_iter([("item", "42"), ("times", "3"), ("size", "large")]);
-    let reply = pitch
-        .reader()
-        .read_texts(&texts, Unknown::Refused)
-        .expect("texts")
-        .run(Call::detached())
-        .await
-        .expect("a pitch");
+    let texts = SentArguments::from_texts([("item", "42"), ("times", "3"), ("size", "large")]);
+    let reply =
+        pitch.reader().read(&texts, Unknown::Refused).expect("texts").run(Call::detached()).await.expect("a pitch");
     let Output::Prompt(reply) = reply else { panic!("not a prompt: {reply:?}") };
     assert_eq!(json!(reply.messages[0].content)["text"], "42 3 Some(Large)");
 
-    let bad =
-        pitch.reader().read_texts(&Texts::from_iter([("times", "many")]), Unknown::Refused).expect_err("not a number");
+    let bad = pitch
+        .reader()
+        .read(&SentArguments::from_texts([("times", "many")]), Unknown::Refused)
+        .expect_err("not a number");
     assert_eq!(
         bad.to_string(),
         "Invalid arguments:\n- `item`: it is required and was not sent\n\

@@ -9,6 +9,7 @@ use serde::{
 use serde_json::{error::Category, value::RawValue};
 
 use super::{RpcError, meta::Meta};
+use crate::call::without_position;
 
 /// The longest id, in bytes of JSON: every reply repeats it, and open requests keep it.
 pub(super) const MAX_ID_LENGTH: usize = 1024;
@@ -229,13 +230,7 @@ fn not_an_object(text: &str) -> RpcError {
 /// The error of a struct whose fields are all raw and optional: bad JSON, or a field that occurs twice.
 fn duplicate_field(error: &serde_json::Error, place: &str) -> RpcError {
     match error.classify() {
-        Category::Data => RpcError::invalid_request(format!("{} in {place}", without_position(error))),
+        Category::Data => RpcError::invalid_request(format!("{} in {place}", without_position(&error.to_string()))),
         _ => RpcError::parse(),
     }
-}
-
-/// Serde's words, without the line and column at their end.
-pub(super) fn without_position(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rfind(" at line ").map_or(text.clone(), |end| text[..end].to_owned())
 }

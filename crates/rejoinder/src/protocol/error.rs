@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::version::supported;
 use crate::{
-    call::BadArguments,
+    call::ArgumentErrors,
     rounds::seal::{REASON, SENTENCE},
     server::{CompleteArgument, Refusal, TargetKind},
 };
@@ -152,7 +152,7 @@ impl From<Refusal> for RpcError {
 }
 
 impl RpcError {
-    pub(super) fn bad_arguments(bad: &BadArguments) -> Self {
+    pub(super) fn bad_arguments(bad: &ArgumentErrors) -> Self {
         let errors: Vec<Value> =
             bad.0.iter().map(|bad| json!({ "field": bad.field, "message": bad.message })).collect();
         let mut data = errors.first().cloned().unwrap_or_default();

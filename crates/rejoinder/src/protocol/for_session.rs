@@ -1,5 +1,4 @@
-use crate::call::Members;
-use serde::de::IgnoredAny;
+use crate::call::SentArguments;
 use serde_json::value::RawValue;
 
 use super::{Envelope, RpcError, input_response::input_responses};
@@ -22,11 +21,11 @@ pub(crate) fn check_for_session(engine: &Engine, envelope: &Envelope<'_>) -> Res
     params.input_responses.map(input_responses).transpose()?;
     // Of two arguments of one name it takes the last. Those of a tool pass it as they are.
     let ("prompts/get", Some(raw)) = (method, params.arguments.map(RawValue::get)) else { return Ok(()) };
-    let Ok(mut members) = serde_json::from_str::<Members<IgnoredAny>>(raw) else { return Ok(()) };
-    if let Ok(name) = params.name()
+    if let (Ok(name), Some(sent)) = (params.name(), SentArguments::from_json_strings(raw))
         && let Some(entry) = engine.entry(TargetKind::Prompt, &name)
     {
-        members.0.retain(|(name, _)| entry.reader().takes(name, engine.options.unknown_arguments));
+        let read = entry.reader().read(&sent, engine.options.unknown_arguments);
+        read.map_err(|errors| RpcError::bad_arguments(&errors))?;
     }
-    members.twice().map_or(Ok(()), |twice| Err(RpcError::bad_arguments(&twice)))
+    Ok(())
 }

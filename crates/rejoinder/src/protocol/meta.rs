@@ -7,10 +7,10 @@ use serde_json::{Map, error::Category, value::RawValue};
 
 use super::{
     RpcError,
-    envelope::{MAX_ID_LENGTH, null_is_a_value, string, without_position},
+    envelope::{MAX_ID_LENGTH, null_is_a_value, string},
 };
 use crate::{
-    call::{Level, ProgressToken},
+    call::{Level, ProgressToken, without_position},
     model::{ClientCapabilities, ElicitationCapability, RootsCapabilities, SamplingCapability},
 };
 
@@ -42,7 +42,9 @@ impl<'a> Meta<'a> {
             return Err(RpcError::invalid_params("`params._meta` must be an object"));
         }
         let meta: Self = serde_json::from_str(raw.get()).map_err(|error| match error.classify() {
-            Category::Data => RpcError::invalid_params(format!("{} in `params._meta`", without_position(&error))),
+            Category::Data => {
+                RpcError::invalid_params(format!("{} in `params._meta`", without_position(&error.to_string())))
+            }
             _ => RpcError::parse(),
         })?;
         Ok(Self { raw: raw.get(), ..meta })

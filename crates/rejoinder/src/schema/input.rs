@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_schema_that_clients_accept() {
-        let schema = InputSchema::of::<(Leaf, Color, Option<i64>)>(PARAMS).finish();
+        let schema = InputSchema::of::<(Leaf, (Color, (Option<i64>, ())))>(PARAMS).finish();
         insta::assert_json_snapshot!(*schema);
     }
 }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     BoxFuture,
     ask::Carrier,
-    call::{BadArguments, Call, Carriage, Era, RequestInfo, Utf8Bytes},
+    call::{ArgumentErrors, Call, Carriage, Era, RequestInfo, Utf8Bytes},
     item::Ready,
     rounds::{Answers, Bound, Progress, Round},
 };
@@ -117,7 +117,7 @@ pub(crate) enum Refusal {
     NotArguments(TargetKind),
     BadArguments {
         kind: TargetKind,
-        bad: BadArguments,
+        bad: ArgumentErrors,
     },
     TooManyCalls(usize),
     TooManySubscriptions(usize),

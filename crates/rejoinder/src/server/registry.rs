@@ -13,7 +13,7 @@ use super::{
     uri_template::{UriTemplate, Variables},
 };
 use crate::{
-    call::{BadArguments, Texts, Unknown},
+    call::{ArgumentErrors, SentArguments, Unknown},
     graph::{Edge, ItemNode},
     inject::Need,
     item::{Prompt, Reader, Ready, Resource, Tool},
@@ -174,16 +174,21 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// Reads the arguments; `None` if they are not of the form that the item takes.
-    pub(super) fn read(&self, arguments: &str, options: &ServerOptions) -> Option<Result<Ready, BadArguments>> {
+    pub(super) fn read(&self, arguments: &str, options: &ServerOptions) -> Option<Result<Ready, ArgumentErrors>> {
         let reader = self.entry.item.reader();
-        match self.entry.item.kind() {
-            TargetKind::Tool => arguments.starts_with('{').then(|| reader.read(arguments, options.unknown_arguments)),
-            TargetKind::Prompt => reader.read_strings(arguments, options.unknown_arguments),
+        let (sent, unknown) = match self.entry.item.kind() {
+            TargetKind::Tool if !arguments.starts_with('{') => return None,
+            TargetKind::Tool => match SentArguments::from_json(arguments) {
+                Ok(sent) => (sent, options.unknown_arguments),
+                Err(error) => return Some(Err(ArgumentErrors::unreadable(&error))),
+            },
+            TargetKind::Prompt => (SentArguments::from_json_strings(arguments)?, options.unknown_arguments),
             TargetKind::Resource => {
-                let texts: Texts<'_> = self.variables.iter().map(|(name, value)| (&**name, &**value)).collect();
-                Some(reader.read_texts(&texts, Unknown::Refused))
+                let variables = self.variables.iter().map(|(name, value)| (&**name, &**value));
+                (SentArguments::from_texts(variables), Unknown::Refused)
             }
-        }
+        };
+        Some(reader.read(&sent, unknown))
     }
 }
 

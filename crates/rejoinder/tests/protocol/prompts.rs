@@ -105,12 +105,16 @@ async fn what_is_no_prompt_or_no_text_is_refused() {
 #[tokio::test]
 async fn an_argument_that_is_there_twice_is_refused() {
     let body = message(1, "prompts/get", json!({ "name": "greet", "arguments": "ARGUMENTS" })).to_string();
-    for (arguments, field) in [(r#"{"name":"Ada","name":"Bob"}"#, "name"), (r#"{"name":"Ada","x":"1","x":"2"}"#, "x")] {
+    let unknown = "there is no such argument; the arguments are `name`";
+    for (arguments, field, message) in [
+        (r#"{"name":"Ada","name":"Bob"}"#, "name", "it was sent twice"),
+        (r#"{"name":"Ada","x":"1","x":"2"}"#, "x", unknown),
+    ] {
         let body = body.replace("\"ARGUMENTS\"", arguments);
         let answer = post("prompts/get", json!({ "name": "greet" })).body(body).send(&crate::fixture::built()).await;
         assert_eq!((answer.status, answer.code()), (400, Some(-32602)));
         let error = &answer.json()["error"];
-        assert_eq!(error["message"], format!("Invalid argument `{field}`: it was sent twice."));
-        assert_eq!((&error["data"]["field"], &error["data"]["message"]), (&json!(field), &json!("it was sent twice")));
+        assert_eq!(error["message"], format!("Invalid argument `{field}`: {message}."));
+        assert_eq!((&error["data"]["field"], &error["data"]["message"]), (&json!(field), &json!(message)));
     }
 }

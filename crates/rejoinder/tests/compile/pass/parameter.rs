@@ -19,10 +19,11 @@ fn sum(mut sum: i64, r#type: i64, #[arg(name = "a-b")] call: i64, __rj: i64, rec
 }
 
 #[tool]
-fn sixteen(
+fn seventeen(
     a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8, h: u8, i: u8, j: u8, k: u8, l: u8, m: u8, n: u8, o: u8, p: u8,
+    q: u8,
 ) -> u8 {
-    a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p
+    a + b + c + d + e + f + g + h + i + j + k + l + m + n + o + p + q
 }
 
 #[tool]
@@ -59,6 +60,6 @@ fn shout(#[arg(complete = words)] word: String, #[arg(complete = crate::words)] 
 fn quiet(#[allow(unused)] a: i64) {}
 
 fn main() {
-    let _ = (tools![sum, sixteen, defaults, quiet], prompts![shout]);
+    let _ = (tools![sum, seventeen, defaults, quiet], prompts![shout]);
     assert_eq!(sum(1, 2, 3, 4, 5, 6), 21);
 }

@@ -1,0 +1,178 @@
+//! What is wrong with a call's arguments, in words that a model can act on.
+
+use std::fmt;
+
+/// How many errors are reported one by one.
+const MAX: usize = 20;
+
+/// One argument that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentError {
+    /// Which one, with the path inside it: `order.lines[2].quantity`.
+    pub field: String,
+    /// What was expected and what was sent.
+    pub message: String,
+}
+
+impl ArgumentError {
+    /// The error that serde found at this path inside the argument.
+    pub(super) fn at(path: &str, error: &impl fmt::Display) -> Self {
+        Self { field: path.to_owned(), message: in_json_terms(&error.to_string()) }
+    }
+
+    pub(crate) fn required() -> Self {
+        Self { field: String::new(), message: "it is required and was not sent".to_owned() }
+    }
+
+    /// Which of the two values counts would be a guess.
+    pub(super) fn duplicate() -> Self {
+        Self { field: String::new(), message: "it was sent twice".to_owned() }
+    }
+
+    /// The same error, with its path below the argument of that name: `order.lines[2]`.
+    pub(crate) fn of(mut self, name: &str) -> Self {
+        self.field = match &*self.field {
+            "" | "." => name.to_owned(),
+            index if index.starts_with('[') => format!("{name}{index}"),
+            below => format!("{name}.{below}"),
+        };
+        self
+    }
+}
+
+/// Everything that is wrong with a call's arguments, so that the model can correct all of it at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArgumentErrors(pub Vec<ArgumentError>);
+
+impl ArgumentErrors {
+    /// The arguments as a whole cannot be read.
+    pub(crate) fn unreadable(error: &serde_json::Error) -> Self {
+        Self(vec![ArgumentError { field: "arguments".to_owned(), message: error.to_string() }])
+    }
+
+    /// Adds an error, up to a limit: a reply that is far longer than the request helps nobody.
+    pub(crate) fn push(&mut self, error: ArgumentError) {
+        match self.0.len() {
+            ..MAX => self.0.push(ArgumentError { field: shortened(&error.field), ..error }),
+            MAX => self.0.push(ArgumentError { field: "…".into(), message: "there are more errors".into() }),
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() > MAX
+    }
+}
+
+impl fmt::Display for ArgumentErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [one] => write!(f, "Invalid argument `{}`: {}.", one.field, one.message),
+            all => {
+                f.write_str("Invalid arguments:")?;
+                all.iter().try_for_each(|error| write!(f, "\n- `{}`: {}", error.field, error.message))
+            }
+        }
+    }
+}
+
+/// Serde's message as what was expected, then what was sent, in JSON's terms.
+fn in_json_terms(error: &str) -> String {
+    let error = without_position(error);
+    let parts = |prefix| error.strip_prefix(prefix).and_then(|rest| rest.split_once(", expected "));
+    if let Some((sent, expected)) = parts("invalid type: ").or_else(|| parts("invalid value: ")) {
+        return format!("expected {}, got {}", type_name(expected), shortened(&value_name(sent)));
+    }
+    match parts("unknown variant ") {
+        Some((sent, expected)) => format!("expected {expected}, got {}", shortened(sent)),
+        None => error.to_owned(),
+    }
+}
+
+/// Without the ` at line 1 column 5` of `serde_json`, which says nothing to the model. A client's text that reads like it
+/// stays.
+pub(crate) fn without_position(error: &str) -> &str {
+    let is_position = |place: &str| {
+        let numbers = place.split_once(" column ");
+        numbers.is_some_and(|(line, column)| line.parse::<usize>().is_ok() && column.parse::<usize>().is_ok())
+    };
+    match error.rsplit_once(" at line ") {
+        Some((text, place)) if is_position(place) => text,
+        _ => error,
+    }
+}
+
+fn type_name(expected: &str) -> &str {
+    match expected {
+        "i8" => "an integer from -128 to 127",
+        "i16" => "an integer from -32768 to 32767",
+        "i32" => "an integer from -2147483648 to 2147483647",
+        "i64" | "i128" | "isize" => "an integer",
+        "u8" => "an integer from 0 to 255",
+        "u16" => "an integer from 0 to 65535",
+        "u32" => "an integer from 0 to 4294967295",
+        "u64" | "u128" | "usize" => "a non-negative integer",
+        "f32" | "f64" => "a number",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        other if other.starts_with("struct ") => "an object",
+        other => other,
+    }
+}
+
+fn value_name(sent: &str) -> String {
+    match sent.split_once(' ') {
+        Some(("string", text)) => format!("the string {text}"),
+        Some(("integer", number)) => format!("the integer {number}"),
+        Some(("boolean", value)) => format!("the boolean {value}"),
+        Some(("floating", rest)) => format!("the number {}", rest.trim_start_matches("point ")),
+        _ => match sent {
+            "sequence" => "an array".to_owned(),
+            "map" => "an object".to_owned(),
+            other => other.to_owned(),
+        },
+    }
+}
+
+fn shortened(text: &str) -> String {
+    const MAX: usize = 80;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+
+    fn message<T: DeserializeOwned + fmt::Debug>(json: &str) -> String {
+        in_json_terms(&serde_json::from_str::<T>(json).expect_err("another type").to_string())
+    }
+
+    #[test]
+    fn serde_errors_are_reported_in_json_terms() {
+        for (message, expected) in [
+            (message::<i64>("\"many\""), "expected an integer, got the string \"many\""),
+            (message::<u8>("-1"), "expected an integer from 0 to 255, got the integer `-1`"),
+            (message::<String>("[1]"), "expected a string, got an array"),
+            (message::<bool>("null"), "expected a boolean, got null"),
+            (message::<Vec<i32>>("1.5"), "expected an array, got the number `1.5`"),
+        ] {
+            assert_eq!(message, expected);
+        }
+    }
+
+    #[test]
+    fn only_the_position_is_left_out() {
+        assert_eq!(message::<i64>("\"stop at line 3\""), "expected an integer, got the string \"stop at line 3\"");
+        assert_eq!(in_json_terms("no such station at line 3"), "no such station at line 3");
+    }
+
+    #[test]
+    fn a_long_value_is_shortened() {
+        assert!(message::<i64>(&format!("\"{}\"", "x".repeat(500))).len() < 130);
+    }
+}

@@ -1,0 +1,264 @@
+//! The arguments of a call: as the client sent them, and as the parameters of a function take them.
+
+use std::{any::Any, borrow::Cow, fmt};
+
+use rmcp::model::JsonObject;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor},
+};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+
+use super::{Argument, ArgumentError, ArgumentErrors, Param, SentArgument};
+use crate::{inject::Injected, schema::InputSchema};
+
+/// What becomes of an argument that the function does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unknown {
+    /// It is an error.
+    #[default]
+    Refused,
+    /// It is as if it had not been sent.
+    Ignored,
+}
+
+/// The arguments of a call as the client sent them, in order. The same name may occur twice.
+#[derive(Debug, Default, Clone)]
+pub struct SentArguments<'a>(pub(crate) Vec<(Cow<'a, str>, SentArgument<'a>)>);
+
+impl<'a> SentArguments<'a> {
+    /// Reads a JSON object, whose values stay as they are.
+    pub(crate) fn from_json(json: &'a str) -> serde_json::Result<Self> {
+        let Members(members) = serde_json::from_str(json)?;
+        Ok(Self(members.into_iter().map(|(name, value)| (name, SentArgument::Json(value))).collect()))
+    }
+
+    /// Reads a JSON object of strings; `None` for anything else.
+    pub(crate) fn from_json_strings(json: &'a str) -> Option<Self> {
+        let Members(members) = serde_json::from_str(json).ok()?;
+        let texts = members.into_iter().map(|(name, value)| {
+            let text: String = serde_json::from_str(value.get()).ok()?;
+            Some((name, SentArgument::Text(text.into())))
+        });
+        texts.collect::<Option<_>>().map(Self)
+    }
+
+    /// Arguments that are plain text.
+    pub(crate) fn from_texts(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self(texts.into_iter().map(|(name, text)| (name.into(), SentArgument::Text(text.into()))).collect())
+    }
+
+    /// All of them, as JSON values.
+    ///
+    /// # Errors
+    ///
+    /// A name occurs twice, or a value cannot be read.
+    pub(crate) fn to_object(&self) -> Result<JsonObject, ArgumentErrors> {
+        let (mut object, mut errors) = (JsonObject::new(), ArgumentErrors::default());
+        for (name, sent) in &self.0 {
+            let read = <Value as Argument>::read(sent).and_then(|value| match object.insert(name.to_string(), value) {
+                None => Ok(()),
+                Some(_) => Err(ArgumentError::duplicate()),
+            });
+            if let Err(error) = read {
+                errors.push(error.of(name));
+            }
+        }
+        if errors.0.is_empty() { Ok(object) } else { Err(errors) }
+    }
+
+    /// The argument of that name.
+    fn get(&self, name: &str) -> Result<Option<&SentArgument<'a>>, ArgumentError> {
+        let mut named = self.0.iter().filter(|(sent, _)| sent == name).map(|(_, value)| value);
+        match (named.next(), named.next()) {
+            (found, None) => Ok(found),
+            _ => Err(ArgumentError::duplicate()),
+        }
+    }
+}
+
+/// The members of a JSON object, in order. Unlike a map it keeps those whose name occurs twice.
+pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((Name(name), value)) = map.next_entry()? {
+                    members.push((name, value));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// A function's parameters: what its arguments are read into, and what its author wrote about them.
+pub trait ReadParams: 'static {
+    /// One [`Slot`] for each parameter, nested: `(A, (B, ()))`.
+    type Set: ArgumentSet;
+
+    /// The parameters, one for each slot.
+    const PARAMS: &'static [Param];
+}
+
+/// Reads the arguments of a function.
+///
+/// # Errors
+///
+/// Everything that is wrong.
+pub(crate) fn read_arguments<F: ReadParams>(
+    sent: &SentArguments<'_>,
+    unknown: Unknown,
+) -> Result<F::Set, ArgumentErrors> {
+    let mut errors = ArgumentErrors::default();
+    if unknown == Unknown::Refused {
+        refuse_unknown::<F>(sent, &mut errors);
+    }
+    match F::Set::read(F::PARAMS, sent, &mut errors) {
+        Some(set) if errors.0.is_empty() => Ok(set),
+        _ => Err(errors),
+    }
+}
+
+fn refuse_unknown<F: ReadParams>(sent: &SentArguments<'_>, errors: &mut ArgumentErrors) {
+    for (name, _) in &sent.0 {
+        let is_reported = errors.is_full() || errors.0.iter().any(|error| error.field == *name);
+        if !F::Set::has_argument(F::PARAMS, name) && !is_reported {
+            let known = F::PARAMS.iter().map(|param| param.name);
+            let known = known.filter(|name| F::Set::has_argument(F::PARAMS, name)).map(|name| format!("`{name}`"));
+            let message = match known.collect::<Vec<_>>().as_slice() {
+                [] => "there is no such argument, and none is taken".to_owned(),
+                names => format!("there is no such argument; the arguments are {}", names.join(", ")),
+            };
+            errors.push(ArgumentError { field: name.to_string(), message });
+        }
+    }
+}
+
+/// One place in the set: an argument, or the stand-in for an injected parameter.
+pub trait Slot: Sized + Send + Sync + 'static {
+    /// Whether the model supplies it.
+    const IS_ARGUMENT: bool;
+
+    /// Reads it, or adds what is wrong with it.
+    fn read(param: &Param, sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self>;
+
+    /// Adds it to the schema.
+    fn describe(param: &Param, schema: &mut InputSchema);
+}
+
+impl Slot for Injected {
+    const IS_ARGUMENT: bool = false;
+
+    fn read(_: &Param, _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
+        Some(Self)
+    }
+
+    fn describe(_: &Param, _: &mut InputSchema) {}
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Argument + DeserializeOwned> Slot for T {
+    const IS_ARGUMENT: bool = true;
+
+    fn read(param: &Param, sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self> {
+        let value = sent.get(param.name).and_then(|sent| match sent {
+            Some(sent) => <T as Argument>::read(sent),
+            None => match &param.default {
+                Some(default) => default.make(),
+                None => T::absent(),
+            }
+            .ok_or_else(ArgumentError::required),
+        });
+        value.map_err(|error| errors.push(error.of(param.name))).ok()
+    }
+
+    fn describe(param: &Param, schema: &mut InputSchema) {
+        let required = param.default.is_none() && T::absent().is_none();
+        // Infinity, say, is `null` in JSON, and `null` is not a number: a default that cannot be sent is not shown.
+        let can_be_sent = |shown: &Value| {
+            to_raw_value(shown).is_ok_and(|json| <T as Argument>::read(&SentArgument::Json(&json)).is_ok())
+        };
+        let default = param.default.and_then(|default| (default.show)()).filter(can_be_sent);
+        schema.add::<T>(param, required, default);
+    }
+}
+
+/// What the arguments of a function are read into: nested pairs of [`Slot`]s.
+pub trait ArgumentSet: Sized + Send + Sync + 'static {
+    /// Whether one of the arguments has this name. An injected parameter is not an argument.
+    fn has_argument(params: &[Param], name: &str) -> bool;
+
+    /// Reads all of them, or adds what is wrong with each.
+    fn read(params: &[Param], sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self>;
+
+    /// The argument at that place; `None` for an injected parameter.
+    fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)>;
+
+    /// Adds every argument to the schema.
+    fn describe(params: &[Param], schema: &mut InputSchema);
+}
+
+impl ArgumentSet for () {
+    fn has_argument(_: &[Param], _: &str) -> bool {
+        false
+    }
+
+    fn read(_: &[Param], _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
+        Some(())
+    }
+
+    fn get(&self, _: usize) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
+
+    fn describe(_: &[Param], _: &mut InputSchema) {}
+}
+
+impl<S: Slot, Rest: ArgumentSet> ArgumentSet for (S, Rest) {
+    fn has_argument(params: &[Param], name: &str) -> bool {
+        let (param, rest) = first(params);
+        S::IS_ARGUMENT && param.name == name || Rest::has_argument(rest, name)
+    }
+
+    fn read(params: &[Param], sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self> {
+        let (param, rest) = first(params);
+        let (value, rest) = (S::read(param, sent, errors), Rest::read(rest, sent, errors));
+        Some((value?, rest?))
+    }
+
+    fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)> {
+        match index.checked_sub(1) {
+            None => S::IS_ARGUMENT.then_some(&self.0),
+            Some(index) => self.1.get(index),
+        }
+    }
+
+    fn describe(params: &[Param], schema: &mut InputSchema) {
+        let (param, rest) = first(params);
+        S::describe(param, schema);
+        Rest::describe(rest, schema);
+    }
+}
+
+fn first(params: &[Param]) -> (&Param, &[Param]) {
+    params.split_first().expect("there is a parameter for each slot")
+}
