@@ -1,9 +1,8 @@
-//! The flags that every server has.
+//! How a server is started: the functions that serve it, and the command line of [`Server::serve_from_args`].
 
 use std::{
     io::{IsTerminal, Write},
     net::{Ipv4Addr, SocketAddr},
-    path::Path,
 };
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -25,14 +24,14 @@ struct Flags {
     /// Serve one client on standard input and output (the default)
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
-    /// Serve Streamable HTTP at http://ADDR/mcp, such as 127.0.0.1:8000, or a port of this machine alone
+    /// Serve Streamable HTTP at http://ADDR/mcp, such as 127.0.0.1:8000, or at a port of this machine
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     http: Option<SocketAddr>,
 }
 
 const AFTER_HELP: &str = "\
-The variable REJOINDER_STATE_KEYS has the keys that processes share, so that a call which begins in one of them can go on in \
-another: base64, separated by commas. `openssl rand -base64 32` makes one. RUST_LOG sets what is logged.";
+The environment variable REJOINDER_STATE_KEYS contains the keys that replicas share, so that a call can continue in another \
+process: base64, separated by commas; `openssl rand -base64 32` makes one. RUST_LOG sets what is logged.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -45,45 +44,37 @@ enum Command {
 }
 
 impl Flags {
-    /// The command line, with what the server says of itself in its help.
-    fn of(server: &Server) -> Self {
+    /// Reads the command line; `--help` shows the server's own name and description.
+    fn read(server: &Server) -> Self {
         let info = &server.info;
         let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
-        let name = program().unwrap_or_else(|| info.name.clone());
-        let mut command = Self::command().name(name).version(info.version.clone()).about(about);
+        let mut command = Self::command().name(info.name.clone()).version(info.version.clone()).about(about);
         if let Some(address) = server.options.http.default_address {
             command = command
                 .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
                 .mut_arg("http", |http| http.default_value(address.to_string()));
         }
-        let matches = command.get_matches();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+        Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
-}
-
-/// What this program is called by those who start it.
-fn program() -> Option<String> {
-    let path = std::env::args_os().next()?;
-    let name = Path::new(&path).file_name()?.to_str()?;
-    Some(name.strip_suffix(std::env::consts::EXE_SUFFIX).unwrap_or(name).to_owned())
 }
 
 // The futures are boxed here: an `async fn` is compiled in the crate that awaits it, and each change to a server would
 // compile hyper and the whole of the transports again.
 impl Server {
-    /// Serves as the command line says: `--stdio` (the default, unless [`default_address`](crate::http::Config::default_address) says otherwise),
-    /// `--http ADDR`, `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
+    /// Serves as the command line says: `--stdio` (the default, unless there is a
+    /// [default address](crate::http::Config::default_address)), `--http ADDR`, `--help`, `--version`; `graph` prints the
+    /// server's [graph](Server::graph) instead.
     ///
-    /// Logs go to standard error; `RUST_LOG` sets what is logged. `REJOINDER_STATE_KEYS` has the
-    /// [keys](crate::state::StatePolicy::keys) that replicas share, if the server sets none. On SIGINT and SIGTERM the server takes no more
-    /// requests, and calls in flight have the [grace period](Server::grace_period) to finish.
+    /// Logs go to standard error; `RUST_LOG` sets what is logged. The [keys](crate::state::StatePolicy::keys) that replicas
+    /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them. On SIGINT and SIGTERM the server accepts no
+    /// more requests, and running calls have the [grace period](Server::grace_period) to finish.
     ///
     /// # Errors
     ///
-    /// If the server is not wired as it should be, or the address cannot be listened on.
+    /// If the server cannot be built, or cannot listen on the address.
     pub fn serve_from_args(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let flags = Flags::of(&self);
+            let flags = Flags::read(&self);
             if let Some(Command::Graph { mermaid }) = flags.command {
                 let graph = self.graph();
                 let drawn = if mermaid { graph.mermaid() } else { graph.to_string() };
@@ -105,11 +96,11 @@ impl Server {
         })
     }
 
-    /// Serves Streamable HTTP at `/mcp` of that address until the process is told to stop.
+    /// Serves Streamable HTTP at this address, with the path `/mcp`, until SIGINT or SIGTERM.
     ///
     /// # Errors
     ///
-    /// If the server is not wired as it should be, or the address cannot be listened on.
+    /// If the server cannot be built, or cannot listen on the address.
     pub fn serve_http(self, address: SocketAddr) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             let server = self.build()?;
@@ -125,16 +116,17 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the server is not wired as it should be, or a pipe breaks.
+    /// If the server cannot be built, or a pipe breaks.
     pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move { self.build()?.serve_stdio().await })
     }
 }
 
 impl BuiltServer {
-    /// Serves Streamable HTTP at `/mcp` on a listener until the process is told to stop.
+    /// Serves Streamable HTTP at `/mcp` on a listener until SIGINT or SIGTERM.
     ///
-    /// Without [keys](crate::state::StatePolicy::keys) it warns that they are this process's own, unless only this machine reaches it.
+    /// Without [keys](crate::state::StatePolicy::keys) it logs a warning, unless only this machine can reach it: other
+    /// processes could not continue its calls.
     ///
     /// # Errors
     ///
@@ -143,7 +135,7 @@ impl BuiltServer {
         Box::pin(async move {
             let address = listener.local_addr()?;
             tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
-            tell_of_keys(&self.0.seal, address);
+            log_random_keys(&self.0.seal, address);
             if let Some(listening) = &self.0.options.http.on_listening {
                 listening(address);
             }
@@ -161,9 +153,9 @@ impl BuiltServer {
     }
 }
 
-/// Says that states are sealed with a key that no other process has, if they are: behind an address that others reach,
-/// there may be other processes.
-fn tell_of_keys(seal: &Seal, address: SocketAddr) {
+/// Logs that states are sealed with a random key: behind an address that other machines reach, there may be other
+/// processes.
+fn log_random_keys(seal: &Seal, address: SocketAddr) {
     if address.ip().is_loopback() {
         seal.mentions_keys();
     } else {
@@ -171,12 +163,12 @@ fn tell_of_keys(seal: &Seal, address: SocketAddr) {
     }
 }
 
-/// Reads an address to listen on, as `--http` takes it: an address and a port, or a port that only this machine reaches.
-/// `localhost` is `127.0.0.1`.
+/// Parses an address to listen on, as `--http` does: an address and a port, or only a port, on `127.0.0.1`. `localhost`
+/// is `127.0.0.1`.
 ///
 /// # Errors
 ///
-/// What it should have been.
+/// A message that says what is expected.
 ///
 /// ```
 /// use rejoinder::http::listen_address;
@@ -191,23 +183,23 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
         Some((host, port)) if host.eq_ignore_ascii_case("localhost") => port,
         _ => text,
     };
-    let of_this_machine = || port.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    let address = text.parse().ok().or_else(of_this_machine);
-    address.ok_or_else(|| "it takes an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
+    let local = || port.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = text.parse().ok().or_else(local);
+    address.ok_or_else(|| "expected an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
 }
 
-/// What is logged unless `RUST_LOG` says otherwise. rmcp warns of every mistake that a client makes and is told of.
-const QUIET: &str = "info,rmcp=warn,rmcp::service=error";
+/// What is logged if `RUST_LOG` is not set. rmcp logs a warning for each invalid request, although the client gets an error.
+const DEFAULT_LOG: &str = "info,rmcp=warn,rmcp::service=error";
 
-/// Sends logs to standard error, as [`Server::serve_from_args`] does: standard output belongs to the protocol.
+/// Writes logs to standard error, as [`Server::serve_from_args`] does: standard output belongs to the protocol.
 ///
-/// `RUST_LOG` sets what is logged. A program that has set up its own logging keeps it.
+/// `RUST_LOG` sets what is logged. It does nothing in a program that has set up its own logging.
 pub fn log_to_stderr() {
     use tracing_subscriber::{EnvFilter, fmt};
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(QUIET));
-    // A client that spawned this process keeps what it says in a file, where colours are only noise.
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
+    // A client that starts this process may write its logs to a file, where colours are noise.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
-    // A server that has set up its own logging keeps it.
+    // An error means that the program has set up its own logging.
     let _ = fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();
 }
 
@@ -217,7 +209,7 @@ mod tests {
     use crate::rounds::seal::{Log, StateKeys};
 
     #[test]
-    fn a_key_of_ones_own_is_warned_of_where_others_reach_the_server_and_mentioned_elsewhere() {
+    fn a_random_key_is_a_warning_where_other_machines_reach_the_server() {
         let random = Server::new("shop", "1").build().unwrap();
         let keys = StateKeys::new([[1; 32]]).unwrap();
         let shared = Server::new("shop", "1").state(crate::state::StatePolicy::new().keys(keys)).build().unwrap();
@@ -230,15 +222,15 @@ mod tests {
             ("192.0.2.1:80", "WARN"),
         ] {
             let address = address.parse().unwrap();
-            let log = Log::of(|| tell_of_keys(&random.0.seal, address));
+            let log = Log::of(|| log_random_keys(&random.0.seal, address));
             assert_eq!(log.lines().count(), 1, "{address}: {log}");
             assert!(log.contains(level) && log.contains("a key of this process alone"), "{address}: {log}");
-            assert_eq!(Log::of(|| tell_of_keys(&shared.0.seal, address)), "");
+            assert_eq!(Log::of(|| log_random_keys(&shared.0.seal, address)), "");
         }
     }
 
     #[test]
-    fn a_port_alone_is_one_of_this_machine() {
+    fn a_port_without_an_address_is_local() {
         let http = |address| Flags::try_parse_from(["server", "--http", address]).map(|flags| flags.http);
         assert_eq!(http("8000").expect("a port"), Some("127.0.0.1:8000".parse().expect("an address")));
         assert_eq!(http("[::1]:1").expect("both"), Some("[::1]:1".parse().expect("an address")));

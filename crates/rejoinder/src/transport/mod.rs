@@ -5,8 +5,6 @@ mod http;
 mod session;
 mod shutdown;
 mod stdio;
-#[cfg(test)]
-mod waiting;
 
 pub use self::{
     args::{listen_address, log_to_stderr},

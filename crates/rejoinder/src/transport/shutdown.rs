@@ -1,21 +1,23 @@
+//! When a transport stops, and what it waits for before it has stopped.
+
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::Engine;
 
-/// Tells a transport to stop.
+/// Signals a transport to stop.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shutdown(CancellationToken);
 
 impl Shutdown {
-    /// Stops when the process is asked to: on Ctrl-C, and on SIGTERM where there is such a thing.
+    /// Stops on Ctrl-C, and on SIGTERM where it exists.
     pub(crate) fn on_signal() -> Self {
         let shutdown = Self::default();
         let token = shutdown.0.clone();
         let signal = signal();
         tokio::spawn(async move {
             signal.await;
-            tracing::info!("stopping: calls in flight may finish");
+            tracing::info!("shutting down, running calls may finish");
             token.cancel();
         });
         shutdown
@@ -31,36 +33,36 @@ impl Shutdown {
     }
 }
 
-/// Lets what cancelled calls have deferred run to its end, for as long as the calls themselves had.
+/// Waits until the deferred work of cancelled calls is done, at most for the grace period.
 pub(crate) async fn finish_teardown(engine: &Engine) {
     let finishing = async {
-        // Those of sessions take a moment to see that they are cancelled.
+        // Calls in sessions take a moment to notice that they are cancelled.
         engine.calls.idle().await;
         engine.teardown.idle().await;
     };
     if timeout(engine.options.grace, finishing).await.is_err() {
-        tracing::warn!("what cancelled calls have deferred was cut short");
+        tracing::warn!("the deferred work of cancelled calls took too long and was dropped");
     }
 }
 
-/// Signals count from now on, not from when somebody first waits for one.
+/// Signals are caught from this call on, not from the first poll.
 #[cfg(unix)]
 fn signal() -> impl Future<Output = ()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind, name| {
-        let signal = signal(kind);
-        signal.inspect_err(|error| tracing::warn!(%error, "{name} cannot be caught")).ok()
-    };
-    let interrupt = listen(SignalKind::interrupt(), "SIGINT");
-    let terminate = listen(SignalKind::terminate(), "SIGTERM");
+    use tokio::signal::unix::{Signal, SignalKind, signal};
+    async fn received(signal: std::io::Result<Signal>) {
+        match signal {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(error) => {
+                tracing::warn!(%error, "cannot catch a signal");
+                std::future::pending().await
+            }
+        }
+    }
+    let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
     async move {
-        let received = async |signal: Option<tokio::signal::unix::Signal>| match signal {
-            Some(mut signal) => signal.recv().await,
-            None => std::future::pending().await,
-        };
         tokio::select! {
-            _ = received(interrupt) => {}
-            _ = received(terminate) => {}
+            () = received(interrupt) => {}
+            () = received(terminate) => {}
         }
     }
 }
@@ -68,4 +70,39 @@ fn signal() -> impl Future<Output = ()> {
 #[cfg(not(unix))]
 async fn signal() {
     let _ = tokio::signal::ctrl_c().await;
+}
+
+/// A tool that never returns and has deferred work, for the tests of transports that stop.
+#[cfg(test)]
+pub(super) mod waiting {
+    use std::sync::Mutex;
+
+    use tokio::sync::Notify;
+
+    use crate::{CallEnd, prelude::*};
+
+    /// What a test sees of the tool.
+    #[derive(Default)]
+    pub(crate) struct Seen {
+        pub(crate) begun: Notify,
+        ending: Mutex<Option<CallEnd>>,
+    }
+
+    impl Seen {
+        /// The end that its deferred work was given.
+        pub(crate) fn ending(&self) -> Option<CallEnd> {
+            *self.ending.lock().expect("nobody panics")
+        }
+    }
+
+    #[tool]
+    pub(crate) async fn wait(scope: Scope, seen: Dep<Seen>) {
+        let observed = seen.clone();
+        scope.defer(move |ending| async move {
+            tokio::task::yield_now().await;
+            *observed.ending.lock().expect("nobody panics") = Some(ending);
+        });
+        seen.begun.notify_one();
+        std::future::pending::<()>().await;
+    }
 }

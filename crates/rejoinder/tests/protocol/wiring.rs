@@ -193,7 +193,7 @@ fn a_nest_has_a_name() {
     insta::assert_snapshot!(server.provide(Database).check().unwrap_err(), @"
     the server cannot be built:
       tool `report`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
-      `nest`: the name is empty, so nothing would go before the names of the tools: give it one, or use `.tools(..)`
+      `nest`: the name is empty: give it one, or use `.tools(..)`
     ");
 }
 
@@ -253,16 +253,16 @@ fn settings_that_can_never_be_of_use_are_mistakes() {
     }
     insta::assert_snapshot!(Server::new("mistaken", "1").http(config).check().unwrap_err(), @"
     the server cannot be built:
-      `allow_host`: `mcp.example:8443` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
-      `allow_host`: `[::1]` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
-      `allow_host`: `https://mcp.example` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
-      `allow_host`: `mcp.example/mcp` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
-      `allow_host`: `` is no host name: it has no scheme, port, path or brackets, as in `mcp.example`
-      `allow_origin`: `app.example` is no origin: it has a scheme and a host and no path, as in `https://app.example`
-      `allow_origin`: `https://app.example/` is no origin: it has a scheme and a host and no path, as in `https://app.example`
-      `allow_origin`: `https://` is no origin: it has a scheme and a host and no path, as in `https://app.example`
-      `allow_origin`: `://app.example` is no origin: it has a scheme and a host and no path, as in `https://app.example`
-      `session_timeout`: a session that may not be idle at all ends before it is used: give it some time
+      `http::Config::allow_host`: `mcp.example:8443` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
+      `http::Config::allow_host`: `[::1]` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
+      `http::Config::allow_host`: `https://mcp.example` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
+      `http::Config::allow_host`: `mcp.example/mcp` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
+      `http::Config::allow_host`: `` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
+      `http::Config::allow_origin`: `app.example` is not an origin: write scheme and host without a path, as in `https://app.example.com`
+      `http::Config::allow_origin`: `https://app.example/` is not an origin: write scheme and host without a path, as in `https://app.example.com`
+      `http::Config::allow_origin`: `https://` is not an origin: write scheme and host without a path, as in `https://app.example.com`
+      `http::Config::allow_origin`: `://app.example` is not an origin: write scheme and host without a path, as in `https://app.example.com`
+      `http::Config::session_timeout`: it must be greater than zero
     ");
     let mut config = http::Config::new();
     for host in ["mcp.example", "192.0.2.1", "2001:db8::1", "localhost"] {

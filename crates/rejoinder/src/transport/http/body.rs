@@ -10,20 +10,15 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http_body::{Body, Frame as BodyFrame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::activity::Answering;
 use crate::{
     BoxError,
     protocol::{Frame, ReplyBody, Stream},
 };
 
 /// The body of a response: one message, or a stream of them.
-pub struct ResponseBody {
-    kind: Kind,
-    /// Dropped with the body, once all of it has been taken.
-    _answering: Option<Answering>,
-}
+pub struct ResponseBody(BodyKind);
 
-enum Kind {
+enum BodyKind {
     /// Empty once it has been sent.
     Whole(Bytes),
     Pieces(VecDeque<Bytes>),
@@ -33,45 +28,33 @@ enum Kind {
 
 impl ResponseBody {
     pub(super) fn empty() -> Self {
-        Kind::Whole(Bytes::new()).into()
+        Self(BodyKind::Whole(Bytes::new()))
     }
 
     pub(super) fn text(text: &'static str) -> Self {
-        Kind::Whole(Bytes::from_static(text.as_bytes())).into()
+        Self(BodyKind::Whole(Bytes::from_static(text.as_bytes())))
     }
 
     pub(super) fn reply(body: ReplyBody) -> Self {
         match body {
-            ReplyBody::Whole(whole) => Kind::Whole(whole).into(),
-            list @ ReplyBody::List { .. } => Kind::Pieces(list.pieces().collect()).into(),
+            ReplyBody::Whole(whole) => Self(BodyKind::Whole(whole)),
+            list @ ReplyBody::List { .. } => Self(BodyKind::Pieces(list.pieces().collect())),
         }
     }
 
-    /// A stream of events, the first of which may have come already.
+    /// A stream of events; the first one may have been taken from it already.
     pub(super) fn events(first: Option<Bytes>, stream: Stream) -> Self {
         let keep_alive = Box::pin(sleep(KEEP_ALIVE));
-        Kind::Events(Box::new(Events { first, stream: Some(stream), keep_alive })).into()
+        Self(BodyKind::Events(Box::new(Events { first, stream: Some(stream), keep_alive })))
     }
 
-    /// A body that somebody else made.
+    /// A body of the session era.
     pub(super) fn other<B>(body: B) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Kind::Other(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))).into()
-    }
-
-    /// The same body; until all of it has been taken, its request is being answered.
-    pub(super) fn until_made(mut self, answering: Answering) -> Self {
-        self._answering = Some(answering);
-        self
-    }
-}
-
-impl From<Kind> for ResponseBody {
-    fn from(kind: Kind) -> Self {
-        Self { kind, _answering: None }
+        Self(BodyKind::Other(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))))
     }
 }
 
@@ -86,37 +69,39 @@ impl Body for ResponseBody {
     type Error = BoxError;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<BodyFrame<Bytes>, BoxError>>> {
-        match &mut self.get_mut().kind {
-            Kind::Whole(whole) => {
+        match &mut self.get_mut().0 {
+            BodyKind::Whole(whole) => {
                 let whole = std::mem::take(whole);
                 Poll::Ready((!whole.is_empty()).then(|| Ok(BodyFrame::data(whole))))
             }
-            Kind::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|piece| Ok(BodyFrame::data(piece)))),
-            Kind::Events(events) => events.poll_event(cx).map(|event| event.map(|event| Ok(BodyFrame::data(event)))),
-            Kind::Other(body) => body.as_mut().poll_frame(cx),
+            BodyKind::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|piece| Ok(BodyFrame::data(piece)))),
+            BodyKind::Events(events) => {
+                events.poll_event(cx).map(|event| event.map(|event| Ok(BodyFrame::data(event))))
+            }
+            BodyKind::Other(body) => body.as_mut().poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.kind {
-            Kind::Whole(whole) => whole.is_empty(),
-            Kind::Pieces(pieces) => pieces.is_empty(),
-            Kind::Events(events) => events.stream.is_none(),
-            Kind::Other(body) => body.is_end_stream(),
+        match &self.0 {
+            BodyKind::Whole(whole) => whole.is_empty(),
+            BodyKind::Pieces(pieces) => pieces.is_empty(),
+            BodyKind::Events(events) => events.stream.is_none(),
+            BodyKind::Other(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.kind {
-            Kind::Whole(whole) => SizeHint::with_exact(whole.len() as u64),
-            Kind::Pieces(pieces) => SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum()),
-            Kind::Events(_) => SizeHint::default(),
-            Kind::Other(body) => body.size_hint(),
+        match &self.0 {
+            BodyKind::Whole(whole) => SizeHint::with_exact(whole.len() as u64),
+            BodyKind::Pieces(pieces) => SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum()),
+            BodyKind::Events(_) => SizeHint::default(),
+            BodyKind::Other(body) => body.size_hint(),
         }
     }
 }
 
-/// Server-sent events. The call runs while the client reads; a client that goes away drops it.
+/// Server-sent events. The call runs while the client reads; a client that disconnects drops it.
 struct Events {
     first: Option<Bytes>,
     stream: Option<Stream>,

@@ -1,28 +1,29 @@
-//! Who may talk to the server at all: a page in somebody's browser may not.
+//! Which hosts and origins are served: without these checks, any web page could send requests to a local server.
 
-use ::http::{HeaderMap, Uri, header, uri::Authority};
+use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header, request::Parts, uri::Authority};
 
+use super::ResponseBody;
 use crate::http::Config;
 
-/// Whether the request is meant for this server, and comes from where requests may come from.
+/// Checks the `Host` and `Origin` headers of a request.
 pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static str> {
     if !config.any_host {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
-            (Some(_), Some(_)) => return Err("there is more than one Host header"),
+            (Some(_), Some(_)) => return Err("the request has more than one Host header"),
             (Some(host), None) => host.to_str().ok(),
-            // HTTP/2 has it in the request line.
+            // In HTTP/2 it is in the request line.
             (None, _) => uri.authority().map(Authority::as_str),
         };
         if !host.and_then(host_name).is_some_and(|host| is_allowed(host, &config.allowed_hosts)) {
-            return Err("the Host header names a host that this server does not serve; see `http::Config::allow_host`");
+            return Err("the host in the Host header is not allowed; see `http::Config::allow_host`");
         }
     }
     let mut origins = headers.get_all(header::ORIGIN).iter();
     match (origins.next(), origins.next()) {
         (None, _) => Ok(()),
         (Some(origin), None) if origin.to_str().is_ok_and(|origin| is_origin_allowed(origin, config)) => Ok(()),
-        _ => Err("requests from this Origin are not accepted; see `http::Config::allow_origin`"),
+        _ => Err("the origin in the Origin header is not allowed; see `http::Config::allow_origin`"),
     }
 }
 
@@ -46,8 +47,8 @@ fn is_port(port: &str) -> bool {
     port.strip_prefix(':').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether it was named as one whose pages are welcome.
-pub(super) fn is_origin_named(origin: &str, config: &Config) -> bool {
+/// Whether `Config::allow_origin` names it.
+fn is_origin_named(origin: &str, config: &Config) -> bool {
     config.allowed_origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
 }
 
@@ -57,6 +58,47 @@ fn is_origin_allowed(origin: &str, config: &Config) -> bool {
     }
     let host = origin.split_once("://").and_then(|(_, authority)| host_name(authority));
     host.is_some_and(|host| is_allowed(host, &["localhost", "127.0.0.1", "::1"].map(String::from)))
+}
+
+/// The allowed origin of a web page: the browser asks before the page may send JSON, and before it may read the reply.
+///
+/// Credentials are never allowed, so a page cannot use its user's cookies here.
+pub(super) struct PageOrigin(HeaderValue);
+
+/// How long a browser may cache the answer, in seconds. No browser caches it for longer than two hours.
+const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
+
+impl PageOrigin {
+    /// The origin of the page that sends the request, if `Config::allow_origin` names it. Pages of this machine may send
+    /// requests without being named, but then the browser applies its own rules to them.
+    pub(super) fn of(headers: &HeaderMap, config: &Config) -> Option<Self> {
+        let origin = headers.get(header::ORIGIN)?;
+        is_origin_named(origin.to_str().ok()?, config).then(|| Self(origin.clone()))
+    }
+
+    /// The reply to a preflight request; `None` if it is not one. All headers are allowed, because tools may read any.
+    pub(super) fn preflight(request: &Parts, methods: HeaderValue) -> Option<Response<ResponseBody>> {
+        if request.method != Method::OPTIONS || !request.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
+            return None;
+        }
+        let mut response = Response::new(ResponseBody::empty());
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+        if let Some(wanted) = request.headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
+        }
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, MAX_AGE);
+        Some(response)
+    }
+
+    /// Lets the page read the response.
+    pub(super) fn may_read(self, response: &mut Response<ResponseBody>) {
+        let headers = response.headers_mut();
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, self.0);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id"));
+        headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    }
 }
 
 #[cfg(test)]

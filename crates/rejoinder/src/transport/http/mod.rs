@@ -1,11 +1,7 @@
 //! Streamable HTTP: one endpoint, one POST for each request.
 
-mod activity;
 mod body;
-mod connections;
-mod cors;
 mod guard;
-mod in_one;
 mod request;
 mod serve;
 mod service;

@@ -1,69 +1,69 @@
-use std::{convert::Infallible, io, pin::pin, time::Duration};
+//! The accept loop: one task for each connection, until the server is told to stop.
+
+use std::{
+    convert::Infallible,
+    io::{self, IoSlice},
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use ::http::{Request, Response, StatusCode};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
-    time::{sleep, timeout},
+    task::JoinSet,
+    time::{Sleep, sleep, timeout},
 };
 
-use super::{
-    McpService, ResponseBody,
-    activity::{Activity, Telling},
-    connections::Connections,
-    in_one::InOne,
-};
+use super::{McpService, ResponseBody};
 use crate::{
     server::BuiltServer,
     transport::shutdown::{Shutdown, finish_teardown},
 };
 
-/// Serves on a listener, at `/mcp`, until told to stop; then calls in flight have the grace period to finish.
+/// Serves on a listener, at `/mcp`, until told to stop; then running calls have the grace period to finish.
 pub(in crate::transport) async fn serve(
-    server: BuiltServer,
+    BuiltServer(engine): BuiltServer,
     listener: TcpListener,
     shutdown: Shutdown,
 ) -> io::Result<()> {
-    let (grace, most) = (server.0.options.grace, server.0.options.http.max_connections);
-    let engine = std::sync::Arc::clone(&server.0);
-    let service = McpService::new(server.0);
-    let mut connections = Connections::new(engine.options.http.header_timeout);
-    let mut pause = pin!(connections.pause());
+    let (grace, config) = (engine.options.grace, &engine.options.http);
+    let service = McpService::new(Arc::clone(&engine));
+    let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            stream = accept(&listener), if connections.len() < most => {
-                connections.add(|activity| connection(stream, service.clone(), activity, shutdown.clone()));
+            stream = accept(&listener), if connections.len() < config.max_connections => {
+                connections.spawn(connection(stream, service.clone(), config.header_timeout, shutdown.clone()));
             }
-            true = connections.ended() => {}
-            () = &mut pause => {
-                connections.close_silent();
-                pause.set(connections.pause());
-            }
+            Some(_) = connections.join_next() => {}
             () = shutdown.wait() => break,
         }
     }
-    // Whoever connects from now on is refused at once.
+    // New connections are refused from now on.
     drop(listener);
     let finishing = async {
         engine.hub.close();
-        // A session outlives its calls, and ends only when it is told to.
+        // A session outlives its calls: it has to be closed.
         engine.calls.idle().await;
         service.replied().await;
         service.close().await;
-        while connections.ended().await {}
+        while connections.join_next().await.is_some() {}
     };
     if timeout(grace, finishing).await.is_err() {
-        tracing::warn!(?grace, "calls were still in flight at the end of the grace period");
+        tracing::warn!(?grace, "calls were still running at the end of the grace period");
     }
-    // Before the sessions: one whose client does not read hears of its end only when the connection is gone.
-    connections.close().await;
+    // Before the sessions: a session whose client does not read ends only when its connection is gone.
+    connections.shutdown().await;
     service.close().await;
     finish_teardown(&engine).await;
     Ok(())
 }
 
-/// The next connection. One that failed is its client's trouble; a lack of files passes.
+/// The next connection. A connection that failed is its client's problem; a lack of file descriptors passes.
 async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
@@ -73,7 +73,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
                 | io::ErrorKind::ConnectionAborted
                 | io::ErrorKind::ConnectionReset => {}
                 _ => {
-                    tracing::error!(%error, "no connection can be accepted");
+                    tracing::error!(%error, "cannot accept connections");
                     sleep(Duration::from_millis(100)).await;
                 }
             },
@@ -81,16 +81,22 @@ async fn accept(listener: &TcpListener) -> TcpStream {
     }
 }
 
+/// What is added to the clock must not overflow it.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// Serves one connection to its end.
-async fn connection(stream: TcpStream, service: McpService, activity: Activity, shutdown: Shutdown) {
+async fn connection(stream: TcpStream, service: McpService, timeout: Duration, shutdown: Shutdown) {
     // A reply is written whole: waiting to fill a packet would only delay it.
     let _ = stream.set_nodelay(true);
-    let stream = TokioIo::new(InOne(Telling::new(stream, activity.clone())));
+    let timeout = timeout.min(LONGEST_TIMEOUT);
+    let stream = TokioIo::new(WriteTimeout { stream, timeout, blocked: None });
     let answer = service_fn(move |request| {
-        let (service, answering) = (service.clone(), activity.begin());
-        async move { Ok::<_, Infallible>(at_mcp(service, request).await.map(|body| body.until_made(answering))) }
+        let service = service.clone();
+        async move { Ok::<_, Infallible>(at_mcp(service, request).await) }
     });
-    let mut connection = pin!(http1::Builder::new().serve_connection(stream, answer));
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(timeout);
+    let mut connection = pin!(builder.serve_connection(stream, answer));
     let ended = tokio::select! {
         ended = &mut connection => ended,
         () = shutdown.wait() => {
@@ -113,17 +119,69 @@ async fn at_mcp(service: McpService, request: Request<Incoming>) -> Response<Res
     elsewhere
 }
 
+/// A stream whose writes fail once the client has read nothing for too long. hyper has such a timeout for reading the head
+/// of a request, but not for writing.
+struct WriteTimeout {
+    stream: TcpStream,
+    timeout: Duration,
+    /// Runs while nothing can be written.
+    blocked: Option<Pin<Box<Sleep>>>,
+}
+
+impl WriteTimeout {
+    fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.blocked = None;
+            return written;
+        }
+        let blocked = self.blocked.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
+        blocked.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for WriteTimeout {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for WriteTimeout {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.check(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
+        self.check(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use tokio::io::AsyncWriteExt;
 
     use super::*;
     use crate::{
         CallEnd,
         prelude::*,
-        transport::waiting::{Seen, wait},
+        transport::shutdown::waiting::{Seen, wait},
     };
 
     #[tokio::test]

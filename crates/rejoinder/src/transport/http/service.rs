@@ -13,8 +13,7 @@ use tower_service::Service;
 
 use super::{
     ResponseBody,
-    cors::Page,
-    guard,
+    guard::{self, PageOrigin},
     request::{Refused, accepts_events, check_content_type, read_body},
 };
 use crate::{
@@ -67,10 +66,10 @@ impl McpService {
         if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options.http) {
             return refusal(&Refused::new(StatusCode::FORBIDDEN, reason));
         }
-        let page = Page::of(&parts.headers, &endpoint.engine.options.http);
+        let page = PageOrigin::of(&parts.headers, &endpoint.engine.options.http);
         // Of no use to a POST, which nearly every request is.
         let methods = (parts.method != Method::POST).then(|| endpoint.methods(&parts.headers));
-        let preflight = page.as_ref().and_then(|_| Page::preflight(&parts, methods.clone()?));
+        let preflight = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
         let mut response = match preflight {
             Some(preflight) => preflight,
             None => endpoint.handle(parts, body).await.unwrap_or_else(|refused| {

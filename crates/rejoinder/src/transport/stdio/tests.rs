@@ -25,7 +25,7 @@ use crate::{
     server::Engine,
     transport::{
         shutdown::Shutdown,
-        waiting::{Seen, wait},
+        shutdown::waiting::{Seen, wait},
     },
 };
 
