@@ -29,7 +29,7 @@
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![buy]));
 /// assert_eq!(client.call_tool("buy", json!({ "item": "tea", "count": 2 })).await?.text(), "2 tea for 6");
 /// assert_eq!(client.list_tools().await?[0].input_schema["required"], json!(["item"]));
@@ -68,7 +68,7 @@
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("library", "1.0.0").tools(tools![lend]));
 /// assert_eq!(client.list_tools().await?[0].input_schema["properties"]["days"]["maximum"], 30);
 /// let reply = client.call_tool("lend", json!({ "days": 99 })).await?;
@@ -120,7 +120,7 @@ pub use rejoinder_macros::tool;
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("reviews", "1.0.0").prompts(prompts![review]));
 /// let prompt = client.get_prompt("review", json!({ "code": "1 + 1", "language": "Rust" })).await?;
 /// assert_eq!(prompt.text(), "Review this Rust:\n1 + 1");
@@ -152,7 +152,7 @@ pub use rejoinder_macros::prompt;
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("files", "1.0.0").resources(resources![file]));
 /// assert_eq!(client.read_resource("files://poem?lines=1").await?.text(), "roses");
 /// # Ok(())
@@ -198,7 +198,7 @@ pub use rejoinder_macros::resource;
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("users", "1.0.0").provide(Users(&["ada", "bob"])).tools(tools![remove]));
 /// assert_eq!(client.call_tool("remove", json!({ "user": "bob" })).await?.text(), "bob, number 1, is gone");
 /// assert_eq!(client.call_tool("remove", json!({ "user": "eve" })).await?.text(), "there is no eve");
@@ -255,7 +255,7 @@ pub use rejoinder_macros::resolver;
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let shop = Arc::new(Shop { prices: vec![("tea", 3)] });
 /// let client = Client::new(Server::new("shop", "1.0.0").tools(shop.tools()));
 /// assert_eq!(client.call_tool("buy", json!({ "item": "tea" })).await?.text(), "tea for 3");

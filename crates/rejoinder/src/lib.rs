@@ -82,7 +82,7 @@
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), rejoinder::testing::Error> {
+//! # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 //! let server = Server::new("files", "1.0.0").tools(tools![delete_folder]);
 //! let client = Client::new(server).answer("confirm", Confirm { yes: true });
 //! let reply = client.call_tool("delete_folder", json!({ "path": "/home" })).await?;

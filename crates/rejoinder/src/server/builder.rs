@@ -93,7 +93,7 @@ impl Server {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let server = || Server::new("tickets", "1.0.0").tools(tools![close]);
     /// assert_eq!(Client::new(server()).call_tool("close", json!({})).await?.text(), "closed");
     /// let client = Client::new(server().provide(Mailer));
@@ -127,7 +127,7 @@ impl Server {
     /// async fn count(store: Dep<dyn Store>) -> usize { store.count() }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let store: Arc<dyn Store> = Arc::new(Memory(vec!["tea".into()]));
     /// let client = Client::new(Server::new("shop", "1.0.0").provide_arc(store).tools(tools![count]));
     /// assert_eq!(client.call_tool("count", json!({})).await?.text(), "1");
@@ -168,7 +168,7 @@ impl Server {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let client = Client::new(Server::new("town", "1.0.0").nest("shop", shop::tools()));
     /// assert_eq!(client.call_tool("shop_buy", json!({ "item": "tea" })).await?.text(), "one tea");
     /// # Ok(())
@@ -245,7 +245,7 @@ impl Server {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let server = Server::new("calculator", "1.0.0").tools(tools![add]).ignore_unknown_arguments();
     /// let sum = Client::new(server).call_tool("add", json!({ "a": 1, "b": 2, "why": "for fun" })).await?;
     /// assert_eq!(sum.text(), "3");

@@ -1,54 +1,58 @@
-//! Answers, and which of them is next.
+//! What a test answers when the server asks.
 
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::form::Elicit;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-/// One of several answers to the same key; see [`Client::answers`](super::Client::answers).
+use crate::{
+    ask::Question,
+    form::{ConfirmForm, Elicit, Form, TextForm},
+    graph::Unasked,
+};
+
+/// An answer to a question; see [`Client::answers`](super::Client::answers).
 ///
 /// ```
-/// use rejoinder::{testing::Answer, form::ConfirmForm};
+/// use rejoinder::{form::ConfirmForm, testing::ClientAnswer};
 /// use serde_json::json;
 ///
-/// let by_form = Answer::accept(ConfirmForm { yes: true });
-/// let by_hand = Answer::with(json!({ "action": "accept", "content": { "yes": true } }));
+/// let by_form = ClientAnswer::accept(ConfirmForm { yes: true });
+/// let by_hand = ClientAnswer::with(json!({ "action": "accept", "content": { "yes": true } }));
 /// assert_eq!(by_form, by_hand);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer(Option<Value>);
+pub struct ClientAnswer(Option<Value>);
 
-impl Answer {
-    /// The form, filled in.
+impl ClientAnswer {
+    /// The user accepts with this form.
     pub fn accept(form: impl Elicit) -> Self {
         Self::with(json!({ "action": "accept", "content": form.write() }))
     }
 
-    /// The user says no.
+    /// The user declines.
     pub fn decline() -> Self {
         Self::with(json!({ "action": "decline" }))
     }
 
-    /// The user goes away without an answer.
+    /// The user cancels.
     pub fn cancel() -> Self {
         Self::with(json!({ "action": "cancel" }))
     }
 
-    /// This, as it stands: for choices, samples, roots, and answers that no client should give.
+    /// This JSON: for choices, samples, roots, and invalid answers.
     pub fn with(answer: Value) -> Self {
         Self(Some(answer))
     }
 
-    /// None in this round: the others of the round are answered, and this question is left open.
+    /// No answer in this round, in which the other questions are answered.
     ///
-    /// Over a session a question waits where it is asked, so there is no round to leave it open in: a call that comes to
-    /// this is an error of the test.
+    /// On a session each question waits for its answer, so there it is an error of the test.
     ///
     /// ```
-    /// use rejoinder::{Ask, prelude::*, testing::{Answer, Client}, form::ConfirmForm};
+    /// use rejoinder::{Ask, form::ConfirmForm, prelude::*, testing::{Client, ClientAnswer}};
     /// use serde_json::json;
     ///
     /// /// Asks two people at once.
@@ -59,13 +63,13 @@ impl Answer {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let client = Client::new(Server::new("base", "1.0.0").tools(tools![launch]))
     ///     .answer("ada", ConfirmForm { yes: true })
-    ///     .answers("eve", [Answer::later(), Answer::accept(ConfirmForm { yes: true })]);
+    ///     .answers("eve", [ClientAnswer::later(), ClientAnswer::accept(ConfirmForm { yes: true })]);
     /// let reply = client.call_tool("launch", json!({})).await?;
     /// assert_eq!(reply.text(), "true");
-    /// assert_eq!(reply.asked, [vec!["ada", "eve"], vec!["eve"]], "what was answered is not asked again");
+    /// assert_eq!(reply.asked, [vec!["ada", "eve"], vec!["eve"]], "an answered question is not asked again");
     /// # Ok(())
     /// # }
     /// ```
@@ -78,19 +82,19 @@ impl Answer {
     }
 }
 
-/// The answers of a client, by the key of the question. A clone goes on from where it was made.
+/// The answers of a client, by the key of the question.
 #[derive(Debug, Default)]
-pub(super) struct Answers(Mutex<HashMap<String, Script>>);
+pub(super) struct Scripts(Mutex<HashMap<String, Script>>);
 
 #[derive(Debug, Clone)]
 pub(super) enum Script {
-    /// The same, however often it is asked.
-    Always(Answer),
-    /// One after the other, of so many in all.
-    InTurn(VecDeque<Answer>, usize),
+    /// The same answer every time.
+    Always(ClientAnswer),
+    /// One after the other; how many there were.
+    InTurn(VecDeque<ClientAnswer>, usize),
 }
 
-impl Answers {
+impl Scripts {
     fn scripts(&self) -> MutexGuard<'_, HashMap<String, Script>> {
         // Every statement leaves it valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -108,21 +112,64 @@ impl Answers {
     ///
     /// # Errors
     ///
-    /// What is wrong with the test, if there is none.
-    pub(super) fn next(&self, key: &str) -> Result<Answer, String> {
+    /// What the test lacks.
+    pub(super) fn next(&self, key: &str) -> Result<ClientAnswer, String> {
         match self.scripts().get_mut(key) {
-            None => Err(format!("it asks `{key}`, and the test has no answer to that")),
+            None => Err(format!("it asks `{key}`, and the test has no answer to it")),
             Some(Script::Always(answer)) => Ok(answer.clone()),
             Some(Script::InTurn(left, all)) => {
-                let used_up = || format!("it asks `{key}` once more than the test has answers to it ({all})");
+                let used_up = || format!("it asks `{key}` more often than the test has answers ({all})");
                 left.pop_front().ok_or_else(used_up)
             }
         }
     }
 }
 
-impl Clone for Answers {
+impl Clone for Scripts {
     fn clone(&self) -> Self {
         Self(Mutex::new(self.scripts().clone()))
+    }
+}
+
+/// The line that a test must add to its client to answer a question.
+pub(super) fn remedy(unasked: &Unasked) -> String {
+    let Unasked { key, question, is_typed } = unasked;
+    let with = |answer: Value| format!(".answer_with({key:?}, json!({answer}))");
+    match question {
+        Question::Form { form, .. } if *form == ConfirmForm::form() => {
+            format!(".answer({key:?}, rejoinder::form::ConfirmForm {{ yes: true }})")
+        }
+        Question::Form { form, .. } if *form == TextForm::form() => {
+            format!(".answer({key:?}, rejoinder::form::TextForm {{ text: \"..\".into() }})")
+        }
+        // There is no type that the test could name.
+        Question::Form { form, .. } if !is_typed => with(json!({ "action": "accept", "content": filled(form) })),
+        Question::Visit { .. } => with(json!({ "action": "accept" })),
+        Question::Sample(_) => {
+            with(json!({ "role": "assistant", "content": { "type": "text", "text": ".." }, "model": ".." }))
+        }
+        Question::Roots => with(json!({ "roots": [{ "uri": "file:///.." }] })),
+        _ => format!(".answer({key:?}, ..)"),
+    }
+}
+
+/// An example of a filled form.
+fn filled(form: &Form) -> Map<String, Value> {
+    let schema = form.to_value();
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    fields.map(|(name, field)| (name.clone(), example(field))).collect()
+}
+
+/// An example for a field: its default or first choice, or a value of its type that may break its constraints.
+fn example(field: &Value) -> Value {
+    let listed = [&field["default"], &field["enum"][0], &field["oneOf"][0]["const"], &field["anyOf"][0]["const"]];
+    if let Some(value) = listed.into_iter().find(|value| !value.is_null()) {
+        return value.clone();
+    }
+    match field["type"].as_str() {
+        Some("boolean") => true.into(),
+        Some("integer" | "number") => field.get("minimum").cloned().unwrap_or_else(|| 1.into()),
+        Some("array") => Value::Array(vec![example(&field["items"])]),
+        _ => "..".into(),
     }
 }

@@ -4,9 +4,9 @@ use http::StatusCode;
 use serde_json::Value;
 
 /// What a [`Client`](super::Client)'s methods return.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub type Result<T, E = ClientError> = std::result::Result<T, E>;
 
-/// Why a request of a [`Client`](super::Client) has no result.
+/// Why a request has no result.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -22,31 +22,31 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
-    /// The server answered with a JSON-RPC error.
+pub enum ClientError {
+    /// The server returned a JSON-RPC error.
     #[error(transparent)]
-    Rpc(#[from] Box<RpcError>),
-    /// The server answered with something that is no JSON-RPC message.
+    Rpc(#[from] Box<JsonRpcError>),
+    /// The response is not a JSON-RPC message.
     #[error("{method}: HTTP {status} without a JSON-RPC message: {body}")]
     Http {
         /// The method that was requested.
         method: String,
         /// The status of the response.
         status: StatusCode,
-        /// Its body, as far as it is text.
+        /// The body of the response.
         body: String,
     },
-    /// The server answered with something that is not what the protocol says.
+    /// A message does not follow the protocol, or the test has no answer to it.
     #[error("{method}: {reason}: {message}")]
     Unexpected {
         /// The method that was requested.
         method: String,
-        /// What is wrong with it.
+        /// What is wrong.
         reason: String,
-        /// What came, as JSON.
+        /// The message.
         message: String,
     },
-    /// The stream of events ended before the reply had come.
+    /// The stream of events ended before the reply.
     #[error("{method}: the stream ended without a reply")]
     NoReply {
         /// The method that was requested.
@@ -54,14 +54,14 @@ pub enum Error {
     },
 }
 
-/// The sentence too: `unwrap()` shows this, and a test reads best what it says.
-impl fmt::Debug for Error {
+/// The same text as `Display`, because `unwrap()` shows this.
+impl fmt::Debug for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl Error {
+impl ClientError {
     /// The JSON-RPC error, if it is one.
     ///
     /// ```
@@ -73,7 +73,7 @@ impl Error {
     /// assert_eq!(error.rpc().unwrap().status, 404);
     /// # }
     /// ```
-    pub fn rpc(&self) -> Option<&RpcError> {
+    pub fn rpc(&self) -> Option<&JsonRpcError> {
         match self {
             Self::Rpc(error) => Some(error),
             _ => None,
@@ -90,23 +90,23 @@ impl Error {
     }
 }
 
-/// A JSON-RPC error, as it came.
+/// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{method}: error {code} (HTTP {}): {message}{}{}", .status.as_u16(), shown(.data), hinted(.remedy))]
-pub struct RpcError {
+pub struct JsonRpcError {
     /// The method that was requested.
     pub method: String,
-    /// The status of the response that it came with; 200 if it came in a stream.
+    /// The HTTP status of the response; 200 if the error came in a stream.
     pub status: StatusCode,
-    /// Its code.
+    /// The code.
     pub code: i32,
-    /// Its sentence.
+    /// The message.
     pub message: String,
-    /// What the server added for programs.
+    /// The data.
     pub data: Option<Value>,
-    /// The key of what the server would have asked, if it could not because the test has no answers at all.
+    /// The key of the question, if the server could not ask it because the test has no answers at all.
     pub unanswered: Option<String>,
-    /// What would answer that, as it is written in the test.
+    /// The line that the test must add to answer it.
     pub remedy: Option<String>,
 }
 

@@ -1,54 +1,53 @@
+//! One HTTP request to the service, and the messages that come back.
+
 use std::fmt;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tower_service::Service;
 
-use super::{Error, Result, RpcError, events::Events, taking_back::TakingBack};
+use super::{ClientError, JsonRpcError, Result};
 use crate::transport::{McpService, ResponseBody};
 
 /// One HTTP request, and the messages that come back: one as JSON, or many as events.
-pub(super) struct Exchange {
+pub(super) struct HttpExchange {
     method: String,
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     body: ResponseBody,
-    events: Option<Events>,
-    /// What is done if it is dropped before the reply.
-    pub(super) taking_back: Option<TakingBack>,
+    events: Option<SseReader>,
+    pub(super) cancel: Option<CancelOnDrop>,
 }
 
-/// What came back in the end, and what came before it.
+/// A result, and the notifications before it.
 #[derive(Debug)]
-pub(super) struct Outcome {
+pub(super) struct Received {
     pub(super) result: Value,
     pub(super) notifications: Vec<Value>,
 }
 
-/// What a client does something about.
-pub(super) enum Turn {
-    /// The server asks something, and waits.
-    Asked(Value),
-    /// This is the result.
-    Over(Value),
+/// A message that a client acts on.
+pub(super) enum Incoming {
+    Question(Value),
+    Result(Value),
 }
 
-impl Exchange {
+impl HttpExchange {
     pub(super) async fn open(mut service: McpService, method: &str, request: Request<Full<Bytes>>) -> Self {
         let Ok(response) = service.call(request).await;
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes).unwrap_or_default();
-        let events = kind.starts_with(b"text/event-stream").then(Events::default);
+        let events = kind.starts_with(b"text/event-stream").then(SseReader::default);
         let (status, headers) = (parts.status, parts.headers);
-        Self { method: method.to_owned(), status, headers, body, events, taking_back: None }
+        Self { method: method.to_owned(), status, headers, body, events, cancel: None }
     }
 
     /// The next message; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Value>> {
         loop {
-            if let Some(event) = self.events.as_mut().and_then(Events::next) {
+            if let Some(event) = self.events.as_mut().and_then(SseReader::next) {
                 return self.parse(event.as_bytes()).map(Some);
             }
             let Some(events) = &mut self.events else { return self.whole().await };
@@ -59,7 +58,7 @@ impl Exchange {
         }
     }
 
-    /// The message that the whole body is.
+    /// The whole body as one message.
     async fn whole(&mut self) -> Result<Option<Value>> {
         let mut whole = Vec::new();
         while let Some(Ok(frame)) = self.body.frame().await {
@@ -69,59 +68,138 @@ impl Exchange {
     }
 
     fn parse(&self, message: &[u8]) -> Result<Value> {
-        serde_json::from_slice(message).map_err(|_| Error::Http {
+        serde_json::from_slice(message).map_err(|_| ClientError::Http {
             method: self.method.clone(),
             status: self.status,
             body: String::from_utf8_lossy(message).into_owned(),
         })
     }
 
-    /// Reads on until the reply has come.
-    pub(super) async fn finish(&mut self) -> Result<Outcome> {
+    /// Reads until there is a result.
+    pub(super) async fn finish(&mut self) -> Result<Received> {
         let mut notifications = Vec::new();
-        match self.turn(&mut notifications).await? {
-            Turn::Over(result) => Ok(Outcome { result, notifications }),
-            Turn::Asked(question) => Err(Error::Unexpected {
-                method: self.method.clone(),
-                reason: "it asks, and only `call`, `get` and `read` answer".to_owned(),
-                message: question.to_string(),
-            }),
+        match self.receive(&mut notifications).await? {
+            Incoming::Result(result) => Ok(Received { result, notifications }),
+            Incoming::Question(question) => {
+                let reason = "it asks; only `call_tool`, `get_prompt` and `read_resource` answer";
+                Err(ClientError::unexpected(&self.method, reason, &question))
+            }
         }
     }
 
-    /// Reads on until it is the client's turn, or the call is over.
-    pub(super) async fn turn(&mut self, notifications: &mut Vec<Value>) -> Result<Turn> {
+    /// Reads until there is a question or the result.
+    pub(super) async fn receive(&mut self, notifications: &mut Vec<Value>) -> Result<Incoming> {
         while let Some(mut message) = self.next().await? {
             match (message.get("method").is_some(), message.get("id").is_some()) {
                 (true, false) => notifications.push(message),
-                (true, true) => return Ok(Turn::Asked(message)),
+                (true, true) => return Ok(Incoming::Question(message)),
                 (false, _) => {
-                    self.taking_back.iter_mut().for_each(TakingBack::is_over);
+                    self.cancel.iter_mut().for_each(CancelOnDrop::disarm);
                     return match message.get_mut("result") {
-                        Some(result) => Ok(Turn::Over(result.take())),
+                        Some(result) => Ok(Incoming::Result(result.take())),
                         None => Err(self.error(message)),
                     };
                 }
             }
         }
-        Err(Error::NoReply { method: self.method.clone() })
+        Err(ClientError::NoReply { method: self.method.clone() })
     }
 
-    pub(super) fn error(&self, mut message: Value) -> Error {
+    /// Reads the response to a notification, which has no body.
+    pub(super) async fn accepted(mut self) -> Result<()> {
+        self.next().await?.map_or(Ok(()), |message| Err(self.error(message)))
+    }
+
+    pub(super) fn error(&self, mut message: Value) -> ClientError {
         let code = message["error"]["code"].as_i64().and_then(|code| i32::try_from(code).ok());
         match (code, message["error"]["message"].as_str().map(str::to_owned)) {
             (Some(code), Some(text)) => {
                 let data = message["error"].get_mut("data").map(Value::take);
                 let (method, status) = (self.method.clone(), self.status);
-                Box::new(RpcError { method, status, code, message: text, data, unanswered: None, remedy: None }).into()
+                Box::new(JsonRpcError { method, status, code, message: text, data, unanswered: None, remedy: None })
+                    .into()
             }
-            _ => Error::unexpected(&self.method, "neither a result nor an error", &message),
+            _ => ClientError::unexpected(&self.method, "neither a result nor an error", &message),
         }
     }
 }
 
-impl fmt::Debug for Exchange {
+impl fmt::Debug for HttpExchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exchange").field("method", &self.method).field("status", &self.status).finish_non_exhaustive()
+        f.debug_struct("HttpExchange")
+            .field("method", &self.method)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Cancels a request of a session if it is dropped before the result: a session outlives its connections, so closing one
+/// does not cancel anything.
+pub(super) struct CancelOnDrop(Option<(McpService, Request<Full<Bytes>>)>);
+
+impl CancelOnDrop {
+    pub(super) fn new(service: &McpService, cancelled: Request<Full<Bytes>>) -> Self {
+        Self(Some((service.clone(), cancelled)))
+    }
+
+    fn disarm(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        // Without a runtime there is no call that runs.
+        if let (Some((mut service, cancelled)), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(async move { service.call(cancelled).await });
+        }
+    }
+}
+
+/// Reads server-sent events from chunks.
+#[derive(Debug, Default)]
+struct SseReader {
+    buffer: BytesMut,
+    data: String,
+}
+
+impl SseReader {
+    fn push(&mut self, chunk: &[u8]) {
+        self.buffer.extend_from_slice(chunk);
+    }
+
+    /// The data of the next complete event. Comments and events without data are skipped.
+    fn next(&mut self) -> Option<String> {
+        while let Some(end) = self.buffer.iter().position(|&byte| byte == b'\n') {
+            let line = self.buffer.split_to(end + 1);
+            let line = String::from_utf8_lossy(&line);
+            let line = line.trim_end_matches(['\n', '\r']);
+            if line.is_empty() && !self.data.is_empty() {
+                return Some(std::mem::take(&mut self.data));
+            }
+            if let Some(data) = line.strip_prefix("data:") {
+                if !self.data.is_empty() {
+                    self.data.push('\n');
+                }
+                self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_read_wherever_the_chunks_end() {
+        let mut events = SseReader::default();
+        let mut read = Vec::new();
+        for chunk in ["event: message\nda", "ta: 1\n", "\n: comment\n\ndata: 2\r\ndata:3\r\n\r\ndata: 4\n"] {
+            events.push(chunk.as_bytes());
+            read.extend(std::iter::from_fn(|| events.next()));
+        }
+        assert_eq!(read, ["1", "2\n3"]);
     }
 }

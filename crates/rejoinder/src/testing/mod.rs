@@ -1,7 +1,7 @@
-//! Drives a server in process, without a port: for the tests of your server, and for our own.
+//! A client that drives a server in process, without a port, for tests.
 //!
-//! A [`Client`] speaks HTTP to the server's tower service, so headers, extensions and status codes are what a real
-//! client would meet; only the socket is missing.
+//! A [`Client`] sends HTTP requests to the server's tower service, so headers, extensions and status codes are those that
+//! a real client gets; only the socket is missing.
 //!
 //! ```
 //! use rejoinder::{prelude::*, testing::Client};
@@ -14,7 +14,7 @@
 //! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), rejoinder::testing::Error> {
+//! # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 //! let client = Client::new(Server::new("calculator", "1.0.0").tools(tools![add]));
 //! assert_eq!(client.list_tools().await?[0].name, "add");
 //! assert_eq!(client.call_tool("add", json!({ "a": 1, "b": 2 })).await?.text(), "3");
@@ -23,23 +23,15 @@
 //! ```
 
 mod answer;
-mod answers;
-mod calls;
 mod client;
+mod connection;
 mod error;
-mod events;
 mod exchange;
-mod lists;
-mod remedy;
-mod replacing;
-mod reply;
-mod session;
-mod stateless;
+mod response;
 mod subscription;
-mod taking_back;
 
-pub use answer::Answer;
+pub use answer::ClientAnswer;
 pub use client::Client;
-pub use error::{Error, Result, RpcError};
-pub use reply::{Log, Progress, Reply};
+pub use error::{ClientError, JsonRpcError, Result};
+pub use response::{Log, ProgressReport, Response};
 pub use subscription::{Filter, Notification, Subscription};

@@ -2,7 +2,7 @@
 
 use rejoinder::{
     form::{ConfirmForm, Field, Form, FormErrors, TextForm},
-    testing::Answer,
+    testing::ClientAnswer,
 };
 use serde_json::Value;
 
@@ -156,7 +156,7 @@ async fn row(columns: Vec<String>, ctx: Context) -> Result<String, CallError> {
 #[tokio::test]
 async fn a_form_that_is_made_at_run_time_is_checked_as_any_other() {
     let client = Client::new(Server::new("table", "1").tools(tools![row]));
-    let filled = |content: Value| Answer::with(json!({ "action": "accept", "content": content }));
+    let filled = |content: Value| ClientAnswer::with(json!({ "action": "accept", "content": content }));
     in_both_eras(client, async |client| {
         let client = client
             .answers("row", [json!({ "a": 1, "b": -2 }), json!({ "a": 1, "b": 0.945_270_695_553_922_3 })].map(filled));

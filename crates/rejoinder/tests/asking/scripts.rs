@@ -1,6 +1,6 @@
 //! What a test can have its client answer: one thing always, several in turn, or nothing yet.
 
-use rejoinder::testing::Answer;
+use rejoinder::testing::ClientAnswer;
 
 use super::{tries::pair, *};
 
@@ -8,8 +8,8 @@ fn client() -> Client {
     Client::new(Server::new("scripts", "1.0.0").tools(tools![greet, pair]))
 }
 
-fn name(name: &str) -> Answer {
-    Answer::accept(Name { name: name.into() })
+fn name(name: &str) -> ClientAnswer {
+    ClientAnswer::accept(Name { name: name.into() })
 }
 
 #[tokio::test]
@@ -24,8 +24,8 @@ async fn first_an_answer_that_does_not_fit_and_then_a_good_one() {
 
 #[tokio::test]
 async fn one_answer_for_each_of_several_calls() {
-    let raw = Answer::with(json!({ "action": "accept", "content": { "name": "Eve" } }));
-    let answers = [name("Ada"), Answer::decline(), Answer::cancel(), raw];
+    let raw = ClientAnswer::with(json!({ "action": "accept", "content": { "name": "Eve" } }));
+    let answers = [name("Ada"), ClientAnswer::decline(), ClientAnswer::cancel(), raw];
     in_both_eras(client().answers("who", answers), async |client| {
         let mut told = Vec::new();
         for _ in 0..4 {
@@ -54,7 +54,7 @@ async fn a_clone_goes_on_by_itself_from_where_it_was_made() {
 async fn asked_once_more_than_there_are_answers_the_test_is_told() {
     in_both_eras(client().answers("who", [name("")]), async |client| {
         let error = client.call_tool("greet", json!({})).await.unwrap_err().to_string();
-        let told = "tools/call: it asks `who` once more than the test has answers to it (1): ";
+        let told = "tools/call: it asks `who` more often than the test has answers (1): ";
         assert!(error.starts_with(told), "{error}");
     })
     .await;
@@ -70,8 +70,8 @@ async fn what_is_said_last_about_a_key_counts() {
 
 #[tokio::test]
 async fn a_question_that_is_left_open_is_asked_again_without_those_that_were_answered() {
-    let sure = || Answer::accept(Sure { sure: true });
-    let client = client().answers("who", [Answer::later(), name(""), Answer::later(), name("Ada")]);
+    let sure = || ClientAnswer::accept(Sure { sure: true });
+    let client = client().answers("who", [ClientAnswer::later(), name(""), ClientAnswer::later(), name("Ada")]);
     let reply = client.answers("sure", [sure()]).call_tool("pair", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada true");
     assert_eq!(reply.asked, [vec!["who", "sure"], vec!["who"], vec!["who"], vec!["who"]]);
@@ -79,8 +79,8 @@ async fn a_question_that_is_left_open_is_asked_again_without_those_that_were_ans
 
 #[tokio::test]
 async fn over_a_session_no_question_can_be_left_open() {
-    let client = client().era(Era::Session).answers("who", [Answer::later(), name("Ada")]);
+    let client = client().era(Era::Session).answers("who", [ClientAnswer::later(), name("Ada")]);
     let error = client.call_tool("greet", json!({})).await.unwrap_err().to_string();
-    let told = "tools/call: it asks `who` over a session, where no question can be left for later: ";
+    let told = "tools/call: it asks `who` on a session, where `ClientAnswer::later` is not possible: ";
     assert!(error.starts_with(told), "{error}");
 }

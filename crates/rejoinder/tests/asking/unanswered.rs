@@ -193,7 +193,9 @@ async fn a_plain_request_of_the_test_client_answers_nothing() {
     assert_eq!(round["resultType"], "input_required");
     let error = client.era(Era::Session).request("tools/call", params).await.unwrap_err();
     assert!(
-        error.to_string().starts_with("tools/call: it asks, and only `call`, `get` and `read` answer: "),
+        error
+            .to_string()
+            .starts_with("tools/call: it asks; only `call_tool`, `get_prompt` and `read_resource` answer: "),
         "{error}"
     );
 }

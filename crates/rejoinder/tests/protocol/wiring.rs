@@ -287,7 +287,7 @@ fn the_test_client_says_what_is_wrong() {
 }
 
 #[test]
-#[should_panic(expected = "the server was provided with no `u32`")]
+#[should_panic(expected = "no `u32` was provided")]
 fn the_test_client_replaces_only_what_is_there() {
     let _ = Client::new(Server::new("bare", "1")).replace(7_u32);
 }

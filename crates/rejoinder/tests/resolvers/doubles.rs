@@ -50,7 +50,7 @@ async fn a_resolver_is_replaced_for_a_test_and_asks_nothing_then() {
 }
 
 #[test]
-#[should_panic(expected = "nothing of the server uses the resolver `unused`")]
+#[should_panic(expected = "no item of the server uses the resolver `unused`")]
 fn replacing_what_nothing_uses_is_a_mistake() {
     let _ = Client::new(server()).replace_resolver::<unused>(|| 1);
 }
@@ -100,13 +100,13 @@ async fn a_resolver_of_a_group_is_replaced_by_the_name_of_its_method() {
 }
 
 #[test]
-#[should_panic(expected = "nothing of the server uses the resolver `resolvers::doubles::Desk::all<u16>`")]
+#[should_panic(expected = "no item of the server uses the resolver `resolvers::doubles::Desk::all<u16>`")]
 fn another_instance_of_a_generic_method_is_not_meant() {
     let _ = desk().replace_method(Desk::all::<u16>, Vec::<u16>::new);
 }
 
 #[test]
-#[should_panic(expected = "the resolver `sender` makes a `resolvers::Name`, and a `u8` is put in its place")]
+#[should_panic(expected = "the resolver `sender` makes a `resolvers::Name`; it cannot be replaced with a `u8`")]
 fn a_stand_in_of_another_type_is_a_mistake() {
     let _ = desk().replace_method(Desk::sender, || 1_u8);
 }

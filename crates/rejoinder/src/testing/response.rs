@@ -6,12 +6,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{Error, Result, exchange::Outcome};
+use super::{ClientError, Result, exchange::Received};
 
-/// What a call came to, and what it told on the way.
+/// The result of a call, and what happened on the way.
 ///
 /// ```
-/// use rejoinder::{prelude::*, testing::Client, call::Level};
+/// use rejoinder::{call::Level, prelude::*, testing::Client};
 /// use serde_json::json;
 ///
 /// /// Waters the flowers.
@@ -24,7 +24,7 @@ use super::{Error, Result, exchange::Outcome};
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), rejoinder::testing::Error> {
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("garden", "1.0.0").tools(tools![water])).log_level(Level::Info);
 /// let reply = client.call_tool("water", json!({})).await?;
 /// assert_eq!(reply.text(), "done");
@@ -35,14 +35,14 @@ use super::{Error, Result, exchange::Outcome};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Reply<R = CallToolResult> {
+pub struct Response<R = CallToolResult> {
     /// The result.
     pub result: R,
     /// The progress that was reported, oldest first.
-    pub progress: Vec<Progress>,
+    pub progress: Vec<ProgressReport>,
     /// The log messages, oldest first.
     pub logs: Vec<Log>,
-    /// The keys of what was asked on the way, round by round. On a session each question is a round of its own.
+    /// The keys of the questions, round by round. On a session each question is a round.
     pub asked: Vec<Vec<String>>,
     /// The names of the resolvers that ran, round by round, in the order in which they began. On a session a call is
     /// one round.
@@ -52,12 +52,12 @@ pub struct Reply<R = CallToolResult> {
 /// One progress report.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
-pub struct Progress {
-    /// How far the call had got.
+pub struct ProgressReport {
+    /// How much is done.
     pub progress: f64,
-    /// Where it ends, if that was said.
+    /// How much there is to do, if that was reported.
     pub total: Option<f64>,
-    /// For a person to read.
+    /// A message for the user.
     pub message: Option<String>,
 }
 
@@ -65,41 +65,41 @@ pub struct Progress {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct Log {
-    /// How severe.
+    /// The severity.
     pub level: Level,
-    /// Who said it.
+    /// The name of the logger.
     pub logger: Option<String>,
-    /// What it says.
+    /// What was logged.
     pub data: Value,
 }
 
-impl<R: DeserializeOwned> Reply<R> {
-    pub(super) fn read(method: &str, outcome: &Outcome) -> Result<Self> {
-        let mut reply = Self {
-            result: read(method, &outcome.result)?,
+impl<R: DeserializeOwned> Response<R> {
+    pub(super) fn read(method: &str, received: &Received) -> Result<Self> {
+        let mut response = Self {
+            result: read(method, &received.result)?,
             progress: Vec::new(),
             logs: Vec::new(),
             asked: Vec::new(),
             ran: Vec::new(),
         };
-        for message in &outcome.notifications {
+        for message in &received.notifications {
             let params = &message["params"];
             match message["method"].as_str() {
-                Some("notifications/progress") => reply.progress.push(read(method, params)?),
-                Some("notifications/message") => reply.logs.push(read(method, params)?),
+                Some("notifications/progress") => response.progress.push(read(method, params)?),
+                Some("notifications/message") => response.logs.push(read(method, params)?),
                 _ => {}
             }
         }
-        Ok(reply)
+        Ok(response)
     }
 }
 
 pub(super) fn read<T: DeserializeOwned>(method: &str, value: &Value) -> Result<T> {
-    T::deserialize(value).map_err(|error| Error::unexpected(method, error.to_string(), value))
+    T::deserialize(value).map_err(|error| ClientError::unexpected(method, error.to_string(), value))
 }
 
-impl Reply<CallToolResult> {
-    /// Its texts, a line for each block.
+impl Response<CallToolResult> {
+    /// The text blocks, one per line.
     pub fn text(&self) -> String {
         texts(&self.result.content)
     }
@@ -109,11 +109,11 @@ impl Reply<CallToolResult> {
         self.result.is_error == Some(true)
     }
 
-    /// Its structured content.
+    /// The structured content.
     ///
     /// # Errors
     ///
-    /// If there is none, or it is no `T`.
+    /// If there is none, or it is not a `T`.
     ///
     /// ```
     /// # use rejoinder::{prelude::*, testing::Client};
@@ -125,7 +125,7 @@ impl Reply<CallToolResult> {
     /// async fn add(a: i64, b: i64) -> Json<Sum> { Json(Sum { total: a + b }) }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), rejoinder::testing::Error> {
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let client = Client::new(Server::new("calculator", "1.0.0").tools(tools![add]));
     /// let sum: Sum = client.call_tool("add", json!({ "a": 1, "b": 2 })).await?.structured()?;
     /// assert_eq!(sum.total, 3);
@@ -137,15 +137,15 @@ impl Reply<CallToolResult> {
     }
 }
 
-impl Reply<GetPromptResult> {
-    /// The texts of its messages, a line for each.
+impl Response<GetPromptResult> {
+    /// The texts of the messages, one per line.
     pub fn text(&self) -> String {
         texts(self.result.messages.iter().map(|message| &message.content))
     }
 }
 
-impl Reply<ReadResourceResult> {
-    /// Its texts, one after the other.
+impl Response<ReadResourceResult> {
+    /// All texts, joined.
     pub fn text(&self) -> String {
         let texts = self.result.contents.iter().filter_map(|contents| match contents {
             ResourceContents::TextResourceContents { text, .. } => Some(text.as_str()),
@@ -154,7 +154,7 @@ impl Reply<ReadResourceResult> {
         texts.collect()
     }
 
-    /// Its bytes, one content after the other: what was sent as base64, and texts as they are.
+    /// All contents as bytes, joined: decoded blobs, and texts as they are.
     pub fn bytes(&self) -> Vec<u8> {
         let bytes = self.result.contents.iter().flat_map(|contents| match contents {
             ResourceContents::BlobResourceContents { blob, .. } => STANDARD.decode(blob).unwrap_or_default(),
