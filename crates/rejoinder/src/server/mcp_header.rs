@@ -1,4 +1,4 @@
-//! `x-mcp-header`: arguments that a client repeats in an `Mcp-Param-` header, so that proxies can route by them.
+//! `x-mcp-header`: arguments that a client mirrors in an `Mcp-Param-` header, so that proxies can route by them.
 
 use std::borrow::Cow;
 
@@ -8,20 +8,20 @@ use serde_json::{Map, Value};
 
 use crate::call::Members;
 
-/// How the text of a header begins that is not plain ASCII.
+/// The prefix of a header that is not plain ASCII.
 pub(crate) const ENCODED_HEADER: &str = "=?base64?";
 
-/// One such argument.
+/// A mirrored argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ParamHeader {
-    /// The whole header's name, in lower case.
+    /// The name of the header, in lower case.
     pub(crate) header: String,
-    /// The way to the argument, by property names.
+    /// The property names that lead to the argument.
     pub(crate) path: Vec<String>,
 }
 
 impl ParamHeader {
-    /// Checks that the header says what the argument says.
+    /// Checks that the header equals the argument.
     pub(super) fn check(&self, headers: &HeaderMap, arguments: Option<&str>) -> Result<(), String> {
         let sent = decoded_header(headers, &self.header, &self.header)?;
         let value = arguments.map_or(Ok(None), |arguments| argument(arguments, &self.path));
@@ -37,82 +37,75 @@ impl ParamHeader {
     }
 }
 
-/// Finds them in a tool's input schema; what is wrong with them goes to `mistakes`.
-pub(super) fn param_headers(schema: &Map<String, Value>, mistakes: &mut Vec<String>) -> Vec<ParamHeader> {
+/// The mirrored arguments of a tool's input schema. Problems with them go to `messages`.
+pub(super) fn param_headers(schema: &Map<String, Value>, messages: &mut Vec<String>) -> Vec<ParamHeader> {
     let mut found = Vec::new();
-    walk(schema, &mut Vec::new(), &mut found, mistakes);
+    visit_object(schema, Some(&[]), &mut found, messages);
     for (index, one) in found.iter().enumerate() {
         if found[..index].iter().any(|other| other.header == one.header) {
-            mistakes.push(format!("the header `{}` is used for two arguments", one.header));
+            messages.push(format!("the header `{}` is used for two arguments; rename one", one.header));
         }
     }
-    let mut unreachable = Vec::new();
-    misplaced(&Value::Object(schema.clone()), true, &mut unreachable);
-    mistakes.append(&mut unreachable);
     found
 }
 
-fn walk(schema: &Map<String, Value>, path: &mut Vec<String>, found: &mut Vec<ParamHeader>, mistakes: &mut Vec<String>) {
-    let Some(Value::Object(properties)) = schema.get("properties") else { return };
-    for (name, property) in properties {
-        let Value::Object(property) = property else { continue };
-        path.push(name.clone());
-        if let Some(header) = property.get("x-mcp-header") {
-            let at = path.join(".");
-            match header.as_str().filter(|header| is_token(header)) {
-                None => mistakes
-                    .push(format!("`x-mcp-header` of `{at}` is {header}: it must be a header token such as `Region`")),
-                Some(_) if !is_simple(property) => {
-                    mistakes.push(format!(
-                        "`x-mcp-header` of `{at}`: only a string, an integer or a boolean can be in a header"
-                    ));
-                }
-                Some(header) => found.push(ParamHeader {
-                    header: format!("mcp-param-{}", header.to_ascii_lowercase()),
-                    path: path.clone(),
-                }),
-            }
-        }
-        walk(property, path, found, mistakes);
-        path.pop();
-    }
-}
-
-/// An annotation that is not reached through `properties` alone has no place in the arguments to be read from.
-fn misplaced(schema: &Value, reachable: bool, mistakes: &mut Vec<String>) {
+/// Visits a schema, under the path of a property that is reached through `properties` alone.
+fn visit(schema: &Value, path: Option<&[String]>, found: &mut Vec<ParamHeader>, messages: &mut Vec<String>) {
     match schema {
-        Value::Object(object) => {
-            if !reachable && object.contains_key("x-mcp-header") {
-                mistakes.push("`x-mcp-header` must be on a property, not inside an array or a combination".to_owned());
-            }
-            for (key, member) in object {
-                if let (true, "properties", Value::Object(properties)) = (reachable, key.as_str(), member) {
-                    properties.values().for_each(|property| misplaced(property, true, mistakes));
-                } else {
-                    misplaced(member, false, mistakes);
-                }
-            }
-        }
-        Value::Array(members) => members.iter().for_each(|member| misplaced(member, false, mistakes)),
+        Value::Object(object) => visit_object(object, path, found, messages),
+        Value::Array(members) => members.iter().for_each(|member| visit(member, None, found, messages)),
         _ => {}
     }
 }
 
-fn is_simple(property: &Map<String, Value>) -> bool {
-    property.get("type").and_then(Value::as_str).is_some_and(|kind| matches!(kind, "string" | "integer" | "boolean"))
+fn visit_object(
+    schema: &Map<String, Value>,
+    path: Option<&[String]>,
+    found: &mut Vec<ParamHeader>,
+    messages: &mut Vec<String>,
+) {
+    if let Some(header) = schema.get("x-mcp-header") {
+        match param_header(header, schema, path.filter(|path| !path.is_empty())) {
+            Ok(header) => found.push(header),
+            Err(message) => messages.push(message),
+        }
+    }
+    for (key, member) in schema {
+        match (path, member) {
+            (Some(path), Value::Object(properties)) if key == "properties" => {
+                for (name, property) in properties {
+                    visit(property, Some(&[path, &[name.clone()]].concat()), found, messages);
+                }
+            }
+            _ => visit(member, None, found, messages),
+        }
+    }
+}
+
+fn param_header(header: &Value, schema: &Map<String, Value>, path: Option<&[String]>) -> Result<ParamHeader, String> {
+    // Elsewhere it is not known which argument the header mirrors.
+    let path = path.ok_or("`x-mcp-header` must be on a property, not inside an array or a combination")?;
+    let name = header.as_str().filter(|name| is_token(name)).ok_or_else(|| {
+        format!("`x-mcp-header` of `{}` is {header}: it must be a header token such as `Region`", path.join("."))
+    })?;
+    if !matches!(schema.get("type").and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
+        let path = path.join(".");
+        return Err(format!("`x-mcp-header` of `{path}`: a header can only mirror a string, an integer or a boolean"));
+    }
+    Ok(ParamHeader { header: format!("mcp-param-{}", name.to_ascii_lowercase()), path: path.to_vec() })
 }
 
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// Which argument the tool takes is not ours to guess.
+/// It is not known which of several arguments the tool reads.
 struct Ambiguous;
 
 /// An argument as JSON, if it is there and not `null`.
 ///
-/// Nothing but the way to it is read, because a tool passes over what it does not know: what cannot be read beside an
-/// argument must not hide it from its header.
+/// Only the path to it is parsed: a tool ignores members that it does not know, so an unreadable one must not keep the
+/// header from being checked.
 fn argument<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, Ambiguous> {
     let mut value = arguments;
     for name in path {
@@ -137,7 +130,7 @@ fn member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, Ambiguous>
     }
 }
 
-/// Whether a header's text is the argument's value; integers are compared as numbers.
+/// Whether the text of a header equals a value; integers are compared as numbers.
 fn says(text: &str, value: &str) -> bool {
     let Ok(value) = serde_json::from_str(value) else { return false };
     match &value {
@@ -148,7 +141,7 @@ fn says(text: &str, value: &str) -> bool {
     }
 }
 
-/// The integer that a text spells, `42` or `42.0`; not one that has been rounded on the way.
+/// The integer in a text such as `42` or `42.0`, if a float holds it exactly.
 fn integer(text: &str) -> Option<i128> {
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     text.parse().ok().or_else(|| {
@@ -157,7 +150,7 @@ fn integer(text: &str) -> Option<i128> {
     })
 }
 
-/// A header that may be there once, decoded.
+/// The decoded value of a header that may occur once.
 pub(crate) fn decoded_header<'h>(
     headers: &'h HeaderMap,
     name: impl AsHeaderName,

@@ -235,7 +235,7 @@ async fn c64_a_header_is_a_token_unique_of_a_simple_type_and_reachable() {
         assert_eq!(mistakes(json!({ "a": string(header.clone()) })).len(), 1, "{header}");
     }
     let twice = json!({ "a": string(json!("Region")), "b": string(json!("REGION")) });
-    assert_eq!(mistakes(twice), ["the header `mcp-param-region` is used for two arguments"]);
+    assert_eq!(mistakes(twice), ["the header `mcp-param-region` is used for two arguments; rename one"]);
     for kind in ["number", "array", "object", "null"] {
         assert_eq!(mistakes(json!({ "a": { "type": kind, "x-mcp-header": "A" } })).len(), 1, "{kind}");
     }

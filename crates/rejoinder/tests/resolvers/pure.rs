@@ -91,7 +91,7 @@ fn also_what_they_need_two_levels_down() {
     assert!(mistakes.contains(told), "{mistakes}");
     let shared = Server::new("r", "1").provide(Arc::new(Runs::default())).tools(tools![needs_below]);
     let mistakes = shared.check().unwrap_err().to_string();
-    assert!(mistakes.contains("an `Arc` of one was provided, so use `.provide_arc(..)`"), "{mistakes}");
+    assert!(mistakes.contains("an `Arc` of it was provided with `.provide(..)`; use `.provide_arc(..)`"), "{mistakes}");
 }
 
 #[test]
