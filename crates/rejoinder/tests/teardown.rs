@@ -261,7 +261,7 @@ async fn nobody_can_be_asked_when_it_is_over() {
     in_both_eras(async |client, log| {
         let reply = client.call_tool("asks_at_the_end", json!({})).await.unwrap();
         assert!(reply.asked.is_empty() && !reply.is_error());
-        assert_eq!(log.take(), ["this round of the call is over: nothing can be asked or recorded in it any more"]);
+        assert_eq!(log.take(), ["this round of the call has ended: nothing can be asked or recorded in it"]);
     })
     .await;
 }

@@ -86,7 +86,7 @@ mod tests {
             assert_eq!(delete(answered(true), "/full").await, ("deleted /full".into(), 1));
             assert_eq!(delete(answered(false), "/full").await, ("kept /full".into(), 1));
             let (declined, _) = delete(client().decline("confirm"), "/full").await;
-            assert_eq!(declined, "the user declined what `confirm` needs, so the call ended there");
+            assert_eq!(declined, "the user declined `confirm`");
         }
     }
 

@@ -170,12 +170,12 @@ mod tests {
     #[tokio::test]
     async fn whoever_declines_changes_nothing() {
         for (said, asked, item) in update(State::Resolved, |client| client.decline("resolution")).await {
-            assert_eq!(said, "the user declined what `resolution` needs, so the call ended there");
+            assert_eq!(said, "the user declined `resolution`");
             assert_eq!((asked.as_str(), item), ("resolution", WorkItem::ACTIVE));
         }
         let late = |client| resolved(Resolution::Duplicate)(client).decline("duplicate_of");
         for (said, asked, item) in update(State::Resolved, late).await {
-            assert_eq!(said, "the user declined what `duplicate_of` needs, so the call ended there");
+            assert_eq!(said, "the user declined `duplicate_of`");
             assert_eq!((asked.as_str(), item), ("resolution, duplicate_of", WorkItem::ACTIVE));
         }
     }

@@ -135,14 +135,14 @@ pub(crate) fn calls() -> Vec<Call> {
         shed,
         trip(rome(), 4, "Ada goes to Rome, Italy, for 3 nights", false),
         trip(refused, 4, "Ada stays at home", false),
-        trip(declined, 3, "the user declined what `nights` needs, so the call ended there", true),
-        trip(left, 2, "the user went away without answering what `city` needs, so the call ended there", true),
+        trip(declined, 3, "the user declined `nights`", true),
+        trip(left, 2, "the user cancelled `city`", true),
         duplicate,
         notes(
             [developers, sample.clone(), roots.clone()],
             "1.2 for developers\nFaster.\n(no more locks; in file:///a, file:///b)",
             false,
         ),
-        notes([decline, sample, roots], "the user declined what `audience` needs, so the call ended there", true),
+        notes([decline, sample, roots], "the user declined `audience`", true),
     ]
 }

@@ -1,11 +1,55 @@
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{Outcome, RawAnswer, Roots, Sample};
+use super::{Outcome, Roots, Sample};
 use crate::form::Elicit;
 
+/// What a client sent for an answer.
+///
+/// ```
+/// use rejoinder::ask::RawAnswer;
+/// use serde_json::{Map, json};
+///
+/// assert_eq!(RawAnswer::from(json!({ "action": "accept", "content": {} })), RawAnswer::Filled(Map::new()));
+/// let declined = json!({ "action": "decline" });
+/// assert_eq!(RawAnswer::from(declined.clone()), RawAnswer::Other(declined));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum RawAnswer {
+    /// A form that was accepted, as nearly all are: what it contains says it all.
+    Filled(Map<String, Value>),
+    /// Anything else, as it came.
+    Other(Value),
+}
+
+impl From<Value> for RawAnswer {
+    fn from(answer: Value) -> Self {
+        let is_form = |answer: &Map<String, Value>| {
+            answer.len() == 2
+                && answer.get("action").is_some_and(|action| action == "accept")
+                && answer.get("content").is_some_and(Value::is_object)
+        };
+        match answer {
+            Value::Object(mut form) if is_form(&form) => match form.remove("content") {
+                Some(Value::Object(content)) => Self::Filled(content),
+                other => Self::Other(other.unwrap_or_default()),
+            },
+            other => Self::Other(other),
+        }
+    }
+}
+
+impl From<RawAnswer> for Value {
+    fn from(sent: RawAnswer) -> Self {
+        match sent {
+            RawAnswer::Filled(content) => json!({ "action": "accept", "content": content }),
+            RawAnswer::Other(answer) => answer,
+        }
+    }
+}
+
 /// An answer that cannot be used, and why, in words for whoever gave it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnswerError(pub String);
 
 /// What an answer can be read as.
@@ -25,7 +69,7 @@ pub struct UrlVisited;
 /// Takes apart what `elicitation/create` answers; what is accepted is read by `content`.
 ///
 /// An accepted form without content is one in which nothing was filled in: it need not be.
-pub(super) fn elicited<T>(
+pub(super) fn read_elicitation<T>(
     answer: &RawAnswer,
     content: impl FnOnce(&Map<String, Value>) -> Result<T, AnswerError>,
 ) -> Result<Outcome<T>, AnswerError> {
@@ -37,7 +81,7 @@ pub(super) fn elicited<T>(
         Some("accept") => match other.get("content") {
             None | Some(Value::Null) => content(&Map::new()),
             Some(Value::Object(filled)) => content(filled),
-            Some(_) => Err(AnswerError("the content of a form is an object".to_owned())),
+            Some(_) => Err(AnswerError("the content of a form must be an object".to_owned())),
         }
         .map(Outcome::Accepted),
         Some("decline") => Ok(Outcome::Declined),
@@ -48,20 +92,20 @@ pub(super) fn elicited<T>(
 
 impl<T: Elicit> Answer for T {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
-        elicited(answer, |content| T::read(content).map_err(|errors| AnswerError(errors.to_string())))
+        read_elicitation(answer, |content| T::read(content).map_err(|errors| AnswerError(errors.to_string())))
     }
 }
 
 impl Answer for UrlVisited {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
-        elicited(answer, |_| Ok(Self))
+        read_elicitation(answer, |_| Ok(Self))
     }
 }
 
 impl Answer for Sample {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
         let sample = read_as(answer).map(Outcome::Accepted);
-        sample.ok_or_else(|| AnswerError("the answer is no sample of a model".to_owned()))
+        sample.ok_or_else(|| AnswerError("the answer is not a sampling result".to_owned()))
     }
 }
 
@@ -69,7 +113,9 @@ impl Answer for Roots {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
         let local =
             read_as(answer).filter(|roots: &Self| roots.roots.iter().all(|root| root.uri.starts_with("file://")));
-        local.map(Outcome::Accepted).ok_or_else(|| AnswerError("the answer is no list of `file://` roots".to_owned()))
+        local
+            .map(Outcome::Accepted)
+            .ok_or_else(|| AnswerError("the answer is not a list of `file://` roots".to_owned()))
     }
 }
 

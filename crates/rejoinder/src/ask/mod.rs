@@ -1,32 +1,20 @@
-//! What a function may ask of the client: a form to fill in, a page to visit, a sample of its model, its roots.
+//! What a function may ask the client: a form for the user, a page to visit, a sample of its model, its roots.
 
 mod answer;
-mod asking;
-mod carrier;
-mod digest;
-mod from_outcome;
-mod next_round;
+#[expect(clippy::module_inception, reason = "`Ask` is what this module is about")]
+mod ask;
 mod outcome;
 mod question;
-mod reach;
-mod record;
 mod returned;
-mod sent;
-mod settle;
-mod shorthand;
-mod wire;
+mod sampling;
 
-pub use answer::{Answer, AnswerError, UrlVisited};
-pub use asking::Ask;
-pub(crate) use carrier::{Asked, Carrier, Fits, Parked};
-pub(crate) use digest::Digest;
-#[doc(hidden)]
-pub use from_outcome::{FromOutcome, Keeps, Value};
-pub(crate) use next_round::{NextRound, Posed};
+pub use answer::{Answer, AnswerError, RawAnswer, UrlVisited};
+pub use ask::Ask;
+pub(crate) use ask::{AskByHand, NextRound};
 pub use outcome::Outcome;
-pub(crate) use question::Question;
-pub(crate) use record::record;
+#[doc(hidden)]
+pub use outcome::{FromOutcome, Keeps, Value};
+pub(crate) use question::{Question, QuestionDigest};
 #[doc(hidden)]
 pub use returned::{NotAsk, NotForm, NotResult, NotResultOfAsk, Returned, Shape, shape};
-pub use sent::RawAnswer;
-pub use wire::{Root, Roots, Sample, Sampling};
+pub use sampling::{Root, Roots, Sample, Sampling};

@@ -1,15 +1,27 @@
+use std::fmt;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::model::ClientCapabilities;
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, Unexpected, Visitor},
+    ser::SerializeStruct,
+};
 use serde_json::{Map, Value, json, value::RawValue};
+use sha2::{Digest as _, Sha256};
 
 use super::{RawAnswer, Sampling};
-use crate::form::Form;
+use crate::{
+    call::{Era, RequestInfo},
+    error::CallError,
+    form::{Form, digest_of},
+};
 
 /// A question, as it goes to the client.
 /// It serialises as the request that it is: its method and its params.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Question {
+pub(crate) enum Question {
     /// A form to fill in.
     Form {
         /// What the user reads.
@@ -32,7 +44,7 @@ pub enum Question {
 
 impl Question {
     /// The method of the request.
-    pub fn method(&self) -> &'static str {
+    pub(crate) fn method(&self) -> &'static str {
         match self {
             Self::Form { .. } | Self::Visit { .. } => "elicitation/create",
             Self::Sample(_) => "sampling/createMessage",
@@ -41,22 +53,22 @@ impl Question {
     }
 
     /// The params of the request, as JSON.
-    pub fn params(&self) -> Value {
+    pub(crate) fn params(&self) -> Value {
         serde_json::to_value(self.as_params()).unwrap_or_default()
     }
 
-    fn as_params(&self) -> Params<'_> {
+    fn as_params(&self) -> QuestionParams<'_> {
         match self {
-            Self::Form { message, form } => Params::Form { mode: "form", message, schema: form.json() },
-            Self::Visit { message, url } => Params::Visit { mode: "url", message, url },
-            Self::Sample(sampling) => Params::Sample(sampling.params()),
-            Self::Roots => Params::Roots {},
+            Self::Form { message, form } => QuestionParams::Form { mode: "form", message, schema: form.json() },
+            Self::Visit { message, url } => QuestionParams::Visit { mode: "url", message, url },
+            Self::Sample(sampling) => QuestionParams::Sample(sampling.params()),
+            Self::Roots => QuestionParams::Roots {},
         }
     }
 
     /// Whether it can be asked again after an answer that is of no use: a person fills in a form better the second time,
     /// a client that mistakes one kind of question for another does not mend.
-    pub fn bears_repeating(&self, answer: &RawAnswer) -> bool {
+    pub(crate) fn bears_repeating(&self, answer: &RawAnswer) -> bool {
         let is_elicited = match answer {
             RawAnswer::Filled(_) => true,
             RawAnswer::Other(answer) => answer.get("action").is_some(),
@@ -66,7 +78,7 @@ impl Question {
 
     /// The same question, with the reason why the last answer was of no use. Only a person reads messages.
     #[must_use]
-    pub fn because(&self, reason: &str) -> Self {
+    pub(crate) fn because(&self, reason: &str) -> Self {
         match self {
             Self::Form { message, form } => {
                 Self::Form { message: format!("{message}\n\n{reason}"), form: form.clone() }
@@ -76,7 +88,7 @@ impl Question {
     }
 
     /// What the client must be able to do, if it did not say that it can.
-    pub fn missing_capability(&self, declared: &ClientCapabilities) -> Option<Value> {
+    pub(crate) fn missing_capability(&self, declared: &ClientCapabilities) -> Option<Value> {
         let elicitation = declared.elicitation.as_ref();
         match self {
             // A client that says `elicitation: {}` and no more means forms.
@@ -107,7 +119,7 @@ impl Question {
 /// The params of a request, borrowed.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Params<'a> {
+enum QuestionParams<'a> {
     Form {
         mode: &'static str,
         message: &'a str,
@@ -129,5 +141,178 @@ impl Serialize for Question {
         request.serialize_field("method", self.method())?;
         request.serialize_field("params", &self.as_params())?;
         request.end()
+    }
+}
+
+/// The version that brought elicitation.
+const ELICITATION: &str = "2025-06-18";
+
+/// The version that brought several of a list, titles of choices as `oneOf`, defaults for all fields, visits, and tools for
+/// the client's model.
+const RICHER_FORMS: &str = "2025-11-25";
+
+impl Question {
+    /// Why the client of such a request cannot be asked this, if it cannot: it did not say that it can, or its session
+    /// speaks a version that has no words for it.
+    pub(crate) fn out_of_reach(&self, request: &RequestInfo) -> Option<CallError> {
+        if let Some(missing) = self.missing_capability(&request.capabilities) {
+            return Some(CallError::missing_capability(missing));
+        }
+        let speaks = &*request.protocol_version;
+        if request.era != Era::Session || speaks >= RICHER_FORMS {
+            return None;
+        }
+        let (what, since, required) = match self {
+            Self::Form { form, .. } if form.to_older_value().is_none() => {
+                ("to choose several of a list", RICHER_FORMS, json!({ "elicitation": { "form": {} } }))
+            }
+            Self::Form { .. } => ("to fill in forms", ELICITATION, json!({ "elicitation": { "form": {} } })),
+            Self::Visit { .. } => ("to send the user to a page", RICHER_FORMS, json!({ "elicitation": { "url": {} } })),
+            Self::Sample(sampling) if sampling.has_tools() => {
+                ("to let its model use tools", RICHER_FORMS, json!({ "sampling": { "tools": {} } }))
+            }
+            Self::Sample(_) | Self::Roots => return None,
+        };
+        (speaks < since).then(|| CallError::too_old(what, speaks, since, required))
+    }
+
+    /// The params of the request, as JSON, in the words of a session that speaks this version.
+    pub(crate) fn params_in(&self, version: &str) -> Value {
+        let mut params = self.params();
+        if let Self::Form { form, .. } = self
+            && version < RICHER_FORMS
+            && let (Some(params), Some(older)) = (params.as_object_mut(), form.to_older_value())
+        {
+            // There was no other mode.
+            params.remove("mode");
+            params.insert("requestedSchema".to_owned(), older);
+        }
+        params
+    }
+}
+
+/// Identifies a question by its text and its form, however they are serialised.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct QuestionDigest([u8; 16]);
+
+impl Question {
+    /// What tells it from another.
+    pub(crate) fn digest(&self) -> QuestionDigest {
+        let mut hash = Sha256::new_with_prefix("rejoinder/question/v3\0");
+        match self {
+            // Most questions are forms, and most of a form is the same whenever it is asked for.
+            Self::Form { message, form } => {
+                hash.update(b"form\0");
+                hash.update(form.digest());
+                hash.update(message);
+            }
+            Self::Visit { .. } | Self::Sample(_) | Self::Roots => {
+                hash.update(self.method());
+                hash.update(b"\0");
+                hash.update(digest_of(&self.params()));
+            }
+        }
+        let mut digest = [0; 16];
+        digest.copy_from_slice(&hash.finalize()[..16]);
+        QuestionDigest(digest)
+    }
+}
+
+/// As it is written into a state: 22 characters.
+const LENGTH: usize = 22;
+
+impl Serialize for QuestionDigest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = [0; LENGTH];
+        let length = URL_SAFE_NO_PAD.encode_slice(self.0, &mut text).map_err(serde::ser::Error::custom)?;
+        serializer.serialize_str(std::str::from_utf8(&text[..length]).map_err(serde::ser::Error::custom)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for QuestionDigest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(DigestText)
+    }
+}
+
+struct DigestText;
+
+impl Visitor<'_> for DigestText {
+    type Value = QuestionDigest;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a digest of {LENGTH} characters")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<QuestionDigest, E> {
+        // The decoder wants room for whole groups of four characters.
+        let mut bytes = [0; 18];
+        match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
+            Ok(16) => Ok(QuestionDigest(std::array::from_fn(|index| bytes[index]))),
+            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+        }
+    }
+}
+
+impl fmt::Debug for QuestionDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&URL_SAFE_NO_PAD.encode(self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        ask::Sampling,
+        form::{Field, Form},
+    };
+
+    fn form(message: &str, form: Form) -> QuestionDigest {
+        Question::Form { message: message.to_owned(), form }.digest()
+    }
+
+    #[test]
+    fn every_word_of_a_question_counts() {
+        let yes = || Form::new().with(&Field::<bool>::new("yes"));
+        let asked = form("Sure?", yes());
+        assert_eq!(form("Sure?", yes()), asked);
+        let others = [
+            form("Sure", yes()),
+            form("Sure?", Form::new()),
+            form("Sure?", Form::new().with(&Field::<String>::new("yes"))),
+            form("Sure?", Form::new().with(&Field::<bool>::new("yes").title("Yes"))),
+            Question::Visit { message: "Sure?".to_owned(), url: "https://a.example".to_owned() }.digest(),
+            Question::Visit { message: "Sure?".to_owned(), url: "https://b.example".to_owned() }.digest(),
+            Question::Sample(Sampling::new("Sure?")).digest(),
+            Question::Roots.digest(),
+        ];
+        for (index, other) in others.iter().enumerate() {
+            assert_ne!(*other, asked);
+            assert!(!others[..index].contains(other));
+        }
+    }
+
+    #[test]
+    fn a_form_that_got_another_field_is_another() {
+        let one = Form::new().with(&Field::<bool>::new("yes"));
+        let before = form("Sure?", one.clone());
+        let two = one.clone().with(&Field::<bool>::new("really"));
+        assert_ne!(form("Sure?", two.clone()), before);
+        assert_eq!(form("Sure?", one), before);
+        assert!(two.json().get().contains("really"));
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let digest = Question::Roots.digest();
+        let written = serde_json::to_value(digest).expect("a text");
+        assert_eq!(written.as_str().map(str::len), Some(LENGTH));
+        assert_eq!(serde_json::from_value::<QuestionDigest>(written).expect("what was written"), digest);
+        for other in [json!(""), json!("AAAA"), json!("A".repeat(23)), json!("A".repeat(400)), json!("*"), json!(1)] {
+            serde_json::from_value::<QuestionDigest>(other).unwrap_err();
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::graph::Doubles;
 
 /// The services that were provided when the server was built, by type.
 #[derive(Default, Clone)]
-pub struct Dependencies {
+pub(crate) struct Dependencies {
     /// By type, an `Arc` of each: `dyn Trait` is no `Any`, an `Arc` of it is.
     services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     doubles: Option<Doubles>,
@@ -17,27 +17,27 @@ pub struct Dependencies {
 
 impl Dependencies {
     /// Provides `value`, in place of an earlier one of the same type.
-    pub fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
+    pub(crate) fn insert<T: ?Sized + Send + Sync + 'static>(&mut self, value: Arc<T>) {
         self.services.insert(TypeId::of::<T>(), Arc::new(value));
     }
 
     /// The provided `T`.
-    pub fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+    pub(crate) fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.services.get(&TypeId::of::<T>())?.downcast_ref().cloned()
     }
 
     /// Whether something of that type was provided.
-    pub fn contains(&self, id: TypeId) -> bool {
+    pub(crate) fn contains(&self, id: TypeId) -> bool {
         self.services.contains_key(&id)
     }
 
     /// What stands in for resolvers, in a test.
-    pub fn doubles(&self) -> Option<&Doubles> {
+    pub(crate) fn doubles(&self) -> Option<&Doubles> {
         self.doubles.as_ref()
     }
 
     /// What stands in for resolvers, to add to it.
-    pub fn doubles_mut(&mut self) -> &mut Doubles {
+    pub(crate) fn doubles_mut(&mut self) -> &mut Doubles {
         self.doubles.get_or_insert_default()
     }
 }

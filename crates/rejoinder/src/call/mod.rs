@@ -3,26 +3,26 @@
 mod argument;
 mod argument_error;
 mod arguments;
-mod deferred;
+mod carrier;
 mod dependencies;
-mod facts;
 mod outbox;
 mod param;
 mod parking;
-mod steps;
-mod turns;
+mod record;
+mod request_info;
+mod teardown;
 mod utf8_bytes;
 
 use std::{
     any::Any,
     fmt,
-    sync::{Arc, OnceLock, atomic::AtomicBool},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ask::{Carrier, Question},
+    ask::Question,
     error::CallError,
     graph::{Doubles, Ran, Unasked},
 };
@@ -33,72 +33,63 @@ pub(crate) use argument_error::{ArgumentError, ArgumentErrors, without_position}
 #[doc(hidden)]
 pub use arguments::ReadParams;
 pub(crate) use arguments::{ArgumentSet, Members, SentArguments, Unknown, read_arguments};
-pub use deferred::CallEnd;
+pub(crate) use carrier::{AnswerCheck, Carriage, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
-pub(crate) use facts::{ClientInfo, ProgressToken};
-pub use facts::{Era, Level, RequestInfo};
 pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;
 #[doc(hidden)]
 pub use param::{Completes, Default, DefaultOf, HasDefault, Param, Shown};
-pub(crate) use turns::{Turn, Turns};
+pub(crate) use record::{CallRecord, InputResponses, round_trip};
+pub(crate) use request_info::{ClientInfo, ProgressToken};
+pub use request_info::{Era, Level, RequestInfo};
+pub use teardown::CallEnd;
 pub(crate) use utf8_bytes::Utf8Bytes;
 
 /// One call, as everything that runs for it shares it.
 ///
 /// Cheap to clone. When the call is over, however it ended, its cancellation token is cancelled.
 #[derive(Clone)]
-pub struct Call(Arc<Inner>);
+pub struct Call(Arc<CallParts>);
 
-struct Inner {
+struct CallParts {
     facts: RequestInfo,
     dependencies: Arc<Dependencies>,
     outbox: Outbox,
-    carrier: OnceLock<Arc<dyn Carrier>>,
-    new_carrier: Option<fn() -> Arc<dyn Carrier>>,
-    parked: AtomicBool,
-    /// The author's mistake, which ends the call.
-    mistake: OnceLock<CallError>,
-    steps: steps::Steps,
-    deferred: deferred::Stack,
-    // Made when somebody first asks for it: most calls never do.
+    carrier: Option<Box<dyn Carrier>>,
+    // Made when it is first needed: most calls ask nothing.
+    record: OnceLock<Box<Mutex<CallRecord>>>,
+    /// How many bytes the steps of the record may take.
+    record_limit: usize,
+    /// Who asks a question.
+    asking: parking::Turns,
+    /// Who takes a step.
+    steps: parking::Turns,
+    parking: parking::Parking,
+    deferred: teardown::Stack,
+    // Made when it is first needed: most calls never do.
     cancelled: OnceLock<CancellationToken>,
 }
 
 impl Call {
-    /// Starts a call.
-    pub fn new(facts: RequestInfo, dependencies: Arc<Dependencies>) -> Self {
-        Self::carried(facts, dependencies, Carriage::Nobody)
-    }
-
-    /// Starts a call whose questions travel this way.
-    pub fn carried(facts: RequestInfo, dependencies: Arc<Dependencies>, carriage: Carriage) -> Self {
-        let (carrier, new_carrier) = match carriage {
-            Carriage::Nobody => (OnceLock::new(), None),
-            Carriage::With(carrier) => (OnceLock::from(carrier), None),
-            Carriage::Fresh(new) => (OnceLock::new(), Some(new)),
+    /// Starts a call; without a carrier it cannot ask.
+    pub(crate) fn new(facts: RequestInfo, dependencies: Arc<Dependencies>, carriage: Option<Carriage>) -> Self {
+        let (carrier, record, record_limit) = match carriage {
+            None => (None, None, 0),
+            Some(Carriage { carrier, record, record_limit }) => (Some(carrier), record, record_limit),
         };
-        Self(Arc::new(Inner {
+        Self(Arc::new(CallParts {
             facts,
             dependencies,
             outbox: Outbox::default(),
             carrier,
-            new_carrier,
-            parked: AtomicBool::new(false),
-            mistake: OnceLock::new(),
-            steps: steps::Steps::default(),
-            deferred: deferred::Stack::default(),
+            record: record.map(|record| Box::new(Mutex::new(record))).map_or_else(OnceLock::new, OnceLock::from),
+            record_limit,
+            asking: parking::Turns::default(),
+            steps: parking::Turns::default(),
+            parking: parking::Parking::default(),
+            deferred: teardown::Stack::default(),
             cancelled: OnceLock::new(),
         }))
-    }
-
-    /// How the call's questions travel, if there is anybody to ask.
-    pub fn carrier(&self) -> Option<&dyn Carrier> {
-        match (self.0.carrier.get(), self.0.new_carrier) {
-            (Some(carrier), _) => Some(&**carrier),
-            (None, Some(new)) => Some(&**self.0.carrier.get_or_init(new)),
-            (None, None) => None,
-        }
     }
 
     /// The client cannot be asked under that key; a test that watches is told what it is.
@@ -111,7 +102,7 @@ impl Call {
 
     /// A call of nobody, for tests of what only needs one to exist.
     pub fn detached() -> Self {
-        Self::new(RequestInfo::default(), Arc::default())
+        Self::new(RequestInfo::default(), Arc::default(), None)
     }
 
     /// What the request said of itself.
@@ -165,43 +156,15 @@ impl Call {
         if let Some(token) = self.0.cancelled.get() {
             token.cancel();
         }
-    }
-
-    /// Ends the call when the guard is dropped.
-    pub fn end_on_drop(&self) -> EndOnDrop {
-        EndOnDrop(self.clone())
+        if self.0.record.get().is_some() {
+            self.record().cancel_round();
+        }
     }
 }
 
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call").field("facts", &self.0.facts).finish_non_exhaustive()
-    }
-}
-
-/// How a call's questions travel.
-pub enum Carriage {
-    /// There is nobody to ask.
-    Nobody,
-    /// With this carrier.
-    With(Arc<dyn Carrier>),
-    /// With a carrier that is made when something is first asked: most calls ask nothing.
-    Fresh(fn() -> Arc<dyn Carrier>),
-}
-
-impl fmt::Debug for Carriage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Carriage")
-    }
-}
-
-/// Ends its call when it is dropped; see [`Call::end_on_drop`].
-#[derive(Debug)]
-pub struct EndOnDrop(Call);
-
-impl Drop for EndOnDrop {
-    fn drop(&mut self) {
-        self.0.end();
     }
 }
 
@@ -231,13 +194,13 @@ mod tests {
     #[test]
     fn where_nobody_can_be_asked_the_client_is_told_so() {
         let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
-        let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default());
+        let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default(), None);
         let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
         let asked = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
         let by_hand = call.hand_on(NextRound::default()).unwrap_err();
-        let told = "there is nobody to ask: this call has no client behind it; in a test, `testing::Client` is one";
+        let told = "this call has no client to ask; in a test, call through `testing::Client`";
         for error in [asked, by_hand] {
-            assert!(matches!(error.kind(), CallErrorKind::Told(text) if text == told), "{error}");
+            assert!(matches!(error.kind(), CallErrorKind::Message(text) if text == told), "{error}");
         }
     }
 }

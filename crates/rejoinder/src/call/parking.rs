@@ -1,93 +1,219 @@
-//! How a function waits for an answer that comes in another round.
+//! How a round ends while its function still runs.
+//!
+//! A round ends in one way: with a [`Halt`]. Resolvers and rounds made by hand return it. The body of a function cannot,
+//! because its author must not handle it: there [`Call::halt`] notes the halt and **never returns**. The running call sees
+//! the halt when the function next waits, drops the function there and ends the round with it. A spawned future is not
+//! dropped; it gets an error when the call is over.
+//!
+//! A round does not end while a step ([`Context::once`](crate::Context::once)) is in flight, because its result would be
+//! lost. A step that asks is the exception: it waits for the next round itself, so it lets go of this one.
 
-use std::sync::atomic::Ordering;
-
-use super::{Call, steps};
-use crate::{
-    ask::{NextRound, Posed},
-    error::{CallError, Halt},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-impl Call {
-    /// Waits for an answer that comes in another round.
-    ///
-    /// The function itself is dropped where it waits. A task that it spawned is not: it gets an error when the round is
-    /// over.
-    async fn park<T>(&self) -> Result<T, CallError> {
-        self.0.parked.store(true, Ordering::SeqCst);
-        steps::note_question();
-        // The task that asks may not be the one that polls the round.
-        self.0.outbox.wake();
-        self.cancellation().cancelled().await;
-        Err(CallError::round_is_over())
-    }
+use tokio::sync::OwnedMutexGuard;
 
-    /// Stops the body of a function: with an error where the body may handle it, else by parking it.
-    pub(crate) async fn halt<T>(&self, halt: Halt) -> Result<T, CallError> {
-        match halt {
-            Halt::Mistake(mistake) => {
-                self.note_mistake(mistake);
-                self.park().await
+use super::Call;
+use crate::error::{CallError, Halt};
+
+/// Whether a round ends.
+#[derive(Debug, Default)]
+pub(super) struct Parking(Mutex<RoundEnd>);
+
+#[derive(Debug, Default)]
+struct RoundEnd {
+    /// Why it ends; a mistake of the author outranks a question.
+    halt: Option<Halt>,
+    steps_in_flight: usize,
+    /// It has ended: no step begins any more.
+    closed: bool,
+}
+
+impl Parking {
+    fn lock(&self) -> MutexGuard<'_, RoundEnd> {
+        // Every statement leaves it valid.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Call {
+    /// Stops the body of a function: with an error that the body may handle, or by ending the round, and then the future
+    /// never returns to the body.
+    ///
+    /// The halt is noted when this is called, not when the future is awaited.
+    pub(crate) fn halt<T>(&self, halt: Halt) -> impl Future<Output = Result<T, CallError>> {
+        let error = match halt {
+            Halt::Pending => {
+                // The function stops in the middle: it may still come to the answers that it has not used.
+                self.record().keep_unused();
+                self.note_halt(halt);
+                None
             }
-            halt => match halt.into_error() {
-                Some(error) => Err(error),
-                None => self.park().await,
-            },
+            Halt::Mistake(_) => {
+                self.note_halt(halt);
+                None
+            }
+            halt => halt.into_error(),
+        };
+        async move {
+            if let Some(error) = error {
+                return Err(error);
+            }
+            self.cancellation().cancelled().await;
+            Err(CallError::round_is_over())
         }
     }
 
-    /// Notes the author's mistake, which ends the call whatever the function does; the first one counts.
-    pub(crate) fn note_mistake(&self, mistake: CallError) {
-        let _ = self.0.mistake.set(mistake);
+    /// Notes that the round ends; the first mistake counts, else the question.
+    pub(crate) fn note_halt(&self, halt: Halt) {
+        {
+            let mut end = self.0.parking.lock();
+            if !matches!((&end.halt, &halt), (Some(Halt::Mistake(_)), _) | (Some(_), Halt::Pending)) {
+                end.halt = Some(halt);
+            }
+        }
+        let _ = STEP.try_with(|step| step.let_go(self));
+        // The future that asks may not be the one that polls the call.
+        self.0.outbox.wake();
     }
 
     /// The author's mistake that ends the call, if there is one.
-    pub(crate) fn mistake(&self) -> Option<CallError> {
-        self.0.mistake.get().cloned()
+    pub(crate) fn mistake(&self) -> Option<Halt> {
+        self.0.parking.lock().halt.clone().filter(|halt| matches!(halt, Halt::Mistake(_)))
     }
 
-    /// Ends a round that is made by hand, which may be going on in another one.
+    /// Whether the round can end: there is a halt, and no step is in flight.
+    pub(crate) fn can_end(&self) -> bool {
+        let end = self.0.parking.lock();
+        end.halt.is_some() && end.steps_in_flight == 0
+    }
+
+    /// Ends the round if it can end: from then on no step begins in it.
+    pub(crate) fn end_halted(&self) -> Option<Halt> {
+        let mut end = self.0.parking.lock();
+        let halt = end.halt.clone().filter(|_| end.steps_in_flight == 0);
+        end.closed |= halt.is_some();
+        halt
+    }
+
+    pub(super) fn reopen_parking(&self) {
+        *self.0.parking.lock() = RoundEnd::default();
+    }
+
+    /// Waits until nobody else takes the step of that key.
     ///
     /// # Errors
     ///
-    /// If it cannot go on.
-    pub(crate) fn hand_on(&self, next: NextRound) -> Result<(), CallError> {
-        for Posed { key, question } in &next.questions {
-            if let Some(refused) = question.out_of_reach(self.facts()) {
-                return Err(self.cannot_ask(key, question, true, refused));
+    /// If this runs inside that step: it would wait for itself. A future that the step spawned is not noticed.
+    pub(crate) async fn step_turn(&self, step: &str) -> Result<Turn, CallError> {
+        if STEP.try_with(|outer| outer.is_within(self, step)).unwrap_or_default() {
+            return Err(CallError::mistake(format!(
+                "step `{step}` is nested inside itself, which is a deadlock: use another key"
+            )));
+        }
+        Ok(self.0.steps.take(step).await)
+    }
+
+    /// Takes a step: the round does not end before the guard is dropped, with the result recorded.
+    ///
+    /// # Errors
+    ///
+    /// The step's own, and if the round has ended: the next one would take the step again.
+    pub(crate) async fn take_step<T>(
+        &self,
+        key: &str,
+        step: impl Future<Output = Result<T, CallError>>,
+    ) -> Result<(T, StepGuard), CallError> {
+        {
+            let mut end = self.0.parking.lock();
+            if end.closed {
+                return Err(CallError::round_is_over());
+            }
+            end.steps_in_flight += 1;
+        }
+        let outer = STEP.try_with(Arc::clone).ok();
+        let taken =
+            Arc::new(StepInFlight { call: self.clone(), key: key.into(), holds_round: AtomicBool::new(true), outer });
+        let guard = StepGuard(Arc::clone(&taken));
+        let result = STEP.scope(taken, step).await?;
+        Ok((result, guard))
+    }
+}
+
+tokio::task_local! {
+    /// The step that the current future belongs to.
+    static STEP: Arc<StepInFlight>;
+}
+
+#[derive(Debug)]
+struct StepInFlight {
+    call: Call,
+    key: Arc<str>,
+    holds_round: AtomicBool,
+    /// The step that this one is a part of.
+    outer: Option<Arc<StepInFlight>>,
+}
+
+impl StepInFlight {
+    fn is(&self, call: &Call) -> bool {
+        Arc::ptr_eq(&self.call.0, &call.0)
+    }
+
+    fn is_within(&self, call: &Call, key: &str) -> bool {
+        self.is(call) && *self.key == *key || self.outer.as_ref().is_some_and(|outer| outer.is_within(call, key))
+    }
+
+    /// No longer keeps the round of its call from ending, and neither do the steps that it is a part of.
+    fn let_go(&self, call: &Call) {
+        if self.is(call) {
+            self.release();
+        }
+        if let Some(outer) = &self.outer {
+            outer.let_go(call);
+        }
+    }
+
+    fn release(&self) {
+        if self.holds_round.swap(false, Ordering::SeqCst) {
+            self.call.0.parking.lock().steps_in_flight -= 1;
+            // The round may have waited for this step only.
+            if self.call.can_end() {
+                self.call.0.outbox.wake();
             }
         }
-        self.carrier().ok_or_else(CallError::nobody_to_ask)?.hand_on(next)
     }
+}
 
-    /// Asks what the last round handed on, and waits until the function can run again.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot.
-    pub(crate) async fn go_on(&self) -> Result<(), CallError> {
-        self.carrier().ok_or_else(CallError::nobody_to_ask)?.go_on().await
+/// Keeps the round from ending until it is dropped; see [`Call::take_step`].
+#[derive(Debug)]
+pub(crate) struct StepGuard(Arc<StepInFlight>);
+
+impl Drop for StepGuard {
+    fn drop(&mut self) {
+        self.0.release();
     }
+}
 
-    /// Begins another round in the same call.
-    pub(crate) fn unpark(&self) {
-        self.0.parked.store(false, Ordering::SeqCst);
-        self.0.steps.reopen();
-        self.reopen();
-    }
+/// Lets those who come under the same key go one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Turns(Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
-    /// Whether the round can end, because a question is open and no step is being taken.
-    pub(crate) fn is_parked(&self) -> bool {
-        self.0.parked.load(Ordering::SeqCst) && !self.0.steps.are_in_flight()
-    }
+/// Somebody's turn, until it is dropped; see [`Turns::take`].
+pub(crate) type Turn = OwnedMutexGuard<()>;
 
-    /// Ends the round if a question is open and no step is being taken: from then on no step begins in it.
-    pub(crate) fn end_parked(&self) -> bool {
-        self.0.parked.load(Ordering::SeqCst) && self.0.steps.close()
-    }
-
-    /// Says that the function has returned with a question open.
-    pub(crate) fn note_parked(&self) {
-        self.0.parked.store(true, Ordering::SeqCst);
+impl Turns {
+    /// Waits until nobody else has the turn under this key.
+    pub(super) async fn take(&self, key: &str) -> Turn {
+        let turn = {
+            // Every statement leaves it valid.
+            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(turns.entry(key.to_owned()).or_default())
+        };
+        turn.lock_owned().await
     }
 }

@@ -1,22 +1,19 @@
-//! How a function says that it cannot, and why a server could not be served.
+//! Why a call fails, and why a server cannot be served.
 
-mod halt;
-mod missing_capability;
-mod tool_error;
+mod call_error;
 
-pub use halt::Halt;
-pub use tool_error::CallError;
-pub(crate) use tool_error::CallErrorKind;
+pub(crate) use call_error::CallErrorKind;
+pub use call_error::{CallError, Halt};
 
 use std::fmt;
 
-/// Why a server could not be served.
+/// Why a server cannot be served.
 ///
-/// When `main` returns it, Rust prints its `Debug` form, so that is the sentence too.
+/// When `main` returns it, Rust prints its `Debug` form, so that is the same text as `Display`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It is not wired as it should be.
+    /// The server is not put together correctly.
     #[error(transparent)]
     Wiring(#[from] crate::server::BuildError),
     /// The network or a pipe failed.
@@ -25,7 +22,7 @@ pub enum Error {
     /// The keys that seal `requestState` cannot be used.
     #[error(transparent)]
     StateKeys(#[from] crate::state::StateKeysError),
-    /// Anything else that `main` met before it served.
+    /// Any other error of `main`.
     #[error(transparent)]
     Other(#[from] BoxError),
 }

@@ -9,19 +9,19 @@ use super::{Edge, Instance, Resolver};
 
 /// What stands in for resolvers in a test.
 #[derive(Clone, Default)]
-pub struct Doubles(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
+pub(crate) struct Doubles(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
 /// What stands in for one.
 struct Double<T>(Box<dyn Fn() -> T + Send + Sync>);
 
 impl Doubles {
     /// Lets `value` stand in for the resolver.
-    pub fn insert<R: Resolver>(&mut self, value: impl Fn() -> R::Output + Send + Sync + 'static) {
+    pub(crate) fn insert<R: Resolver>(&mut self, value: impl Fn() -> R::Output + Send + Sync + 'static) {
         self.insert_for(TypeId::of::<R>(), value);
     }
 
     /// The same for a resolver of that type. If it makes something else than `value` does, that stands in for nothing.
-    pub fn insert_for<T: 'static>(&mut self, resolver: TypeId, value: impl Fn() -> T + Send + Sync + 'static) {
+    pub(crate) fn insert_for<T: 'static>(&mut self, resolver: TypeId, value: impl Fn() -> T + Send + Sync + 'static) {
         self.0.insert(resolver, Arc::new(Double::<T>(Box::new(value))));
     }
 

@@ -4,7 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::Context;
 use crate::{
-    ask::{Ask, Outcome, record},
+    ask::{Ask, Outcome},
     error::{CallError, Halt},
 };
 
@@ -46,8 +46,8 @@ impl Context {
     pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, CallError> {
         match self.try_ask(key, question).await? {
             Outcome::Accepted(value) => Ok(value),
-            Outcome::Declined => Err(CallError::declined(format_args!("to answer `{key}`"))),
-            Outcome::Cancelled => Err(CallError::left(format_args!("`{key}`"))),
+            Outcome::Declined => Err(CallError::declined(key)),
+            Outcome::Cancelled => Err(CallError::cancelled(key)),
         }
     }
 
@@ -77,12 +77,7 @@ impl Context {
     pub async fn try_ask<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, CallError> {
         match question.settle(&self.call, key).await {
             Ok(outcome) => Ok(outcome),
-            Err(halt) => {
-                if let (Halt::Pending, Some(carrier)) = (&halt, self.call.carrier()) {
-                    carrier.cut_short();
-                }
-                self.call.halt(halt).await
-            }
+            Err(halt) => self.call.halt(halt).await,
         }
     }
 
@@ -127,30 +122,21 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, CallError>>,
     {
-        let _turn = self.call.turn(key).await?;
-        let carrier = self.call.carrier();
-        if let Some(recorded) = carrier.and_then(|carrier| carrier.recorded(key)) {
-            return serde_json::from_value(recorded).map_err(|_| {
-                CallError::mistake(format!(
-                    "what the step `{key}` has recorded is not of the type that it has now: use another key"
-                ))
-            });
+        let _turn = self.call.step_turn(key).await?;
+        if let Some(recorded) = self.call.recorded_step(key)? {
+            return Ok(recorded);
         }
-        let mut taking = self.call.begin_step(key).ok_or_else(CallError::round_is_over)?;
-        let result = taking.take(step()).await?;
-        match (record(&result, || format!("what the step `{key}` gives cannot be recorded")), carrier) {
-            (Ok(recorded), Some(carrier)) => carrier.record(key, recorded),
-            (Ok(_), None) => {}
-            // Whoever could go on from here would take the step again.
-            (Err(mistake), Some(_)) => {
-                // Before the step is let go of, because the round may end as soon as it is.
-                self.call.note_mistake(mistake);
-                drop(taking);
-                return self.call.halt(Halt::Pending).await;
+        let (result, in_flight) = self.call.take_step(key, step()).await?;
+        match self.call.record_step(key, result).await {
+            Ok(result) => Ok(result),
+            // A function that went on from here would take the step again.
+            Err(mistake) => {
+                // Noted before the step is let go, because the round may end as soon as it is.
+                let halted = self.call.halt(Halt::Mistake(mistake));
+                drop(in_flight);
+                halted.await
             }
-            (Err(mistake), None) => return Err(mistake),
         }
-        Ok(result)
     }
 }
 
@@ -164,17 +150,19 @@ mod tests {
     use crate::{
         call::{Call, Carriage, RequestInfo},
         inject::FromCall,
-        rounds::Round,
+        rounds::StatelessCarrier,
     };
 
     #[test]
     fn a_round_cannot_end_before_the_mistake_of_a_step_is_noted() {
         let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
         let info = RequestInfo { capabilities, ..RequestInfo::default() };
-        let call = Call::carried(info, Arc::default(), Carriage::Fresh(|| Arc::new(Round::default())));
+        let carrier = Box::new(StatelessCarrier::for_tests());
+        let carriage = Carriage { carrier, record: None, record_limit: 1024 };
+        let call = Call::new(info, Arc::default(), Some(carriage));
         let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
         assert!(ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().is_none());
-        assert!(call.is_parked(), "the question waits for another round");
+        assert!(call.can_end(), "the question waits for another round");
         assert!(ctx.once("share", || async { Ok(f64::NAN) }).now_or_never().is_none());
         assert!(call.mistake().is_some());
     }

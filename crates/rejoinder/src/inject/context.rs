@@ -125,8 +125,8 @@ impl Context {
     }
 
     /// The protocol version of this request.
-    pub fn protocol_version(&self) -> &'static str {
-        self.call.facts().protocol_version
+    pub fn protocol_version(&self) -> &str {
+        &self.call.facts().protocol_version
     }
 
     /// The request's JSON-RPC id, as JSON: a number, or a string in quotes.

@@ -2,7 +2,7 @@ use serde::de::DeserializeOwned;
 
 use super::{FromCall, Probe};
 use crate::{
-    ask::{Answer, AnswerError, Fits, Outcome},
+    ask::{Answer, AnswerError, Outcome},
     call::Call,
     error::CallError,
     reply::Reply,
@@ -45,8 +45,7 @@ impl Rounds {
     /// the client is told why when it is asked again, three times in all. It is the answer to whatever words were asked
     /// under the key: where a consent depends on what was shown, keep that in the state and compare.
     pub fn answer<T: Answer>(&self, key: &str) -> Option<Outcome<T>> {
-        let check = |answer: &_| T::read(answer).map(|_| ());
-        let answer = self.0.carrier()?.answer_by_hand(key, Fits { allow_unsolicited: false, check: &check })?;
+        let answer = self.0.answer_by_hand(key, |answer| T::read(answer).map(|_| ()))?;
         T::read(&answer).map_err(|AnswerError(reason)| tracing::debug!(key, reason, "an answer does not fit")).ok()
     }
 
@@ -55,7 +54,7 @@ impl Rounds {
     /// `None` in the first round, and where it is of another type: from another build of the server, which is no
     /// progress.
     pub fn state<S: DeserializeOwned>(&self) -> Option<S> {
-        serde_json::from_value(self.0.carrier()?.kept()?).ok()
+        self.0.kept()
     }
 }
 

@@ -18,10 +18,9 @@ use super::{
     write::error_reply,
 };
 use crate::{
-    ask::Carrier,
-    call::{Era, Level, RequestInfo, Utf8Bytes},
+    call::{Carrier, Era, InputResponses, Level, RequestInfo, Utf8Bytes},
     model::ClientCapabilities,
-    rounds::{Answers, seal::Refused},
+    rounds::seal::Refused,
     server::{CompleteArgument, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind},
 };
 
@@ -46,7 +45,7 @@ pub(crate) struct SessionRequest {
     /// The least severe log message that the client wants.
     pub(crate) log_level: Option<Level>,
     /// How the call's questions reach the client.
-    pub(crate) carrier: Arc<dyn Carrier>,
+    pub(crate) carrier: Box<dyn Carrier>,
     pub(crate) http: Http,
 }
 
@@ -212,7 +211,7 @@ impl Request<'_> {
         }
     }
 
-    fn answers(&self) -> Result<Option<Answers>, RpcError> {
+    fn answers(&self) -> Result<Option<InputResponses>, RpcError> {
         self.params.input_responses.map(input_responses).transpose()
     }
 }

@@ -1,21 +1,16 @@
 //! What a request says of itself, checked.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 
 use super::{RpcError, dispatch::SessionRequest, meta::Meta, version::MODERN};
-use crate::{
-    ask::Carrier,
-    call::{Era, RequestInfo, Utf8Bytes},
-};
+use crate::call::{Carrier, Era, RequestInfo, Utf8Bytes};
 
 /// Everything else that a stateless request says.
 pub(super) fn stateless_facts(body: &Bytes, id: &str, meta: &Meta<'_>) -> Result<RequestInfo, RpcError> {
     Ok(RequestInfo {
         request_id: keep(body, id),
         era: Era::Stateless,
-        protocol_version: MODERN,
+        protocol_version: MODERN.into(),
         capabilities: meta.capabilities()?,
         client: meta.client()?.map(|client| keep(body, client)),
         log_level: meta.log_level()?,
@@ -32,11 +27,11 @@ pub(super) fn session_facts(
     id: &str,
     meta: Option<&Meta<'_>>,
     session: SessionRequest,
-) -> Result<(RequestInfo, Arc<dyn Carrier>), RpcError> {
+) -> Result<(RequestInfo, Box<dyn Carrier>), RpcError> {
     let info = RequestInfo {
         request_id: keep(body, id),
         era: Era::Session,
-        protocol_version: session.version,
+        protocol_version: session.version.into(),
         capabilities: session.capabilities,
         client: session.client,
         log_level: session.log_level,

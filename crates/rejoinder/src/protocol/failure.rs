@@ -15,9 +15,9 @@ pub(super) fn failure(of: &str, failed: Failed) -> Result<(i32, Cow<'static, str
         Failed::Panicked => return Err(RpcError::panicked(of)),
     };
     match CallError::into_kind(error) {
-        CallErrorKind::Told(text) => Ok((RpcError::INVALID_PARAMS, text)),
+        CallErrorKind::Message(text) => Ok((RpcError::INVALID_PARAMS, text)),
         CallErrorKind::Protocol { code, message, data } => Err(RpcError { code, message, data }),
-        CallErrorKind::Hidden(error) => {
+        CallErrorKind::Internal(error) => {
             let id = incident();
             tracing::error!(of, id, error = &*error as &dyn std::error::Error, "failed");
             Ok((RpcError::INTERNAL, format!("Internal error. See the server log, id {id}.").into()))

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{RpcError, error::shortened};
-use crate::{ask::RawAnswer, call::without_position, rounds::Answers};
+use crate::{
+    ask::RawAnswer,
+    call::{InputResponses, without_position},
+};
 
 /// The answers of a round, by key. Each is an answer to some kind of question; whether it fits its question is checked
 /// when that is asked.
-pub(super) fn input_responses(raw: &RawValue) -> Result<Answers, RpcError> {
+pub(super) fn input_responses(raw: &RawValue) -> Result<InputResponses, RpcError> {
     let answers: Map<String, Value> = serde_json::from_str(raw.get()).map_err(|error| {
         let error = error.to_string();
         let error = without_position(&error);

@@ -3,7 +3,8 @@ use serde::Serialize;
 
 use super::{IntoPromptResult, IntoResourceContents, IntoToolResult, ResourceBody};
 use crate::{
-    ask::{Ask, NextRound, record},
+    ask::{Ask, NextRound},
+    call::round_trip,
     error::{CallError, Halt},
     item::Output,
     schema::OutputSchema,
@@ -76,20 +77,20 @@ impl<T> Reply<T> {
     pub fn and<A>(self, key: impl Into<String>, question: Ask<A>) -> Self {
         self.next(|mut next| {
             let key = key.into();
-            if next.questions.iter().any(|posed| posed.key == key) {
+            if next.questions.iter().any(|asked| asked.key == key) {
                 return Err(CallError::two_questions(&key));
             }
-            next.questions.push(question.pose(key)?);
+            next.questions.push(question.by_hand(key)?);
             Ok(next)
         })
     }
 
     /// Hands this on to the next round. It changes nothing about a reply that is done.
     ///
-    /// What JSON has no form for, such as a number that is not finite, fails the call.
+    /// The call fails if it has no form in JSON. A number that is not finite becomes `null`, as in `serde_json`.
     pub fn with_state(self, state: impl Serialize) -> Self {
         self.next(|next| {
-            let state = record(&state, || "the state cannot be handed on".to_owned())?;
+            let (state, _): (_, serde_json::Value) = round_trip(&state, || "the state for the next round".to_owned())?;
             Ok(NextRound { state: Some(state), ..next })
         })
     }

@@ -1,6 +1,8 @@
 //! One question over a session, and its answer.
 
+use super::SessionClient;
 use crate::{
+    BoxFuture,
     ask::{Question, RawAnswer},
     error::CallError,
 };
@@ -15,19 +17,19 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 /// The client at the other end of a session, as one call sees it.
-pub(super) struct Client {
-    pub(super) peer: Peer<RoleServer>,
+pub(crate) struct RmcpClient {
+    pub(crate) peer: Peer<RoleServer>,
     /// The request that the call serves.
-    pub(super) request: RequestId,
+    pub(crate) request: RequestId,
     /// The version that the session speaks.
-    pub(super) version: &'static str,
+    pub(crate) version: &'static str,
     /// Cancelled when nothing more comes from the client.
-    pub(super) unheard: CancellationToken,
+    pub(crate) unheard: CancellationToken,
 }
 
-impl Client {
+impl RmcpClient {
     /// Asks, and gives the answer as it came.
-    pub(super) async fn ask(&self, key: &str, question: &Question) -> Result<RawAnswer, CallError> {
+    async fn send(&self, key: &str, question: &Question) -> Result<RawAnswer, CallError> {
         if self.unheard.is_cancelled() {
             return Err(no_answer_can_come(key));
         }
@@ -66,7 +68,7 @@ impl Client {
     /// Sends a request and waits for its answer; whoever stops waiting takes it back.
     async fn exchange(&self, request: ServerRequest) -> Result<ClientResult, ServiceError> {
         let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
-        let mut open = Open { peer: &self.peer, id: Some(sent.id.clone()) };
+        let mut open = OpenRequest { peer: &self.peer, id: Some(sent.id.clone()) };
         // A quick client may have answered by now, and a decline would end the call before those who ask beside this one
         // have had their turn: the questions of a wave go out together, however soon the first is answered.
         tokio::task::yield_now().await;
@@ -76,14 +78,20 @@ impl Client {
     }
 }
 
+impl SessionClient for RmcpClient {
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> BoxFuture<'a, Result<RawAnswer, CallError>> {
+        Box::pin(self.send(key, question))
+    }
+}
+
 /// A request that is out. Dropped before its answer came, it is taken back: nobody should
 /// be left with a form on the screen that is of no use.
-struct Open<'a> {
+struct OpenRequest<'a> {
     peer: &'a Peer<RoleServer>,
     id: Option<RequestId>,
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         if let (Some(id), Ok(runtime)) = (self.id.take(), Handle::try_current()) {
             let peer = self.peer.clone();

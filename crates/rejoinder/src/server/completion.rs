@@ -57,7 +57,7 @@ impl Engine {
         let Some((entry, param)) = found else {
             return Err(Refusal::NothingToComplete(completing));
         };
-        let call = Call::new(request, Arc::clone(&self.dependencies));
+        let call = Call::new(request, Arc::clone(&self.dependencies), None);
         let CompleteArgument { value, known: arguments, argument, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: call.clone() };
         let mut running = Running::new("completion".into(), call, self.slot()?);

@@ -16,10 +16,9 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    ask::Carrier,
-    call::{ArgumentErrors, Call, Carriage, Era, RequestInfo, Utf8Bytes},
+    call::{ArgumentErrors, Call, CallRecord, Carriage, Carrier, Era, InputResponses, RequestInfo, Utf8Bytes},
     item::Ready,
-    rounds::{Answers, Bound, Progress, Round},
+    rounds::StatelessCarrier,
 };
 
 /// What a client wants of the server.
@@ -82,10 +81,10 @@ pub(crate) enum Exchange {
         /// The `requestState`.
         state: Option<String>,
         /// The `inputResponses`.
-        answers: Option<Answers>,
+        answers: Option<InputResponses>,
     },
     /// Over a live session.
-    Session(Arc<dyn Carrier>),
+    Session(Box<dyn Carrier>),
 }
 
 /// An operation that has passed the door.
@@ -158,11 +157,10 @@ impl Engine {
         let round = self.open(&target, &request, exchange)?;
         let by_hand = found.iter().any(|candidate| candidate.entry.item.is_by_hand());
         let runs_again = by_hand && request.era == Era::Session;
-        let call = Call::carried(request, Arc::clone(&self.dependencies), round.carriage);
+        let call = Call::new(request, Arc::clone(&self.dependencies), Some(round.carriage));
         let source = Source { engine: Arc::clone(self), found, target, is_retry: round.is_retry };
         let mut running = Running::new(source.target.name.clone(), call, slot);
         running.is_tool = source.target.kind == TargetKind::Tool;
-        running.bound = round.bound;
         running.source = runs_again.then(|| source.clone());
         // 5. and 6. The arguments, then the function.
         match round.spend {
@@ -204,24 +202,26 @@ impl Engine {
 
     /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
     fn open(&self, target: &Target, request: &RequestInfo, exchange: Exchange) -> Result<Opened, Refusal> {
+        let record_limit = self.seal.record_limit();
         let (state, answers) = match exchange {
             Exchange::Session(carrier) => {
-                return Ok(Opened { carriage: Carriage::With(carrier), bound: None, is_retry: false, spend: None });
+                let carriage = Carriage { carrier, record: None, record_limit };
+                return Ok(Opened { carriage, is_retry: false, spend: None });
             }
             Exchange::Stateless { state, answers } => (state, answers),
         };
         let method = target.kind.method();
         let principal = request.principal.clone();
-        let mut bound =
-            Bound::new(Arc::clone(&self.seal), method, target.name.clone(), target.arguments.clone(), principal);
-        let opened = state.map(|state| bound.open(&state)).transpose().map_err(|_| Refusal::InvalidState)?;
+        let (name, arguments) = (target.name.clone(), target.arguments.clone());
+        let mut carrier = StatelessCarrier::new(Arc::clone(&self.seal), method, name, arguments, principal);
+        let opened = state.map(|state| carrier.open(&state)).transpose().map_err(|_| Refusal::InvalidState)?;
         let is_retry = opened.is_some() || answers.is_some();
-        let carriage = if is_retry {
-            let progress = opened.as_ref().map(|opened| Progress::read(&opened.state)).unwrap_or_default();
-            Carriage::With(Arc::new(Round::new(progress, answers.unwrap_or_default())))
-        } else {
-            Carriage::Fresh(|| Arc::new(Round::default()))
-        };
+        let record = is_retry.then(|| {
+            let mut record = opened.as_ref().map(|opened| CallRecord::read(&opened.state)).unwrap_or_default();
+            record.begin_round(answers.unwrap_or_default());
+            record
+        });
+        let carriage = Carriage { carrier: Box::new(carrier), record, record_limit };
         let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> BoxFuture<'static, _> {
             let seal = Arc::clone(&self.seal);
             Box::pin(async move {
@@ -230,15 +230,13 @@ impl Engine {
                 spent.map_err(|_| Refusal::InvalidState)
             })
         });
-        Ok(Opened { carriage, bound: Some(bound), is_retry, spend })
+        Ok(Opened { carriage, is_retry, spend })
     }
 }
 
 /// What a round has to go on from.
 struct Opened {
     carriage: Carriage,
-    /// What the state of the next round is bound to.
-    bound: Option<Bound>,
     /// Whether it continues a call.
     is_retry: bool,
     /// Marks a state that can be used once as used.

@@ -15,11 +15,10 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    ask::{Carrier, Question},
-    call::{Call, CallEnd, Emitted, EndOnDrop, Utf8Bytes},
+    ask::Question,
+    call::{Call, CallEnd, Emitted, InputResponses, Parked, Utf8Bytes},
     error::{CallError, Halt},
     item::Output,
-    rounds::Bound,
 };
 
 /// A function that is being called. Dropping it cancels the call.
@@ -31,12 +30,9 @@ pub(crate) struct Running {
     target: Utf8Bytes,
     pub(super) is_tool: bool,
     contents: Option<Contents>,
-    /// What the state of the next round is bound to, where questions travel with the reply.
-    pub(super) bound: Option<Bound>,
     /// What the function is read from again, where it may run several times in one call.
     pub(super) source: Option<Source>,
     call: Call,
-    _end: EndOnDrop,
     /// Freed when teardown is counted.
     _slot: RunningCall,
 }
@@ -50,7 +46,7 @@ enum Stage {
     /// It returned with a question open, while steps that it spawned are being taken.
     Steps,
     /// It asks over the session, and then runs again.
-    Asking(BoxFuture<'static, Result<(), CallError>>),
+    Asking(BoxFuture<'static, Result<InputResponses, CallError>>),
     /// There is something to report.
     Ended(Event),
     /// It has been reported.
@@ -86,20 +82,8 @@ pub(crate) enum Failed {
 impl Running {
     /// A call in which nothing runs yet.
     pub(super) fn new(target: Utf8Bytes, call: Call, slot: RunningCall) -> Self {
-        let (bound, source, contents) = (None, None, None);
-        let _end = call.end_on_drop();
-        Self {
-            stage: Stage::Over,
-            teardown: None,
-            target,
-            is_tool: false,
-            contents,
-            bound,
-            source,
-            call,
-            _end,
-            _slot: slot,
-        }
+        let (teardown, source, contents) = (None, None, None);
+        Self { stage: Stage::Over, teardown, target, is_tool: false, contents, source, call, _slot: slot }
     }
 
     /// Runs a function.
@@ -141,7 +125,7 @@ impl Running {
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
         if self.poll_stage(cx).is_pending() {
             let emitted = self.call.outbox().poll_take(cx);
-            if emitted.is_pending() && self.waits_for_function() && self.call.is_parked() {
+            if emitted.is_pending() && self.waits_for_function() && self.call.can_end() {
                 // A spawned task has asked, or has taken its last step, before there was a waker to wake.
                 cx.waker().wake_by_ref();
             }
@@ -183,15 +167,19 @@ impl Running {
                             Err(error) => self.end(Ok(Err(error.into()))),
                         },
                         Ok(Poll::Ready(ended)) => self.end(Ok(ended)),
-                        Ok(Poll::Pending) if self.call.end_parked() => self.end(Ok(Err(Halt::Pending))),
-                        Ok(Poll::Pending) => return Poll::Pending,
+                        Ok(Poll::Pending) => match self.call.end_halted() {
+                            Some(halt) => self.end(Ok(Err(halt))),
+                            None => return Poll::Pending,
+                        },
                         Err(_) => self.end(Err(())),
                     }
                 }
-                Stage::Steps if self.call.end_parked() => self.end(Ok(Err(Halt::Pending))),
-                Stage::Steps => return Poll::Pending,
+                Stage::Steps => match self.call.end_halted() {
+                    Some(halt) => self.end(Ok(Err(halt))),
+                    None => return Poll::Pending,
+                },
                 Stage::Asking(asking) => match ready!(asking.as_mut().poll(cx)) {
-                    Ok(()) => self.run_again(),
+                    Ok(responses) => self.run_again(responses),
                     Err(error) => self.stage = Stage::Ended(Event::Done(Err(Failed::Error(error)))),
                 },
                 Stage::Ended(_) | Stage::Over => return Poll::Ready(()),
@@ -201,14 +189,14 @@ impl Running {
 
     /// The function has returned with a question open: the round ends when no step is being taken.
     fn wait_for_steps(&mut self) {
-        self.call.note_parked();
+        self.call.note_halt(Halt::Pending);
         self.stage = Stage::Steps;
     }
 
     /// The one place where a round ends: what follows, and what teardown hears.
     fn end(&mut self, ended: Result<Result<Output, Halt>, ()>) {
         // An author's mistake counts whatever the function made of it.
-        let ended = ended.map(|ended| self.call.mistake().map_or(ended, |mistake| Err(Halt::Mistake(mistake))));
+        let ended = ended.map(|ended| self.call.mistake().map_or(ended, Err));
         let (stage, end) = match ended {
             Ok(Ok(output)) => (Stage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded),
             Ok(Err(halt)) => match halt.into_error() {
@@ -230,23 +218,22 @@ impl Running {
 
     /// What the round asks: it goes out with the reply, sealed before teardown hears of it, or over the session.
     fn next_round(&self) -> (Stage, CallEnd) {
-        let Some((parked, bound)) = self.call.carrier().and_then(Carrier::parked).zip(self.bound.as_ref()) else {
-            let call = self.call.clone();
-            return (Stage::Asking(Box::pin(async move { call.go_on().await })), CallEnd::Pending);
-        };
-        match bound.seal(&parked) {
-            Ok(state) => (Stage::Ended(Event::InputRequired { questions: parked.questions, state }), CallEnd::Pending),
+        match self.call.park() {
+            Ok(Parked::Waiting(answers)) => (Stage::Asking(answers), CallEnd::Pending),
+            Ok(Parked::InputRequired { questions, state }) => {
+                (Stage::Ended(Event::InputRequired { questions, state }), CallEnd::Pending)
+            }
             Err(error) => (Stage::Ended(Event::Done(Err(Failed::Error(error)))), CallEnd::Failed),
         }
     }
 
     /// Runs the function once more in the same call, with what was answered.
-    fn run_again(&mut self) {
-        self.call.unpark();
+    fn run_again(&mut self, responses: InputResponses) {
+        self.call.begin_round(responses);
         match self.source.as_ref().map(Source::read) {
             Some(Ok(prepared)) => self.run(prepared),
             _ => {
-                let error = CallError::new("the item that was called was removed while the user was asked");
+                let error = CallError::new("the tool, prompt or resource was removed while the user was asked");
                 self.stage = Stage::Ended(Event::Done(Err(Failed::Error(error))));
             }
         }
@@ -258,18 +245,14 @@ impl Running {
         catch_unwind(AssertUnwindSafe(|| drop(before))).map_err(|_| Failed::Panicked)
     }
 
-    /// Ends the call where it is; teardown hears how.
-    fn stop(&mut self, end: CallEnd) -> Option<BoxFuture<'static, ()>> {
-        // Nobody waits for the outcome, and the panic's own message is in the log.
+    /// Ends the call where it is. What it deferred hears `end`, unless its round has ended already, and runs even if nobody
+    /// waits for it.
+    pub(crate) fn end_with(&mut self, end: CallEnd) {
+        // The panic's own message is in the log.
         let _ = self.replace(Stage::Over);
-        self.teardown.take().or_else(|| self.call.teardown(end))
-    }
-}
-
-impl Drop for Running {
-    /// What was deferred runs to its end even if nobody waits for it.
-    fn drop(&mut self) {
-        let Some(teardown) = self.stop(CallEnd::Cancelled) else { return };
+        let teardown = self.teardown.take().or_else(|| self.call.teardown(end));
+        self.call.end();
+        let Some(teardown) = teardown else { return };
         let Ok(runtime) = Handle::try_current() else {
             return tracing::error!("deferred functions cannot run: the call was dropped outside a tokio runtime");
         };
@@ -279,5 +262,39 @@ impl Drop for Running {
             teardown.await;
             drop(counted);
         });
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end_with(CallEnd::Cancelled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::pending, sync::Mutex};
+
+    use super::*;
+    use crate::server::engine::Calls;
+
+    #[tokio::test]
+    async fn what_is_deferred_hears_the_end_that_the_call_was_given() {
+        for end in [CallEnd::Pending, CallEnd::Cancelled, CallEnd::Failed] {
+            let (call, calls, heard) = (Call::detached(), Arc::new(Calls::default()), Arc::new(Mutex::new(Vec::new())));
+            let log = Arc::clone(&heard);
+            call.defer(Box::new(move |end| {
+                log.lock().expect("no panic").push(end);
+                Box::pin(std::future::ready(Ok(())))
+            }));
+            let mut running = Running::new("slow".into(), call.clone(), calls.begin());
+            running.run_future(Box::pin(pending()));
+            assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());
+            running.end_with(end);
+            assert!(call.is_over());
+            drop(running);
+            tokio::task::yield_now().await;
+            assert_eq!(*heard.lock().expect("no panic"), [end], "once, and not as `Cancelled` when it is dropped");
+        }
     }
 }

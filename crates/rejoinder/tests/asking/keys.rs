@@ -4,8 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-const TOLD: &str =
-    "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own";
+const TOLD: &str = "two different questions use the key `who`: use another key for one of them, and a new key in each iteration of a loop";
 
 /// Another question under the same key, after the first was answered.
 #[tool]

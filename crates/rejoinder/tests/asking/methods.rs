@@ -144,10 +144,7 @@ async fn c22_an_answer_ends_the_call() {
 async fn c37_declining_and_leaving_end_the_call() {
     let client = client(library());
     for case in cases() {
-        for (action, told) in [
-            ("decline", "the user declined what `reader` needs, so the call ended there"),
-            ("cancel", "the user went away without answering what `reader` needs, so the call ended there"),
-        ] {
+        for (action, told) in [("decline", "the user declined `reader`"), ("cancel", "the user cancelled `reader`")] {
             let (_, rest) = case.asked(&client, json!({ "action": action })).await;
             match case.round(&client, &case.params, rest).await {
                 // Only a tool has results that say that it failed.
@@ -182,7 +179,7 @@ async fn c34_d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_
                 message
             }
         };
-        assert!(end.starts_with("no usable answer to `reader` came: "), "{}: {end}", case.method);
+        assert!(end.starts_with("the client sent no usable answer to `reader`: "), "{}: {end}", case.method);
         // Somebody who does better the third time is heard.
         rest["inputResponses"]["reader"] = named("Ada");
         let done = case.round(&client, &case.params, rest).await.unwrap();

@@ -31,8 +31,8 @@ async fn one_answer_for_each_of_several_calls() {
         for _ in 0..4 {
             told.push(client.call_tool("greet", json!({})).await.unwrap().text());
         }
-        let declined = "the user declined to answer `who`, so the call ended there";
-        let left = "the user went away without answering `who`, so the call ended there";
+        let declined = "the user declined `who`";
+        let left = "the user cancelled `who`";
         assert_eq!(told, ["Hello, Ada!", declined, left, "Hello, Eve!"]);
     })
     .await;

@@ -26,8 +26,16 @@ async fn carry(bytes: usize, ctx: Context) -> Result<String, CallError> {
     Ok(format!("{name} carries {}", load.len()))
 }
 
+/// A function that carries an answer.
+#[tool]
+async fn remember(ctx: Context) -> Result<String, CallError> {
+    let who: Name = ctx.ask("who", Ask::user("Who?")).await?;
+    let friend: Name = ctx.ask("friend", Ask::user("And their friend?")).await?;
+    Ok(format!("{} {}", who.name.len(), friend.name))
+}
+
 fn client(server: Server) -> Client {
-    Client::new(server.tools(tools![carry])).answer("who", ada())
+    Client::new(server.tools(tools![carry, remember])).answer("who", ada())
 }
 
 fn plain() -> Server {
@@ -39,19 +47,28 @@ async fn a_state_that_is_too_long_to_send_back_is_an_error_that_says_so() {
     let client = client(plain().state(StatePolicy::new().limit(2000)));
     let carried = client.call_tool("carry", json!({ "bytes": 1000 })).await.unwrap();
     assert_eq!(carried.text(), "Ada carries 1000");
-    let error = client.call_tool("carry", json!({ "bytes": 2000 })).await.unwrap_err();
-    let error = error.rpc().expect("a JSON-RPC error");
-    assert_eq!(error.code, -32603);
-    assert!(error.message.starts_with("the state of this call takes "), "{}", error.message);
-    assert!(error.message.contains("bytes, and 2000 is the most: ask for less"), "{}", error.message);
+    for (bytes, fits) in [(1000, true), (2000, false)] {
+        let client = client.clone().answer("who", Name { name: "x".repeat(bytes) }).answer("friend", ada());
+        let reply = client.call_tool("remember", json!({})).await;
+        if fits {
+            assert_eq!(reply.unwrap().text(), "1000 Ada");
+            continue;
+        }
+        let error = reply.unwrap_err();
+        let error = error.rpc().expect("a JSON-RPC error");
+        assert_eq!(error.code, -32603);
+        assert!(error.message.starts_with("the state of this call takes "), "{}", error.message);
+        assert!(error.message.contains("bytes, and the limit is 2000 (`StatePolicy::limit`)"), "{}", error.message);
+    }
 }
 
 #[tokio::test]
 async fn the_limit_is_64_kib_unless_it_is_set() {
     let client = client(plain());
     assert_eq!(client.call_tool("carry", json!({ "bytes": 48_000 })).await.unwrap().text(), "Ada carries 48000");
-    let error = client.call_tool("carry", json!({ "bytes": 49_152 })).await.unwrap_err();
-    assert!(error.to_string().contains("bytes, and 65536 is the most"), "{error}");
+    let client = client.answer("who", Name { name: "x".repeat(49_152) }).answer("friend", ada());
+    let error = client.call_tool("remember", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("bytes, and the limit is 65536"), "{error}");
 }
 
 #[tokio::test]

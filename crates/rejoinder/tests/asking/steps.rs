@@ -161,8 +161,7 @@ async fn a_step_is_taken_once_in_a_round_too() {
 
 #[tokio::test]
 async fn a_step_that_cannot_be_recorded_ends_the_call_whatever_the_function_makes_of_it() {
-    let told = "the number `NaN`, which is not finite, has no form in JSON";
-    charged_once("careless", &format!("what the step `charge` gives cannot be recorded: {told}")).await;
+    charged_once("careless", &unrecordable("charge")).await;
 }
 
 #[tokio::test]
@@ -201,7 +200,7 @@ async fn a_step_that_comes_to_itself_is_the_authors_mistake() {
         let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("within_itself", json!({}))).await;
         let reply = reply.expect("a reply").unwrap();
         assert!(reply.is_error());
-        let told = "the step `charge` comes to itself, and would wait for its own end: use another key";
+        let told = "step `charge` is nested inside itself, which is a deadlock: use another key";
         assert_eq!(reply.text(), told);
     })
     .await;
@@ -224,19 +223,118 @@ async fn a_step_that_cannot_be_recorded_or_read_is_the_authors_mistake() {
     in_both_eras(steps().0, async |client| {
         let reply = client.call_tool("retyped", json!({})).await.unwrap();
         assert!(reply.is_error());
-        let told = "what the step `word` has recorded is not of the type that it has now: use another key";
+        let told = "the recorded result of step `word` does not have the type that the step has now: use another key";
         assert_eq!(reply.text(), told);
         let reply = client.call_tool("unwritable", json!({})).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(
-            reply.text(),
-            "what the step `map` gives cannot be recorded: it has no form in JSON; the log says more"
-        );
-        for alone in [true, false] {
-            let reply = client.call_tool("share", json!({ "alone": alone })).await.unwrap();
-            let told = "the number `NaN`, which is not finite, has no form in JSON";
-            assert_eq!(reply.text(), format!("what the step `share` gives cannot be recorded: {told}"));
-            assert!(reply.is_error());
+        assert_eq!(reply.text(), unrecordable("map"));
+        let reply = client.call_tool("share", json!({ "alone": true })).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), unrecordable("share"));
+        let reply = client.call_tool("share", json!({ "alone": false })).await.unwrap();
+        assert_eq!(reply.text(), "None", "the value is what a later round would read");
+    })
+    .await;
+}
+
+fn unrecordable(step: &str) -> String {
+    format!(
+        "the result of step `{step}` cannot be recorded: it cannot be written as JSON and read again (see the server log)"
+    )
+}
+
+/// A list in a list in a list, so many deep.
+#[tool]
+async fn deep(levels: u8, ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
+    let nested = (0..levels).fold(json!(1), |inner, _| json!([inner]));
+    let charged = ctx.once("charge", || async {
+        counters.charge().await?;
+        Ok(nested)
+    });
+    charged.await?;
+    ctx.ask("who", Ask::<Name>::user("Who pays?")).await.map(|who| who.name)
+}
+
+/// A result of so many bytes.
+#[tool]
+async fn large(bytes: usize, ctx: Context, scope: Scope, ends: Dep<Ends>) -> Result<String, CallError> {
+    scope.defer(move |end| async move {
+        ends.0.lock().unwrap().push(end);
+        Ok::<_, CallError>(())
+    });
+    let charged = ctx.once("charge", || async { Ok("x".repeat(bytes)) }).await;
+    // Whatever the function does with the error, the call has ended.
+    let length = charged.map_or(0, |charged| charged.len());
+    let who = ctx.ask("who", Ask::<Name>::user("Who pays?")).await?;
+    Ok(format!("{} {length}", who.name))
+}
+
+/// How rounds ended.
+#[derive(Default)]
+struct Ends(std::sync::Mutex<Vec<CallEnd>>);
+
+/// What its author wrote, and what JSON keeps of it.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Receipt {
+    cents: u32,
+    #[serde(skip)]
+    note: String,
+}
+
+/// A step whose value has a part that is not recorded, with or without a question after it.
+#[tool]
+async fn partly(asks: bool, ctx: Context) -> Result<String, CallError> {
+    let receipt = ctx.once("charge", || async { Ok(Receipt { cents: 100, note: "thanks".to_owned() }) }).await?;
+    if asks {
+        let _: Name = ctx.ask("who", Ask::user("Who pays?")).await?;
+    }
+    Ok(format!("{receipt:?}"))
+}
+
+#[tokio::test]
+async fn a_step_that_is_nested_too_deeply_ends_the_call_when_it_is_recorded() {
+    for era in [Era::Stateless, Era::Session] {
+        for (levels, text) in [(120, "Ada".to_owned()), (127, "Ada".to_owned()), (128, unrecordable("charge"))] {
+            let counters = Arc::new(Counters::default());
+            let server = Server::new("steps", "1.0.0").provide_arc(Arc::clone(&counters)).tools(tools![deep]);
+            let client = Client::new(server).answer("who", ada()).era(era);
+            let reply = client.call_tool("deep", json!({ "levels": levels })).await.unwrap();
+            assert_eq!(reply.text(), text, "{era:?} {levels}");
+            assert_eq!(counters.charged(), (1, 1), "{era:?} {levels}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_step_that_is_too_large_ends_the_call_when_it_is_recorded() {
+    for era in [Era::Stateless, Era::Session] {
+        for (bytes, is_error, ends) in
+            [(40_000, false, &[CallEnd::Pending, CallEnd::Succeeded][..]), (70_000, true, &[CallEnd::Failed])]
+        {
+            let log = Arc::new(Ends::default());
+            let server = Server::new("steps", "1.0.0").provide_arc(Arc::clone(&log)).tools(tools![large]);
+            let client = Client::new(server).answer("who", ada()).era(era);
+            let reply = client.call_tool("large", json!({ "bytes": bytes })).await.unwrap();
+            let text = reply.text();
+            assert_eq!(reply.is_error(), is_error, "{era:?}: {text}");
+            assert!(
+                !is_error
+                    || text.starts_with("the result of step `charge` cannot be recorded: the steps of this call take"),
+                "{text}"
+            );
+            let ends = if era == Era::Session && !is_error { &ends[1..] } else { ends };
+            assert_eq!(*log.0.lock().unwrap(), ends, "{era:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_value_of_a_step_is_the_same_in_every_round() {
+    let client = Client::new(Server::new("steps", "1.0.0").tools(tools![partly])).answer("who", ada());
+    in_both_eras(client, async |client| {
+        for asks in [true, false] {
+            let reply = client.call_tool("partly", json!({ "asks": asks })).await.unwrap();
+            assert_eq!(reply.text(), r#"Receipt { cents: 100, note: "" }"#);
         }
     })
     .await;

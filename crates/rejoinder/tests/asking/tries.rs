@@ -67,7 +67,7 @@ async fn each_time_the_reason_is_told_and_in_the_end_the_field_is_named() {
         }
         assert_eq!(replies[3]["isError"], true);
         let told = text(&replies[3]);
-        assert!(told.starts_with("no usable answer to `who` came: ") && told.contains("`name`"), "{told}");
+        assert!(told.starts_with("the client sent no usable answer to `who`: ") && told.contains("`name`"), "{told}");
     }
 }
 
@@ -78,6 +78,6 @@ async fn c34_an_answer_that_does_not_come_gives_no_new_tries() {
         let answers = [json!({ "who": bad() }), without(), json!({ "who": bad() }), json!({}), json!({ "who": bad() })];
         let replies = rounds(tool, answers).await;
         assert!(replies[..5].iter().all(|reply| reply["inputRequests"]["who"].is_object()), "{replies:?}");
-        assert!(text(&replies[5]).starts_with("no usable answer to `who` came: "), "{tool}: {}", replies[5]);
+        assert!(text(&replies[5]).starts_with("the client sent no usable answer to `who`: "), "{tool}: {}", replies[5]);
     }
 }

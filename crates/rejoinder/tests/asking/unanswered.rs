@@ -180,7 +180,7 @@ async fn also_if_nobody_waits_for_the_task() {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let told = "this round of the call is over: nothing can be asked or recorded in it any more";
+        let told = "this round of the call has ended: nothing can be asked or recorded in it";
         assert_eq!(outlives.got.lock().unwrap().as_deref(), Some(told), "{era:?}");
     }
 }

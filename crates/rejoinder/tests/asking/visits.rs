@@ -74,8 +74,8 @@ async fn c37_who_goes_does_not_go_or_leaves_is_told_apart_and_what_came_with_it_
     let cases = [
         (json!({ "action": "accept" }), "signed in"),
         (json!({ "action": "accept", "content": { "password": "secret" } }), "signed in"),
-        (json!({ "action": "decline" }), "the user declined to answer `page`, so the call ended there"),
-        (json!({ "action": "cancel" }), "the user went away without answering `page`, so the call ended there"),
+        (json!({ "action": "decline" }), "the user declined `page`"),
+        (json!({ "action": "cancel" }), "the user cancelled `page`"),
     ];
     for (answer, text) in cases {
         in_both_eras(client(json!({ "url": {} })).answer_with("page", answer.clone()), async |client| {

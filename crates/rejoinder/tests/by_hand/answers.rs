@@ -129,7 +129,7 @@ async fn an_answer_that_is_read_is_no_bad_try_although_it_was_also_read_as_somet
 async fn an_answer_that_did_not_fit_is_gone_in_the_next_round() {
     in_both_eras(Client::new(server()).answer("a", name("")).answer("b", name("Bob")), async |client| {
         let reply = client.call_tool("in_between", json!({})).await.unwrap();
-        assert!(reply.text().starts_with("no usable answer to `a` came: "), "{}", reply.text());
+        assert!(reply.text().starts_with("the client sent no usable answer to `a`: "), "{}", reply.text());
         assert_eq!(reply.asked, [["a"], ["b"], ["a"], ["a"], ["a"]]);
     })
     .await;
@@ -139,7 +139,7 @@ async fn an_answer_that_did_not_fit_is_gone_in_the_next_round() {
 async fn over_a_session_what_a_task_asked_ends_with_its_round() {
     let client = Client::new(server()).era(Era::Session).answer("sure", rejoinder::form::ConfirmForm { yes: true });
     let reply = client.call_tool("leaves_a_question", json!({})).await.unwrap();
-    let told = "this round of the call is over: nothing can be asked or recorded in it any more";
+    let told = "this round of the call has ended: nothing can be asked or recorded in it";
     assert_eq!(reply.text(), format!("{:?}", Some(Err::<bool, _>(told))));
 }
 
@@ -157,7 +157,7 @@ async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
 async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
     in_both_eras(Client::new(server()).answer("who", name("")), async |client| {
         let reply = client.call_tool("order", json!({ "item": "tea" })).await.unwrap();
-        assert!(reply.text().starts_with("no usable answer to `who` came: "), "{}", reply.text());
+        assert!(reply.text().starts_with("the client sent no usable answer to `who`: "), "{}", reply.text());
         assert_eq!(reply.asked.len(), 3);
     })
     .await;
@@ -167,7 +167,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
 async fn who_reads_another_type_than_was_asked_for_does_not_ask_for_ever() {
     in_both_eras(Client::new(server()).answer("sure", rejoinder::form::ConfirmForm { yes: true }), async |client| {
         let reply = client.call_tool("mistyped", json!({})).await.unwrap();
-        assert!(reply.text().starts_with("no usable answer to `sure` came: "), "{}", reply.text());
+        assert!(reply.text().starts_with("the client sent no usable answer to `sure`: "), "{}", reply.text());
         assert_eq!(reply.asked, [["sure"], ["sure"], ["sure"]]);
     })
     .await;

@@ -20,11 +20,11 @@ async fn twice() -> Reply<()> {
     Reply::ask("who", Ask::confirm("Who?")).and("who", Ask::confirm("Really?"))
 }
 
-/// A state that would come back as another.
+/// A state that could not be read in the next round.
 #[tool]
 async fn endless(rounds: Rounds) -> Reply<String> {
-    match rounds.state::<Option<f64>>() {
-        None => Reply::resume(Some(f64::INFINITY)),
+    match rounds.state::<Value>() {
+        None => Reply::resume((0..128).fold(json!(1), |inner, _| json!([inner]))),
         Some(kept) => Reply::done(format!("{kept:?}")),
     }
 }
@@ -54,24 +54,25 @@ async fn the_authors_mistakes_are_told() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
         let reply = client.call_tool("mistaken", json!({})).await.unwrap();
         assert!(
-            reply.text().starts_with("`Reply::ask` takes a question under `who`, and no value"),
+            reply.text().starts_with("`Reply::ask` cannot use `Ask::known` or `fallback` (question `who`)"),
             "{}",
             reply.text()
         );
         let reply = client.call_tool("allow_unsolicited", json!({})).await.unwrap();
         assert!(
-            reply.text().starts_with("`Reply::ask` takes no answer to `who` before it has asked"),
+            reply.text().starts_with("`Reply::ask` cannot use `allow_unsolicited` (question `who`)"),
             "{}",
             reply.text()
         );
         let reply = client.call_tool("endless", json!({})).await.unwrap();
         assert_eq!(
             reply.text(),
-            "the state cannot be handed on: the number `inf`, which is not finite, has no form in JSON"
+            "the state for the next round cannot be recorded: it cannot be written as JSON and read again (see the server \
+             log)"
         );
         for tool in ["twice", "clash"] {
             let reply = client.call_tool(tool, json!({})).await.unwrap();
-            assert_eq!(reply.text(), "two questions are asked under the key `who`: give one of them another, and each turn of a loop its own", "{tool}");
+            assert_eq!(reply.text(), "two different questions use the key `who`: use another key for one of them, and a new key in each iteration of a loop", "{tool}");
         }
     })
     .await;
@@ -82,7 +83,7 @@ async fn by_hand_nothing_is_asked_whose_answer_could_not_be_checked() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
         let reply = client.call_tool("branch", json!({})).await.unwrap();
-        let told = "`Reply::ask` takes a form that a type has, and that under `branch` was put together at run time";
+        let told = "`Reply::ask` needs a form that has a type (question `branch`)";
         assert!(reply.is_error() && reply.text().starts_with(told), "{}", reply.text());
     }
 }

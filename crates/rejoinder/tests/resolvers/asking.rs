@@ -134,16 +134,16 @@ async fn declining_ends_the_call_where_the_value_is_needed() {
     in_both_eras(client.clone(), async |client| {
         let reply = client.call_tool("delete", json!({ "path": "a" })).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
+        assert_eq!(reply.text(), "the user declined `confirm`");
         let reply = client.call_tool("nested", json!({ "path": "a" })).await.unwrap();
-        assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
+        assert_eq!(reply.text(), "the user declined `confirm`");
     })
     .await;
     let reply = client.call_tool("delete", json!({ "path": "a" })).await.unwrap();
     assert_eq!(reply.asked, [["confirm", "user_name"]], "a decline beats what is still open");
     let client = client.cancel("confirm");
     let reply = client.call_tool("delete", json!({ "path": "a" })).await.unwrap();
-    assert_eq!(reply.text(), "the user went away without answering what `confirm` needs, so the call ended there");
+    assert_eq!(reply.text(), "the user cancelled `confirm`");
     assert_eq!(runs.of("delete"), 0);
 }
 
@@ -165,10 +165,10 @@ async fn e1_e3_the_parameter_that_needs_the_value_is_named() {
     let runs = Arc::new(Runs::default());
     in_both_eras(client(&runs).decline("user_name"), async |client| {
         let reply = client.call_tool("renamed", json!({})).await.unwrap();
-        assert_eq!(reply.text(), "the user declined what `owner` needs, so the call ended there");
+        assert_eq!(reply.text(), "the user declined `owner`");
         let reply = client.call_tool("seen_and_needed", json!({})).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(reply.text(), "the user declined what `needed` needs, so the call ended there");
+        assert_eq!(reply.text(), "the user declined `needed`");
     })
     .await;
     assert_eq!(runs.of("seen_and_needed"), 0);

@@ -52,7 +52,7 @@ async fn resolvers_run_before_the_function_which_takes_their_values() {
     })
     .await;
     let reply = Client::new(server()).decline("confirm").call_tool("delete", json!({ "path": "/a" })).await.unwrap();
-    assert_eq!(reply.text(), "the user declined what `confirm` needs, so the call ended there");
+    assert_eq!(reply.text(), "the user declined `confirm`");
     let client = Client::new(server()).replace_resolver::<confirm>(|| Confirm { yes: false });
     assert_eq!(client.call_tool("delete", json!({ "path": "/a" })).await.unwrap().text(), r#""/a" false 2"#);
 }

@@ -76,7 +76,7 @@ async fn declining_ends_the_call_of_who_needs_what_is_lent() {
     in_both_eras(Client::new(Server::new("r", "1").tools(tools![needed])).decline("asked"), async |client| {
         let reply = client.call_tool("needed", json!({})).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(reply.text(), "the user declined what `asked` needs, so the call ended there");
+        assert_eq!(reply.text(), "the user declined `asked`");
     })
     .await;
 }

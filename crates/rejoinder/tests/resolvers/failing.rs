@@ -77,7 +77,7 @@ async fn e4_what_ends_the_call_ends_it_at_once() {
     .await;
     // A stateless round waits for all its resolvers, so that everything that can be asked is asked at once.
     let reply = client.era(Era::Session).call_tool("declined_beside", json!({})).await.unwrap();
-    assert_eq!(reply.text(), "the user declined what `asked` needs, so the call ended there");
+    assert_eq!(reply.text(), "the user declined `asked`");
 }
 
 #[resolver]

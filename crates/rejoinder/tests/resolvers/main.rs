@@ -59,11 +59,11 @@ impl Runs {
 }
 
 /// A parameter of our own, which resolvers take like any other.
-struct Version(&'static str);
+struct Version(String);
 
 impl FromCall for Version {
     fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        Ok(Self(call.facts().protocol_version))
+        Ok(Self(call.facts().protocol_version.to_string()))
     }
 }
 

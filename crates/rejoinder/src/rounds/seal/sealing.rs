@@ -56,8 +56,8 @@ pub(crate) struct Unsealed {
 pub(crate) enum CannotSeal {
     /// A client could not be expected to send it back.
     #[error(
-        "the state of this call takes {length} bytes, and {limit} is the most: ask for less, or keep what is large \
-         elsewhere and only its name in the call (`Server::state_limit` is the limit)"
+        "the state of this call takes {length} bytes, and the limit is {limit} (`StatePolicy::limit`); ask for less, or \
+         store large values elsewhere and keep a reference"
     )]
     TooLarge {
         /// What the token would take.
@@ -94,6 +94,11 @@ impl Seal {
             spent: options.spent.clone(),
             clock: options.clock.clone(),
         })
+    }
+
+    /// How many bytes the record of a call may take, so that its state is not too large to be sealed.
+    pub(crate) fn record_limit(&self) -> usize {
+        (self.limit - shortest()) / 4 * 3
     }
 
     /// Seals the state of a call, for as long as states are good for.

@@ -1,14 +1,12 @@
 //! What a request of a session says of itself, and what its session said before it.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use rmcp::{RoleServer, model::ProtocolVersion, service::RequestContext};
 
 use super::{reply_stream::ReplyStream, state::Session};
 use crate::{
     protocol::{LEGACY, SessionRequest},
-    rounds::Live,
+    rounds::{RmcpClient, SessionCarrier},
 };
 
 /// What the session says of a request.
@@ -19,7 +17,12 @@ pub(super) fn session_request(session: &Session, context: &RequestContext<RoleSe
         capabilities: context.client_capabilities().unwrap_or_default(),
         client: context.client_info().map(|client| json(&client)),
         log_level: Some(session.level()),
-        carrier: Arc::new(Live::new(context.peer.clone(), context.id.clone(), version, session.unheard.clone())),
+        carrier: Box::new(SessionCarrier::new(RmcpClient {
+            peer: context.peer.clone(),
+            request: context.id.clone(),
+            version,
+            unheard: session.unheard.clone(),
+        })),
         http: context.extensions.get::<http::request::Parts>().map(|parts| {
             let mut extensions = parts.extensions.clone();
             if let Some(stream) = context.extensions.get::<ReplyStream>() {

@@ -144,7 +144,10 @@ async fn who_gives_an_answer_that_does_not_fit_is_told_why() {
             client.send(json!({ "id": question["id"], "result": result })).await;
         }
         let told = client.next("call").await;
-        assert!(text(&told).starts_with("no usable answer to `sure` came: ") && text(&told).contains("yes"), "{told}");
+        assert!(
+            text(&told).starts_with("the client sent no usable answer to `sure`: ") && text(&told).contains("yes"),
+            "{told}"
+        );
     }
 }
 

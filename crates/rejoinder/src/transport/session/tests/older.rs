@@ -57,8 +57,9 @@ async fn what_a_version_has_no_words_for_cannot_be_asked_in_it() {
         ("2024-11-05", "choose_several", "to choose several of a list", "2025-11-25", &form),
     ] {
         for refused in refusal(version, both.clone(), tool).await {
-            let message =
-                format!("the client cannot be asked {what}: its session speaks {version}, and that came with {since}");
+            let message = format!(
+                "the client cannot be asked {what}: that needs protocol version {since}, and the session uses {version}"
+            );
             let error = json!({ "code": -32021, "message": message, "data": { "requiredCapabilities": required } });
             assert_eq!(refused, error, "{version} {tool}");
         }

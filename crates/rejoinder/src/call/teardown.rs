@@ -144,7 +144,7 @@ impl Call {
     }
 
     /// Says that another round begins in the same call.
-    pub(super) fn reopen(&self) {
+    pub(super) fn reopen_teardown(&self) {
         self.0.deferred.lock().stage = Stage::Running;
     }
 }

@@ -1,0 +1,236 @@
+//! How a call asks: its record knows what was answered, its carrier brings the rest.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use super::{
+    Call,
+    record::{CallRecord, InputResponses, round_trip},
+};
+use crate::{
+    BoxFuture,
+    ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest, RawAnswer},
+    error::{CallError, Halt},
+};
+
+/// How the questions of a call travel, and where its record is kept between rounds.
+pub(crate) trait Carrier: Send + Sync {
+    /// Sends a question and waits for its answer; `None` if the answer comes with another round.
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> Option<BoxFuture<'a, Result<RawAnswer, CallError>>>;
+
+    /// Makes the result of a step durable. [`Context::once`](crate::Context::once) returns after that.
+    fn record<'a>(&'a self, _step: &'a str, _result: &'a RawValue) -> BoxFuture<'a, Result<(), CallError>> {
+        // What travels with the call is durable when its round ends.
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Ends a round that waits for answers.
+    fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError>;
+}
+
+/// What a call that can ask starts with.
+pub(crate) struct Carriage {
+    pub(crate) carrier: Box<dyn Carrier>,
+    /// What earlier rounds recorded.
+    pub(crate) record: Option<CallRecord>,
+    /// How many bytes the results of its steps may take.
+    pub(crate) record_limit: usize,
+}
+
+/// Where the answers that a round waits for come from.
+pub(crate) enum Parked {
+    /// They come with another request.
+    InputRequired {
+        /// What is asked, by key, in the order in which it was.
+        questions: Vec<(Arc<str>, Question)>,
+        /// The `requestState` that the request brings back.
+        state: String,
+    },
+    /// They come here; then the function runs again in the same call.
+    Waiting(BoxFuture<'static, Result<InputResponses, CallError>>),
+}
+
+/// Which answers to a question can be used.
+#[derive(Clone, Copy)]
+pub(crate) struct AnswerCheck<'a> {
+    /// Whether an answer may come before its question was asked.
+    pub(crate) allow_unsolicited: bool,
+    /// What is wrong with an answer.
+    pub(crate) check: &'a (dyn Fn(&RawAnswer) -> Result<(), AnswerError> + Sync),
+}
+
+impl Call {
+    /// The record, which is made when it is first needed.
+    pub(super) fn record(&self) -> MutexGuard<'_, CallRecord> {
+        let record = self.0.record.get_or_init(Box::<Mutex<CallRecord>>::default);
+        // Every statement leaves it valid.
+        record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the call's questions travel, if there is a client to ask.
+    fn carrier(&self) -> Result<&dyn Carrier, CallError> {
+        self.0.carrier.as_deref().ok_or_else(CallError::nobody_to_ask)
+    }
+
+    /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
+    pub(crate) async fn ask(
+        &self,
+        key: &str,
+        question: &Question,
+        check: AnswerCheck<'_>,
+    ) -> Result<Arc<RawAnswer>, Halt> {
+        let carrier = self.carrier()?;
+        let (key, digest) = (Arc::from(key), question.digest());
+        self.note_question(&key, digest)?;
+        // Several futures may ask the same question at once: the others wait for the first one's answer.
+        let _turn = self.0.asking.take(&key).await;
+        loop {
+            let bad = match self.find_answer(&key, digest, check) {
+                Ok(answer) => return Ok(answer),
+                Err(bad) => bad,
+            };
+            let (open, shown) = self.record().next_question(&key, question, digest, bad)?;
+            let Some(answer) = carrier.ask(&key, &shown) else {
+                self.record().leave_open(&key, open, shown);
+                return Err(Halt::Pending);
+            };
+            // In a box, because most answers are not waited for.
+            let answer = Box::pin(self.while_round_lasts(answer)).await?;
+            self.record().respond(&key, open, answer);
+        }
+    }
+
+    /// Waits for an answer until the round is over: who asks may be a future that the function spawned.
+    async fn while_round_lasts<T>(&self, answer: impl Future<Output = Result<T, CallError>>) -> Result<T, CallError> {
+        let over = self.record().over();
+        if self.is_over() {
+            over.cancel();
+        }
+        over.run_until_cancelled(answer).await.ok_or_else(CallError::round_is_over)?
+    }
+
+    /// An answer that needs no asking: a recorded one, or one that came with this round.
+    pub(crate) fn answered(
+        &self,
+        key: &str,
+        question: &Question,
+        check: AnswerCheck<'_>,
+    ) -> Result<Option<Arc<RawAnswer>>, Halt> {
+        if self.0.carrier.is_none() {
+            return Ok(None);
+        }
+        let (key, digest) = (Arc::from(key), question.digest());
+        self.note_question(&key, digest)?;
+        Ok(self.find_answer(&key, digest, check).ok())
+    }
+
+    /// Notes what is asked under a key: two different questions under one key end the call.
+    fn note_question(&self, key: &Arc<str>, digest: QuestionDigest) -> Result<(), Halt> {
+        self.record().note_question(key, digest).map_err(Halt::Mistake)
+    }
+
+    /// A usable answer; otherwise what is wrong with the one that came with this round, if one did.
+    fn find_answer(
+        &self,
+        key: &Arc<str>,
+        digest: QuestionDigest,
+        AnswerCheck { allow_unsolicited, check }: AnswerCheck<'_>,
+    ) -> Result<Arc<RawAnswer>, Option<AnswerError>> {
+        let (recorded, response) = {
+            let record = self.record();
+            (record.recorded_answer(key, digest), record.response(key, digest, allow_unsolicited))
+        };
+        // Code of the author: it may use the call, so nothing is locked.
+        let (answer, is_new) = match (recorded.filter(|answer| check(answer).is_ok()), response) {
+            (Some(answer), _) => (answer, false),
+            (None, Some(answer)) => match check(&answer) {
+                Ok(()) => (answer, true),
+                Err(bad) => return Err(Some(bad)),
+            },
+            (None, None) => return Err(None),
+        };
+        self.record().use_answer(key, digest, Arc::clone(&answer), is_new);
+        Ok(answer)
+    }
+
+    /// The latest answer to what was asked by hand under a key, if it can be used.
+    pub(crate) fn answer_by_hand(
+        &self,
+        key: &str,
+        check: impl Fn(&RawAnswer) -> Result<(), AnswerError>,
+    ) -> Option<Arc<RawAnswer>> {
+        self.0.carrier.as_ref()?;
+        let (digest, answer, is_new) = self.record().latest_answer(key)?;
+        match check(&answer) {
+            Ok(()) => {
+                self.record().use_answer(&key.into(), digest, Arc::clone(&answer), is_new);
+                Some(answer)
+            }
+            Err(AnswerError(reason)) => {
+                self.record().reject_answer(&key.into(), answer, reason);
+                None
+            }
+        }
+    }
+
+    /// What the last round kept by hand.
+    pub(crate) fn kept<T: DeserializeOwned>(&self) -> Option<T> {
+        self.0.carrier.as_ref()?;
+        serde_json::from_str(self.record().kept()?.get()).ok()
+    }
+
+    /// The recorded result of a step.
+    pub(crate) fn recorded_step<T: DeserializeOwned>(&self, step: &str) -> Result<Option<T>, CallError> {
+        if self.0.carrier.is_none() {
+            return Ok(None);
+        }
+        let read = self.record().step(step).map(|result| serde_json::from_str(result.get())).transpose();
+        read.map_err(|_| {
+            CallError::mistake(format!(
+                "the recorded result of step `{step}` does not have the type that the step has now: use another key"
+            ))
+        })
+    }
+
+    /// Records the result of a step, and returns it as later rounds read it.
+    pub(crate) async fn record_step<T: Serialize + DeserializeOwned>(
+        &self,
+        step: &str,
+        result: T,
+    ) -> Result<T, CallError> {
+        let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
+        if let Some(carrier) = &self.0.carrier {
+            self.record().record_step(step, json.clone(), self.0.record_limit)?;
+            carrier.record(step, &json).await?;
+        }
+        Ok(result)
+    }
+
+    /// Notes what a function that makes its rounds by hand leaves to the next round.
+    pub(crate) fn hand_on(&self, next: NextRound) -> Result<(), CallError> {
+        for AskByHand { key, question } in &next.questions {
+            if let Some(refused) = question.out_of_reach(self.facts()) {
+                return Err(self.cannot_ask(key, question, true, refused));
+            }
+        }
+        self.carrier()?;
+        self.record().hand_on(next)
+    }
+
+    /// Ends a round that waits for answers.
+    pub(crate) fn park(&self) -> Result<Parked, CallError> {
+        let carrier = self.carrier()?;
+        let mut record = self.record();
+        let questions = record.end_round();
+        carrier.park(questions, &record)
+    }
+
+    /// Begins another round in the same call, with the answers that the last one waited for.
+    pub(crate) fn begin_round(&self, responses: InputResponses) {
+        self.record().begin_round(responses);
+        self.reopen_parking();
+        self.reopen_teardown();
+    }
+}

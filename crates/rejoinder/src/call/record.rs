@@ -1,0 +1,685 @@
+//! The record of a call: what was answered, asked, done and kept. It is the same in both eras, and can be stored.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest, RawAnswer},
+    error::{CallError, Halt},
+};
+
+/// The answers that a client sent, by key.
+pub(crate) type InputResponses = BTreeMap<Arc<str>, Arc<RawAnswer>>;
+
+/// How often a form is asked in total when its answers cannot be used.
+const TRIES: u8 = 3;
+
+/// How often an answer may arrive after the text of its question has changed.
+const REWORDINGS: u8 = 2;
+
+const VERSION: u8 = 1;
+
+/// What a call has recorded so far. Member names are short because a stateless client carries the record.
+///
+/// Only the first five fields are stored. The others describe the round that is running.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct CallRecord {
+    #[serde(rename = "v")]
+    version: u8,
+    #[serde(rename = "a", default, skip_serializing_if = "BTreeMap::is_empty")]
+    answers: BTreeMap<Arc<str>, RecordedAnswer>,
+    /// The questions that the last round asked.
+    #[serde(rename = "q", default, skip_serializing_if = "BTreeMap::is_empty")]
+    questions: BTreeMap<Arc<str>, OpenQuestion>,
+    /// The results of steps (`Context::once`), as JSON text.
+    #[serde(rename = "s", default, skip_serializing_if = "BTreeMap::is_empty")]
+    steps: BTreeMap<Arc<str>, Box<RawValue>>,
+    /// The state of a function that makes its rounds by hand, as JSON text.
+    #[serde(rename = "k", default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    kept: Option<Box<RawValue>>,
+    #[serde(skip)]
+    round: RoundRecord,
+}
+
+/// A member that is there has a value, also if it is `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(deserializer).map(Some)
+}
+
+/// What the running round has added to the record.
+#[derive(Debug, Clone, Default)]
+struct RoundRecord {
+    /// What came with this round.
+    responses: InputResponses,
+    /// The digest of each question, to find two different ones under one key.
+    digests: BTreeMap<Arc<str>, QuestionDigest>,
+    /// The keys whose answers were used.
+    used: BTreeSet<Arc<str>>,
+    /// The answers that a function which makes its rounds by hand could not use, and why.
+    rejected: BTreeMap<Arc<str>, (Arc<RawAnswer>, String)>,
+    /// The questions that are open at the end of the round.
+    open: BTreeMap<Arc<str>, OpenQuestion>,
+    /// The same questions as the client sees them, in the order in which they were asked.
+    asked: Vec<(Arc<str>, Question)>,
+    /// Whether the function may still need the answers that it did not use in this round.
+    keeps_unused: bool,
+    progressed: bool,
+    /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
+    over: Option<CancellationToken>,
+}
+
+/// An answer, and the question that it belongs to.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "StoredAnswer<Map<String, Value>, Value>")]
+struct RecordedAnswer {
+    digest: QuestionDigest,
+    answer: Arc<RawAnswer>,
+}
+
+/// A [`RecordedAnswer`] as it is stored: of an accepted form only the content.
+#[derive(Serialize, Deserialize)]
+#[serde(bound(deserialize = "C: DeserializeOwned, A: DeserializeOwned"))]
+struct StoredAnswer<C, A> {
+    #[serde(rename = "d")]
+    digest: QuestionDigest,
+    #[serde(rename = "c", default, deserialize_with = "at_top_level", skip_serializing_if = "Option::is_none")]
+    content: Option<C>,
+    #[serde(rename = "a", default, deserialize_with = "at_top_level", skip_serializing_if = "Option::is_none")]
+    answer: Option<A>,
+}
+
+/// Reads a value as if it were not nested, so that an answer as deep as a request may be can be read in a record, too.
+fn at_top_level<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    serde_json::from_str(raw.get()).map(Some).map_err(serde::de::Error::custom)
+}
+
+impl Serialize for RecordedAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (content, answer) = match &*self.answer {
+            RawAnswer::Filled(content) => (Some(content), None),
+            RawAnswer::Other(answer) => (None, Some(answer)),
+        };
+        StoredAnswer { digest: self.digest, content, answer }.serialize(serializer)
+    }
+}
+
+impl From<StoredAnswer<Map<String, Value>, Value>> for RecordedAnswer {
+    fn from(StoredAnswer { digest, content, answer }: StoredAnswer<Map<String, Value>, Value>) -> Self {
+        // Without either it is an answer that does not fit any question, so the question is asked again.
+        let answer = content.map_or_else(|| answer.unwrap_or_default().into(), RawAnswer::Filled);
+        Self { digest, answer: Arc::new(answer) }
+    }
+}
+
+/// A question without a usable answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenQuestion {
+    #[serde(rename = "d")]
+    digest: QuestionDigest,
+    /// How many answers to it could not be used.
+    #[serde(rename = "n", default, skip_serializing_if = "is_zero")]
+    bad: u8,
+    /// How many answers arrived after its text had changed.
+    #[serde(rename = "c", default, skip_serializing_if = "is_zero")]
+    reworded: u8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
+/// The part that every build can read in the record of every other.
+#[derive(Default, Deserialize)]
+struct RecordedSteps {
+    #[serde(rename = "s", default)]
+    steps: BTreeMap<Arc<str>, Box<RawValue>>,
+}
+
+impl Default for CallRecord {
+    fn default() -> Self {
+        let (answers, questions, steps, round) = Default::default();
+        let mut record = Self { version: VERSION, answers, questions, steps, kept: None, round };
+        record.begin_round(InputResponses::new());
+        record
+    }
+}
+
+/// Storing.
+impl CallRecord {
+    /// Reads a record that this build or another one wrote. Of one that it does not understand only the steps count,
+    /// because they must not run twice; the user is asked again.
+    pub(crate) fn read(state: &[u8]) -> Self {
+        let state = std::str::from_utf8(state).unwrap_or_default();
+        let known = serde_json::from_str(state).ok().filter(|record: &Self| record.version == VERSION);
+        known.unwrap_or_else(|| {
+            tracing::warn!(
+                "the record of a call is in a format that this build cannot read: its questions are asked again"
+            );
+            let RecordedSteps { steps } = serde_json::from_str(state).unwrap_or_default();
+            Self { steps, ..Self::default() }
+        })
+    }
+
+    pub(crate) fn write(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("strings and JSON serialise")
+    }
+}
+
+/// The round.
+impl CallRecord {
+    /// Begins a round with what the client answered.
+    pub(crate) fn begin_round(&mut self, responses: InputResponses) {
+        // With an empty record the call could as well begin in this round.
+        let progressed = self.answers.is_empty() && self.steps.is_empty() && self.kept.is_none();
+        self.round = RoundRecord { responses, progressed, ..RoundRecord::default() };
+    }
+
+    /// Ends the round, and returns what it asks.
+    ///
+    /// An answer that the round did not use is dropped, unless the function may still need it. The answer to a question
+    /// that is asked again is dropped in any case: an earlier consent is not this one.
+    pub(super) fn end_round(&mut self) -> Vec<(Arc<str>, Question)> {
+        let RoundRecord { responses, digests, used, rejected, open, keeps_unused, .. } = &self.round;
+        let is_unused = |key: &Arc<str>| !digests.contains_key(key) && !rejected.contains_key(key);
+        if *keeps_unused {
+            for (key, question) in self.questions.iter().filter(|(key, _)| is_unused(key) && !used.contains(*key)) {
+                if let Some(answer) = responses.get(key) {
+                    let answer = RecordedAnswer { digest: question.digest, answer: Arc::clone(answer) };
+                    self.answers.insert(Arc::clone(key), answer);
+                }
+            }
+        }
+        self.answers
+            .retain(|key, _| (used.contains(key) || *keeps_unused && is_unused(key)) && !open.contains_key(key));
+        self.cancel_round();
+        self.questions = std::mem::take(&mut self.round.open);
+        std::mem::take(&mut self.round.asked)
+    }
+
+    /// Keeps answers that this round does not use: the function waits in the middle of its body, or makes its rounds by
+    /// hand.
+    pub(super) fn keep_unused(&mut self) {
+        self.round.keeps_unused = true;
+    }
+
+    /// Whether this round has a new usable answer, a new step or a new kept state.
+    pub(crate) fn has_progressed(&self) -> bool {
+        self.round.progressed
+    }
+
+    /// Cancelled when the round is over.
+    pub(super) fn over(&mut self) -> CancellationToken {
+        self.round.over.get_or_insert_default().clone()
+    }
+
+    pub(super) fn cancel_round(&mut self) {
+        if let Some(over) = self.round.over.take() {
+            over.cancel();
+        }
+    }
+}
+
+/// Questions and answers.
+impl CallRecord {
+    /// Notes what is asked under a key; two different questions under one key are an error.
+    pub(super) fn note_question(&mut self, key: &Arc<str>, digest: QuestionDigest) -> Result<(), CallError> {
+        match self.round.digests.insert(Arc::clone(key), digest) {
+            Some(other) if other != digest => Err(CallError::two_questions(key)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The recorded answer to exactly this question.
+    pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<Arc<RawAnswer>> {
+        let recorded = self.answers.get(key)?;
+        if recorded.digest != digest {
+            tracing::debug!(key, "a recorded answer is not used: the text of its question has changed");
+            return None;
+        }
+        Some(Arc::clone(&recorded.answer))
+    }
+
+    /// The answer to exactly this question that came with this round.
+    pub(super) fn response(
+        &self,
+        key: &str,
+        digest: QuestionDigest,
+        allow_unsolicited: bool,
+    ) -> Option<Arc<RawAnswer>> {
+        let counts = self.questions.get(key).map_or(allow_unsolicited, |open| open.digest == digest);
+        self.round.responses.get(key).filter(|_| counts).cloned()
+    }
+
+    /// The latest answer under a key, whatever was asked, and whether it came with this round.
+    pub(super) fn latest_answer(&self, key: &str) -> Option<(QuestionDigest, Arc<RawAnswer>, bool)> {
+        if let (Some(open), Some(answer)) = (self.questions.get(key), self.round.responses.get(key)) {
+            return Some((open.digest, Arc::clone(answer), true));
+        }
+        self.answers.get(key).map(|recorded| (recorded.digest, Arc::clone(&recorded.answer), false))
+    }
+
+    /// Records an answer that is used.
+    pub(super) fn use_answer(&mut self, key: &Arc<str>, digest: QuestionDigest, answer: Arc<RawAnswer>, is_new: bool) {
+        self.round.progressed |= is_new;
+        self.round.rejected.remove(key);
+        self.round.used.insert(Arc::clone(key));
+        self.answers.insert(Arc::clone(key), RecordedAnswer { digest, answer });
+    }
+
+    /// Notes that a function which makes its rounds by hand cannot use an answer.
+    pub(super) fn reject_answer(&mut self, key: &Arc<str>, answer: Arc<RawAnswer>, reason: String) {
+        self.round.used.remove(key);
+        self.round.rejected.insert(Arc::clone(key), (answer, reason));
+    }
+
+    /// The question to send now, given what is wrong with the answer that came with this round, if one did.
+    pub(super) fn next_question(
+        &self,
+        key: &Arc<str>,
+        question: &Question,
+        digest: QuestionDigest,
+        bad: Option<AnswerError>,
+    ) -> Result<(OpenQuestion, Question), Halt> {
+        let before = self.questions.get(key);
+        let mut open = OpenQuestion { digest, bad: 0, reworded: before.map_or(0, |before| before.reworded) };
+        match (self.round.responses.get(key), before) {
+            (Some(answer), Some(before)) if before.digest == digest => {
+                let AnswerError(reason) = bad.unwrap_or_default();
+                open.bad = before.bad + 1;
+                return Ok((open, ask_again(key, question, answer, &reason, open.bad)?));
+            }
+            (Some(_), Some(_)) => {
+                tracing::debug!(key = &**key, "an answer is not used: the text of its question has changed");
+                open.reworded += 1;
+                if open.reworded >= REWORDINGS {
+                    return Err(Halt::Mistake(CallError::mistake(format!(
+                        "the text of question `{key}` changes every round, so its answer can never match; remove what \
+                         changes, such as a timestamp or the order of a list"
+                    ))));
+                }
+            }
+            // A retry without an answer does not reset the count.
+            (None, Some(before)) if before.digest == digest => open.bad = before.bad,
+            _ => {}
+        }
+        Ok((open, question.clone()))
+    }
+
+    /// Notes a question that goes out when the round ends.
+    pub(super) fn leave_open(&mut self, key: &Arc<str>, open: OpenQuestion, shown: Question) {
+        if self.round.open.insert(Arc::clone(key), open).is_none() {
+            self.round.asked.push((Arc::clone(key), shown));
+        }
+    }
+
+    /// Notes the answer to a question that was sent at once.
+    pub(super) fn respond(&mut self, key: &Arc<str>, open: OpenQuestion, answer: RawAnswer) {
+        self.questions.insert(Arc::clone(key), open);
+        self.round.responses.insert(Arc::clone(key), Arc::new(answer));
+    }
+
+    /// Notes what a function that makes its rounds by hand leaves to the next one.
+    pub(super) fn hand_on(&mut self, next: NextRound) -> Result<(), CallError> {
+        if let Some(state) = next.state {
+            self.round.progressed |= self.kept.as_ref().is_none_or(|kept| kept.get() != state.get());
+            self.kept = Some(state);
+        }
+        self.keep_unused();
+        next.questions.into_iter().try_for_each(|asked| self.ask_by_hand(asked))
+    }
+
+    fn ask_by_hand(&mut self, AskByHand { key, question }: AskByHand) -> Result<(), CallError> {
+        let (key, digest) = (Arc::from(key), question.digest());
+        self.note_question(&key, digest)?;
+        let before = self.questions.get(&key);
+        // A retry without an answer does not reset the count.
+        let unanswered = before.filter(|before| before.digest == digest && !self.round.responses.contains_key(&key));
+        let mut open = OpenQuestion { digest, bad: unanswered.map_or(0, |before| before.bad), reworded: 0 };
+        let shown = match self.round.rejected.get(&key) {
+            None => question,
+            Some((answer, reason)) => {
+                open.bad = before.map_or(1, |before| before.bad + 1);
+                ask_again(&key, &question, answer, reason, open.bad)?
+            }
+        };
+        self.leave_open(&key, open, shown);
+        Ok(())
+    }
+}
+
+/// The question with the reason why its last answer cannot be used; an error after too many bad answers.
+fn ask_again(key: &str, question: &Question, answer: &RawAnswer, reason: &str, bad: u8) -> Result<Question, CallError> {
+    if bad >= TRIES || !question.bears_repeating(answer) {
+        return Err(CallError::new(format!("the client sent no usable answer to `{key}`: {reason}")));
+    }
+    Ok(question.because(reason))
+}
+
+/// Steps, and what is kept by hand.
+impl CallRecord {
+    /// The recorded result of a step, as JSON.
+    pub(super) fn step(&self, step: &str) -> Option<&RawValue> {
+        self.steps.get(step).map(|result| &**result)
+    }
+
+    /// Records the result of a step; an error if the record would take more bytes than it may.
+    pub(super) fn record_step(&mut self, step: &str, result: Box<RawValue>, most: usize) -> Result<(), CallError> {
+        let recorded: usize = self.steps.iter().map(|(step, result)| step.len() + result.get().len()).sum();
+        let length = recorded + step.len() + result.get().len();
+        if length > most {
+            return Err(CallError::mistake(format!(
+                "the result of step `{step}` cannot be recorded: the steps of this call take {length} bytes, and the limit \
+                 is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
+            )));
+        }
+        self.round.progressed = true;
+        self.steps.insert(step.into(), result);
+        Ok(())
+    }
+
+    /// What the last round kept by hand, as JSON.
+    pub(crate) fn kept(&self) -> Option<&RawValue> {
+        self.kept.as_deref()
+    }
+}
+
+/// A value of the author's as JSON, and the value that later rounds read from it.
+///
+/// # Errors
+///
+/// If it has no form in JSON that can be read again: a map whose keys are not strings, a number that is not finite, a value
+/// that is nested too deeply. The reason goes to the log only, since it may quote what no client should see.
+pub(crate) fn round_trip<T: Serialize + ?Sized, R: DeserializeOwned>(
+    value: &T,
+    what: impl FnOnce() -> String,
+) -> Result<(Box<RawValue>, R), CallError> {
+    let written = to_raw_value(value).and_then(|json| serde_json::from_str(json.get()).map(|read| (json, read)));
+    written.map_err(|error| {
+        let what = what();
+        tracing::error!(%error, "{what} cannot be recorded as JSON");
+        CallError::mistake(format!(
+            "{what} cannot be recorded: it cannot be written as JSON and read again (see the server log)"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        ask::Answer,
+        call::{AnswerCheck, Call, Carriage, RequestInfo},
+        form::{ConfirmForm, Elicit},
+        rounds::{StatelessCarrier, seal::Log},
+    };
+
+    fn question(message: &str) -> Question {
+        Question::Form { message: message.to_owned(), form: ConfirmForm::form() }
+    }
+
+    fn yes() -> Value {
+        json!({ "action": "accept", "content": { "yes": true } })
+    }
+
+    fn answer(message: &str, answer: Value) -> RecordedAnswer {
+        RecordedAnswer { digest: question(message).digest(), answer: Arc::new(answer.into()) }
+    }
+
+    fn open(message: &str) -> OpenQuestion {
+        OpenQuestion { digest: question(message).digest(), bad: 0, reworded: 0 }
+    }
+
+    fn by_key<T, const N: usize>(entries: [(&str, T); N]) -> BTreeMap<Arc<str>, T> {
+        entries.into_iter().map(|(key, value)| (key.into(), value)).collect()
+    }
+
+    fn json_text(value: Value) -> Box<RawValue> {
+        to_raw_value(&value).expect("JSON")
+    }
+
+    /// A round of a stateless call.
+    fn round<const N: usize>(mut record: CallRecord, responses: [(&str, Value); N]) -> Call {
+        record.begin_round(by_key(responses.map(|(key, answer)| (key, Arc::new(answer.into())))));
+        let carrier = Box::new(StatelessCarrier::for_tests());
+        let carriage = Carriage { carrier, record: Some(record), record_limit: 1000 };
+        Call::new(RequestInfo::default(), Arc::default(), Some(carriage))
+    }
+
+    /// The answer under a key, or what there is instead.
+    fn ask(call: &Call, key: &str, message: &str) -> Result<Value, Halt> {
+        let check = |answer: &RawAnswer| <ConfirmForm as Answer>::read(answer).map(|_| ());
+        let check = AnswerCheck { allow_unsolicited: false, check: &check };
+        let answer = call.ask(key, &question(message), check).now_or_never().expect("no waiting");
+        answer.map(|answer| Arc::unwrap_or_clone(answer).into())
+    }
+
+    /// The keys that a round asks under in the end, and the record for the next one.
+    fn end(call: &Call) -> (Vec<String>, CallRecord) {
+        let mut record = call.record();
+        let asked = record.end_round();
+        (asked.into_iter().map(|(key, _)| key.to_string()).collect(), CallRecord::read(&record.write()))
+    }
+
+    fn stored(record: &CallRecord) -> String {
+        String::from_utf8(record.write()).expect("JSON is text")
+    }
+
+    #[test]
+    fn d4_d5_d8_an_answer_that_no_question_uses_is_dropped() {
+        let before = CallRecord {
+            answers: by_key([("used", answer("Used?", yes())), ("unused", answer("Unused?", yes()))]),
+            questions: by_key([("open", open("Open?")), ("gone", open("Gone?"))]),
+            ..CallRecord::default()
+        };
+        let call = round(before, [("open", yes()), ("gone", yes()), ("stranger", yes())]);
+        assert_eq!(ask(&call, "used", "Used?").unwrap(), yes());
+        assert_eq!(ask(&call, "open", "Open?").unwrap(), yes());
+        assert!(matches!(ask(&call, "new", "New?"), Err(Halt::Pending)));
+        let (asked, after) = end(&call);
+        assert_eq!(asked, ["new"]);
+        assert_eq!(after.answers, by_key([("used", answer("Used?", yes())), ("open", answer("Open?", yes()))]));
+        assert_eq!(after.questions, by_key([("new", open("New?"))]));
+    }
+
+    #[test]
+    fn d5_a_decline_counts_for_the_text_that_was_declined() {
+        let decline = json!({ "action": "decline" });
+        let answers = by_key([("sure", answer("Sure?", decline.clone()))]);
+        let before = CallRecord { answers, ..CallRecord::default() };
+        assert_eq!(ask(&round(before.clone(), []), "sure", "Sure?").unwrap(), decline);
+        let reworded = round(before, []);
+        assert!(matches!(ask(&reworded, "sure", "Really sure?"), Err(Halt::Pending)));
+        let (asked, after) = end(&reworded);
+        assert_eq!(asked, ["sure"]);
+        assert_eq!(after.questions, by_key([("sure", open("Really sure?"))]));
+        assert!(after.answers.is_empty(), "the old answer is gone");
+    }
+
+    #[test]
+    fn d5_d7_a_recorded_answer_that_no_longer_fits_is_asked_for_again() {
+        let other = json!({ "action": "accept", "content": { "yes": "perhaps" } });
+        let call =
+            round(CallRecord { answers: by_key([("sure", answer("Sure?", other))]), ..CallRecord::default() }, []);
+        assert!(matches!(ask(&call, "sure", "Sure?"), Err(Halt::Pending)));
+        assert_eq!(end(&call).0, ["sure"]);
+    }
+
+    #[test]
+    fn a_round_without_an_answer_changes_no_count() {
+        let questions = by_key([("sure", OpenQuestion { bad: 2, reworded: 1, ..open("Sure?") })]);
+        let call = round(CallRecord { questions: questions.clone(), ..CallRecord::default() }, []);
+        assert!(matches!(ask(&call, "sure", "Sure?"), Err(Halt::Pending)));
+        assert_eq!(end(&call).1.questions, questions);
+    }
+
+    #[test]
+    fn a_step_is_known_in_its_own_round_and_in_all_later_ones() {
+        let call = round(CallRecord::default(), []);
+        assert_eq!(call.recorded_step::<u32>("charge").unwrap(), None);
+        call.record_step("charge", 100).now_or_never().expect("no waiting").unwrap();
+        assert_eq!(call.recorded_step::<u32>("charge").unwrap(), Some(100));
+        let next = round(end(&call).1, []);
+        assert_eq!(next.recorded_step::<u32>("charge").unwrap(), Some(100));
+    }
+
+    #[test]
+    fn steps_that_take_too_many_bytes_together_are_an_error() {
+        let call = round(CallRecord::default(), []);
+        let record = |step: &str, length| {
+            call.record_step(step, "x".repeat(length)).now_or_never().expect("no waiting").map(|_| ())
+        };
+        record("one", 495).unwrap();
+        record("two", 494).unwrap();
+        let error = record("more", 0).unwrap_err().to_string();
+        assert!(
+            error.starts_with("the result of step `more` cannot be recorded: the steps of this call take 1005 bytes")
+        );
+        assert_eq!(call.recorded_step::<String>("more").unwrap(), None);
+    }
+
+    #[test]
+    fn d13_an_answer_to_another_text_is_logged_without_its_content() {
+        let secret = json!({ "action": "accept", "content": { "yes": true, "note": "topsecret" } });
+        let lines = Log::of(|| {
+            let before = CallRecord {
+                answers: by_key([("recorded", answer("Old?", secret.clone()))]),
+                questions: by_key([("late", open("Old?"))]),
+                ..CallRecord::default()
+            };
+            let call = round(before, [("late", secret)]);
+            assert!(matches!(ask(&call, "recorded", "New?"), Err(Halt::Pending)));
+            assert!(matches!(ask(&call, "late", "New?"), Err(Halt::Pending)));
+        });
+        let changed = "is not used: the text of its question has changed";
+        assert!(lines.contains(&format!("a recorded answer {changed} key=\"recorded\"")), "{lines}");
+        assert!(lines.contains(&format!("an answer {changed} key=\"late\"")), "{lines}");
+        assert!(!lines.contains("topsecret"), "{lines}");
+    }
+
+    #[test]
+    fn an_unused_answer_is_kept_for_a_function_that_waits_and_is_no_progress() {
+        let before = CallRecord {
+            answers: by_key([("used", answer("Used?", yes()))]),
+            questions: by_key([("open", open("Open?"))]),
+            ..CallRecord::default()
+        };
+        let junk = json!({ "action": "accept", "content": { "yes": "perhaps" } });
+        for (sent, is_used, progressed) in [(yes(), true, true), (yes(), false, false), (junk, false, false)] {
+            let call = round(before.clone(), [("open", sent.clone())]);
+            assert_eq!(ask(&call, "used", "Used?").unwrap(), yes());
+            if is_used {
+                assert_eq!(ask(&call, "open", "Open?").unwrap(), sent);
+            }
+            assert!(matches!(ask(&call, "new", "New?"), Err(Halt::Pending)));
+            call.record().keep_unused();
+            assert_eq!(call.record().has_progressed(), progressed, "{sent} used: {is_used}");
+            let answers = by_key([("used", answer("Used?", yes())), ("open", answer("Open?", sent))]);
+            assert_eq!(end(&call).1.answers, answers);
+        }
+    }
+
+    #[test]
+    fn d12_a_question_asked_by_hand_has_its_key_to_itself() {
+        let call = round(CallRecord::default(), []);
+        let asked = AskByHand { key: "sure".to_owned(), question: question("Delete the copy?") };
+        call.record().hand_on(NextRound { questions: vec![asked], state: None }).expect("it can be asked");
+        // A future that the function spawned before it returned.
+        let Err(Halt::Mistake(mistake)) = ask(&call, "sure", "Delete everything?") else {
+            panic!("an answer to one question must not count for the other")
+        };
+        assert!(mistake.to_string().starts_with("two different questions use the key `sure`"), "{mistake}");
+    }
+
+    #[test]
+    fn every_answer_is_read_as_it_was_recorded() {
+        let deep = (0..125).fold(json!(1), |inner, _| json!([inner]));
+        for sent in [
+            json!({ "action": "accept", "content": { "yes": true } }),
+            json!({ "action": "accept", "content": {} }),
+            json!({ "action": "accept", "content": null }),
+            json!({ "action": "accept" }),
+            json!({ "action": "accept", "content": {}, "_meta": {} }),
+            json!({ "action": "decline", "content": {} }),
+            json!({ "action": "decline", "_meta": { "deep": deep } }),
+            json!({ "roots": [] }),
+        ] {
+            let answers = by_key([("key", answer("Sure?", sent))]);
+            let record = CallRecord { answers: answers.clone(), ..CallRecord::default() };
+            assert_eq!(CallRecord::read(&record.write()).answers, answers);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_read_as_it_was_recorded() {
+        for kept in [None, Some(Value::Null), Some(json!({ "stage": 2 }))] {
+            let record = CallRecord { kept: kept.map(json_text), ..CallRecord::default() };
+            assert_eq!(stored(&CallRecord::read(&record.write())), stored(&record));
+        }
+    }
+
+    #[test]
+    fn of_a_record_that_another_build_wrote_only_the_steps_count() {
+        let steps = by_key([("charge", json_text(json!(100)))]);
+        let only_steps = stored(&CallRecord { steps: steps.clone(), ..CallRecord::default() });
+        let answers = by_key([("key", answer("Sure?", json!({ "action": "decline" })))]);
+        let known = CallRecord { steps, answers, ..CallRecord::default() };
+        assert_eq!(stored(&CallRecord::read(&known.write())), stored(&known));
+        let newer = CallRecord { version: VERSION + 1, ..known };
+        assert_eq!(stored(&CallRecord::read(&newer.write())), only_steps);
+        let other = CallRecord::read(br#"{"v":2,"a":["another","shape"],"s":{"charge":100}}"#);
+        assert_eq!(stored(&other), only_steps);
+        for state in [&b"{}"[..], br#"{"v":1,"s":[]}"#, b"not JSON"] {
+            let read = stored(&CallRecord::read(state));
+            assert_eq!(read, stored(&CallRecord::default()), "{}", String::from_utf8_lossy(state));
+        }
+    }
+
+    #[test]
+    fn a_number_is_read_as_it_was_recorded_to_the_last_bit() {
+        for number in [0.945_270_695_553_922_3, 0.1 + 0.2, f64::MIN_POSITIVE, f64::MAX, -1e-300] {
+            let call = round(CallRecord::default(), []);
+            let same = call.record_step("price", number).now_or_never().expect("no waiting").unwrap();
+            let next = round(end(&call).1, []);
+            assert_eq!((same, next.recorded_step("price").unwrap()), (number, Some(number)));
+        }
+    }
+
+    #[test]
+    fn of_an_accepted_form_only_the_content_is_stored() {
+        let answers = by_key([("key", answer("Sure?", yes()))]);
+        let written = stored(&CallRecord { answers, ..CallRecord::default() });
+        let digest = format!("{:?}", question("Sure?").digest());
+        assert_eq!(written.replace(&digest, "digest"), r#"{"v":1,"a":{"key":{"d":"digest","c":{"yes":true}}}}"#);
+    }
+
+    #[test]
+    fn four_answers_take_under_500_bytes() {
+        let form = |content| json!({ "action": "accept", "content": content });
+        let answers = by_key([
+            ("confirm", answer("1", form(json!({ "yes": true })))),
+            ("reason", answer("2", form(json!({ "reason": "it is a copy of last year's folder" })))),
+            (
+                "address",
+                answer("3", form(json!({ "street": "12 Long Lane", "city": "Little Hamlet", "zip": "12345" }))),
+            ),
+            ("payment", answer("4", form(json!({ "method": "invoice", "reference": "PO-2026-001234" })))),
+        ]);
+        let questions = by_key([("newsletter", OpenQuestion { bad: 2, reworded: 1, ..open("5") })]);
+        let written = stored(&CallRecord { answers, questions, ..CallRecord::default() });
+        assert!(written.len() < 500, "{} bytes", written.len());
+    }
+}

@@ -1,0 +1,237 @@
+use std::{borrow::Cow, fmt};
+
+use bytes::Bytes;
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
+use rmcp::model::{ClientCapabilities, Implementation};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde_json::{Value, value::RawValue};
+
+/// How the client talks to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Era {
+    /// 2026-07-28 and later: each request stands alone.
+    #[default]
+    Stateless,
+    /// 2025-11-25 and earlier: `initialize` opens a session.
+    Session,
+}
+
+/// How severe a log message is, as the protocol orders it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+/// The token under which a client wants progress: a string or an integer, kept as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ProgressToken {
+    /// An integer.
+    Number(i64),
+    /// A string.
+    Text(String),
+}
+
+impl ProgressToken {
+    /// Reads a token; `None` if it is neither a string nor an integer.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Text(text.clone())),
+            Value::Number(number) => number.as_i64().map(Self::Number),
+            _ => None,
+        }
+    }
+}
+
+/// Who the client says it is. It is free to lie: nothing may depend on it.
+pub(crate) type ClientInfo = Implementation;
+
+/// What a request says about itself.
+///
+/// It can be stored and read back, headers included; extensions are not stored. `Debug` shows neither the values of headers
+/// nor `_meta`, because they contain passwords and tokens. A stored `RequestInfo` contains them.
+#[derive(Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RequestInfo {
+    /// The request's id, as JSON.
+    #[serde(with = "json_text")]
+    pub request_id: Bytes,
+    /// How the client talks to the server.
+    pub era: Era,
+    /// The protocol version of the request.
+    pub protocol_version: Cow<'static, str>,
+    /// What the client declared that it can do.
+    pub capabilities: ClientCapabilities,
+    /// The client's `clientInfo`, as JSON; it was checked, and is decoded when it is needed.
+    #[serde(with = "optional_json_text")]
+    pub client: Option<Bytes>,
+    /// The least severe log message that the client wants; without it, none.
+    pub log_level: Option<Level>,
+    /// The token for progress; without it, none.
+    pub progress_token: Option<ProgressToken>,
+    /// What the HTTP request brought, if there was one.
+    #[serde(with = "stored_headers")]
+    pub http: Option<Box<(HeaderMap, Extensions)>>,
+    /// The request's `_meta`, as JSON.
+    #[serde(with = "optional_json_text")]
+    pub meta: Option<Bytes>,
+    /// The caller, as `Server::principal` identifies it.
+    pub principal: Option<String>,
+}
+
+/// Stores JSON as a string.
+mod json_text {
+    use super::{Bytes, Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(json: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&String::from_utf8_lossy(json))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        String::deserialize(deserializer).map(Bytes::from)
+    }
+}
+
+/// The same for JSON that may be missing.
+mod optional_json_text {
+    use super::{Bytes, Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(json: &Option<Bytes>, serializer: S) -> Result<S::Ok, S::Error> {
+        json.as_deref().map(String::from_utf8_lossy).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
+        Ok(Option::<String>::deserialize(deserializer)?.map(Bytes::from))
+    }
+}
+
+/// Stores headers as pairs of name and value, and drops extensions. A value may be any bytes: each is stored as the
+/// character of that number.
+mod stored_headers {
+    use super::{
+        Deserialize, Deserializer, Error, Extensions, HeaderMap, HeaderName, HeaderValue, Serialize, Serializer,
+    };
+
+    type Http = Option<Box<(HeaderMap, Extensions)>>;
+
+    pub(super) fn serialize<S: Serializer>(http: &Http, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = |value: &HeaderValue| value.as_bytes().iter().map(|byte| char::from(*byte)).collect::<String>();
+        let headers =
+            http.as_deref().map(|(headers, _)| headers.iter().map(|(name, value)| (name.as_str(), text(value))));
+        headers.map(Iterator::collect::<Vec<_>>).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Http, D::Error> {
+        let Some(stored) = Option::<Vec<(String, String)>>::deserialize(deserializer)? else { return Ok(None) };
+        let read = |(name, value): (String, String)| {
+            let value: Vec<u8> = value.chars().map(u8::try_from).collect::<Result<_, _>>().map_err(D::Error::custom)?;
+            let value = HeaderValue::from_bytes(&value).map_err(D::Error::custom)?;
+            Ok((name.parse::<HeaderName>().map_err(D::Error::custom)?, value))
+        };
+        let mut headers = HeaderMap::new();
+        for header in stored {
+            let (name, value) = read(header)?;
+            headers.append(name, value);
+        }
+        Ok(Some(Box::new((headers, Extensions::new()))))
+    }
+}
+
+impl RequestInfo {
+    /// The request's headers, if it came over HTTP.
+    pub fn headers(&self) -> Option<&HeaderMap> {
+        self.http.as_deref().map(|(headers, _)| headers)
+    }
+
+    /// What layers in front of the server attached to the HTTP request.
+    pub fn extensions(&self) -> Option<&Extensions> {
+        self.http.as_deref().map(|(_, extensions)| extensions)
+    }
+
+    /// Who the client says it is.
+    pub fn client(&self) -> Option<ClientInfo> {
+        serde_json::from_slice(self.client.as_ref()?).ok()
+    }
+
+    /// An entry of the request's `_meta`, as JSON.
+    pub fn meta(&self, key: &str) -> Option<Value> {
+        let meta: std::collections::BTreeMap<String, &RawValue> = serde_json::from_slice(self.meta.as_ref()?).ok()?;
+        serde_json::from_str(meta.get(key)?.get()).ok()
+    }
+}
+
+impl fmt::Debug for RequestInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Option<Vec<&str>> =
+            self.headers().map(|headers| headers.keys().map(|name| name.as_str()).collect());
+        f.debug_struct("RequestInfo")
+            .field("request_id", &self.request_id)
+            .field("era", &self.era)
+            .field("protocol_version", &self.protocol_version)
+            .field("capabilities", &self.capabilities)
+            .field("client", &self.client)
+            .field("log_level", &self.log_level)
+            .field("progress_token", &self.progress_token)
+            .field("headers", &headers)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_back_as_it_was_stored() {
+        let mut headers = HeaderMap::new();
+        headers.append("x-tenant", HeaderValue::from_static("acme"));
+        headers.append("x-tenant", HeaderValue::from_bytes(b"caf\xe9").expect("any bytes"));
+        let mut extensions = Extensions::new();
+        extensions.insert("a layer's user");
+        let request = RequestInfo {
+            request_id: Bytes::from_static(br#""seven""#),
+            era: Era::Session,
+            protocol_version: "2025-11-25".into(),
+            capabilities: serde_json::from_value(serde_json::json!({ "elicitation": { "url": {} } })).expect("valid"),
+            client: Some(Bytes::from_static(br#"{"name":"test","version":"1"}"#)),
+            log_level: Some(Level::Notice),
+            progress_token: Some(ProgressToken::Number(-7)),
+            http: Some(Box::new((headers.clone(), extensions))),
+            meta: Some(Bytes::from_static(br#"{"traceparent":"00-1"}"#)),
+            principal: Some("ada".to_owned()),
+        };
+        let stored = serde_json::to_string(&request).expect("it can be stored");
+        let read: RequestInfo = serde_json::from_str(&stored).expect("it can be read");
+        assert_eq!(format!("{read:?}"), format!("{request:?}"));
+        assert_eq!((read.headers(), read.meta("traceparent")), (Some(&headers), request.meta("traceparent")));
+        assert_eq!((read.principal, read.client.clone()), (request.principal, request.client));
+        assert!(read.http.expect("it came over HTTP").1.is_empty(), "extensions are not stored");
+        let none = serde_json::to_string(&RequestInfo::default()).expect("it can be stored");
+        let none: RequestInfo = serde_json::from_str(&none).expect("it can be read");
+        assert_eq!(format!("{none:?}"), format!("{:?}", RequestInfo::default()));
+    }
+
+    #[test]
+    fn what_is_printed_for_an_author_holds_no_secret() {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", HeaderValue::from_static("Bearer hunter2"));
+        let mut extensions = Extensions::new();
+        extensions.insert("hunter2");
+        let http = Some(Box::new((headers, extensions)));
+        let meta = Some(Bytes::from_static(br#"{"token":"hunter2"}"#));
+        let printed = format!("{:?}", RequestInfo { http, meta, ..RequestInfo::default() });
+        assert!(!printed.contains("hunter2"), "{printed}");
+        assert!(printed.contains("authorization"), "which headers there are may be seen: {printed}");
+    }
+}

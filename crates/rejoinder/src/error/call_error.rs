@@ -1,0 +1,257 @@
+use std::{borrow::Cow, error::Error, fmt, sync::Arc};
+
+use serde_json::Value;
+
+use crate::ask::NextRound;
+
+/// Why a tool, prompt or resource could not answer.
+///
+/// What the client gets to see depends on how the error was made:
+///
+/// * [`CallError::new`]: the text, as a result that says `isError`. The model reads it, so say what to do.
+/// * [`CallError::protocol`]: a JSON-RPC error with that code.
+/// * any other error, through `?`: a generic sentence and an id. The detail goes to the log only,
+///   so a database's complaint never reaches a stranger.
+///
+/// ```
+/// use rejoinder::CallError;
+///
+/// fn read(path: &str) -> Result<String, CallError> {
+///     if path.starts_with('/') {
+///         return Err(CallError::new("give a path below the project folder, such as `src/main.rs`"));
+///     }
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+///
+/// assert_eq!(
+///     read("/etc/passwd").unwrap_err().to_string(),
+///     "give a path below the project folder, such as `src/main.rs`",
+/// );
+/// ```
+#[derive(Debug, Clone)]
+pub struct CallError(CallErrorKind);
+
+/// The three kinds of [`CallError`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum CallErrorKind {
+    /// Text for the model: a result with `isError`.
+    Message(Cow<'static, str>),
+    /// A JSON-RPC error.
+    Protocol {
+        /// The JSON-RPC error code.
+        code: i32,
+        /// One sentence.
+        message: Cow<'static, str>,
+        /// What goes into the error's `data`.
+        data: Option<Value>,
+    },
+    /// Anything else: logged, and never shown to the client.
+    Internal(Arc<dyn Error + Send + Sync>),
+}
+
+impl CallError {
+    /// An error whose text the model reads.
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self(CallErrorKind::Message(text.into()))
+    }
+
+    /// An error that ends the request with a JSON-RPC error instead of a result.
+    pub fn protocol(code: i32, message: impl Into<Cow<'static, str>>, data: Option<Value>) -> Self {
+        Self(CallErrorKind::Protocol { code, message: message.into(), data })
+    }
+
+    /// The client lacks a capability that the call cannot do without: `{"sampling": {}}`, say.
+    ///
+    /// ```
+    /// use rejoinder::CallError;
+    /// use serde_json::json;
+    ///
+    /// let error = CallError::missing_capability(json!({ "elicitation": { "form": {} } }));
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the client cannot be asked to fill in forms: it did not declare `elicitation.form` (-32021)",
+    /// );
+    /// ```
+    pub fn missing_capability(required: Value) -> Self {
+        let sentence = missing_capability(&required);
+        Self::protocol(-32021, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
+    }
+
+    /// The client's session uses a version that lacks a kind of question.
+    pub(crate) fn too_old(what: &str, speaks: &str, since: &str, required: Value) -> Self {
+        let sentence = format!(
+            "the client cannot be asked {what}: that needs protocol version {since}, and the session uses {speaks}"
+        );
+        Self::protocol(-32021, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
+    }
+
+    pub(crate) fn nobody_to_ask() -> Self {
+        Self::new("this call has no client to ask; in a test, call through `testing::Client`")
+    }
+
+    /// A spawned future asks, or takes a step, after its round has ended.
+    pub(crate) fn round_is_over() -> Self {
+        Self::new("this round of the call has ended: nothing can be asked or recorded in it")
+    }
+
+    /// The user declined a question, or what a parameter needs.
+    pub(crate) fn declined(name: &str) -> Self {
+        Self::new(format!("the user declined `{name}`"))
+    }
+
+    /// The user cancelled it.
+    pub(crate) fn cancelled(name: &str) -> Self {
+        Self::new(format!("the user cancelled `{name}`"))
+    }
+
+    /// An error whose detail goes to the log while the client gets a generic sentence.
+    ///
+    /// `?` does this for every [`std::error::Error`].
+    pub fn internal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(CallErrorKind::Internal(Arc::from(error.into())))
+    }
+
+    /// A mistake of the server's author. The client can only report it, so the log has it, too.
+    pub(crate) fn mistake(sentence: impl Into<Cow<'static, str>>) -> Self {
+        let sentence = sentence.into();
+        tracing::error!("{sentence}");
+        Self::new(sentence)
+    }
+
+    /// Two questions under one key: an answer would count for both.
+    pub(crate) fn two_questions(key: &str) -> Self {
+        Self::mistake(format!(
+            "two different questions use the key `{key}`: use another key for one of them, and a new key in each iteration of \
+             a loop"
+        ))
+    }
+
+    /// Which kind of error this is.
+    pub fn kind(&self) -> &CallErrorKind {
+        &self.0
+    }
+
+    /// Takes the error apart.
+    pub fn into_kind(self) -> CallErrorKind {
+        self.0
+    }
+}
+
+/// The text as the author of the server sees it, including the detail that clients do not see.
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            CallErrorKind::Message(text) => f.write_str(text),
+            CallErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
+            CallErrorKind::Internal(error) => error.fmt(f),
+        }
+    }
+}
+
+// `CallError` is not itself an `Error`: that is what lets every error become one through `?`.
+impl<E: Error + Send + Sync + 'static> From<E> for CallError {
+    fn from(error: E) -> Self {
+        Self::internal(error)
+    }
+}
+
+/// Says what the client cannot be asked for, and which declarations are missing.
+fn missing_capability(required: &Value) -> String {
+    let missing = paths(required);
+    let cannot = match missing.as_slice() {
+        [one] => asked_for(one),
+        _ => "what this needs",
+    };
+    let named: Vec<_> = missing.iter().map(|path| format!("`{path}`")).collect();
+    format!("the client cannot be asked {cannot}: it did not declare {}", named.join(" and "))
+}
+
+fn asked_for(path: &str) -> &'static str {
+    match path {
+        "elicitation" => "to let the user answer",
+        "elicitation.form" => "to fill in forms",
+        "elicitation.url" => "to send the user to a page",
+        "sampling" => "for a sample of its model",
+        "sampling.tools" => "for a sample of its model with tools",
+        "sampling.context" => "for a sample of its model with context",
+        "roots" => "for its roots",
+        _ => "for what this needs",
+    }
+}
+
+/// The innermost members of an object of objects, each with the way to it.
+fn paths(required: &Value) -> Vec<String> {
+    let members = required.as_object().into_iter().flatten();
+    let below = |(name, value): (&String, &Value)| match paths(value) {
+        inner if inner.is_empty() => vec![name.clone()],
+        inner => inner.into_iter().map(|inner| format!("{name}.{inner}")).collect(),
+    };
+    members.flat_map(below).collect()
+}
+
+/// Why a round ended without a result.
+#[derive(Debug, Clone)]
+pub enum Halt {
+    /// A question is open: its answer comes with another round.
+    Pending,
+    /// A function that makes its rounds by hand continues in the next one.
+    Next(Box<NextRound>),
+    /// The user declined what a parameter requires.
+    Declined {
+        /// The parameter.
+        parameter: &'static str,
+        /// Whether the user cancelled instead.
+        cancelled: bool,
+    },
+    /// The client cannot be asked, no answer can be used, or a function failed.
+    Failed(CallError),
+    /// A mistake of the server's author. It ends the call, even if the function handles errors.
+    Mistake(CallError),
+}
+
+impl Halt {
+    /// The error that the client gets; `None` if the call continues in another round.
+    pub(crate) fn into_error(self) -> Option<CallError> {
+        match self {
+            Self::Pending | Self::Next(_) => None,
+            Self::Declined { parameter, cancelled: false } => Some(CallError::declined(parameter)),
+            Self::Declined { parameter, cancelled: true } => Some(CallError::cancelled(parameter)),
+            Self::Failed(error) | Self::Mistake(error) => Some(error),
+        }
+    }
+
+    /// Whether it ends the call, where the other only ends the round.
+    pub(crate) fn outranks(&self, other: &Self) -> bool {
+        matches!(other, Self::Pending) && !matches!(self, Self::Pending)
+    }
+}
+
+impl From<CallError> for Halt {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_capability_is_named() {
+        for (required, told) in [
+            (
+                json!({ "elicitation": { "url": {} } }),
+                "to send the user to a page: it did not declare `elicitation.url`",
+            ),
+            (json!({ "sampling": {} }), "for a sample of its model: it did not declare `sampling`"),
+            (json!({ "roots": {} }), "for its roots: it did not declare `roots`"),
+            (json!({ "com.example/x": {} }), "for what this needs: it did not declare `com.example/x`"),
+            (json!({ "roots": {}, "sampling": {} }), "what this needs: it did not declare `roots` and `sampling`"),
+        ] {
+            assert_eq!(missing_capability(&required), format!("the client cannot be asked {told}"));
+        }
+    }
+}
