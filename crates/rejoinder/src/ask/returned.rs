@@ -95,7 +95,7 @@ pub trait Returned<const SHAPE: u8> {
     /// What its consumers get.
     type Value;
 
-    /// What it fails with. That it is a [`Failure`](crate::reply::Failure) is checked where it becomes one, once.
+    /// What it fails with. That it is a `Failure` is checked where it becomes one, once.
     type Error;
 
     /// The value, or the question for it.

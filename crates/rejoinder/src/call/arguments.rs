@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
 /// A function's parameters: what its arguments are read into, and what its author wrote about them.
 pub trait ReadParams: 'static {
-    /// One [`Slot`] for each parameter, nested: `(A, (B, ()))`.
+    /// One `Slot` for each parameter, nested: `(A, (B, ()))`.
     type Set: ArgumentSet;
 
     /// The parameters, one for each slot.

@@ -1,7 +1,4 @@
-//! What a server offers, and how a name finds it.
-//!
-//! [`Server`] is what an author writes; building it checks the wiring and makes an [`Engine`], which all
-//! transports share. This room knows nothing of bytes on a wire, except that it keeps its lists rendered.
+//! What a server offers: [`Server`] puts it together, [`ServerHandle`] changes it while it runs.
 
 mod builder;
 mod completion;

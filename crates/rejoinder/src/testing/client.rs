@@ -90,7 +90,7 @@ impl Client {
     /// Speaks the protocol of that era; [`Era::Stateless`] by default.
     ///
     /// In [`Era::Session`] the first request opens a session, which the client and its clones share. It ends when it has
-    /// been idle for the server's [`session_timeout`](crate::Server::session_timeout).
+    /// been idle for the server's [`session_timeout`](crate::http::Config::session_timeout).
     ///
     /// In both eras, dropping the future of a request cancels the request.
     ///

@@ -34,7 +34,7 @@ const SHORTEST: usize = 32;
 /// # Rotation
 ///
 /// In three steps, each rolled out everywhere before the next, and the last not before the states of the first have
-/// expired ([`Server::state_ttl`](crate::Server::state_ttl)):
+/// expired ([`StatePolicy::ttl`](crate::state::StatePolicy::ttl)):
 ///
 /// 1. `[old, new]`: everyone can open what the new one seals, nobody seals with it yet.
 /// 2. `[new, old]`: the new one seals, what the old one sealed still opens.
