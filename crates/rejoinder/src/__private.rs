@@ -8,7 +8,7 @@ pub use crate::{
     },
     call::{Call, Completes, Default, DefaultOf, HasDefault, Param, ReadParams, Shown},
     error::{CallError, Halt},
-    form::{ChoicesField, DerivedField, Elicit, ElicitEnum, Field, Form, FormErrors, Format, TextField},
+    form::{Elicit, ElicitEnum, Field, Form, FormErrors, Format},
     graph::{
         Awaited, C, CycleCheck, Edge, Fits, FitsIn, FunctionArguments, Functions, GenericOver, Halts, HasArgument,
         Instance, ItemCheck, ItemNode, Keys, Made, Meant, Name, NamedBy, Naming, Needed, Node, NodeArgument,

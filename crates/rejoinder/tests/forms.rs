@@ -1,4 +1,4 @@
-//! Forms: what the client sees of them, and how answers are read.
+//! Forms: the schema that the client gets, and how answers are read.
 
 use insta::assert_json_snapshot;
 use rejoinder::{
@@ -18,7 +18,7 @@ fn read<T: Elicit>(answer: &Value) -> Result<T, FormErrors> {
 
 fn refused<T: Elicit>(answer: &Value) -> String {
     match read::<T>(answer) {
-        Ok(_) => panic!("it was read"),
+        Ok(_) => panic!("the answer was accepted"),
         Err(errors) => errors.to_string(),
     }
 }
@@ -101,7 +101,7 @@ enum Colour {
     Green,
 }
 
-/// The twin of `Form` in the Python reference server.
+/// The same as `Form` in the Python reference server.
 #[derive(Debug, PartialEq, Elicit)]
 struct Order {
     #[elicit(title = "Colour", default = Colour::Red)]
@@ -112,12 +112,12 @@ struct Order {
     note: Option<String>,
 }
 
-/// One of everything that the other forms do not have.
+/// One field of each kind that the other forms do not have.
 #[derive(Debug, PartialEq, Elicit)]
 struct Everything {
     /// Where the receipt goes.
     ///
-    /// Nobody else sees it.
+    /// It is not shown to others.
     #[elicit(title = "Email address", format = "email", max_length = 254)]
     email: String,
     #[elicit(format = "uri", description = "Your page")]
@@ -149,7 +149,7 @@ struct Nothing {}
 struct Unit;
 
 #[test]
-fn d9_the_client_sees_the_forms_as_mcp_has_them() {
+fn d9_forms_are_schemas_as_mcp_defines_them() {
     assert_json_snapshot!("defaults", Defaults::form());
     assert_json_snapshot!("enums", Enums::form());
     assert_json_snapshot!("order", Order::form());
@@ -159,15 +159,15 @@ fn d9_the_client_sees_the_forms_as_mcp_has_them() {
 }
 
 #[test]
-fn a_value_is_the_same_as_what_is_serialized() {
+fn to_value_and_serialize_agree() {
     assert_eq!(serde_json::to_value(Everything::form()).expect("JSON"), Everything::form().to_value());
 }
 
 #[test]
-fn rmcp_reads_the_forms_and_loses_nothing() {
+fn rmcp_reads_every_keyword_of_the_forms() {
     for form in [Defaults::form(), Enums::form(), Order::form(), Nothing::form(), ConfirmForm::form(), TextForm::form()]
     {
-        let schema: ElicitationSchema = serde_json::from_value(form.to_value()).expect("it is a schema of MCP");
+        let schema: ElicitationSchema = serde_json::from_value(form.to_value()).expect("a schema of MCP");
         assert_eq!(serde_json::to_value(schema).expect("JSON"), form.to_value());
     }
     let schema: ElicitationSchema = serde_json::from_value(Enums::form().to_value()).expect("a schema");
@@ -176,7 +176,7 @@ fn rmcp_reads_the_forms_and_loses_nothing() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn a_written_answer_is_read_as_the_same_value() {
     let everything = || Everything {
         email: "ada@example.com".into(),
         page: None,
@@ -195,7 +195,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn what_is_left_out_is_none_or_the_default() {
+fn a_field_that_is_left_out_is_none_or_the_default() {
     let order = Order { colour: Colour::Red, count: 1, note: None };
     assert_eq!(read(&json!({})), Ok(order));
     let order = Order { colour: Colour::Green, count: 1, note: None };
@@ -227,7 +227,7 @@ struct Optional {
 }
 
 #[test]
-fn an_empty_text_leaves_an_optional_field_empty_where_it_means_nothing() {
+fn an_empty_string_empties_an_optional_field_that_does_not_accept_it() {
     let none = Optional { age: None, email: None, yes: None };
     assert_eq!(read(&json!({ "age": "", "email": "", "yes": "" })), Ok(none));
     assert_eq!(refused::<Optional>(&json!({ "age": " " })), "`age` must be a whole number");
@@ -242,7 +242,7 @@ struct Numbers {
 }
 
 #[test]
-fn texts_are_read_as_what_they_spell() {
+fn strings_are_read_as_the_numbers_and_booleans_that_they_spell() {
     let spelled = [
         json!({ "whole": "-7", "byte": "200", "real": "1.5", "yes": "true" }),
         json!({ "whole": " -7 ", "byte": "200.0", "real": "15e-1", "yes": "Yes" }),
@@ -259,7 +259,7 @@ fn texts_are_read_as_what_they_spell() {
 }
 
 #[test]
-fn the_type_has_bounds_too() {
+fn the_bounds_of_the_type_are_checked() {
     let numbers = |whole: Value, byte: Value| json!({ "whole": whole, "byte": byte, "real": 0, "yes": false });
     assert_eq!(refused::<Numbers>(&numbers(json!(0), json!(256))), "`byte` must be between 0 and 255");
     assert_eq!(refused::<Numbers>(&numbers(json!(0), json!(-1))), "`byte` must be between 0 and 255");
@@ -272,7 +272,7 @@ fn the_type_has_bounds_too() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let nothing = refused::<Everything>(&json!({}));
     let types = refused::<Everything>(&json!({
         "email": 1, "page": {}, "born": [], "at": true, "code": 7, "latitude": "x", "ratio": [], "small": 1.5,
@@ -286,12 +286,12 @@ fn everything_wrong_is_told_at_once() {
         "email": format!("{}@b.c", "a".repeat(300)), "code": "ABC", "latitude": -91, "ratio": 1e39, "small": 128,
         "large": 1e20, "colours": ["red", "blue"],
     }));
-    let told = [nothing, types, values, others].map(|told| told.replace("; ", "\n"));
-    insta::assert_snapshot!("told", told.join("\n\n"));
+    let errors = [nothing, types, values, others].map(|errors| errors.replace("; ", "\n"));
+    insta::assert_snapshot!("errors", errors.join("\n\n"));
 }
 
 #[test]
-fn choices_are_told() {
+fn an_unknown_choice_lists_the_choices() {
     let answer = json!({
         "untitledSingle": "option9", "titledSingle": "One", "legacyEnum": null,
         "untitledMulti": ["option1", "option2", "option3"], "titledMulti": [1],
@@ -330,7 +330,7 @@ fn lengths_count_characters() {
 
 #[test]
 #[should_panic(expected = "the default \"nobody\" of the field `email` must be an email address")]
-fn a_default_that_does_not_fit_is_the_authors_mistake() {
+fn a_default_that_breaks_a_rule_panics() {
     #[derive(Elicit)]
     struct Contact {
         #[elicit(format = "email", default = "nobody")]
@@ -340,7 +340,7 @@ fn a_default_that_does_not_fit_is_the_authors_mistake() {
 }
 
 #[test]
-fn a_choice_counts_once() {
+fn a_choice_cannot_be_chosen_twice() {
     #[derive(Debug, PartialEq, Elicit)]
     struct Two {
         #[elicit(min_items = 2)]
@@ -356,7 +356,7 @@ fn a_choice_counts_once() {
 }
 
 #[test]
-fn a_form_that_is_accepted_without_content_has_nothing_filled_in() {
+fn an_accepted_form_without_content_is_an_empty_answer() {
     #[derive(Debug, PartialEq, Elicit)]
     struct Note {
         text: Option<String>,
@@ -373,7 +373,7 @@ fn a_form_that_is_accepted_without_content_has_nothing_filled_in() {
 }
 
 #[test]
-fn a_field_takes_the_place_of_one_of_the_same_name() {
+fn a_field_replaces_the_field_of_the_same_name() {
     let name = Field::<String>::new("name");
     assert_eq!(Form::new().with(&name).with(&name).to_value()["required"], json!(["name"]));
     let optional = Form::new().with(&name).with(&Field::<Option<String>>::new("name"));
@@ -381,7 +381,7 @@ fn a_field_takes_the_place_of_one_of_the_same_name() {
 }
 
 #[test]
-fn choices_need_no_titles() {
+fn titles_of_choices_are_optional() {
     let choices = |choice: Choice| choice.form().to_value()["properties"]["choice"].clone();
     let plain = json!({ "type": "string", "enum": ["main", "v1"] });
     assert_eq!(choices(Choice::of(["main", "v1"])), plain);
@@ -390,10 +390,10 @@ fn choices_need_no_titles() {
 }
 
 #[test]
-fn shorthands_are_forms() {
+fn ready_made_forms_read_and_write() {
     assert_eq!(ConfirmForm::read(&ConfirmForm { yes: true }.write()), Ok(ConfirmForm { yes: true }));
     assert_eq!(TextForm::read(&TextForm { text: "so".into() }.write()), Ok(TextForm { text: "so".into() }));
-    assert_eq!(refused::<TextForm>(&json!({ "text": 1 })), "`text` must be a text");
+    assert_eq!(refused::<TextForm>(&json!({ "text": 1 })), "`text` must be a string");
     let choice = Choice::of([("a".to_owned(), "Number 1")]);
     assert_json_snapshot!("choice", choice.form());
     assert_eq!(choice.read(&choice.write("a")).as_deref(), Ok("a"));

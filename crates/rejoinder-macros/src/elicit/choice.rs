@@ -2,88 +2,68 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Data, DeriveInput, Fields, Variant, parse_quote};
+use syn::{Data, DeriveInput, Fields, Variant};
 
-use super::{attribute, case::Case, field::check_names};
-use crate::{
-    docs,
-    errors::Errors,
-    names,
-    options::{Options, option},
-};
+use super::{check_generics, check_names, check_string, derive, elicit_options, use_one_of};
+use crate::{docs, errors::Errors, names, options::option};
 
-struct Chosen {
+struct ChoiceVariant {
     ident: Ident,
     value: String,
-    /// The title, as the expression of an `Option`.
+    /// The expression of an `Option`.
     title: TokenStream,
 }
 
-/// Implements `ElicitEnum`; where there were mistakes, in a way that only keeps the rest of the program compiling.
+/// Implements `ElicitEnum`.
 pub(crate) fn choice(item: TokenStream) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(item) {
-        Ok(item) => item,
-        Err(error) => return error.to_compile_error(),
-    };
-    let mut errors = Errors::default();
-    let mut options = attribute::options(&item.attrs, &["rename_all", "legacy_names"], &mut errors);
-    let case = options.literal("rename_all", &mut errors).map(|name| Case::parse(&name, &mut errors));
-    let legacy = legacy_names(&mut options, &mut errors);
-    options.finish(&mut errors);
-    let variants = read(&item, case.unwrap_or(Case::Pascal), &mut errors);
-    let private = names::rejoinder();
-    let implementation = if errors.is_empty() { implementation(&item.ident, &variants, &legacy) } else { stub(item) };
-    let errors = errors.into_tokens();
-    quote! {
-        #errors
-        #[allow(deprecated, reason = "the choice, or one of its variants, may be")]
-        const _: () = {
-            use #private::__private as __rj;
-            #implementation
-        };
-    }
+    derive(item, |item, errors| {
+        let mut options = elicit_options(&item.attrs, &["rename_all", "legacy_names"], errors);
+        let case = options.literal("rename_all", errors);
+        let legacy = options.flag("legacy_names", errors);
+        options.finish(errors);
+        if let Some(case) = case.as_ref().filter(|case| !CASES.contains(&&*case.value())) {
+            let written = case.value();
+            errors.at(case, format!("`rename_all` has no case `{written}`; {}", use_one_of(&written, &CASES)));
+        }
+        let case = case.map_or_else(String::new, |case| case.value());
+        Some(implementation(&item.ident, &read(item, &case, errors)?, &legacy))
+    })
 }
 
-fn legacy_names(options: &mut Options, errors: &mut Errors) -> TokenStream {
-    let flag = options.flag("legacy_names", errors);
-    quote!(__rj::std::matches!(#flag, __rj::Some(true)))
-}
-
-fn read(item: &DeriveInput, case: Case, errors: &mut Errors) -> Vec<Chosen> {
+fn read(item: &DeriveInput, case: &str, errors: &mut Errors) -> Option<Vec<ChoiceVariant>> {
     let Data::Enum(data) = &item.data else {
-        errors.at(&item.ident, "a choice is an enum: derive `Elicit` for a form");
-        return Vec::new();
+        errors.at(&item.ident, "a choice must be an enum; for a form, derive `Elicit`");
+        return None;
     };
-    attribute::check_generics(&item.generics, "a choice", errors);
+    check_generics(&item.generics, "a choice", errors);
     if data.variants.is_empty() {
-        errors.at(&item.ident, "there is nothing to choose: give it variants");
+        errors.at(&item.ident, "a choice needs at least one variant");
     }
-    let variants: Vec<Chosen> = data.variants.iter().map(|variant| read_one(variant, case, errors)).collect();
+    let variants: Vec<_> = data.variants.iter().map(|variant| read_variant(variant, case, errors)).collect();
     check_names(variants.iter().map(|variant| (&variant.ident, variant.value.as_str())), "choice", errors);
-    variants
+    Some(variants)
 }
 
-fn read_one(variant: &Variant, case: Case, errors: &mut Errors) -> Chosen {
-    match &variant.fields {
-        Fields::Unit => {}
-        fields => errors.at(fields, "a choice of a form carries no data: ask for more in another field"),
+fn read_variant(variant: &Variant, case: &str, errors: &mut Errors) -> ChoiceVariant {
+    if !matches!(variant.fields, Fields::Unit) {
+        errors.at(&variant.fields, "a variant of a choice cannot have data: use another field of the form");
     }
-    let mut options = attribute::options(&variant.attrs, &["title", "name"], errors);
+    let mut options = elicit_options(&variant.attrs, &["title", "name"], errors);
     let name = options.literal("name", errors);
     let title = options.expression("title", "\"..\"", errors);
     options.finish(errors);
     if let Some(title) = &title {
-        attribute::text("title", title, errors);
+        check_string("title", title, errors);
     }
-    Chosen {
-        value: name.map_or_else(|| case.apply(&names::wire(&variant.ident)), |name| name.value()),
-        // A choice has one text beside its value: what its doc comment says, unless it has a title.
+    ChoiceVariant {
+        value: name.map_or_else(|| rename(&names::wire(&variant.ident), case), |name| name.value()),
+        // MCP has one text for a choice. Without a title, that is the doc comment.
         title: option(title.map(|title| title.to_token_stream()).or_else(|| docs::description(&variant.attrs))),
         ident: variant.ident.clone(),
     }
 }
 
-fn implementation(ident: &Ident, variants: &[Chosen], legacy: &TokenStream) -> TokenStream {
+fn implementation(ident: &Ident, variants: &[ChoiceVariant], legacy: &TokenStream) -> TokenStream {
     let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
     let values: Vec<_> = variants.iter().map(|variant| &variant.value).collect();
     let titles = variants.iter().map(|variant| &variant.title);
@@ -93,7 +73,7 @@ fn implementation(ident: &Ident, variants: &[Chosen], legacy: &TokenStream) -> T
         impl __rj::ElicitEnum for #ident {
             const CHOICES: &'static [(&'static __rj::str, __rj::Option<&'static __rj::str>)] =
                 &[#((#values, #titles)),*];
-            const LEGACY_NAMES: __rj::bool = #legacy;
+            const LEGACY_NAMES: __rj::bool = __rj::std::matches!(#legacy, __rj::Some(true));
 
             fn from_value(#value: &__rj::str) -> __rj::Option<Self> {
                 match #value {
@@ -111,23 +91,62 @@ fn implementation(ident: &Ident, variants: &[Chosen], legacy: &TokenStream) -> T
     }
 }
 
-/// So that the forms with such a choice do not add to the errors.
-fn stub(mut item: DeriveInput) -> TokenStream {
-    let ident = &item.ident;
-    let bounds = parse_quote!(Self: __rj::std::marker::Send + __rj::std::marker::Sync + 'static);
-    item.generics.make_where_clause().predicates.push(bounds);
-    let (impl_generics, type_generics, where_clause) = item.generics.split_for_impl();
-    quote! {
-        impl #impl_generics __rj::ElicitEnum for #ident #type_generics #where_clause {
-            const CHOICES: &'static [(&'static __rj::str, __rj::Option<&'static __rj::str>)] = &[];
+/// The cases of serde.
+const CASES: [&str; 8] = [
+    "lowercase",
+    "UPPERCASE",
+    "PascalCase",
+    "camelCase",
+    "snake_case",
+    "SCREAMING_SNAKE_CASE",
+    "kebab-case",
+    "SCREAMING-KEBAB-CASE",
+];
 
-            fn from_value(_: &__rj::str) -> __rj::Option<Self> {
-                __rj::std::unreachable!("it does not compile")
+/// The name of a variant in a case, as serde writes it.
+fn rename(name: &str, case: &str) -> String {
+    let words = |separator: char| {
+        let mut words = String::new();
+        for (index, c) in name.char_indices() {
+            if index > 0 && c.is_uppercase() {
+                words.push(separator);
             }
-
-            fn value(&self) -> &'static __rj::str {
-                __rj::std::unreachable!("it does not compile")
-            }
+            words.push(c);
         }
+        words
+    };
+    match case {
+        "lowercase" => name.to_lowercase(),
+        "UPPERCASE" => name.to_uppercase(),
+        "camelCase" => {
+            let mut rest = name.chars();
+            rest.next().map(|first| first.to_lowercase().chain(rest).collect()).unwrap_or_default()
+        }
+        "snake_case" => words('_').to_lowercase(),
+        "SCREAMING_SNAKE_CASE" => words('_').to_uppercase(),
+        "kebab-case" => words('-').to_lowercase(),
+        "SCREAMING-KEBAB-CASE" => words('-').to_uppercase(),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_renamed_as_serde_does() {
+        let renamed = CASES.map(|case| rename("VeryTasty2", case));
+        let expected = [
+            "verytasty2",
+            "VERYTASTY2",
+            "VeryTasty2",
+            "veryTasty2",
+            "very_tasty2",
+            "VERY_TASTY2",
+            "very-tasty2",
+            "VERY-TASTY2",
+        ];
+        assert_eq!(renamed, expected);
     }
 }

@@ -1,11 +1,12 @@
-//! One field of a form: what the author wrote about it, and the expression of its `Field`.
+//! One field of a form: what the author wrote about it, checked as far as it is literals, and the expression of its `Field`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, Type};
+use quote::{ToTokens, quote};
+use regex_lite::Regex;
+use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp};
 
-use super::{attribute, limits};
-use crate::{docs, errors::Errors, expand::Extent, names, options::Options};
+use super::{check_string, elicit_options, string_literal, use_one_of};
+use crate::{docs, errors::Errors, names, options::Options};
 
 const OPTIONS: [&str; 12] = [
     "title",
@@ -21,168 +22,158 @@ const OPTIONS: [&str; 12] = [
     "min_items",
     "max_items",
 ];
-const FORMATS: [(&str, &str); 4] = [("email", "Email"), ("uri", "Uri"), ("date", "Date"), ("date-time", "DateTime")];
-
-/// What the type of a field is called in its expression: a type is written out as rarely as possible.
-const ALIAS: &str = "__RjField";
+const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
+const FORMAT_VARIANTS: [&str; 4] = ["Email", "Uri", "Date", "DateTime"];
 
 /// One field.
-pub(super) struct Field {
+pub(super) struct FormField {
     pub(super) ident: Ident,
     pub(super) ty: Type,
     /// The name in the answer.
     pub(super) name: String,
-    /// What is said of it, in order.
-    said: Vec<Said>,
-    default: Option<Expr>,
+    /// What is called on the `Field`: `.title("..").min(1)`.
+    calls: TokenStream,
 }
 
-/// One thing that is said of a field.
-struct Said {
-    /// The option, where it is written.
-    option: Ident,
-    value: TokenStream,
-}
-
-impl Said {
-    /// The trait of the types that have it, if not all do.
-    fn of_some(&self) -> Option<Ident> {
-        let name = match &*self.option.to_string() {
-            "format" | "pattern" | "min_length" | "max_length" => "TextField",
-            "min_items" | "max_items" => "ChoicesField",
-            _ => return None,
-        };
-        Some(Ident::new(name, Span::call_site()))
-    }
-
-    /// The field that this is said of as well.
-    ///
-    /// What only some types have is asked of the type where the option is, so that it is the option that does not fit.
-    fn of(&self, field: &TokenStream) -> TokenStream {
-        let Self { option, value } = self;
-        let Some(of) = self.of_some() else { return quote!(#field.#option(#value)) };
-        let (alias, function) = (Ident::new(ALIAS, option.span()), format_ident!("__{option}"));
-        quote!(<#alias as __rj::#of>::#function(#field, #value))
-    }
-}
-
-impl Field {
+impl FormField {
     /// Reads a field.
     pub(super) fn read(field: &syn::Field, errors: &mut Errors) -> Option<Self> {
         let ident = field.ident.clone()?;
-        let mut options = attribute::options(&field.attrs, &OPTIONS, errors);
-        let given = options.literal("name", errors);
-        if let Some(name) = given.as_ref().filter(|name| name.value().is_empty()) {
-            errors.at(name, "a field's name cannot be empty");
+        let mut options = elicit_options(&field.attrs, &OPTIONS, errors);
+        let name = options.literal("name", errors);
+        if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
+            errors.at(name, "the name of a field cannot be empty");
         }
-        let name = given.map_or_else(|| names::wire(&ident), |name| name.value());
-        let default = options.entry("default", "..", errors).map(|(_, value)| value);
-        let said = said(field, default.as_ref(), &mut options, errors);
+        let name = name.map_or_else(|| names::wire(&ident), |name| name.value());
+        let mut calls = texts(field, &mut options, errors);
+        let default = options.entry("default", "..", errors);
+        calls.extend(rules(default.as_ref().map(|(_, value)| value), &mut options, errors));
+        if let Some((option, value)) = default {
+            // A list is written as an array, and is a `Vec`.
+            let value = if matches!(value, Expr::Array(_)) { quote!(__rj::Vec::from(#value)) } else { quote!(#value) };
+            calls.extend(call(&option, value));
+        }
         options.finish(errors);
-        Some(Self { ident, ty: field.ty.clone(), name, said, default })
+        Some(Self { ident, ty: field.ty.clone(), name, calls })
     }
 
-    /// The expression of its `Field`, in which a type that cannot be a field is one error.
+    /// The expression of the `Field`.
     pub(super) fn expression(&self) -> TokenStream {
-        let Self { ty, name, said, default, .. } = self;
-        let (extent, derived) = (Extent::of(ty), quote!(__rj::DerivedField));
-        let function = extent.member(ty, &derived, if default.is_some() { "field_with_default" } else { "field" });
-        let default = default.as_ref().map(default_value);
-        // All of the call stands where the type does: what is no field has no default either, which is told of the call.
-        let field = quote_spanned!(extent.end=> #function(#name, #default));
-        let field = said.iter().fold(field, |field, said| said.of(&field));
-        if said.iter().all(|said| said.of_some().is_none()) {
-            return field;
-        }
-        let alias = Ident::new(ALIAS, Span::call_site());
-        quote!({
-            type #alias = #ty;
-            #field
-        })
+        let Self { ty, name, calls, .. } = self;
+        quote!(__rj::Field::<#ty>::new(#name) #calls)
     }
 }
 
-fn said(field: &syn::Field, default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> Vec<Said> {
-    let mut said = Vec::new();
-    let mut say = |option: &Ident, value: &dyn ToTokens| {
-        said.push(Said { option: option.clone(), value: value.to_token_stream() });
-    };
+/// The call that sets an option. It has the span of the option, where the compiler then reports that it does not fit the type.
+fn call(option: &Ident, value: impl ToTokens) -> TokenStream {
+    quote!(.#option(#value))
+}
+
+fn texts(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> TokenStream {
+    let mut calls = TokenStream::new();
     for name in ["title", "description"] {
-        match options.entry(name, "\"..\"", errors) {
-            Some((option, value)) => {
-                attribute::text(name, &value, errors);
-                say(&option, &value);
-            }
-            None if name == "description" => {
-                if let Some(text) = docs::description(&field.attrs) {
-                    say(&Ident::new(name, Span::call_site()), &text);
-                }
-            }
-            None => {}
+        if let Some((option, value)) = options.entry(name, "\"..\"", errors) {
+            check_string(name, &value, errors);
+            calls.extend(call(&option, value));
+        } else if name == "description"
+            && let Some(text) = docs::description(&field.attrs)
+        {
+            calls.extend(call(&Ident::new(name, Span::call_site()), text));
         }
     }
-    if let Some((option, value)) = options.entry("format", "\"email\"", errors)
-        && let Some(format) = format(&value, errors)
-    {
-        say(&option, &format);
+    calls
+}
+
+fn rules(default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> TokenStream {
+    let mut calls = TokenStream::new();
+    if let Some((option, value)) = options.entry("format", "\"email\"", errors) {
+        calls.extend(call(&option, format(&value, errors)));
     }
     if let Some((option, value)) = options.entry("pattern", "\"^[a-z]+$\"", errors) {
-        limits::check_pattern(&value, default, errors);
-        say(&option, &value);
+        check_pattern(&value, default, errors);
+        calls.extend(call(&option, value));
     }
-    let number = default.and_then(|value| Some((value, limits::number(value)?)));
-    let length = default.and_then(|value| Some((value, limits::text_of(value)?.chars().count() as f64)));
-    let items = default.and_then(|value| match value {
-        Expr::Array(array) => Some((value, array.elems.len() as f64)),
-        _ => None,
-    });
-    for (bounds, measured) in
-        [(["min_length", "max_length"], length), (["min", "max"], number), (["min_items", "max_items"], items)]
-    {
-        let given = bounds.map(|name| options.entry(name, "3", errors));
-        for (option, value) in given.iter().flatten() {
-            if bounds != ["min", "max"] {
-                limits::check_count(&option.to_string(), value, errors);
+    for [min, max] in [["min_length", "max_length"], ["min", "max"], ["min_items", "max_items"]] {
+        let bounds = [min, max].map(|name| options.entry(name, "3", errors));
+        for (option, value) in bounds.iter().flatten() {
+            if min != "min" {
+                check_count(&option.to_string(), value, errors);
             }
-            say(option, value);
+            calls.extend(call(option, value));
         }
-        limits::check(bounds, given.each_ref().map(|given| given.as_ref().map(|(_, value)| value)), measured, errors);
+        let measured = default.and_then(|value| match (min, value) {
+            ("min", value) => number(value),
+            ("min_length", value) => string_literal(value).map(|text| text.chars().count() as f64),
+            (_, Expr::Array(array)) => Some(array.elems.len() as f64),
+            _ => None,
+        });
+        check_bounds(bounds.each_ref().map(Option::as_ref), default.zip(measured), errors);
     }
-    said
+    calls
 }
 
-/// A list is written as an array, and is a `Vec`.
-fn default_value(default: &Expr) -> TokenStream {
-    match default {
-        Expr::Array(array) => quote!(__rj::Vec::from(#array)),
-        other => other.to_token_stream(),
+fn format(value: &Expr, errors: &mut Errors) -> TokenStream {
+    let written = string_literal(value).unwrap_or_default();
+    let Some(index) = FORMATS.iter().position(|name| *name == written) else {
+        errors.at(value, format!("unknown format; {}", use_one_of(&written, &FORMATS)));
+        return TokenStream::new();
+    };
+    let variant = Ident::new(FORMAT_VARIANTS[index], Span::call_site());
+    quote!(__rj::Format::#variant)
+}
+
+/// Checks a pattern, and the default against it.
+fn check_pattern(pattern: &Expr, default: Option<&Expr>, errors: &mut Errors) {
+    let Some(text) = string_literal(pattern) else {
+        return errors.at(pattern, "`pattern` must be a string literal: `pattern = \"..\"`");
+    };
+    match Regex::new(&text) {
+        Err(error) => errors.at(pattern, format!("`pattern` is not a regular expression: {error}")),
+        Ok(regex) => {
+            if let Some(default) = default
+                && string_literal(default).is_some_and(|text| !regex.is_match(&text))
+            {
+                errors.at(default, "the default does not match `pattern`");
+            }
+        }
     }
 }
 
-fn format(value: &Expr, errors: &mut Errors) -> Option<TokenStream> {
-    let known = FORMATS.map(|(name, _)| name);
-    let written = limits::text_of(value).unwrap_or_default();
-    match FORMATS.iter().find(|(name, _)| *name == written) {
-        Some((_, variant)) => {
-            let variant = Ident::new(variant, Span::call_site());
-            Some(quote!(__rj::Format::#variant))
-        }
-        None => {
-            let meant = names::similar(&written, &known).map(|meant| format!("did you mean `\"{meant}\"`? "));
-            let (meant, known) = (meant.unwrap_or_default(), known.join("\"`, `\""));
-            errors.at(value, format!("there is no such format; {meant}MCP has `\"{known}\"`"));
-            None
-        }
+/// Refuses a literal that is not a whole number.
+fn check_count(option: &str, value: &Expr, errors: &mut Errors) {
+    let is_whole = match value {
+        Expr::Lit(ExprLit { lit, .. }) => matches!(lit, Lit::Int(_)),
+        other => !matches!(other, Expr::Unary(_)),
+    };
+    if !is_whole {
+        errors.at(value, format!("`{option}` must be a whole number: `{option} = 3`"));
     }
 }
 
-/// Refuses two fields, or variants, that go by one name in the answer.
-pub(super) fn check_names<'a>(all: impl Iterator<Item = (&'a Ident, &'a str)>, what: &str, errors: &mut Errors) {
-    let mut seen: Vec<(&Ident, &str)> = Vec::new();
-    for (ident, name) in all {
-        if let Some((other, _)) = seen.iter().find(|(_, other)| *other == name) {
-            errors.at(ident, format!("this {what} goes by `{name}` in the answer, as `{other}` does already"));
-        }
-        seen.push((ident, name));
+/// Checks that the bounds are in order, and the default, as it is measured, between them.
+fn check_bounds([min, max]: [Option<&(Ident, Expr)>; 2], default: Option<(&Expr, f64)>, errors: &mut Errors) {
+    let least = min.and_then(|(option, value)| Some((option, number(value)?)));
+    let greatest = max.and_then(|(option, value)| Some((option, number(value)?)));
+    if let (Some((min, least)), Some((max, greatest))) = (least, greatest)
+        && least > greatest
+    {
+        return errors.at(max, format!("`{max}` is less than `{min}`"));
+    }
+    let Some((default, measured)) = default else { return };
+    if let Some((min, _)) = least.filter(|(_, least)| measured < *least) {
+        errors.at(default, format!("the default is less than `{min}`"));
+    }
+    if let Some((max, _)) = greatest.filter(|(_, greatest)| measured > *greatest) {
+        errors.at(default, format!("the default is more than `{max}`"));
+    }
+}
+
+/// The number, if the expression is a number literal.
+fn number(value: &Expr) -> Option<f64> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_digits().parse().ok(),
+        Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => number.base10_digits().parse().ok(),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|number| -number),
+        _ => None,
     }
 }

@@ -2,74 +2,49 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DataStruct, DeriveInput, Fields, Index, parse_quote};
+use syn::{Data, DeriveInput, Fields, Index};
 
-use super::{
-    attribute,
-    field::{Field, check_names},
-};
-use crate::{
-    errors::Errors,
-    names::{self, local},
-};
+use super::{check_generics, check_names, derive, field::FormField};
+use crate::{errors::Errors, names::local};
 
-/// Implements `Elicit`; where there were mistakes, in a way that only keeps the rest of the program compiling.
+/// Implements `Elicit`.
 pub(crate) fn form(item: TokenStream) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(item) {
-        Ok(item) => item,
-        Err(error) => return error.to_compile_error(),
-    };
-    let mut errors = Errors::default();
-    let fields = read(&item, &mut errors);
-    let private = names::rejoinder();
-    let implementation = if errors.is_empty() { implementation(&item, &fields) } else { stub(item) };
-    let errors = errors.into_tokens();
-    quote! {
-        #errors
-        #[allow(deprecated, reason = "the form, or one of its fields, may be")]
-        const _: () = {
-            use #private::__private as __rj;
-            #implementation
-        };
-    }
+    derive(item, |item, errors| {
+        let fields = read(item, errors)?;
+        Some(implementation(item, &fields))
+    })
 }
 
-fn read(item: &DeriveInput, errors: &mut Errors) -> Vec<Field> {
+fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<FormField>> {
     let ident = &item.ident;
     for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("elicit")) {
-        errors.at(attr, "on a form, `#[elicit(..)]` goes before a field");
+        errors.at(attr, "put `#[elicit(..)]` on a field of the form");
     }
-    let fields = match &item.data {
-        Data::Struct(DataStruct { fields, .. }) => fields,
-        Data::Enum(_) => {
-            let message = "a form is a struct: derive `ElicitEnum` for a choice, and make it a field of a form";
-            errors.at(ident, message);
-            return Vec::new();
-        }
-        Data::Union(_) => {
-            errors.at(ident, "a form is a struct");
-            return Vec::new();
-        }
-    };
-    attribute::check_generics(&item.generics, "a form", errors);
-    match fields {
-        Fields::Unit => Vec::new(),
-        Fields::Unnamed(fields) => {
-            errors.at(fields, format!("the fields of a form have names: `struct {ident} {{ name: .. }}`"));
-            Vec::new()
-        }
-        Fields::Named(fields) => {
-            let fields: Vec<Field> = fields.named.iter().filter_map(|field| Field::read(field, errors)).collect();
-            check_names(fields.iter().map(|field| (&field.ident, field.name.as_str())), "field", errors);
-            fields
+    check_generics(&item.generics, "a form", errors);
+    match &item.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Unit => Some(Vec::new()),
+            Fields::Named(fields) => {
+                let fields: Vec<_> = fields.named.iter().filter_map(|field| FormField::read(field, errors)).collect();
+                check_names(fields.iter().map(|field| (&field.ident, field.name.as_str())), "field", errors);
+                Some(fields)
+            }
+            Fields::Unnamed(fields) => {
+                errors.at(fields, format!("the fields of a form need names: `struct {ident} {{ name: .. }}`"));
+                None
+            }
+        },
+        Data::Enum(_) | Data::Union(_) => {
+            errors.at(ident, "a form must be a struct; for a choice, derive `ElicitEnum` and use it as a field");
+            None
         }
     }
 }
 
-fn implementation(item: &DeriveInput, fields: &[Field]) -> TokenStream {
+fn implementation(item: &DeriveInput, fields: &[FormField]) -> TokenStream {
     let ident = &item.ident;
     let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
-    let expressions = fields.iter().map(Field::expression);
+    let expressions = fields.iter().map(FormField::expression);
     let idents: Vec<_> = fields.iter().map(|field| &field.ident).collect();
     let indices: Vec<_> = (0..fields.len()).map(Index::from).collect();
     let values: Vec<_> = (0..fields.len()).map(|index| local(&index.to_string())).collect();
@@ -100,7 +75,7 @@ fn implementation(item: &DeriveInput, fields: &[Field]) -> TokenStream {
                 #(let #values = #all.#indices.read(#content, &mut #errors);)*
                 match (#(#values,)*) {
                     (#(__rj::Some(#values),)*) => __rj::Ok(Self { #(#idents: #values),* }),
-                    #[allow(unreachable_patterns, reason = "there may be no fields")]
+                    #[allow(unreachable_patterns, reason = "a form may have no fields")]
                     _ => __rj::Err(#errors),
                 }
             }
@@ -110,29 +85,6 @@ fn implementation(item: &DeriveInput, fields: &[Field]) -> TokenStream {
                 let mut #content = __rj::Map::new();
                 #(#all.#indices.write(&self.#idents, &mut #content);)*
                 #content
-            }
-        }
-    }
-}
-
-/// So that whoever asks for the form does not add to the errors.
-fn stub(mut item: DeriveInput) -> TokenStream {
-    let ident = &item.ident;
-    let bounds = parse_quote!(Self: __rj::std::marker::Send + __rj::std::marker::Sync + 'static);
-    item.generics.make_where_clause().predicates.push(bounds);
-    let (impl_generics, type_generics, where_clause) = item.generics.split_for_impl();
-    quote! {
-        impl #impl_generics __rj::Elicit for #ident #type_generics #where_clause {
-            fn form() -> __rj::Form {
-                __rj::std::unreachable!("it does not compile")
-            }
-
-            fn read(_: &__rj::Map<__rj::String, __rj::Value>) -> __rj::Result<Self, __rj::FormErrors> {
-                __rj::std::unreachable!("it does not compile")
-            }
-
-            fn write(&self) -> __rj::Map<__rj::String, __rj::Value> {
-                __rj::std::unreachable!("it does not compile")
             }
         }
     }

@@ -1,13 +1,99 @@
 //! The derive macros of forms: `Elicit` for the form, `ElicitEnum` for a choice in it.
-//!
-//! `field` reads what the author wrote about a field, `limits` finds what contradicts itself, `case` renames variants.
 
-mod attribute;
-mod case;
 mod choice;
 mod field;
 mod form;
-mod limits;
 
 pub(crate) use choice::choice;
 pub(crate) use form::form;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Attribute, DeriveInput, Expr, ExprLit, GenericParam, Generics, Lit, Meta};
+
+use crate::{errors::Errors, names, options::Options};
+
+/// Writes the implementation, or the errors.
+fn derive(item: TokenStream, implement: impl FnOnce(&DeriveInput, &mut Errors) -> Option<TokenStream>) -> TokenStream {
+    let item: DeriveInput = match syn::parse2(item) {
+        Ok(item) => item,
+        Err(error) => return error.to_compile_error(),
+    };
+    let mut errors = Errors::default();
+    let implementation = implement(&item, &mut errors);
+    if !errors.is_empty() {
+        return errors.into_tokens();
+    }
+    let rejoinder = names::rejoinder();
+    quote! {
+        #[allow(deprecated, reason = "the type, or a part of it, may be deprecated")]
+        const _: () = {
+            use #rejoinder::__private as __rj;
+            #implementation
+        };
+    }
+}
+
+/// The options of every `#[elicit(..)]` among these attributes.
+fn elicit_options(attrs: &[Attribute], known: &'static [&'static str], errors: &mut Errors) -> Options {
+    let mut all = TokenStream::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("elicit")) {
+        match &attr.meta {
+            Meta::List(list) => {
+                let ends = list.tokens.clone().into_iter().last().is_none_or(|last| last.to_string() == ",");
+                let comma = (!ends).then(|| quote!(,));
+                all.extend([list.tokens.clone(), comma.to_token_stream()]);
+            }
+            other => {
+                let example = known.first().copied().unwrap_or_default();
+                errors.at(other, format!("write `#[elicit({example} = ..)]`"));
+            }
+        }
+    }
+    Options::parse("`#[elicit]`", known, all, errors)
+}
+
+/// Refuses type parameters and lifetimes.
+fn check_generics(generics: &Generics, what: &str, errors: &mut Errors) {
+    match generics.params.first() {
+        None => {}
+        Some(first @ GenericParam::Lifetime(_)) => {
+            errors.at(first, format!("{what} cannot borrow: use owned types such as `String`"));
+        }
+        Some(first) => errors.at(first, format!("{what} cannot be generic: write one for each type")),
+    }
+}
+
+/// Refuses two fields, or variants, with one name in the answer.
+fn check_names<'a>(all: impl Iterator<Item = (&'a Ident, &'a str)>, what: &str, errors: &mut Errors) {
+    let mut seen: Vec<(&Ident, &str)> = Vec::new();
+    for (ident, name) in all {
+        if let Some((other, _)) = seen.iter().find(|(_, other)| *other == name) {
+            errors.at(ident, format!("this {what} has the name `{name}` in the answer, which `{other}` already has"));
+        }
+        seen.push((ident, name));
+    }
+}
+
+/// Refuses a literal that is not a string.
+fn check_string(option: &str, value: &Expr, errors: &mut Errors) {
+    if let Expr::Lit(ExprLit { lit, .. }) = value
+        && !matches!(lit, Lit::Str(_))
+    {
+        errors.at(lit, format!("`{option}` must be a string: `{option} = \"..\"`"));
+    }
+}
+
+/// The string, if the expression is a string literal.
+fn string_literal(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
+}
+
+/// `did you mean "email"? use one of "email", "uri"`.
+fn use_one_of(written: &str, known: &[&'static str]) -> String {
+    let similar = names::similar(written, known).map(|similar| format!("did you mean `{similar}`? "));
+    format!("{}use one of `{}`", similar.unwrap_or_default(), known.join("`, `"))
+}

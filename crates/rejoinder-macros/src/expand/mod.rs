@@ -22,4 +22,3 @@ mod snapshots;
 pub(crate) use free::function;
 pub(crate) use impl_block::impl_block;
 pub(crate) use resolver::resolver;
-pub(crate) use spans::Extent;

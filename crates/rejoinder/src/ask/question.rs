@@ -209,7 +209,7 @@ impl Question {
             Self::Visit { .. } | Self::Sample(_) | Self::Roots => {
                 hash.update(self.method());
                 hash.update(b"\0");
-                hash.update(digest_of(&self.params()));
+                hash.update(digest_of(self.params()));
             }
         }
         let mut digest = [0; 16];

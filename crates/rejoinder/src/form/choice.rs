@@ -1,10 +1,12 @@
-//! One of several things.
+//! Choices: an enum (one of its variants or several), or a list that is known only when the question is asked.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{ElicitField, Rules};
+use super::{ChoicesField, ElicitField, Field, Form, FormErrors, Rules, read_one, write_one};
 
-/// A choice: an enum without data, of which a form has one (`Colour`) or several (`Vec<Colour>`). Derive it:
+/// A choice: an enum without data. A form has one of its variants (`Colour`) or several (`Vec<Colour>`). Derive it:
 ///
 /// ```
 /// use rejoinder::ElicitEnum;
@@ -43,10 +45,10 @@ use super::{ElicitField, Rules};
     note = "derive it: `#[derive(ElicitEnum)]` on an enum without data"
 )]
 pub trait ElicitEnum: Sized + Send + Sync + 'static {
-    /// What can be chosen: the value in the answer, and the title that the user sees.
+    /// The choices: the value in the answer, and the title that the user sees.
     const CHOICES: &'static [(&'static str, Option<&'static str>)];
 
-    /// Whether titles are told the way they were before MCP 2025-11-25, as `enumNames`.
+    /// Whether titles are sent as `enumNames`, as before MCP 2025-11-25.
     const LEGACY_NAMES: bool = false;
 
     /// The choice with that value.
@@ -63,7 +65,13 @@ impl<E: ElicitEnum> ElicitField for E {
     const TYPE: &'static str = "string";
 
     fn describe(_: &Rules, schema: &mut Map<String, Value>) {
-        describe_one(E::CHOICES, E::LEGACY_NAMES, schema);
+        if E::LEGACY_NAMES {
+            let names = E::CHOICES.iter().map(|(value, title)| title.unwrap_or(value));
+            schema.insert("enum".into(), values(E::CHOICES));
+            schema.insert("enumNames".into(), names.collect());
+        } else {
+            describe_choices(E::CHOICES, schema);
+        }
     }
 
     fn read(value: &Value, _: &Rules) -> Result<Self, String> {
@@ -79,39 +87,175 @@ impl<E: ElicitEnum> ElicitField for E {
     }
 }
 
-/// The part of a schema that says what one can be chosen.
-pub(super) fn describe_one(choices: &[(&str, Option<&str>)], legacy: bool, schema: &mut Map<String, Value>) {
-    if legacy {
-        let names = choices.iter().map(|(value, title)| title.unwrap_or(value));
-        schema.insert("enum".into(), values(choices));
-        schema.insert("enumNames".into(), names.collect());
-    } else if is_titled(choices) {
+/// Any number of the choices, each at most once.
+#[diagnostic::do_not_recommend]
+impl<E: ElicitEnum> ElicitField for Vec<E> {
+    type Default = Vec<E>;
+    const TYPE: &'static str = "array";
+
+    fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
+        rules.describe(schema);
+        // `enumNames` does not exist for several choices.
+        let items = if is_titled(E::CHOICES) {
+            json!({ "anyOf": titles(E::CHOICES) })
+        } else {
+            json!({ "type": "string", "enum": values(E::CHOICES) })
+        };
+        schema.insert("items".into(), items);
+    }
+
+    fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
+        let of_these = || format!("must be a list of any of {}", listed(E::CHOICES));
+        let items = value.as_array().ok_or_else(of_these)?;
+        let chosen = items.iter().map(|item| item.as_str().and_then(E::from_value));
+        let chosen = chosen.collect::<Option<Self>>().ok_or_else(of_these)?;
+        let is_repeated = |i| items[..i].contains(&items[i]);
+        if items.len() > E::CHOICES.len() || (1..items.len()).any(is_repeated) {
+            return Err("must not have the same choice twice".to_owned());
+        }
+        rules.check_items(chosen.len())?;
+        Ok(chosen)
+    }
+
+    fn write(&self) -> Value {
+        self.iter().map(E::value).collect()
+    }
+
+    fn from_default(default: Self) -> Self {
+        default
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: ElicitEnum> ChoicesField for Vec<E> {}
+
+/// Something to choose: a value, or a value and the title that the user sees.
+///
+/// ```
+/// use rejoinder::form::{Choice, IntoChoice};
+/// use serde_json::json;
+///
+/// fn shown(choices: impl IntoIterator<Item = impl IntoChoice>) -> serde_json::Value {
+///     Choice::of(choices).form().to_value()["properties"]["choice"].clone()
+/// }
+///
+/// assert_eq!(shown(["main", "v1"]), json!({ "type": "string", "enum": ["main", "v1"] }));
+/// assert_eq!(
+///     shown([("main", "The main branch")]),
+///     json!({ "type": "string", "oneOf": [{ "const": "main", "title": "The main branch" }] }),
+/// );
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be chosen from a list",
+    label = "not a string, and not a value with a title",
+    note = "a choice is a string, or a pair of its value and the title that the user sees"
+)]
+pub trait IntoChoice {
+    /// The value in the answer, and the title.
+    fn into_choice(self) -> (String, Option<String>);
+}
+
+impl<V: Into<String>, N: Into<String>> IntoChoice for (V, N) {
+    fn into_choice(self) -> (String, Option<String>) {
+        (self.0.into(), Some(self.1.into()))
+    }
+}
+
+macro_rules! strings {
+    ($($string:ty)*) => { $(
+        impl IntoChoice for $string {
+            fn into_choice(self) -> (String, Option<String>) {
+                (self.into(), None)
+            }
+        }
+    )* };
+}
+
+strings!(String &String &str Cow<'_, str>);
+
+/// One of a list that is known only when the question is asked.
+///
+/// ```
+/// use rejoinder::form::Choice;
+/// use serde_json::json;
+///
+/// let branches = [("main", "The main branch"), ("v1", "Version 1")];
+/// let branch = Choice::of(branches);
+/// assert_eq!(
+///     branch.form().to_value()["properties"]["choice"],
+///     json!({
+///         "type": "string",
+///         "oneOf": [{ "const": "main", "title": "The main branch" }, { "const": "v1", "title": "Version 1" }],
+///     }),
+/// );
+/// assert_eq!(branch.read(&branch.write("v1"))?, "v1");
+/// assert_eq!(branch.read(&branch.write("v2")).unwrap_err().to_string(), "`choice` must be one of `main`, `v1`");
+/// # Ok::<(), rejoinder::form::FormErrors>(())
+/// ```
+#[derive(Debug)]
+pub struct Choice(Field<String>);
+
+impl Choice {
+    /// A choice of these values, with or without titles for the user to see. An empty list accepts no answer.
+    pub fn of(choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
+        Self(Field::new("choice").one_of(choices))
+    }
+
+    /// Whether there is nothing to choose.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.has_no_choices()
+    }
+
+    /// The form that the client shows to the user.
+    pub fn form(&self) -> Form {
+        Form::new().with(&self.0)
+    }
+
+    /// The value that the user chose.
+    ///
+    /// # Errors
+    ///
+    /// The value is missing, or not in the list.
+    pub fn read(&self, content: &Map<String, Value>) -> Result<String, FormErrors> {
+        read_one(&self.0, content)
+    }
+
+    /// The answer of a user who chose that value.
+    pub fn write(&self, value: &str) -> Map<String, Value> {
+        write_one("choice", &value.to_owned())
+    }
+}
+
+/// Adds the keywords of one choice.
+pub(super) fn describe_choices<S: AsRef<str>>(choices: &[(S, Option<S>)], schema: &mut Map<String, Value>) {
+    if is_titled(choices) {
         schema.insert("oneOf".into(), titles(choices));
     } else {
         schema.insert("enum".into(), values(choices));
     }
 }
 
-/// Whether any choice has a title; those that have none then show their value.
-pub(super) fn is_titled(choices: &[(&str, Option<&str>)]) -> bool {
+/// Whether any choice has a title. A choice without one then shows its value.
+fn is_titled<S>(choices: &[(S, Option<S>)]) -> bool {
     choices.iter().any(|(_, title)| title.is_some())
 }
 
-pub(super) fn values(choices: &[(&str, Option<&str>)]) -> Value {
-    choices.iter().map(|(value, _)| *value).collect()
+fn values<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> Value {
+    choices.iter().map(|(value, _)| value.as_ref()).collect()
 }
 
-pub(super) fn titles(choices: &[(&str, Option<&str>)]) -> Value {
-    choices.iter().map(|(value, title)| json!({ "const": value, "title": title.unwrap_or(value) })).collect()
+fn titles<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> Value {
+    let titled = |(value, title): &(S, Option<S>)| json!({ "const": value.as_ref(), "title": title.as_ref().unwrap_or(value).as_ref() });
+    choices.iter().map(titled).collect()
 }
 
-pub(super) fn must_be_one_of(choices: &[(&str, Option<&str>)]) -> String {
+pub(super) fn must_be_one_of<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> String {
     match choices {
-        [(only, _)] => format!("must be `{only}`"),
+        [(only, _)] => format!("must be `{}`", only.as_ref()),
         _ => format!("must be one of {}", listed(choices)),
     }
 }
 
-pub(super) fn listed(choices: &[(&str, Option<&str>)]) -> String {
-    choices.iter().map(|(value, _)| format!("`{value}`")).collect::<Vec<_>>().join(", ")
+fn listed<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> String {
+    choices.iter().map(|(value, _)| format!("`{}`", value.as_ref())).collect::<Vec<_>>().join(", ")
 }

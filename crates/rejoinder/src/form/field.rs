@@ -1,13 +1,15 @@
+//! One field of a form, the traits of the types that it can have, and the simplest of these types.
+
 use std::borrow::Cow;
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-use super::{ChoicesField, ElicitField, FormErrors, Format, IntoChoice, NumberField, Rules, TextField};
+use super::{FormError, FormErrors, Format, IntoChoice, Number, Rules};
 
-/// One field of a form: its name, what the user is told about it, and its rules.
+/// One field of a form: its name, its title and description, and its rules.
 ///
-/// `#[derive(Elicit)]` writes these; by hand they make forms that are known only at run time.
+/// `#[derive(Elicit)]` makes these. Use them yourself for forms that are known only at run time.
 ///
 /// ```
 /// use rejoinder::{form::{Field, FormErrors}};
@@ -22,8 +24,8 @@ use super::{ChoicesField, ElicitField, FormErrors, Format, IntoChoice, NumberFie
 /// assert_eq!(count.read(&answer, &mut errors), None);
 /// assert_eq!(errors.to_string(), "`count` must be between 1 and 3");
 /// ```
-// The functions of `ElicitField` are kept here as pointers, so that only making one needs the bound: in a derived form a type
-// that cannot be a field is one error and not one for each use.
+// The functions of `ElicitField` are stored as pointers, so that only `new` needs the bound. In a derived form, a type that
+// cannot be a field is then one error instead of one for each use.
 #[derive(Debug)]
 pub struct Field<T> {
     name: Cow<'static, str>,
@@ -39,7 +41,7 @@ pub struct Field<T> {
 }
 
 impl<T> Field<T> {
-    /// A field of that name.
+    /// A field with that name in the answer.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self
     where
         T: ElicitField,
@@ -58,17 +60,17 @@ impl<T> Field<T> {
         }
     }
 
-    /// What the client shows in place of its name.
+    /// The title that the client shows instead of the name.
     pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
         Self { title: Some(title.into()), ..self }
     }
 
-    /// What the client tells the user about it.
+    /// The explanation that the client shows.
     pub fn description(self, description: impl Into<Cow<'static, str>>) -> Self {
         Self { description: Some(description.into()), ..self }
     }
 
-    /// What it is when the user leaves it out.
+    /// The value if the user leaves the field out.
     pub fn default(self, default: T::Default) -> Self
     where
         T: ElicitField,
@@ -76,7 +78,7 @@ impl<T> Field<T> {
         Self { default: Some(T::from_default(default).write()), ..self }
     }
 
-    /// What the text must look like.
+    /// The format of the text.
     pub fn format(mut self, format: Format) -> Self
     where
         T: TextField,
@@ -85,23 +87,23 @@ impl<T> Field<T> {
         self
     }
 
-    /// The regular expression that the text must match somewhere; `^` and `$` tie it to the ends.
+    /// A regular expression that matches some part of the text; `^` and `$` anchor it.
     ///
     /// # Panics
     ///
-    /// When it is not a regular expression. The derive macro finds that out when it compiles.
+    /// `pattern` is not a regular expression. The derive macro checks this at compile time.
     pub fn pattern(mut self, pattern: &str) -> Self
     where
         T: TextField,
     {
         match Regex::new(pattern) {
             Ok(pattern) => self.rules.pattern = Some(pattern),
-            Err(error) => panic!("the pattern of the field `{}` is no regular expression: {error}", self.name),
+            Err(error) => panic!("the pattern of the field `{}` is not a regular expression: {error}", self.name),
         }
         self
     }
 
-    /// The least number of characters.
+    /// The smallest number of characters.
     pub fn min_length(mut self, characters: u32) -> Self
     where
         T: TextField,
@@ -110,7 +112,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// The greatest number of characters.
+    /// The largest number of characters.
     pub fn max_length(mut self, characters: u32) -> Self
     where
         T: TextField,
@@ -119,7 +121,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// The texts to choose from, with or without titles for the user to see.
+    /// The texts to choose from, with or without titles for the user to see. Other rules are not shown to the client.
     pub fn one_of(mut self, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self
     where
         T: TextField,
@@ -128,7 +130,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// The least number.
+    /// The smallest number.
     pub fn min(mut self, min: T::Bound) -> Self
     where
         T: NumberField,
@@ -137,7 +139,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// The greatest number.
+    /// The largest number.
     pub fn max(mut self, max: T::Bound) -> Self
     where
         T: NumberField,
@@ -146,7 +148,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// The least number of choices.
+    /// The smallest number of choices.
     pub fn min_items(mut self, items: u32) -> Self
     where
         T: ChoicesField,
@@ -155,7 +157,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// The greatest number of choices.
+    /// The largest number of choices.
     pub fn max_items(mut self, items: u32) -> Self
     where
         T: ChoicesField,
@@ -164,7 +166,7 @@ impl<T> Field<T> {
         self
     }
 
-    /// Its name, as the client knows it.
+    /// The name in the answer.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -174,13 +176,13 @@ impl<T> Field<T> {
         self.default.is_none() && (self.absent)().is_none()
     }
 
-    /// Whether there are no texts to choose from.
-    pub(super) fn is_one_of_none(&self) -> bool {
+    /// Whether the list of texts to choose from is empty.
+    pub(super) fn has_no_choices(&self) -> bool {
         self.rules.one_of.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Its schema.
-    pub(super) fn property(&self) -> Map<String, Value> {
+    /// The JSON Schema of the field.
+    pub(super) fn schema(&self) -> Map<String, Value> {
         let mut schema = Map::new();
         let texts = [("title", &self.title), ("description", &self.description)];
         schema.insert("type".into(), self.json_type.into());
@@ -195,20 +197,20 @@ impl<T> Field<T> {
         schema
     }
 
-    /// Takes the field's value out of an answer, or adds to what is wrong with it.
+    /// Reads the field's value from an answer, or adds to the errors.
     pub fn read(&self, content: &Map<String, Value>, errors: &mut FormErrors) -> Option<T> {
         let absent = || (self.absent)().ok_or_else(|| "is missing".to_owned());
         let value = match (content.get(&*self.name), &self.default) {
             (Some(value), _) if !value.is_null() => (self.read)(value, &self.rules),
             (None, Some(default)) => (self.read)(default, &self.rules),
-            // `null` in an optional field says that it is left empty, whatever its default.
+            // `null` empties an optional field, even one with a default.
             (Some(_), Some(default)) => absent().or_else(|_| (self.read)(default, &self.rules)),
             (_, None) => absent(),
         };
-        value.map_err(|message| errors.push(self.name.clone(), message)).ok()
+        value.map_err(|message| errors.0.push(FormError { field: self.name.clone(), message })).ok()
     }
 
-    /// Puts the field's value into an answer, unless it is one that is left out.
+    /// Adds the field's value to an answer, unless the value is one that is left out.
     pub fn write(&self, value: &T, content: &mut Map<String, Value>) {
         let value = (self.write)(value);
         if !value.is_null() {
@@ -216,3 +218,200 @@ impl<T> Field<T> {
         }
     }
 }
+
+/// A type that a field of a form can have.
+///
+/// Implement it for a type of your own that is written as a string or a number:
+///
+/// ```
+/// use rejoinder::form::{ElicitField, Rules};
+/// use serde_json::{Map, Value};
+///
+/// struct Colour([u8; 3]);
+///
+/// impl ElicitField for Colour {
+///     type Default = Self;
+///     const TYPE: &'static str = "string";
+///
+///     fn describe(_: &Rules, schema: &mut Map<String, Value>) {
+///         schema.insert("maxLength".into(), 6.into());
+///     }
+///
+///     fn read(value: &Value, _: &Rules) -> Result<Self, String> {
+///         let colour = value.as_str().and_then(|text| u32::from_str_radix(text, 16).ok());
+///         let [0, rgb @ ..] = colour.unwrap_or(u32::MAX).to_be_bytes() else {
+///             return Err("must be a colour such as `ff8800`".into());
+///         };
+///         Ok(Self(rgb))
+///     }
+///
+///     fn write(&self) -> Value {
+///         let [r, g, b] = self.0;
+///         format!("{r:02x}{g:02x}{b:02x}").into()
+///     }
+///
+///     fn from_default(default: Self) -> Self {
+///         default
+///     }
+/// }
+///
+/// let orange = Colour::read(&"ff8800".into(), &Rules::default())?;
+/// assert_eq!(orange.write(), "ff8800");
+/// # Ok::<(), String>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a form",
+    label = "not something that a user can fill in",
+    note = "MCP forms are flat: a field is a `String`, a number of at most 64 bits, a `bool`, an enum that derives \
+            `ElicitEnum`, a `Vec` of such an enum, or an `Option` of one of these",
+    note = "a type of your own can be a field if it implements `ElicitField`"
+)]
+pub trait ElicitField: Sized + Send + Sync + 'static {
+    /// The type of `#[elicit(default = ..)]`: a `&'static str` for a `String`.
+    type Default;
+
+    /// The JSON type.
+    const TYPE: &'static str;
+
+    /// Adds the keywords of the rules and of the type to the field's schema, which already has `"type"`.
+    fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
+        rules.describe(schema);
+    }
+
+    /// Reads the value from the user's answer.
+    ///
+    /// # Errors
+    ///
+    /// What the answer must be: "must be a whole number".
+    fn read(value: &Value, rules: &Rules) -> Result<Self, String>;
+
+    /// The answer that is read as this value.
+    fn write(&self) -> Value;
+
+    /// Turns a default into a value.
+    fn from_default(default: Self::Default) -> Self;
+
+    /// The value if the field is left out; `None` if it is required.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// A field that is a text: it can have a length, a format and a pattern.
+#[diagnostic::on_unimplemented(
+    message = "this option is not for a field of type `{Self}`, which is not a string",
+    label = "only for strings",
+    note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`"
+)]
+pub trait TextField: ElicitField {}
+
+/// A field that is a number: it can have a smallest and a largest value.
+#[diagnostic::on_unimplemented(
+    message = "this option is not for a field of type `{Self}`, which is not a number",
+    label = "only for numbers",
+    note = "`min` and `max` are for integers, `f32` and `f64`; use `min_length` and `max_length` for a string, \
+            `min_items` and `max_items` for a `Vec` of choices"
+)]
+pub trait NumberField: ElicitField {
+    /// The type of the bounds.
+    type Bound: Into<Number>;
+}
+
+/// A field in which the user chooses several things: it can have a smallest and a largest number of items.
+#[diagnostic::on_unimplemented(
+    message = "this option is not for a field of type `{Self}`, which is not a `Vec` of choices",
+    label = "only for a `Vec`",
+    note = "`min_items` and `max_items` are for a `Vec` of an enum that derives `ElicitEnum`"
+)]
+pub trait ChoicesField: ElicitField {}
+
+/// A yes-or-no question. The words `true`, `false`, `yes` and `no` are read as what they spell.
+#[diagnostic::do_not_recommend]
+impl ElicitField for bool {
+    type Default = bool;
+    const TYPE: &'static str = "boolean";
+
+    fn read(value: &Value, _: &Rules) -> Result<Self, String> {
+        let spelled = || match value.as_str()?.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" => Some(true),
+            "false" | "no" => Some(false),
+            _ => None,
+        };
+        value.as_bool().or_else(spelled).ok_or_else(|| "must be true or false".into())
+    }
+
+    fn write(&self) -> Value {
+        (*self).into()
+    }
+
+    fn from_default(default: bool) -> Self {
+        default
+    }
+}
+
+/// A text.
+#[diagnostic::do_not_recommend]
+impl ElicitField for String {
+    type Default = &'static str;
+    const TYPE: &'static str = "string";
+
+    fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
+        let text = value.as_str().ok_or("must be a string")?;
+        rules.check_text(text)?;
+        Ok(text.to_owned())
+    }
+
+    fn write(&self) -> Value {
+        self.as_str().into()
+    }
+
+    fn from_default(default: &'static str) -> Self {
+        default.to_owned()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl TextField for String {}
+
+/// A field that may be left out: absent, `null`, or an empty string where the type does not accept one.
+#[diagnostic::do_not_recommend]
+impl<T: ElicitField> ElicitField for Option<T> {
+    type Default = T::Default;
+    const TYPE: &'static str = T::TYPE;
+
+    fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
+        T::describe(rules, schema);
+    }
+
+    fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
+        match T::read(value, rules) {
+            Ok(value) => Ok(Some(value)),
+            // What many clients send for an input that was not touched.
+            Err(_) if value.is_null() || value == "" => Ok(None),
+            Err(message) => Err(message),
+        }
+    }
+
+    fn write(&self) -> Value {
+        self.as_ref().map_or(Value::Null, T::write)
+    }
+
+    fn from_default(default: T::Default) -> Self {
+        Some(T::from_default(default))
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: TextField> TextField for Option<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: NumberField> NumberField for Option<T> {
+    type Bound = T::Bound;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ChoicesField> ChoicesField for Option<T> {}

@@ -1,6 +1,6 @@
-//! What a text can be asked to look like. Written by hand: MCP has four formats, and none of them needs a library.
+//! The formats of a text. Written by hand: MCP has four, and none of them is worth a dependency.
 
-/// What a text must look like. MCP has these four.
+/// The format of a text. MCP has these four.
 ///
 /// ```
 /// use rejoinder::form::Format;
@@ -13,18 +13,18 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `email`: an address, by the rule that browsers apply to theirs, with letters of any script.
+    /// `email`: an address, by the rule of `<input type="email">`, with letters of any script.
     Email,
-    /// `uri`: with its scheme.
+    /// `uri`: a URI with a scheme.
     Uri,
-    /// `date`: a day of the calendar, `2026-01-31`.
+    /// `date`: a calendar date, `2026-01-31`.
     Date,
     /// `date-time`: RFC 3339, `2026-01-31T14:30:00Z`.
     DateTime,
 }
 
 impl Format {
-    /// Its name in JSON Schema.
+    /// The name in JSON Schema.
     pub fn name(self) -> &'static str {
         match self {
             Self::Email => "email",
@@ -43,7 +43,7 @@ impl Format {
         }
     }
 
-    /// Whether a text has it.
+    /// Whether the text has this format.
     pub fn fits(self, text: &str) -> bool {
         match self {
             Self::Email => is_email(text),
@@ -104,15 +104,15 @@ fn is_date_time(text: &str) -> bool {
         None => zone.len() == 1,
     };
     let fraction_fits = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
-    // A minute with a leap second has 61.
+    // 60 is a leap second.
     is_date(date) && is_clock(time, &[23, 59, 60]) && fraction_fits && zone_fits
 }
 
-/// Two digits each, with colons between, none greater than it can be.
-fn is_clock(text: &str, greatest: &[u32]) -> bool {
+/// Whether the text is numbers of two digits, separated by colons, none larger than its limit.
+fn is_clock(text: &str, limits: &[u32]) -> bool {
     let mut parts = text.split(':');
-    let fits = |greatest: &u32| parts.next().and_then(|part| digits(part, 2)).is_some_and(|part| part <= *greatest);
-    greatest.iter().all(fits) && parts.next().is_none()
+    let fits = |limit: &u32| parts.next().and_then(|part| digits(part, 2)).is_some_and(|part| part <= *limit);
+    limits.iter().all(fits) && parts.next().is_none()
 }
 
 fn digits(text: &str, length: usize) -> Option<u32> {

@@ -1,43 +1,291 @@
 //! Forms that a user can be asked to fill in.
 //!
-//! A form is a struct that derives `Elicit`, or implements it by hand. MCP lets a form be a flat list of texts, numbers,
-//! yes-or-no questions and choices, so that is what a [`Field`] can be: a type that is an [`ElicitField`].
+//! A form is a struct that derives [`Elicit`]. MCP forms are flat: a field is a text, a number, a yes-or-no question or a
+//! choice. [`ConfirmForm`], [`TextForm`] and [`Choice`] are ready-made forms.
 //!
-//! * [`Elicit`]: what a form is; [`Form`]: what of it the client sees; [`FormErrors`]: what is wrong with an answer.
-//! * [`Field`]: one field with its title, rules and default.
-//! * one file for each type that a field can have, and [`ElicitEnum`] for choices.
-//! * `shorthand`: forms that are ready: [`ConfirmForm`], [`TextForm`], [`Choice`].
+//! * `field`: [`Field`], one field with its title, rules and default, and [`ElicitField`], the types that it can have;
+//! * `rules`: the constraints on a value, with their JSON Schema keywords and messages;
+//! * `number`, `choice`, `format`: the fields that need more than a few lines;
+//! * `older`: forms for clients before 2025-11-25.
 
-mod boolean;
 mod choice;
-mod choices;
-mod derived;
-mod digest;
-mod elicit;
-mod errors;
 mod field;
-mod field_type;
 mod format;
-mod into_choice;
 mod number;
 mod older;
-mod optional;
 mod rules;
-mod schema;
-mod shorthand;
-mod text;
 
-pub use choice::ElicitEnum;
-#[doc(hidden)]
-pub use derived::DerivedField;
-pub(crate) use digest::digest_of;
-pub use elicit::Elicit;
-pub use errors::{FormError, FormErrors};
-pub use field::Field;
-pub use field_type::{ChoicesField, ElicitField, NumberField, TextField};
+pub use choice::{Choice, ElicitEnum, IntoChoice};
+pub use field::{ChoicesField, ElicitField, Field, NumberField, TextField};
 pub use format::Format;
-pub use into_choice::IntoChoice;
-pub(crate) use number::Number;
-pub use rules::Rules;
-pub use schema::Form;
-pub use shorthand::{Choice, ConfirmForm, TextForm};
+pub use rules::{Number, Rules};
+
+use std::{
+    borrow::Cow,
+    error::Error,
+    fmt,
+    sync::{Arc, LazyLock, OnceLock},
+};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{
+    Map, Value,
+    value::{RawValue, to_raw_value},
+};
+use sha2::{Digest, Sha256};
+
+use crate::ask::Ask;
+
+/// A form that the user can be asked to fill in. Derive it:
+///
+/// ```
+/// use rejoinder::{Elicit, form::ConfirmForm};
+///
+/// // What `#[derive(Elicit)] struct ConfirmForm { yes: bool }` is.
+/// let form = ConfirmForm::form();
+/// assert_eq!(
+///     form.to_value(),
+///     serde_json::json!({
+///         "type": "object",
+///         "properties": { "yes": { "type": "boolean" } },
+///         "required": ["yes"],
+///     }),
+/// );
+///
+/// let answer = ConfirmForm { yes: true }.write();
+/// assert!(ConfirmForm::read(&answer)?.yes);
+/// assert_eq!(ConfirmForm::read(&serde_json::Map::new()).unwrap_err().to_string(), "`yes` is missing");
+/// # Ok::<(), rejoinder::form::FormErrors>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a form that the user can be asked to fill in",
+    label = "not a form",
+    note = "derive it: `#[derive(Elicit)]` on a struct whose fields are strings, numbers, `bool`s and choices"
+)]
+pub trait Elicit: Sized + Send + Sync + 'static {
+    /// The form that the client shows to the user.
+    ///
+    /// # Panics
+    ///
+    /// A default does not fit its own field. The first test of the form finds this.
+    fn form() -> Form;
+
+    /// Reads the user's answer. Fields that the form does not have are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the answer.
+    fn read(content: &Map<String, Value>) -> Result<Self, FormErrors>;
+
+    /// The answer that is read as this value.
+    fn write(&self) -> Map<String, Value>;
+
+    /// Asks the user to fill in the form. The same as [`Ask::user`], for places where the type cannot be inferred.
+    ///
+    /// ```
+    /// use rejoinder::{Elicit, form::ConfirmForm};
+    ///
+    /// let asks = ConfirmForm::question("Delete everything?");
+    /// assert!(format!("{asks:?}").contains("Delete everything?"));
+    /// ```
+    fn question(message: impl Into<String>) -> Ask<Self> {
+        Ask::user(message)
+    }
+}
+
+/// What the client shows to the user: the `requestedSchema` of an elicitation.
+///
+/// Cheap to clone. It serializes as MCP defines it, with the fields in their order.
+///
+/// ```
+/// use rejoinder::form::{Field, Form};
+///
+/// let form = Form::new()
+///     .with(&Field::<String>::new("name").title("Your name"))
+///     .with(&Field::<u8>::new("age").max(150).default(30));
+/// assert_eq!(
+///     serde_json::to_string(&form)?,
+///     concat!(
+///         r#"{"type":"object","properties":{"name":{"type":"string","title":"Your name"},"#,
+///         r#""age":{"type":"integer","minimum":0,"maximum":150,"default":30}},"required":["name"]}"#,
+///     ),
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Form(Arc<FormSchema>);
+
+#[derive(Debug, Clone, Default)]
+struct FormSchema {
+    properties: Map<String, Value>,
+    required: Vec<String>,
+    /// Made once, since a form is asked for many times.
+    json: OnceLock<Box<RawValue>>,
+    digest: OnceLock<[u8; 32]>,
+}
+
+impl Form {
+    /// A form without fields: the user can only accept or decline.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a field at the end, or replaces the field of the same name.
+    pub fn with<T>(mut self, field: &Field<T>) -> Self {
+        let schema = Arc::make_mut(&mut self.0);
+        (schema.json, schema.digest) = Default::default();
+        schema.properties.insert(field.name().to_owned(), Value::Object(field.schema()));
+        schema.required.retain(|name| name != field.name());
+        if field.is_required() {
+            schema.required.push(field.name().to_owned());
+        }
+        self
+    }
+
+    /// The schema as a JSON value.
+    pub fn to_value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// The schema as JSON.
+    pub(crate) fn json(&self) -> &RawValue {
+        self.0.json.get_or_init(|| to_raw_value(self).expect("names and JSON values serialize"))
+    }
+
+    /// The digest of the schema, which is another one for another form.
+    pub(crate) fn digest(&self) -> &[u8; 32] {
+        self.0.digest.get_or_init(|| digest_of(self.to_value()))
+    }
+}
+
+impl PartialEq for Form {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.properties == other.0.properties && self.0.required == other.0.required
+    }
+}
+
+impl Serialize for Form {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FormSchema { properties, required, .. } = &*self.0;
+        let mut schema = serializer.serialize_map(None)?;
+        schema.serialize_entry("type", "object")?;
+        schema.serialize_entry("properties", properties)?;
+        if !required.is_empty() {
+            schema.serialize_entry("required", required)?;
+        }
+        schema.end()
+    }
+}
+
+/// The digest of a JSON value. The order of members does not matter.
+pub(crate) fn digest_of(mut value: Value) -> [u8; 32] {
+    value.sort_all_objects();
+    Sha256::digest(value.to_string()).into()
+}
+
+/// Everything that is wrong with an answer, in words for the user.
+///
+/// ```
+/// use rejoinder::form::{FormError, FormErrors};
+///
+/// let errors = FormErrors(vec![
+///     FormError { field: "count".into(), message: "must be between 1 and 3".into() },
+///     FormError { field: "name".into(), message: "is missing".into() },
+/// ]);
+/// assert_eq!(errors.to_string(), "`count` must be between 1 and 3; `name` is missing");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FormErrors(pub Vec<FormError>);
+
+/// What is wrong with one field of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormError {
+    /// The field, by the name that the client knows.
+    pub field: Cow<'static, str>,
+    /// The problem, as the end of a sentence that begins with the field: "must be a number".
+    pub message: String,
+}
+
+impl fmt::Display for FormErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FormError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.field, self.message)
+    }
+}
+
+impl Error for FormErrors {}
+impl Error for FormError {}
+
+/// A form with one yes-or-no question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConfirmForm {
+    /// The user's answer. A user who accepts the form has not yet said yes.
+    pub yes: bool,
+}
+
+impl Elicit for ConfirmForm {
+    fn form() -> Form {
+        static FORM: LazyLock<Form> = LazyLock::new(|| Form::new().with(&Field::<bool>::new("yes")));
+        FORM.clone()
+    }
+
+    fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
+        read_one(&Field::new("yes"), content).map(|yes| Self { yes })
+    }
+
+    fn write(&self) -> Map<String, Value> {
+        write_one("yes", &self.yes)
+    }
+}
+
+/// A form with one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextForm {
+    /// What the user wrote.
+    pub text: String,
+}
+
+impl Elicit for TextForm {
+    fn form() -> Form {
+        static FORM: LazyLock<Form> = LazyLock::new(|| Form::new().with(&Field::<String>::new("text")));
+        FORM.clone()
+    }
+
+    fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
+        read_one(&Field::new("text"), content).map(|text| Self { text })
+    }
+
+    fn write(&self) -> Map<String, Value> {
+        write_one("text", &self.text)
+    }
+}
+
+fn read_one<T>(field: &Field<T>, content: &Map<String, Value>) -> Result<T, FormErrors> {
+    let mut errors = FormErrors::default();
+    field.read(content, &mut errors).ok_or(errors)
+}
+
+fn write_one(name: &str, value: &impl ElicitField) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), value.write())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_does_not_depend_on_how_the_json_is_written() {
+        let parse = |json: &str| digest_of(serde_json::from_str(json).expect("JSON"));
+        assert_eq!(parse(r#"{ "a": [1, {"c": 2, "b": 3}], "d": 1 }"#), parse(r#"{"d":1,"a":[1,{"b":3,"c":2}]}"#));
+        assert_ne!(parse(r#"{"a":[1,{"c":2,"b":3}],"d":1}"#), parse(r#"{"a":[1,{"c":2,"b":4}],"d":1}"#));
+    }
+}
