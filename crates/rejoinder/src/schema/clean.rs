@@ -1,21 +1,21 @@
+//! Rewrites what schemars generates into what clients accept.
+
+use std::fmt::Write;
+
 use serde_json::{Map, Value, json};
 
-use super::choices::list_choices;
-
-/// Makes the schema of what a client sends one that clients accept.
+/// Cleans the schema of what a client sends.
 ///
-/// * A property that may be left out is not also a union with `null`: many clients refuse type unions.
-/// * An enum of plain names is one `enum`, also where its variants have descriptions.
-/// * Rust's number types (`int64`, `uint8`, `double`, ..) are no JSON Schema formats; their bounds stay.
-/// * What may be anything is `{}` and not `true`.
-pub(crate) fn clean_input(schema: &mut Value) {
+/// * An optional property is not a union with `null`, because many clients refuse type unions.
+/// * An enum without data is one `enum`, even if its variants have descriptions.
+/// * The `format` of a number (`int64`, `uint8`, `double`, ..) is removed: it is not a JSON Schema format. The bounds stay.
+/// * A schema that allows anything is `{}` instead of `true`.
+pub(super) fn clean_input(schema: &mut Value) {
     clean(schema, true);
 }
 
-/// Makes the schema of what a server sends one that clients accept.
-///
-/// As [`clean_input`], but `null` stays where it may be sent: clients check results against their schema.
-pub(crate) fn clean_output(schema: &mut Value) {
+/// Cleans the schema of what a server sends, as [`clean_input`] does, but keeps `null`: clients check results against it.
+pub(super) fn clean_output(schema: &mut Value) {
     clean(schema, false);
 }
 
@@ -42,7 +42,7 @@ fn clean(schema: &mut Value, optional_without_null: bool) {
         }
     }
     for key in ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"] {
-        // `additionalProperties: true` is how everybody writes it.
+        // `additionalProperties: true` is what every client expects.
         if let Some(member) = object.get_mut(key).filter(|member| !member.is_boolean() || key == "items") {
             clean(member, optional_without_null);
         }
@@ -81,7 +81,7 @@ pub(super) fn without_null(schema: &mut Value) {
         let Some(Value::Array(arms)) = object.get_mut(key) else { continue };
         arms.retain(|arm| !is_null(arm));
         if let [Value::Object(only)] = arms.as_slice() {
-            // What the property says of itself (its description, say) wins over what the type says.
+            // Keywords of the property, such as its description, win over those of the type.
             let mut merged: Map<String, Value> = only.clone();
             object.shift_remove(key);
             merged.append(object);
@@ -91,6 +91,49 @@ pub(super) fn without_null(schema: &mut Value) {
     if object.get("default").is_some_and(Value::is_null) {
         object.shift_remove("default");
     }
+}
+
+/// Turns a `oneOf` of strings into one `enum`.
+///
+/// Schemars writes `oneOf` for an enum whose variants have doc comments. Clients show an `enum` as a choice, while many do
+/// not support `oneOf` and `const`. The doc comments go into the description, where the model reads them.
+fn list_choices(object: &mut Map<String, Value>) {
+    let Some(arms) = object.get("oneOf").and_then(Value::as_array) else { return };
+    let Some(choices) = arms.iter().map(choices).collect::<Option<Vec<_>>>() else { return };
+    let mut description = object.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut values = Vec::new();
+    for (texts, about) in choices {
+        if let Some(about) = about {
+            let gap = if description.is_empty() || description.ends_with('\n') { "" } else { "\n\n" };
+            for text in &texts {
+                let _ = writeln!(description, "{gap}- `{text}`: {about}");
+            }
+        }
+        values.extend(texts.into_iter().map(Value::from));
+    }
+    object.shift_remove("oneOf");
+    object.insert("type".into(), "string".into());
+    object.insert("enum".into(), values.into());
+    if !description.is_empty() {
+        object.insert("description".into(), description.trim_end().into());
+    }
+}
+
+/// The strings that an arm allows, and their description; `None` if the arm is anything else.
+fn choices(arm: &Value) -> Option<(Vec<String>, Option<String>)> {
+    let arm = arm.as_object()?;
+    let known = |key: &String| ["type", "const", "enum", "description", "deprecated"].contains(&key.as_str());
+    if !arm.keys().all(known) {
+        return None;
+    }
+    let texts = match (arm.get("const"), arm.get("enum")) {
+        (Some(Value::String(text)), None) => vec![text.clone()],
+        (None, Some(Value::Array(values))) => {
+            values.iter().map(|value| value.as_str().map(str::to_owned)).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    Some((texts, arm.get("description").and_then(Value::as_str).map(|about| about.replace('\n', " "))))
 }
 
 #[cfg(test)]
@@ -103,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_be_left_out_loses_its_null() {
+    fn only_an_optional_property_loses_its_null() {
         let union = json!({ "type": ["string", "null"] });
         assert_eq!(
             input(json!({ "properties": { "a": union, "b": union }, "required": ["b"], "items": union })),
@@ -121,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_keeps_its_null() {
+    fn a_result_keeps_its_null() {
         let sent = json!({ "properties": { "a": { "type": ["string", "null"] } } });
         let mut schema = sent.clone();
         clean_output(&mut schema);
@@ -129,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn rust_formats_go_and_others_stay() {
+    fn only_formats_of_rust_numbers_are_removed() {
         assert_eq!(
             input(json!({ "items": { "type": "integer", "format": "uint8", "maximum": 255 } })),
             json!({ "items": { "type": "integer", "maximum": 255 } }),
@@ -145,5 +188,33 @@ mod tests {
             input(json!({ "properties": { "a": true }, "items": true, "additionalProperties": true })),
             json!({ "properties": { "a": {} }, "items": {}, "additionalProperties": true }),
         );
+    }
+
+    fn listed(mut schema: Value) -> Value {
+        list_choices(schema.as_object_mut().expect("an object"));
+        schema
+    }
+
+    #[test]
+    fn descriptions_of_variants_go_into_the_description_of_the_enum() {
+        let arms = json!([
+            { "type": "string", "enum": ["blue"] },
+            { "type": "string", "const": "red", "description": "Of blood." },
+            { "type": "string", "const": "green", "description": "Of\ngrass." },
+        ]);
+        assert_eq!(
+            listed(json!({ "description": "A color.", "oneOf": arms })),
+            json!({
+                "type": "string",
+                "enum": ["blue", "red", "green"],
+                "description": "A color.\n\n- `red`: Of blood.\n- `green`: Of grass.",
+            }),
+        );
+    }
+
+    #[test]
+    fn an_enum_with_data_stays_as_it_is() {
+        let schema = json!({ "oneOf": [{ "type": "string", "const": "a" }, { "type": "object", "properties": {} }] });
+        assert_eq!(listed(schema.clone()), schema);
     }
 }

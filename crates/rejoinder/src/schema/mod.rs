@@ -1,19 +1,291 @@
-//! JSON Schema (2020-12) that clients accept.
+//! JSON Schema (2020-12) that clients accept: of a function's arguments and of its structured result.
 
-mod choices;
 mod clean;
-mod input;
-mod output;
 
-pub(crate) use clean::{clean_input, clean_output};
-pub(crate) use input::InputSchema;
-pub use output::OutputSchema;
+use std::{any::TypeId, sync::Arc};
 
-use schemars::{SchemaGenerator, generate::SchemaSettings};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
 
-/// Subschemas are written where they are used: many clients show an enum behind a `$ref` as free text.
-/// A recursive type still needs one; its definition then travels along.
+use self::clean::{clean_input, clean_output, without_null};
+use crate::call::{Argument, ArgumentSet, Param};
+
+/// The generator of all schemas. Subschemas are inlined, because many clients show an enum behind a `$ref` as free text.
+/// Only a recursive type has a `$ref`, to a definition that is part of the schema.
 pub(crate) fn generator(contract: impl FnOnce(SchemaSettings) -> SchemaSettings) -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     contract(settings).into_generator()
+}
+
+/// The schema of a function's arguments, one argument after the other.
+#[derive(Debug)]
+pub struct InputSchema {
+    generator: SchemaGenerator,
+    properties: Map<String, Value>,
+    required: Vec<Value>,
+    types: Vec<(&'static str, TypeId)>,
+}
+
+impl InputSchema {
+    /// The schema of all arguments in `S`.
+    pub(crate) fn of<S: ArgumentSet>(params: &'static [Param]) -> Self {
+        let mut schema = Self {
+            generator: generator(|settings| settings.for_deserialize()),
+            properties: Map::new(),
+            required: Vec::new(),
+            types: Vec::new(),
+        };
+        S::describe(params, &mut schema);
+        schema
+    }
+
+    /// Adds an argument of this type.
+    pub(crate) fn add<T: Argument>(&mut self, param: &Param, required: bool, default: Option<Value>) {
+        let mut schema = T::schema(&mut self.generator);
+        self.types.push((param.name, TypeId::of::<T>()));
+        if !required {
+            without_null(&mut schema);
+        }
+        if let Value::Object(schema) = &mut schema {
+            if let Some(description) = param.description {
+                schema.insert("description".into(), description.into());
+            }
+            if let Some(default) = default {
+                schema.insert("default".into(), default);
+            }
+            if let Some(header) = param.header {
+                schema.insert("x-mcp-header".into(), header.into());
+            }
+        }
+        clean_input(&mut schema);
+        self.properties.insert(param.name.into(), schema);
+        if required {
+            self.required.push(param.name.into());
+        }
+    }
+
+    /// Each argument: its name, its schema, and whether it is required.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = (&str, &Value, bool)> {
+        self.properties
+            .iter()
+            .map(|(name, schema)| (name.as_str(), schema, self.required.iter().any(|required| required == name)))
+    }
+
+    /// The types of the arguments, by name.
+    pub(crate) fn types(&self) -> &[(&'static str, TypeId)] {
+        &self.types
+    }
+
+    /// The finished schema. It refuses unknown arguments, as the server does.
+    pub(crate) fn finish(mut self) -> Arc<Map<String, Value>> {
+        let mut schema = Map::new();
+        schema.insert("type".into(), "object".into());
+        schema.insert("properties".into(), self.properties.into());
+        if !self.required.is_empty() {
+            schema.insert("required".into(), self.required.into());
+        }
+        schema.insert("additionalProperties".into(), false.into());
+        let mut definitions = self.generator.take_definitions(true);
+        if !definitions.is_empty() {
+            definitions.values_mut().for_each(clean_input);
+            schema.insert("$defs".into(), definitions.into());
+        }
+        Arc::new(schema)
+    }
+}
+
+/// The schema of a structured result.
+///
+/// A result that is not an object is sent as `{"result": ..}`, because clients before 2026-07-28 accept only objects.
+///
+/// ```
+/// use rejoinder::OutputSchema;
+///
+/// let text = OutputSchema::of::<String>();
+/// assert_eq!(text.schema["properties"]["result"]["type"], "string");
+/// ```
+#[derive(Debug, Clone)]
+pub struct OutputSchema {
+    /// The schema, always of an object.
+    pub schema: Arc<Map<String, Value>>,
+}
+
+impl OutputSchema {
+    /// The schema of `T` as a result.
+    pub fn of<T: JsonSchema>() -> Self {
+        let mut generator = generator(|settings| settings.for_serialize());
+        let mut schema: Value = generator.subschema_for::<T>().into();
+        let mut definitions = generator.take_definitions(true);
+        match is_object(&schema, &definitions, 0) {
+            Some(true) => schema["type"] = "object".into(),
+            Some(false) => {
+                schema = json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] });
+            }
+            // Whether the result is wrapped depends on the value, so the schema promises only an object.
+            None => {
+                schema = json!({ "type": "object" });
+                definitions.clear();
+            }
+        }
+        clean_output(&mut schema);
+        let Value::Object(mut schema) = schema else { unreachable!("every branch makes an object") };
+        if !definitions.is_empty() {
+            definitions.values_mut().for_each(clean_output);
+            schema.insert("$defs".into(), definitions.into());
+        }
+        Self { schema: Arc::new(schema) }
+    }
+}
+
+/// Whether all values of the schema are objects, or none is; `None` if some are, or if it cannot be decided.
+fn is_object(schema: &Value, definitions: &Map<String, Value>, depth: usize) -> Option<bool> {
+    const DEEPEST: usize = 16;
+    let inside = |schema: &Value| is_object(schema, definitions, depth + 1);
+    if depth > DEEPEST {
+        return None;
+    }
+    // A recursive type is a reference to its definition.
+    if let Some(path) = schema.get("$ref").and_then(Value::as_str) {
+        return inside(definitions.get(path.strip_prefix("#/$defs/")?)?);
+    }
+    if let Some(kinds) = schema.get("type") {
+        let is_object = |kind: &Value| kind == "object";
+        return match kinds {
+            Value::Array(kinds) => all_agree(kinds.iter().map(|kind| Some(is_object(kind)))),
+            kind => Some(is_object(kind)),
+        };
+    }
+    if let Some(value) = schema.get("const") {
+        return Some(value.is_object());
+    }
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return all_agree(values.iter().map(|value| Some(value.is_object())));
+    }
+    for key in ["oneOf", "anyOf"] {
+        if let Some(arms) = schema.get(key).and_then(Value::as_array) {
+            return all_agree(arms.iter().map(inside));
+        }
+    }
+    schema.get("allOf")?.as_array()?.iter().find_map(inside)
+}
+
+fn all_agree(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let first = answers.next()??;
+    answers.all(|answer| answer == Some(first)).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::call::Default;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Color {
+        /// Of blood.
+        Red,
+        Green,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Leaf {
+        color: Option<Color>,
+        #[serde(default)]
+        size: u8,
+        below: Option<Box<Leaf>>,
+        any: Value,
+    }
+
+    fn red() -> Color {
+        Color::Red
+    }
+
+    const PARAMS: &[Param] = &[
+        Param { name: "leaf", description: Some("The leaf."), default: None, header: None, complete: None },
+        Param {
+            name: "color",
+            description: None,
+            default: Some(Default { make: &(red as fn() -> Color), show: || Some("red".into()) }),
+            header: Some("Color"),
+            complete: None,
+        },
+        Param { name: "count", description: None, default: None, header: None, complete: None },
+    ];
+
+    #[test]
+    fn a_schema_that_clients_accept() {
+        let schema = InputSchema::of::<(Leaf, (Color, (Option<i64>, ())))>(PARAMS).finish();
+        insta::assert_json_snapshot!(*schema);
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Sum {
+        total: i64,
+        carry: Option<i64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    #[serde(tag = "kind")]
+    #[expect(dead_code, reason = "only its schema is used")]
+    enum Shape {
+        Circle { radius: f64 },
+        Point,
+    }
+
+    #[derive(Serialize, JsonSchema)]
+    struct Tree {
+        children: Vec<Tree>,
+    }
+
+    fn schema<T: JsonSchema>() -> Value {
+        Value::Object((*OutputSchema::of::<T>().schema).clone())
+    }
+
+    fn is_wrapped(schema: &Value) -> bool {
+        schema["required"] == json!(["result"])
+    }
+
+    #[test]
+    fn an_option_that_is_always_sent_is_required_and_may_be_null() {
+        let schema = schema::<Sum>();
+        assert_eq!(schema["required"], json!(["total", "carry"]));
+        assert_eq!(schema["properties"]["carry"], json!({ "type": ["integer", "null"] }));
+    }
+
+    #[test]
+    fn a_result_that_is_not_an_object_is_wrapped() {
+        let wrapped =
+            json!({ "type": "object", "properties": { "result": { "type": "string" } }, "required": ["result"] });
+        assert_eq!(schema::<String>(), wrapped);
+        for schema in [schema::<Option<u8>>(), schema::<Vec<Sum>>(), schema::<(u8, u8)>()] {
+            assert!(is_wrapped(&schema), "{schema}");
+        }
+    }
+
+    #[test]
+    fn an_enum_of_objects_is_an_object() {
+        let schema = schema::<Shape>();
+        assert!(!is_wrapped(&schema));
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["oneOf"].as_array().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn a_result_that_may_be_an_object_promises_only_an_object() {
+        assert_eq!(schema::<Option<Sum>>(), json!({ "type": "object" }));
+        assert_eq!(schema::<Value>(), json!({ "type": "object" }));
+    }
+
+    #[test]
+    fn a_recursive_type_includes_its_definition() {
+        let schema = schema::<Tree>();
+        assert!(!is_wrapped(&schema));
+        assert_eq!(schema["properties"]["children"]["items"]["$ref"], "#/$defs/Tree");
+        assert_eq!(schema["$defs"]["Tree"]["type"], "object");
+    }
 }
