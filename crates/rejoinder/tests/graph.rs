@@ -1,4 +1,4 @@
-//! The graph of a server, drawn.
+//! The graph of a server, as text and as a Mermaid flowchart.
 
 use rejoinder::{Tool, model, prelude::*};
 use serde_json::json;
@@ -47,7 +47,7 @@ fn as_a_picture() {
 }
 
 #[test]
-fn of_a_built_server_with_what_was_added_since() {
+fn a_built_server_shows_its_current_items() {
     let server = server().build().expect("a good server");
     server.handle().remove_tool("delete");
     assert!(server.graph().to_string().starts_with("tool echo\n└─ text: string  argument\n"), "{}", server.graph());

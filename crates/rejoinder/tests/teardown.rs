@@ -1,4 +1,4 @@
-//! What a call defers runs when it ends, however it ends.
+//! What a call defers runs when the call ends, however it ends.
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use logged::Logged;
 
-/// What happened, in order.
+/// The events, in order.
 #[derive(Default)]
 struct Log(Mutex<Vec<String>>);
 
@@ -27,7 +27,7 @@ impl Log {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 
-    /// Waits until there are that many notes, which must be soon.
+    /// Waits, for a short time, until there are that many events.
     async fn wait_for(&self, notes: usize) -> Vec<String> {
         for _ in 0..1000 {
             if self.0.lock().unwrap().len() >= notes {
@@ -39,7 +39,7 @@ impl Log {
     }
 }
 
-/// Something that has to be given back.
+/// Something that has to be released.
 #[derive(Clone)]
 struct Connection;
 
@@ -47,7 +47,7 @@ struct Connection;
 async fn connection(scope: Scope, log: Dep<Log>) -> Connection {
     log.note("open");
     scope.defer(move |ending| async move {
-        // It may wait, which `Drop` cannot.
+        // A deferred function can await, which `Drop` cannot.
         tokio::task::yield_now().await;
         log.note(format!("close: {ending:?}"));
     });
@@ -62,7 +62,7 @@ async fn transaction(#[resolve(connection)] _connection: &Connection, scope: Sco
     "transaction"
 }
 
-/// Ends as it is told.
+/// Ends in the way that the argument names.
 #[tool]
 async fn end(
     how: String,
@@ -99,7 +99,7 @@ async fn end(
     Ok("done")
 }
 
-/// Leaves a task behind, which defers something when the call is over.
+/// Spawns a task that defers something after the end of the call.
 #[tool]
 async fn outlived(scope: Scope, ctx: Context, log: Dep<Log>) {
     let over = ctx.cancellation();
@@ -111,7 +111,7 @@ async fn outlived(scope: Scope, ctx: Context, log: Dep<Log>) {
     });
 }
 
-/// Never ends by itself, and notes who is told that it has ended.
+/// Never ends by itself, and records what sees its end.
 #[tool]
 async fn watches(#[arg(default)] talks: bool, scope: Scope, ctx: Context, log: Dep<Log>) {
     let (over, inner) = (ctx.cancellation(), log.clone());
@@ -129,7 +129,7 @@ async fn watches(#[arg(default)] talks: bool, scope: Scope, ctx: Context, log: D
     std::future::pending::<()>().await;
 }
 
-/// Asks when it is too late.
+/// Asks after its end, which is too late.
 #[tool]
 async fn asks_at_the_end(scope: Scope, ctx: Context, log: Dep<Log>) {
     scope.defer(move |_| async move {
@@ -138,7 +138,7 @@ async fn asks_at_the_end(scope: Scope, ctx: Context, log: Dep<Log>) {
     });
 }
 
-/// Refuses before the body runs.
+/// Fails before the body runs.
 #[resolver]
 fn refused(#[resolve(connection)] _connection: &Connection) -> Result<(), CallError> {
     Err(CallError::new("not you"))
@@ -167,7 +167,7 @@ async fn in_both_eras(test: impl AsyncFn(Client, &Log)) {
 }
 
 #[tokio::test]
-async fn the_last_deferred_runs_first_after_the_body_and_before_the_reply() {
+async fn deferred_functions_run_in_reverse_order_between_the_body_and_the_reply() {
     in_both_eras(async |client, log| {
         assert_eq!(client.call_tool("end", json!({ "how": "well" })).await.unwrap().text(), "done");
         assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
@@ -176,7 +176,7 @@ async fn the_last_deferred_runs_first_after_the_body_and_before_the_reply() {
 }
 
 #[tokio::test]
-async fn it_is_told_of_failures_and_panics() {
+async fn a_deferred_function_sees_failures_and_panics() {
     in_both_eras(async |client, log| {
         assert!(client.call_tool("end", json!({ "how": "fail" })).await.unwrap().is_error());
         assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Failed"]);
@@ -189,7 +189,7 @@ async fn it_is_told_of_failures_and_panics() {
 }
 
 #[tokio::test]
-async fn a_round_that_ends_in_a_question_is_torn_down_as_pending() {
+async fn a_round_that_ends_in_a_question_ends_as_pending() {
     let (client, log) = setup();
     assert_eq!(client.call_tool("end", json!({ "how": "ask" })).await.unwrap().text(), "asked");
     let first = ["open", "body", "dropped", "roll back", "close: Pending"];
@@ -200,7 +200,7 @@ async fn a_round_that_ends_in_a_question_is_torn_down_as_pending() {
 }
 
 #[tokio::test]
-async fn it_runs_although_the_client_has_left() {
+async fn deferred_functions_run_after_the_client_has_disconnected() {
     in_both_eras(async |client, log| {
         let call = tokio::spawn(async move { client.call_tool("end", json!({ "how": "wait" })).await });
         assert_eq!(log.wait_for(2).await, ["open", "body"]);
@@ -230,7 +230,7 @@ async fn a_test_cancels_a_call_by_dropping_it() {
 }
 
 #[tokio::test]
-async fn what_fails_or_panics_in_it_hides_neither_the_result_nor_the_others() {
+async fn a_deferred_function_that_fails_does_not_affect_the_result_or_the_others() {
     in_both_eras(async |client, log| {
         assert_eq!(client.call_tool("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
         assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
@@ -239,7 +239,7 @@ async fn what_fails_or_panics_in_it_hides_neither_the_result_nor_the_others() {
 }
 
 #[tokio::test]
-async fn what_fails_or_panics_in_it_is_in_the_log() {
+async fn a_deferred_function_that_fails_is_logged() {
     let (logged, _guard) = Logged::here();
     assert_eq!(setup().0.call_tool("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
     let lines = logged.text();
@@ -248,7 +248,7 @@ async fn what_fails_or_panics_in_it_is_in_the_log() {
 }
 
 #[tokio::test]
-async fn what_is_deferred_when_it_is_over_runs_at_once() {
+async fn a_function_deferred_after_the_end_runs_at_once() {
     in_both_eras(async |client, log| {
         client.call_tool("outlived", json!({})).await.unwrap();
         assert_eq!(log.wait_for(2).await, ["task over", "deferred too late: Succeeded"]);
@@ -257,7 +257,7 @@ async fn what_is_deferred_when_it_is_over_runs_at_once() {
 }
 
 #[tokio::test]
-async fn nobody_can_be_asked_when_it_is_over() {
+async fn a_deferred_function_cannot_ask() {
     in_both_eras(async |client, log| {
         let reply = client.call_tool("asks_at_the_end", json!({})).await.unwrap();
         assert!(reply.asked.is_empty() && !reply.is_error());
@@ -267,7 +267,7 @@ async fn nobody_can_be_asked_when_it_is_over() {
 }
 
 #[tokio::test]
-async fn what_is_deferred_may_defer_more() {
+async fn a_deferred_function_can_defer_another() {
     in_both_eras(async |client, log| {
         client.call_tool("end", json!({ "how": "nested" })).await.unwrap();
         assert_eq!(log.take(), ["open", "body", "dropped", "deferred later", "commit", "close: Succeeded"]);

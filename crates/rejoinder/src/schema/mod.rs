@@ -99,7 +99,7 @@ impl InputSchema {
 /// A result that is not an object is sent as `{"result": ..}`, because clients before 2026-07-28 accept only objects.
 ///
 /// ```
-/// use rejoinder::OutputSchema;
+/// use rejoinder::reply::OutputSchema;
 ///
 /// let text = OutputSchema::of::<String>();
 /// assert_eq!(text.schema["properties"]["result"]["type"], "string");

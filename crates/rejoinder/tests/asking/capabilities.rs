@@ -1,10 +1,10 @@
-//! What a client must declare before its model is asked.
+//! The capabilities that a client must declare before its model is asked.
 
 use serde_json::Value;
 
 use super::*;
 
-/// Asks the client's model, with one more field of the request.
+/// Asks the client's model, with an additional field in the request.
 #[tool]
 async fn sample(field: Option<String>, value: Option<Value>, ctx: Context) -> Result<String, CallError> {
     let sampling = Sampling::new("A haiku, please.");
@@ -15,7 +15,7 @@ async fn sample(field: Option<String>, value: Option<Value>, ctx: Context) -> Re
     Ok(ctx.ask("haiku", Ask::sample(sampling)).await?.text())
 }
 
-/// What is needed for a sample with that field, beyond what is declared; nothing where the model is asked.
+/// The missing capabilities for a sample with that field; nothing if the model is asked.
 async fn needed(sampling: &Value, field: &Value) -> Option<Value> {
     let capabilities = json!({ "sampling": sampling });
     let client = Client::new(server().tools(tools![sample]))
@@ -43,7 +43,7 @@ async fn needed(sampling: &Value, field: &Value) -> Option<Value> {
 }
 
 #[tokio::test]
-async fn c39_tools_and_the_choice_of_one_need_sampling_tools() {
+async fn c39_tools_and_tool_choice_need_sampling_tools() {
     let with_tools = json!({ "sampling": { "tools": {} } });
     let tool = json!({ "name": "count", "inputSchema": { "type": "object" } });
     for field in [

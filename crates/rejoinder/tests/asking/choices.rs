@@ -1,4 +1,4 @@
-//! Questions that need no form of their own.
+//! Questions without a form type: a choice, a text, a confirmation, a form made at run time.
 
 use rejoinder::{
     form::{ConfirmForm, Field, Form, FormErrors, TextForm},
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// One of a list that is known only when the question is asked.
+/// A choice of a list that is known only when the question is asked.
 #[tool]
 async fn branch(branches: Vec<String>, ctx: Context) -> Result<String, CallError> {
     let titled = branches.iter().map(|name| (name.clone(), format!("The branch {name}")));
@@ -31,7 +31,7 @@ fn chosen(choice: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_test_without_an_answer_is_told_what_fits_the_question() {
+async fn a_test_without_an_answer_gets_one_suggested() {
     in_both_eras(Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])), async |client| {
         for (kind, remedy) in [
             ("choice", r#".answer_with("it", json!({"action":"accept","content":{"choice":"main"}}))"#),
@@ -55,9 +55,9 @@ async fn a_test_without_an_answer_is_told_what_fits_the_question() {
     .await;
 }
 
-/// What a test is told to answer does answer.
+/// The suggested answers are accepted.
 #[tokio::test]
-async fn what_fits_is_taken() {
+async fn the_suggested_answer_is_accepted() {
     let answers = [
         ("choice", json!({"action":"accept","content":{"choice":"main"}})),
         ("form", json!({"action":"accept","content":{"width":1,"colour":"red"}})),
@@ -74,7 +74,7 @@ async fn what_fits_is_taken() {
     }
 }
 
-/// Asks in that way.
+/// Asks a question of that kind.
 #[tool]
 async fn ask_for(kind: String, ctx: Context) -> Result<&'static str, CallError> {
     let form = || {
@@ -98,14 +98,14 @@ async fn ask_for(kind: String, ctx: Context) -> Result<&'static str, CallError> 
 }
 
 #[tokio::test]
-async fn one_of_a_list_comes_back_and_nothing_else_does() {
+async fn only_values_of_the_list_are_accepted() {
     let arguments = json!({ "branches": ["main", "next"] });
     in_both_eras(client(), async |client| {
         let reply =
             client.clone().answer_with("branch", chosen("next")).call_tool("branch", arguments.clone()).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("next", false));
         assert_eq!(reply.asked, [["branch"]]);
-        // Neither what is not on the list, nor a title in place of the value.
+        // Not a value outside the list, and not a title instead of the value.
         for foreign in ["gone", "The branch next", ""] {
             let client = client.clone().answer_with("branch", chosen(foreign));
             let reply = client.call_tool("branch", arguments.clone()).await.unwrap();
@@ -119,7 +119,7 @@ async fn one_of_a_list_comes_back_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn the_list_is_shown_with_its_titles() {
+async fn the_list_is_sent_with_its_titles() {
     let client = client().answer_with("branch", chosen("next"));
     let params = json!({ "name": "branch", "arguments": { "branches": ["main", "next"] } });
     let asked = client.request("tools/call", params).await.unwrap();
@@ -130,7 +130,7 @@ async fn the_list_is_shown_with_its_titles() {
 }
 
 #[tokio::test]
-async fn a_text_and_a_yes_or_no() {
+async fn a_text_and_a_confirmation() {
     let client = client().answer("to", TextForm { text: "trunk".into() }).answer("sure", ConfirmForm { yes: true });
     in_both_eras(client, async |client| {
         let reply = client.call_tool("rename", json!({})).await.unwrap();
@@ -154,7 +154,7 @@ async fn row(columns: Vec<String>, ctx: Context) -> Result<String, CallError> {
 }
 
 #[tokio::test]
-async fn a_form_that_is_made_at_run_time_is_checked_as_any_other() {
+async fn a_form_that_is_made_at_run_time_is_checked_like_any_other() {
     let client = Client::new(Server::new("table", "1").tools(tools![row]));
     let filled = |content: Value| ClientAnswer::with(json!({ "action": "accept", "content": content }));
     in_both_eras(client, async |client| {

@@ -1,4 +1,4 @@
-//! Many callers in flight at once: nobody's question, state or answer reaches another.
+//! Many concurrent callers: no question, state or answer reaches another caller.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -9,7 +9,7 @@ use super::*;
 
 const CALLERS: usize = 10_000;
 
-/// Where all callers meet: nobody goes on before everybody is there.
+/// A barrier for all callers.
 struct Meeting(Barrier);
 
 impl Meeting {
@@ -18,7 +18,7 @@ impl Meeting {
     }
 }
 
-/// Asks each caller in words of their own, once all of them are waiting to be asked.
+/// Asks each caller a different question, once all of them wait.
 #[resolver]
 async fn visitor(number: &usize, meeting: Dep<Meeting>) -> Ask<Name> {
     meeting.everybody().await;
@@ -32,13 +32,13 @@ async fn sign(number: usize, #[resolve(visitor)] visitor: &Name, meeting: Dep<Me
     format!("{number} is {}", visitor.name)
 }
 
-/// Sends every request at once; what came back, by the number of the caller.
+/// Sends all requests at once. Returns the replies by the number of the caller.
 async fn all_at_once(requests: impl IntoIterator<Item = (usize, Client, Value)>) -> Vec<(usize, Value)> {
     let mut calls = JoinSet::new();
     for (number, client, params) in requests {
         calls.spawn(async move { (number, client.request("tools/call", params).await.unwrap()) });
     }
-    // If one of them did not wait with the others, the others would wait for ever.
+    // If one caller did not reach the barrier, the others would wait forever.
     let mut replies = tokio::time::timeout(Duration::from_mins(5), calls.join_all()).await.expect("all of them meet");
     replies.sort_by_key(|(number, _)| *number);
     replies
@@ -49,7 +49,7 @@ fn params(number: usize) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_callers_in_flight_at_once_each_get_their_own_answer_back() {
+async fn ten_thousand_concurrent_callers_each_get_their_own_answer() {
     let server = Server::new("crowd", "1.0.0").provide(Meeting(Barrier::new(CALLERS))).tools(tools![sign]);
     let forms = serde_json::from_value(json!({ "elicitation": { "form": {} } })).unwrap();
     let client = Client::new(server).capabilities(forms);
@@ -68,7 +68,7 @@ async fn ten_thousand_callers_in_flight_at_once_each_get_their_own_answer_back()
         retries.push((number, client.clone(), retry));
     }
 
-    // They come back in another order: 7919 has no divisor in common with their number, so each comes once.
+    // The retries come in another order: 7919 and the number of callers are coprime, so each comes once.
     let shuffled = (0..CALLERS).map(|place| retries[place * 7919 % CALLERS].clone());
     let done = all_at_once(shuffled).await;
     assert_eq!(done.len(), CALLERS);

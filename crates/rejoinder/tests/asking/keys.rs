@@ -1,4 +1,4 @@
-//! One key, one question: in a round, whichever way it is asked.
+//! A key belongs to one question.
 
 use std::sync::Mutex;
 
@@ -22,21 +22,21 @@ async fn clash_beside(ctx: Context) -> Result<String, CallError> {
     Ok(format!("{name} {sure}"))
 }
 
-/// The same, where nobody looks at the errors.
+/// The same, with the errors ignored.
 #[tool]
 async fn clash_beside_unseen(ctx: Context) {
     let _: (Result<Name, _>, Result<Sure, _>) =
         tokio::join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("who", Ask::user("Sure?")));
 }
 
-/// One after the other, where nobody looks at the errors.
+/// One after the other, with the errors ignored.
 #[tool]
 async fn clash_in_turn_unseen(ctx: Context) {
     ctx.ask::<Name>("who", Ask::user("Who?")).await.ok();
     ctx.ask::<Sure>("who", Ask::user("Sure?")).await.ok();
 }
 
-/// In a task of its own, where nobody looks at the errors.
+/// In a spawned task, with the errors ignored.
 #[tool]
 async fn clash_in_a_task_unseen(ctx: Context) -> Result<(), CallError> {
     let inner = ctx.clone();
@@ -46,7 +46,7 @@ async fn clash_in_a_task_unseen(ctx: Context) -> Result<(), CallError> {
     Ok(())
 }
 
-/// A step beside the two questions, which is taken to its end.
+/// A step beside the two questions, which is completed.
 #[tool]
 async fn clash_beside_a_step(ctx: Context, counters: Dep<Counters>) {
     let step = || async {
@@ -57,7 +57,7 @@ async fn clash_beside_a_step(ctx: Context, counters: Dep<Counters>) {
         tokio::join!(ctx.ask("who", Ask::user("Who?")), ctx.ask("who", Ask::user("Sure?")), ctx.once("charge", step),);
 }
 
-/// Tells how its call ended.
+/// Records how its call ended.
 #[tool]
 async fn clash_with_an_end(ctx: Context, scope: Scope, seen: Dep<Endings>) {
     scope.defer(|ending| async move { seen.0.lock().unwrap().push(ending) });
@@ -90,7 +90,7 @@ async fn two_questions_under_one_key_are_the_authors_mistake() {
 }
 
 #[tokio::test]
-async fn that_cannot_be_swallowed() {
+async fn a_key_conflict_cannot_be_ignored() {
     let server = Server::new("keys", "1.0.0");
     let server = server.tools(tools![clash_beside_unseen, clash_in_turn_unseen, clash_in_a_task_unseen]);
     in_both_eras(Client::new(server).answer("who", ada()), async |client| {
@@ -118,7 +118,7 @@ async fn fallback_again(ctx: Context) -> Result<String, CallError> {
 }
 
 #[tokio::test]
-async fn it_is_told_where_the_client_cannot_be_asked_too() {
+async fn a_key_conflict_is_reported_even_if_the_client_cannot_be_asked() {
     let server = Server::new("keys", "1.0.0").tools(tools![clash_of_fallbacks, fallback_again]);
     in_both_eras(Client::new(server).capabilities(Default::default()), async |client| {
         let reply = client.call_tool("clash_of_fallbacks", json!({})).await.unwrap();
@@ -128,7 +128,7 @@ async fn it_is_told_where_the_client_cannot_be_asked_too() {
     .await;
 }
 
-/// Two questions beside something that is there at once.
+/// Two questions beside a function that is ready at once.
 #[tool]
 async fn clash_beside_an_end(ctx: Context, scope: Scope, seen: Dep<Endings>) -> &'static str {
     scope.defer(|ending| async move { seen.0.lock().unwrap().push(ending) });
@@ -140,7 +140,7 @@ async fn clash_beside_an_end(ctx: Context, scope: Scope, seen: Dep<Endings>) -> 
     }
 }
 
-/// The same before a round that is made by hand.
+/// The same before a round by hand.
 #[tool]
 async fn clash_beside_a_round(ctx: Context) -> Reply<&'static str> {
     tokio::select! {
@@ -152,7 +152,7 @@ async fn clash_beside_a_round(ctx: Context) -> Reply<&'static str> {
 }
 
 #[tokio::test]
-async fn a_function_that_ends_at_once_does_not_hide_it() {
+async fn a_function_that_ends_at_once_does_not_hide_a_key_conflict() {
     let seen = Arc::new(Endings::default());
     let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&seen));
     let client = Client::new(server.tools(tools![clash_beside_an_end, clash_beside_a_round]));
@@ -167,7 +167,7 @@ async fn a_function_that_ends_at_once_does_not_hide_it() {
 }
 
 #[tokio::test]
-async fn a_step_that_is_being_taken_comes_to_its_end_before_that_is_told() {
+async fn a_running_step_is_completed_before_a_key_conflict_is_reported() {
     for era in [Era::Stateless, Era::Session] {
         let counters = Arc::new(Counters::default());
         let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&counters));
@@ -178,7 +178,7 @@ async fn a_step_that_is_being_taken_comes_to_its_end_before_that_is_told() {
 }
 
 #[tokio::test]
-async fn what_the_call_deferred_is_told_that_it_failed() {
+async fn a_deferred_function_sees_a_key_conflict_as_a_failure() {
     for (era, endings) in [(Era::Stateless, "[Pending, Failed]"), (Era::Session, "[Failed]")] {
         let seen = Arc::new(Endings::default());
         let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&seen));

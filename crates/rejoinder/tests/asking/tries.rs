@@ -1,4 +1,4 @@
-//! Answers that cannot be used: each is one of three tries, whatever comes between them.
+//! Answers that do not fit: each is one of three tries, whatever comes between them.
 
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ fn text(reply: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn each_time_the_reason_is_told_and_in_the_end_the_field_is_named() {
+async fn each_try_shows_the_reason_and_the_final_error_names_the_field() {
     for tool in ["pair", "pair_by_hand"] {
         let answers = [json!({ "who": bad(), "sure": sure() }), json!({ "who": bad() }), json!({ "who": bad() })];
         let replies = rounds(tool, answers).await;
@@ -72,7 +72,7 @@ async fn each_time_the_reason_is_told_and_in_the_end_the_field_is_named() {
 }
 
 #[tokio::test]
-async fn c34_an_answer_that_does_not_come_gives_no_new_tries() {
+async fn c34_a_missing_answer_does_not_reset_the_tries() {
     for tool in ["pair", "pair_by_hand"] {
         let without = || json!({ "sure": sure() });
         let answers = [json!({ "who": bad() }), without(), json!({ "who": bad() }), json!({}), json!({ "who": bad() })];

@@ -1,14 +1,14 @@
-//! A question without an answer: nothing in the function can take it for one.
+//! A question without an answer ends the round, whatever the function does.
 
 use std::time::Duration;
 
 use super::*;
 
-/// How many tasks wait for an answer.
+/// The number of tasks that wait for an answer.
 #[derive(Default)]
 struct Waiting(AtomicU32);
 
-/// Counts while it lives.
+/// Counts itself until it is dropped.
 struct Waits(Dep<Waiting>);
 
 impl Waits {
@@ -28,14 +28,14 @@ fn who() -> Ask<Name> {
     Ask::user("Who?")
 }
 
-/// Takes no for an answer.
+/// Treats an error as a no.
 #[tool]
 async fn ignored(ctx: Context) -> String {
     let name = ctx.ask("who", who()).await.ok();
     name.map_or_else(|| "nobody".to_owned(), |Name { name }| name)
 }
 
-/// Looks at every way to answer.
+/// Handles every outcome.
 #[tool]
 async fn matched(ctx: Context) -> String {
     match ctx.try_ask("who", who()).await {
@@ -45,7 +45,7 @@ async fn matched(ctx: Context) -> String {
     }
 }
 
-/// Waits for whatever comes first.
+/// Selects between the answer and something else.
 #[tool]
 async fn selected(ctx: Context) -> Result<String, CallError> {
     tokio::select! {
@@ -54,14 +54,14 @@ async fn selected(ctx: Context) -> Result<String, CallError> {
     }
 }
 
-/// Waits for an hour.
+/// Waits an hour beside the question.
 #[tool]
 async fn timed(ctx: Context) -> Result<String, CallError> {
     let answer = tokio::time::timeout(Duration::from_secs(3600), ctx.ask("who", who())).await;
     Ok(answer??.name)
 }
 
-/// Asks, and needs no answer.
+/// Asks, and does not use the answer.
 #[tool]
 async fn overtaken(ctx: Context) -> Result<String, CallError> {
     tokio::select! {
@@ -71,7 +71,7 @@ async fn overtaken(ctx: Context) -> Result<String, CallError> {
     }
 }
 
-/// Asks in a task of its own.
+/// Asks in a spawned task.
 #[tool]
 async fn spawned(ctx: Context, waiting: Dep<Waiting>) -> Result<String, CallError> {
     let task = tokio::spawn(async move {
@@ -86,11 +86,11 @@ async fn spawned(ctx: Context, waiting: Dep<Waiting>) -> Result<String, CallErro
 struct Outlives {
     /// Lets the function end.
     end: tokio::sync::Notify,
-    /// What the task got for an answer.
+    /// The result that the task got.
     got: std::sync::Mutex<Option<String>>,
 }
 
-/// Leaves a task behind that asks.
+/// Spawns a task that asks and outlives the function.
 #[tool]
 async fn left_behind(ctx: Context, outlives: Dep<Outlives>) {
     let task = outlives.clone();
@@ -108,7 +108,7 @@ fn client() -> (Client, Arc<Waiting>) {
     (Client::new(server).answer("who", ada()), waiting)
 }
 
-/// What a tool says in the end, having asked once. The limit only stops a test that hangs.
+/// The result of a tool that asks once. The limit only stops a test that hangs.
 async fn asked_once(tool: &str) {
     in_both_eras(client().0, async |client| {
         let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool(tool, json!({}))).await;
@@ -120,30 +120,30 @@ async fn asked_once(tool: &str) {
 }
 
 #[tokio::test]
-async fn it_cannot_be_swallowed() {
+async fn an_open_question_cannot_be_ignored() {
     asked_once("ignored").await;
     asked_once("matched").await;
 }
 
 #[tokio::test]
-async fn it_goes_out_although_something_else_is_waited_for_beside_it() {
+async fn a_question_goes_out_while_the_function_waits_for_something_else() {
     asked_once("selected").await;
     asked_once("timed").await;
 }
 
 #[tokio::test]
-async fn it_does_not_go_out_if_the_function_ends_without_it() {
+async fn a_question_does_not_go_out_if_the_function_ends_without_its_answer() {
     let reply = client().0.call_tool("overtaken", json!({})).await.unwrap();
     assert_eq!((reply.text().as_str(), reply.asked.len()), ("nobody", 0));
 }
 
 #[tokio::test]
-async fn it_goes_out_from_a_task_too() {
+async fn a_question_of_a_task_goes_out() {
     asked_once("spawned").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whichever_thread_the_task_runs_on() {
+async fn a_question_of_a_task_on_another_thread_goes_out() {
     let (client, _) = client();
     for _ in 0..300 {
         let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("spawned", json!({}))).await;
@@ -166,12 +166,12 @@ async fn a_task_that_asked_ends_with_its_round() {
 }
 
 #[tokio::test]
-async fn also_if_nobody_waits_for_the_task() {
+async fn a_detached_task_that_asked_ends_with_its_round() {
     for era in [Era::Stateless, Era::Session] {
         let outlives = Arc::new(Outlives::default());
         let server = Server::new("unanswered", "1.0.0").provide_arc(Arc::clone(&outlives));
         let client = Client::new(server.tools(tools![left_behind])).answer("who", ada()).era(era);
-        // It comes back with the question, whichever way that travels, and nobody answers.
+        // The question is left unanswered in either era.
         let _ = client.request("tools/call", json!({ "name": "left_behind", "arguments": {} })).await;
         outlives.end.notify_one();
         for _ in 0..1000 {
@@ -186,7 +186,7 @@ async fn also_if_nobody_waits_for_the_task() {
 }
 
 #[tokio::test]
-async fn a_plain_request_of_the_test_client_answers_nothing() {
+async fn a_raw_request_of_the_test_client_does_not_answer() {
     let client = Client::new(Server::new("asking", "1").tools(tools![ignored])).decline("who");
     let params = json!({ "name": "ignored" });
     let round = client.request("tools/call", params.clone()).await.unwrap();

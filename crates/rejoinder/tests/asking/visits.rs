@@ -1,11 +1,11 @@
-//! Questions that send the user to a page.
+//! Questions in URL mode.
 
 use rejoinder::model::ClientCapabilities;
 use serde_json::Value;
 
 use super::*;
 
-/// Sends the user to where they sign in.
+/// Sends the user to a sign-in page.
 #[tool]
 async fn sign_in(ctx: Context) -> Result<&'static str, CallError> {
     ctx.ask("page", Ask::url("https://example.com/sign-in", "Please sign in.")).await?;
@@ -17,7 +17,7 @@ fn client(elicitation: Value) -> Client {
     Client::new(server().tools(tools![sign_in])).capabilities(capabilities)
 }
 
-/// What a client that does not declare enough is told that it needs.
+/// The capabilities that the error requires of the client.
 async fn lacking(client: &Client, tool: &str) -> Value {
     let error = client.call_tool(tool, json!({})).await.unwrap_err();
     let error = error.rpc().expect("a JSON-RPC error").clone();
@@ -26,7 +26,7 @@ async fn lacking(client: &Client, tool: &str) -> Value {
 }
 
 #[tokio::test]
-async fn c38_a_page_is_named_and_nothing_that_would_name_the_question_elsewhere() {
+async fn c38_the_request_has_a_url_and_no_elicitation_id() {
     let result = client(json!({ "url": {} })).request("tools/call", json!({ "name": "sign_in" })).await.unwrap();
     let params = json!({ "mode": "url", "message": "Please sign in.", "url": "https://example.com/sign-in" });
     let requests = json!({ "page": { "method": "elicitation/create", "params": params } });
@@ -37,7 +37,7 @@ async fn c38_a_page_is_named_and_nothing_that_would_name_the_question_elsewhere(
 }
 
 #[tokio::test]
-async fn c38_the_answer_is_tied_to_its_question_by_the_state_alone() {
+async fn c38_only_the_state_ties_an_answer_to_its_question() {
     let client = client(json!({ "url": {} }));
     let call = |rest: Value| {
         let mut params = json!({ "name": "sign_in" });
@@ -56,7 +56,7 @@ async fn c38_the_answer_is_tied_to_its_question_by_the_state_alone() {
 async fn c26_c41_a_client_is_asked_only_in_the_modes_that_it_declares() {
     let url = json!({ "requiredCapabilities": { "elicitation": { "url": {} } } });
     let form = json!({ "requiredCapabilities": { "elicitation": { "form": {} } } });
-    // Without a mode it means forms.
+    // Without a mode, the capability means forms.
     for forms_only in [json!({}), json!({ "form": {} })] {
         let client = client(forms_only).answer("who", ada());
         assert_eq!(lacking(&client, "sign_in").await, url);
@@ -70,7 +70,7 @@ async fn c26_c41_a_client_is_asked_only_in_the_modes_that_it_declares() {
 }
 
 #[tokio::test]
-async fn c37_who_goes_does_not_go_or_leaves_is_told_apart_and_what_came_with_it_is_not_read() {
+async fn c37_accept_decline_and_cancel_are_distinct_and_their_content_is_ignored() {
     let cases = [
         (json!({ "action": "accept" }), "signed in"),
         (json!({ "action": "accept", "content": { "password": "secret" } }), "signed in"),
