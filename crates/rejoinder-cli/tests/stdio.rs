@@ -71,7 +71,7 @@ fn c68_a_call_in_flight_is_answered_before_the_process_leaves() {
 #[test]
 fn c68_the_process_exits_when_its_input_ends() {
     let mut child = spawn();
-    // A subscription would go on for ever, and does not keep the process.
+    // A subscription never ends by itself, and does not keep the process running.
     let listen = request(1, "subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
     let mut input = child.stdin.take().unwrap();
     input.write_all(listen.as_bytes()).unwrap();

@@ -21,7 +21,7 @@ use crate::{
     tour::{COMMAND, Tour, bounded},
 };
 
-/// Hands on what the server tells.
+/// Forwards the server's notifications.
 struct Listener {
     progress: UnboundedSender<ProgressNotificationParam>,
     updated: UnboundedSender<String>,
@@ -29,7 +29,7 @@ struct Listener {
 
 impl ClientHandler for Listener {
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        // Nobody listens any more once the test is over.
+        // The receiver is gone once the test is over.
         let _ = self.progress.send(progress);
     }
 
@@ -87,7 +87,7 @@ impl Client {
         reports.into_iter().map(|report| json!([report.progress, report.total, report.message])).collect()
     }
 
-    /// Writes a note, and waits to be told of it: what the tool said, and the resource that was updated.
+    /// Writes a note and waits for the notification: the result of the tool, and the resource that was updated.
     async fn write(&mut self, note: Value) -> Result<[Value; 2], ServiceError> {
         const URI: &str = "note://to-do";
         match self.era {
@@ -95,9 +95,9 @@ impl Client {
                 let filter = SubscriptionFilter::builder().resource_subscription(URI).build();
                 let mut subscription = self.service.listen(filter).await?;
                 let written = self.call("write_note", note).await?;
-                let told = wire(subscription.next().await?);
+                let notification = wire(subscription.next().await?);
                 subscription.cancel().await?;
-                Ok([text(&written), told["params"]["uri"].clone()])
+                Ok([text(&written), notification["params"]["uri"].clone()])
             }
             Era::Session => {
                 #[expect(deprecated, reason = "sessions know no other way")]
@@ -146,10 +146,10 @@ impl Client {
             "count_to": text(&counted),
             "progress": progress,
             "roll": { "dice": dice.len(), "adds up": rolled["total"] == total },
-            "review": each(&reviewed["messages"], |said| json!([said["role"], said["content"]["text"]])),
+            "review": each(&reviewed["messages"], |message| json!([message["role"], message["content"]["text"]])),
             "welcome": self.read("note://welcome").await?,
             "write_note": written,
-            "told of": updated,
+            "updated": updated,
             "written": self.read("note://to-do").await?,
             "completion": self.service.complete_resource_simple("note://{name}", "name", "we").await?,
             "unknown tool": error(self.call("no_such_tool", json!({})).await),

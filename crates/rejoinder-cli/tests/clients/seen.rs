@@ -29,7 +29,7 @@ fn expected(era: Era) -> Value {
         - `c`: there is no such argument; the arguments are `a`, `b`\n\
         - `a`: expected an integer, got the string \"one\"\n\
         - `b`: it is required and was not sent";
-    let welcome = "A resource is what a function marked #[resource(\"..\")] returns.";
+    let welcome = "A function marked #[resource(\"..\")] returned this text.";
     json!({
         "version": version,
         "server": "rejoinder-tour",
@@ -47,7 +47,7 @@ fn expected(era: Era) -> Value {
         "review": [["user", "Review this code. Be strict: name every flaw.\n\nx = 1"]],
         "welcome": [["note://welcome", "text/plain", welcome]],
         "write_note": "read it at note://to-do",
-        "told of": "note://to-do",
+        "updated": "note://to-do",
         "written": [["note://to-do", "text/plain", "write tests"]],
         "completion": ["welcome"],
         "unknown tool": { "code": -32602, "message": "there is no tool `no_such_tool`" },

@@ -14,18 +14,18 @@ pub(crate) const COMMAND: &str = env!("CARGO_BIN_EXE_rejoinder");
 pub(crate) struct Tour {
     pub(crate) url: String,
     _child: Child,
-    /// Kept open: a program whose output nobody takes ends.
+    /// Kept open: the program ends if its output is closed.
     _output: Lines<BufReader<ChildStdout>>,
 }
 
 impl Tour {
-    /// Starts it at a port of its own choice.
+    /// Starts it at a free port.
     pub(crate) async fn start() -> Self {
         let mut command = Command::new(COMMAND);
         command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("the tour starts");
         let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let welcome = output.next_line().await.expect("text").expect("the tour says where it is");
+        let welcome = output.next_line().await.expect("text").expect("the tour prints its address");
         let url = welcome.split(' ').find(|word| word.starts_with("http://")).expect(&welcome).to_owned();
         Self { url, _child: child, _output: output }
     }
@@ -37,11 +37,11 @@ pub(crate) async fn bounded<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[tokio::test]
-async fn logs_that_nobody_watches_have_no_colours() {
+async fn logs_that_are_not_shown_on_a_terminal_have_no_colours() {
     let mut command = Command::new(COMMAND);
     command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.kill_on_drop(true).spawn().expect("the tour starts");
     let mut logs = BufReader::new(child.stderr.take().expect("it is piped")).lines();
-    let first = bounded(logs.next_line()).await.expect("text").expect("the tour says that it serves");
+    let first = bounded(logs.next_line()).await.expect("text").expect("the tour logs that it serves");
     assert!(first.contains("serving rejoinder-tour at http://") && !first.contains('\u{1b}'), "{first:?}");
 }

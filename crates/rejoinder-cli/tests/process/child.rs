@@ -103,7 +103,7 @@ impl Piped {
         self
     }
 
-    /// Its output is read by nobody.
+    /// Nothing reads its output.
     pub(crate) fn start_unread() -> Self {
         Self::spawn(binary())
     }
@@ -129,7 +129,7 @@ impl Piped {
         match self.output.as_ref().expect("read").recv_timeout(LIMIT) {
             Ok(line) => Some(line),
             Err(mpsc::RecvTimeoutError::Disconnected) => None,
-            Err(mpsc::RecvTimeoutError::Timeout) => panic!("the server says nothing"),
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("the server is silent"),
         }
     }
 
@@ -162,7 +162,7 @@ impl Piped {
 fn lines(output: ChildStdout) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        // To the end, even if nobody listens: a closed pipe would be the server's trouble.
+        // Reads to the end, even without a receiver, because a closed pipe would disturb the server.
         for line in BufReader::new(output).lines() {
             let _ = sender.send(line.expect("text"));
         }
@@ -187,7 +187,7 @@ impl Listening {
         command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = Process(command.spawn().expect("the binary starts"));
         let output = process.0.stdout.take().expect("a pipe");
-        let welcome = lines(output).recv_timeout(LIMIT).expect("it says where it is");
+        let welcome = lines(output).recv_timeout(LIMIT).expect("it prints its address");
         let address = welcome.rsplit_once("http://").and_then(|(_, address)| address.strip_suffix("/mcp"));
         let address = address.and_then(|address| address.parse().ok()).expect("an address");
         let listening = Self { process, address };
@@ -198,7 +198,7 @@ impl Listening {
         listening
     }
 
-    /// Sends a request on a connection of its own, which ends with the answer.
+    /// Sends a request on a new connection, which closes after the answer.
     pub(crate) fn post(&self, message: &Value) -> TcpStream {
         let mut socket = TcpStream::connect(self.address).expect("the server accepts");
         socket.set_read_timeout(Some(LIMIT)).expect("a socket");

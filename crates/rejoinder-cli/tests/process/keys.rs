@@ -16,7 +16,7 @@ fn delete(id: u64) -> Value {
     delete
 }
 
-/// What the second process says to an answer to what the first one asked.
+/// The reply of the second process to the answer to a question of the first one.
 fn answered_elsewhere(mut first: Piped, mut second: Piped) -> Value {
     first.send(&delete(1));
     let question = first.message()["result"].take();
@@ -51,6 +51,6 @@ fn what_are_no_keys_is_told_before_anything_is_served() {
     command.arg("--stdio").env("REJOINDER_STATE_KEYS", "not base64").stdin(Stdio::null());
     let output = command.output().expect("the binary starts");
     assert!(!output.status.success());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("key 1 in REJOINDER_STATE_KEYS is not base64"), "{told}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("key 1 in REJOINDER_STATE_KEYS is not base64"), "{error}");
 }

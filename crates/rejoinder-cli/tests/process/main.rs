@@ -1,4 +1,4 @@
-//! The `rejoinder` binary as a process: what it says, signals, pipes, and what hostile clients do to them.
+//! The `rejoinder` binary as a process: its output, signals, pipes, and hostile clients.
 #![cfg(unix)]
 
 mod child;

@@ -21,7 +21,7 @@ fn a_line_of_100_mib_costs_no_memory() {
     let answer = server.message();
     assert_eq!(answer["error"]["code"], -32600);
     assert_eq!(answer["error"]["message"], "the message is longer than 4194304 bytes");
-    // The rest of the line is no message, whatever it says.
+    // The rest of the line is not read as a message.
     server.send(&add("inside"));
     server.still_answers();
     if let Some(peak) = server.process.peak_memory() {

@@ -1,4 +1,4 @@
-//! Clients of the session era, and what becomes of them when the process is told to stop.
+//! Clients of the session era, and what happens to them when the process stops.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -61,7 +61,7 @@ fn a_line_of_100_mib_costs_no_memory() {
     }
 }
 
-/// rmcp warns of each; the client is told, and nobody else wants to know.
+/// The client gets an error for each; the log stays quiet.
 #[test]
 fn the_mistakes_of_clients_are_not_logged() {
     let mut server = piped();

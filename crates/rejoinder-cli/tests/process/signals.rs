@@ -45,7 +45,7 @@ fn stops_well(signal: &str) {
         .collect();
     server.process.signal(signal);
 
-    // The listener is told that this was all.
+    // The subscription gets its final result.
     let last = skip_to(&mut listening, "\"result\"");
     assert!(last.contains("\"resultType\":\"complete\"") && last.contains("subscriptionId\":\"l\""), "{last}");
     assert_eq!(

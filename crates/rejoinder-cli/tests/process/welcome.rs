@@ -1,4 +1,4 @@
-//! What a newcomer sees first: the welcome, its line to paste, the help and the graph.
+//! What a new user sees first: the welcome with its command to paste, the help, the graph.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::child::{Process, binary, request, text};
 
-/// The tour, and all that it says before it serves.
+/// The running tour, and the welcome that it printed.
 struct Welcomed {
     _process: Process,
     text: String,
@@ -23,25 +23,25 @@ impl Welcomed {
         let mut process = Process(command.spawn().expect("the binary starts"));
         let mut output = BufReader::new(process.0.stdout.take().expect("a pipe"));
         let mut text = String::new();
-        while !text.contains("Ctrl-C stops it") {
+        while !text.contains("Ctrl-C to stop") {
             assert_ne!(output.read_line(&mut text).expect("text"), 0, "it ended: {text}");
         }
         process.0.stdout = Some(output.into_inner());
         Self { _process: process, text }
     }
 
-    /// The line to paste.
+    /// The command to paste.
     fn curl(&self) -> &str {
-        self.text.lines().map(str::trim).find(|line| line.starts_with("curl ")).expect("a line to paste")
+        self.text.lines().map(str::trim).find(|line| line.starts_with("curl ")).expect("a command to paste")
     }
 
-    /// The names after that word, without what is said about them.
+    /// The names in the line that starts with this word, without their explanations.
     fn names(&self, kind: &str) -> Vec<String> {
         let line = self.text.lines().find_map(|line| line.trim().strip_prefix(kind)).expect("a list");
         line.split(", ").map(|name| name.split_whitespace().next().expect("a name").to_owned()).collect()
     }
 
-    /// What the server itself lists, by the same line with another request.
+    /// The names that the server lists, asked with the same command and another request.
     fn listed(&self, method: &str, list: &str, name: &str) -> Vec<String> {
         let (start, _) = self.curl().split_once(" -H 'Mcp-Method: ").expect("the method's header");
         let message = request(1, method, json!({}));
@@ -51,7 +51,7 @@ impl Welcomed {
     }
 }
 
-/// Runs a line as whoever pastes it into a terminal does; what it prints is JSON.
+/// Runs a line as a shell does. It prints JSON.
 fn sh(line: &str) -> Value {
     let output = Command::new("sh").arg("-c").arg(line).stdin(Stdio::null()).output().expect("there is a shell");
     let printed = String::from_utf8_lossy(&output.stdout);
@@ -69,13 +69,13 @@ fn run(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_line_to_paste_works_when_it_is_pasted() {
+fn the_command_of_the_welcome_works() {
     let welcomed = Welcomed::start();
     assert_eq!(text(&sh(welcomed.curl())), "3");
 }
 
 #[test]
-fn the_welcome_names_what_there_is_and_nothing_else() {
+fn the_welcome_lists_exactly_what_the_server_offers() {
     let welcomed = Welcomed::start();
     assert_eq!(welcomed.names("tools "), welcomed.listed("tools/list", "tools", "name"));
     assert_eq!(welcomed.names("prompts "), welcomed.listed("prompts/list", "prompts", "name"));
@@ -103,17 +103,17 @@ fn the_help_names_every_flag() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_instead_of_a_welcome() {
+fn a_port_in_use_is_an_error_and_not_a_welcome() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("its address").to_string();
     let output = binary().args(["--http", &address]).stdin(Stdio::null()).output().expect("the binary starts");
     assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains(&format!("cannot listen on {address}: ")), "{told}");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains(&format!("cannot listen on {address}: ")), "{error}");
 }
 
 #[test]
-fn the_graph_shows_everything_and_what_is_asked() {
+fn the_graph_shows_every_item_and_what_it_asks() {
     let graph = run(&["graph"]);
     let welcomed = Welcomed::start();
     for tool in welcomed.names("tools ") {

@@ -61,10 +61,10 @@ async def updates(client, uri):
     else:
         async with client.listen(resource_subscriptions=[uri]) as subscription:
 
-            async def told():
+            async def updated():
                 return (await anext(aiter(subscription))).uri
 
-            yield told
+            yield updated
 
 
 async def see(client):
@@ -103,9 +103,9 @@ async def see(client):
         return [[part.uri, part.mime_type, part.text] for part in (await client.read_resource(uri)).contents]
 
     seen["welcome"] = await read("note://welcome")
-    async with updates(client, "note://to-do") as told:
+    async with updates(client, "note://to-do") as updated:
         seen["write_note"] = text(await client.call_tool("write_note", {"name": "to-do", "text": "write tests"}))
-        seen["told of"] = await told()
+        seen["updated"] = await updated()
     seen["written"] = await read("note://to-do")
 
     template = ResourceTemplateReference(type="ref/resource", uri="note://{name}")
