@@ -1,7 +1,7 @@
 use rejoinder::{Tool, model};
 use serde_json::{Value, json};
 
-/// A tool whose schema no Rust type writes: every keyword that a client might strip.
+/// A tool with a schema that is not generated from a Rust type, with keywords that an SDK might strip.
 pub fn json_schema_2020_12_tool() -> Tool {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -26,7 +26,7 @@ pub fn json_schema_2020_12_tool() -> Tool {
         "else": { "required": ["email"] },
         "additionalProperties": false
     });
-    let Value::Object(schema) = schema else { unreachable!("an object stands above") };
-    let record = model::Tool::new("json_schema_2020_12_tool", "Takes everything JSON Schema can say.", schema);
+    let Value::Object(schema) = schema else { unreachable!("the schema is an object") };
+    let record = model::Tool::new("json_schema_2020_12_tool", "Has every kind of JSON Schema keyword.", schema);
     Tool::dynamic(record, |arguments, _| async move { Value::Object(arguments).to_string() })
 }

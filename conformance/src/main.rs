@@ -1,4 +1,4 @@
-//! The fixture server of the official MCP conformance suite, and a showcase: this is what such a server takes.
+//! The fixture server of the official MCP conformance suite.
 
 #![expect(unreachable_pub, reason = "a program exports nothing, and `pub` reads better than `pub(crate)`")]
 
@@ -10,7 +10,7 @@ mod tools;
 
 use rejoinder::prelude::*;
 
-/// The smallest PNG there is: one red pixel.
+/// A PNG of one red pixel.
 pub const PNG: &[u8] = include_bytes!("pixel.png");
 
 #[tokio::main]

@@ -5,19 +5,19 @@ use rejoinder::{
 
 use crate::PNG;
 
-/// No arguments.
+/// A prompt without arguments.
 #[prompt]
 pub async fn test_simple_prompt() -> &'static str {
     "This is a simple prompt for testing."
 }
 
-/// Two arguments.
+/// A prompt with two arguments.
 #[prompt]
 pub async fn test_prompt_with_arguments(
-    /// The first
+    /// The first argument
     #[arg(complete = values)]
     arg1: String,
-    /// The second
+    /// The second argument
     arg2: String,
 ) -> String {
     format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")
@@ -30,7 +30,7 @@ async fn values(typed: rejoinder::call::CompletionRequest) -> Vec<String> {
 /// A resource inside a prompt.
 #[prompt]
 pub async fn test_prompt_with_embedded_resource(
-    /// Which resource
+    /// The URI of the resource
     #[arg(name = "resourceUri")]
     resource_uri: String,
 ) -> [PromptMessage; 2] {
@@ -50,7 +50,7 @@ pub async fn test_prompt_with_image() -> [PromptMessage; 2] {
     ]
 }
 
-/// Comes and goes.
+/// A prompt that is added and removed.
 #[prompt]
 pub async fn ephemeral() -> &'static str {
     "here"

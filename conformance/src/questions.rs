@@ -1,4 +1,4 @@
-//! Functions that ask the client, and wait for what it says.
+//! Tools and a prompt that ask the client.
 
 use rejoinder::{
     Ask, Outcome,
@@ -6,7 +6,7 @@ use rejoinder::{
     prelude::*,
 };
 
-/// Who the user is.
+/// The name of the user.
 #[derive(Elicit)]
 pub struct UserName {
     name: String,
@@ -18,7 +18,7 @@ pub struct Fine {
     ok: bool,
 }
 
-/// What something is about.
+/// A subject.
 #[derive(Elicit)]
 pub struct About {
     context: String,
@@ -30,7 +30,7 @@ pub struct Colour {
     color: String,
 }
 
-/// Who to write to.
+/// An account.
 #[derive(Elicit, Debug)]
 pub struct Account {
     username: String,
@@ -129,7 +129,7 @@ pub async fn test_elicitation_sep1330_enums(ctx: Context) -> Result<String, Call
     Ok(format!("Elicitation completed: {outcome:?}"))
 }
 
-/// Asks who is there; a streaming reply would be the wrong place to ask.
+/// Asks for a name. The question goes out with the reply, not on a stream.
 #[tool]
 pub async fn test_streaming_elicitation(ctx: Context) -> Result<String, CallError> {
     Ok(ctx.ask::<UserName>("user_name", Ask::user("What is your name?")).await?.name)
@@ -163,7 +163,7 @@ pub async fn test_input_required_result_request_state(ctx: Context) -> Result<&'
     Ok("state-ok")
 }
 
-/// A question whose state somebody tampers with.
+/// A question whose state the suite tampers with.
 #[tool]
 pub async fn test_input_required_result_tampered_state(ctx: Context) -> Result<&'static str, CallError> {
     let _: Fine = ctx.ask("confirm", Ask::user("Please confirm")).await?;

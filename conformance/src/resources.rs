@@ -15,13 +15,13 @@ pub async fn static_binary() -> Blob<&'static [u8]> {
     Blob(PNG)
 }
 
-/// One of many.
+/// A resource template.
 #[resource("test://template/{id}/data", mime_type = "application/json")]
 pub async fn template(id: String) -> String {
     json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") }).to_string()
 }
 
-/// What clients subscribe to.
+/// A resource that clients subscribe to.
 #[resource("test://watched-resource", mime_type = "text/plain")]
 pub async fn watched() -> &'static str {
     "Watched resource content."

@@ -78,7 +78,7 @@ pub async fn test_logging_tool(ctx: Context) -> &'static str {
     "done"
 }
 
-/// Lets go of the client in the middle of the call; it comes back for the result.
+/// Closes the stream in the middle of the call. The client reconnects for the result.
 #[tool]
 pub async fn test_reconnection(stream: ReplyStream) -> &'static str {
     stream.disconnect(Duration::from_millis(200)).await;
@@ -101,7 +101,7 @@ pub async fn test_missing_capability(ctx: Context) -> Result<&'static str, CallE
     Ok("the client can sample")
 }
 
-/// Comes and goes.
+/// A tool that is added and removed.
 #[tool]
 async fn ephemeral() -> &'static str {
     "here"

@@ -1,13 +1,10 @@
-//! The Rust twin of a server that was written with the Python SDK, one tool for each behaviour of resolvers.
+//! A copy, in Rust, of a server that was written with the Python SDK: one tool for each behaviour of resolvers.
 //!
-//! `README.md` says what it is held to.
+//! `README.md` describes how the two are compared.
 
 #![expect(unreachable_pub, reason = "a program exports nothing, and `pub` reads better than `pub(crate)`")]
 
-mod control;
-mod forms;
 mod resolvers;
-mod said;
 mod script;
 mod tools;
 
@@ -17,7 +14,7 @@ use rejoinder::{
 };
 use script::Script;
 
-/// Known to everybody, so that two processes of a test can take over each other's calls. Never use it for anything else.
+/// A public key, so that two processes of a test can continue each other's calls. Never use it for anything else.
 const TEST_KEY: &[u8] = b"0123456789abcdef0123456789abcdef";
 
 #[tokio::main]
@@ -49,7 +46,7 @@ async fn main() -> rejoinder::Result<()> {
             tools::anonymous,
             tools::sneaky,
         ])
-        .tools(tools![control::ran, control::reword])
+        .tools(tools![script::ran, script::reword])
         .serve_from_args()
         .await
 }

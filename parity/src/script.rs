@@ -1,9 +1,15 @@
+//! The script that the resolvers follow, and the tools with which a test reads and changes it.
+
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// What ran, and in which words the resolvers ask.
+use rejoinder::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The functions that ran, and the texts of the questions.
 pub struct Script(Mutex<Lines>);
 
 struct Lines {
@@ -12,7 +18,7 @@ struct Lines {
     turns: u32,
 }
 
-/// Who asks the same whatever the call, and how.
+/// The resolvers whose text does not depend on the call.
 const WORDS: [(&str, &str); 10] = [
     ("who", "Who?"),
     ("sure", "Sure?"),
@@ -27,35 +33,35 @@ const WORDS: [(&str, &str); 10] = [
 ];
 
 impl Script {
-    /// Notes that this resolver, or the body, runs.
+    /// Records that this resolver, or the body, runs.
     pub fn ran(&self, name: &'static str) {
         self.lines().ran.push(name);
     }
 
-    /// Notes that this resolver runs, and gives it its words.
+    /// Records that this resolver runs, and returns the text of its question.
     pub fn asks(&self, name: &'static str) -> String {
         self.ran(name);
         self.lines().words[name].clone()
     }
 
-    /// Notes that this resolver runs, and gives it words that nobody heard before.
-    pub fn asks_anew(&self, name: &'static str) -> String {
+    /// Records that this resolver runs, and returns another text each time.
+    pub fn asks_differently(&self, name: &'static str) -> String {
         self.ran(name);
         let mut lines = self.lines();
         lines.turns += 1;
         format!("q{}", lines.turns)
     }
 
-    /// What ran since this was last called.
+    /// The functions that ran since the last call of this one.
     pub fn take_ran(&self) -> Vec<&'static str> {
         std::mem::take(&mut self.lines().ran)
     }
 
-    /// Changes the words of a resolver.
+    /// Changes the text of a resolver's question.
     ///
     /// # Errors
     ///
-    /// Whose words can be changed, if this one's cannot.
+    /// The resolvers whose text can be changed, if it is none of them.
     pub fn reword(&self, resolver: &str, text: String) -> Result<(), String> {
         let mut lines = self.lines();
         match lines.words.get_mut(resolver) {
@@ -66,7 +72,6 @@ impl Script {
     }
 
     fn lines(&self) -> MutexGuard<'_, Lines> {
-        // Every statement leaves them valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -76,4 +81,31 @@ impl Default for Script {
         let words = WORDS.map(|(name, words)| (name, words.to_owned())).into();
         Self(Mutex::new(Lines { ran: Vec::new(), words, turns: 0 }))
     }
+}
+
+/// The functions that ran.
+#[derive(Serialize, JsonSchema)]
+pub struct Ran {
+    /// Resolvers by their names, tools as `body`.
+    ran: Vec<&'static str>,
+}
+
+/// List the functions that ran since the last call of this tool.
+#[tool]
+pub fn ran(script: Dep<Script>) -> Json<Ran> {
+    Json(Ran { ran: script.take_ran() })
+}
+
+/// Change the text of a resolver's question.
+#[tool]
+pub fn reword(
+    /// The resolver's name
+    resolver: String,
+    /// The new text
+    text: String,
+    script: Dep<Script>,
+) -> Result<&'static str, CallError> {
+    let unknown = |known| CallError::new(format!("`{resolver}` has no text to change; use one of {known}"));
+    script.reword(&resolver, text).map_err(unknown)?;
+    Ok("reworded")
 }

@@ -1,4 +1,4 @@
-//! A tool that asks before it does what cannot be undone, and only if there is something to lose.
+//! A tool that asks before it deletes, and only if there is something to lose.
 
 use std::{
     collections::BTreeMap,
@@ -7,7 +7,7 @@ use std::{
 
 use rejoinder::prelude::*;
 
-/// Folders, and how many files each has.
+/// The folders, each with its number of files.
 struct Folders(Mutex<BTreeMap<String, usize>>);
 
 impl Folders {
@@ -20,14 +20,14 @@ impl Folders {
     }
 }
 
-/// A form. Flat by construction: a nested struct here does not compile.
+/// A form. MCP forms are flat: a nested struct does not compile.
 #[derive(Elicit)]
 struct Confirm {
     /// Delete it and everything in it?
     yes: bool,
 }
 
-/// `path` is the tool's own argument, by its name.
+/// `path` is the tool's argument of that name.
 #[resolver]
 fn confirm(path: &str, folders: Dep<Folders>) -> Result<Ask<Confirm>, CallError> {
     Ok(match folders.files(path)? {
@@ -39,9 +39,9 @@ fn confirm(path: &str, folders: Dep<Folders>) -> Result<Ask<Confirm>, CallError>
 /// Delete a folder.
 #[tool(destructive)]
 async fn delete_folder(
-    /// Folder to delete
+    /// The folder to delete
     path: String,
-    #[resolve(confirm)] confirm: &Confirm, // declined or cancelled ends the call
+    #[resolve(confirm)] confirm: &Confirm, // a decline or cancel ends the call
     folders: Dep<Folders>,
 ) -> String {
     if !confirm.yes {
@@ -74,12 +74,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_empty_folder_goes_without_a_question() {
+    async fn an_empty_folder_is_deleted_without_a_question() {
         assert_eq!(delete(Client::new(server()), "/empty").await, ("deleted /empty".into(), 0));
     }
 
     #[tokio::test]
-    async fn a_full_one_goes_only_if_the_user_says_so() {
+    async fn a_full_folder_is_deleted_only_if_the_user_says_yes() {
         for era in [Era::Stateless, Era::Session] {
             let client = || Client::new(server()).era(era);
             let answered = |yes| client().answer("confirm", Confirm { yes });
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_test_can_put_something_else_in_the_place_of_the_question() {
+    async fn a_test_can_replace_the_resolver_that_asks() {
         let client = Client::new(server()).replace_resolver::<confirm>(|| Confirm { yes: false });
         assert_eq!(delete(client, "/full").await, ("kept /full".into(), 0));
     }

@@ -1,25 +1,25 @@
-//! The server of the README, with progress and an error of its own:
+//! The server of the README, with progress and an error for the model:
 //! `cargo run -p rejoinder-examples --bin greeter -- --http 127.0.0.1:8000`.
 
 use rejoinder::prelude::*;
 
 struct Greetings(&'static str);
 
-/// Greet somebody.
+/// Greet a person.
 #[tool(read_only)]
 async fn greet(
-    /// Whom to greet
+    /// The name of the person
     name: String,
-    /// How often
+    /// The number of greetings
     #[arg(default = 1)]
     times: u8,
-    greetings: Dep<Greetings>, // provided once, below; the model neither sees nor supplies it
-    ctx: Context,              // progress, logs, who calls
+    greetings: Dep<Greetings>, // provided once, below; the model does not see it
+    ctx: Context,              // progress, logs, the client
 ) -> Result<String, CallError> {
     if name.is_empty() {
-        return Err(CallError::new("say whom to greet, such as `Ada`"));
+        return Err(CallError::new("`name` is empty: give the name of a person, such as `Ada`"));
     }
-    ctx.progress(1.0).total(1.0).message("found the words").await;
+    ctx.progress(1.0).total(1.0).message("found the greeting").await;
     Ok(format!("{}, {name}!\n", greetings.0).repeat(times.into()))
 }
 
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn its_function_is_still_a_function() {
+    async fn a_tool_is_still_a_function() {
         let reply = greet("Ada".into(), 1, Dep::new(Greetings("Hi")), Context::detached()).await;
         assert_eq!(reply.unwrap(), "Hi, Ada!\n");
     }

@@ -1,11 +1,11 @@
-//! A long computation that any replica can go on with: one that has too much to do hands on what it has so far.
+//! A long computation that any replica can continue: a busy replica returns what it has so far.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rejoinder::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// How much this process has to do.
+/// The load of this process.
 struct Load {
     running: AtomicUsize,
     most: usize,
@@ -17,10 +17,10 @@ impl Load {
     }
 }
 
-/// What is known of the number so far. It travels through the client, sealed.
+/// The progress so far. The client carries it, sealed, to the next replica.
 #[derive(Serialize, Deserialize)]
 struct Search {
-    /// No factor is smaller than this.
+    /// The smallest factor is at least this.
     from: u64,
 }
 
@@ -28,7 +28,7 @@ struct Search {
 #[tool(read_only)]
 async fn factor(number: u64, rounds: Rounds, scope: Scope, load: Dep<Load>) -> Result<Reply<u64>, CallError> {
     if number < 2 {
-        return Err(CallError::new("give a number of at least 2"));
+        return Err(CallError::new("`number` must be at least 2"));
     }
     load.running.fetch_add(1, Ordering::Relaxed);
     let ended = load.clone();
@@ -57,7 +57,7 @@ fn server(most: usize) -> Server {
 
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
-    // How many searches this replica takes on at once.
+    // The number of searches that this replica runs at once.
     let most = std::env::var("AT_ONCE").ok().and_then(|most| most.parse().ok());
     server(most.unwrap_or(64)).serve_from_args().await
 }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_busy_replica_hands_on_and_an_idle_one_finishes() {
+    async fn an_idle_replica_finishes_what_a_busy_one_began() {
         let (busy, idle) = (replica(0), replica(64));
         let first = round(&busy, None).await;
         assert_eq!(first["resultType"], "input_required");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_replica_that_is_always_busy_gets_there_as_well() {
+    async fn a_replica_that_is_always_busy_also_finishes() {
         for era in [Era::Stateless, Era::Session] {
             let reply = replica(0).era(era).call_tool("factor", json!({ "number": NUMBER })).await.expect("a reply");
             assert_eq!(reply.text(), "10007");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_handed_on_without_need() {
+    async fn an_idle_replica_finishes_in_one_round() {
         let reply = replica(1).call_tool("factor", json!({ "number": 97 })).await.expect("a reply");
         assert_eq!((reply.text().as_str(), reply.asked.len()), ("97", 0));
     }

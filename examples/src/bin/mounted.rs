@@ -1,4 +1,4 @@
-//! A server inside an axum application, at a path of its own and behind a layer that says who calls.
+//! A server inside an axum application, at its own path and behind a layer that authenticates the user.
 
 use axum::{
     Router,
@@ -11,17 +11,17 @@ use axum::{
 use rejoinder::prelude::*;
 use tokio::net::TcpListener;
 
-/// Who calls, as the layer found out.
+/// The user, whom the layer has authenticated.
 #[derive(Clone)]
 struct User(String);
 
-/// Tell me who I am.
+/// Return the name of the user.
 #[tool(read_only)]
 async fn whoami(ctx: Context) -> String {
-    ctx.extension::<User>().map_or_else(|| "nobody".to_owned(), |user| user.0.clone())
+    ctx.extension::<User>().map_or_else(|| "anonymous".to_owned(), |user| user.0.clone())
 }
 
-/// Stands for your authentication: nobody gets in without a token.
+/// Replace this with your authentication. It refuses requests without a token.
 async fn authenticate(mut request: Request, next: Next) -> Response {
     let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
     match token.and_then(|token| token.strip_prefix("Bearer ")) {
@@ -30,12 +30,12 @@ async fn authenticate(mut request: Request, next: Next) -> Response {
             request.extensions_mut().insert(user);
             next.run(request).await
         }
-        None => (StatusCode::UNAUTHORIZED, "say who you are: `Authorization: Bearer ..`").into_response(),
+        None => (StatusCode::UNAUTHORIZED, "the header `Authorization: Bearer ..` is missing").into_response(),
     }
 }
 
 fn app() -> rejoinder::Result<Router> {
-    // What one user is asked, no other may answer.
+    // Only the user who was asked can answer.
     let server = Server::new("mounted", "1.0.0")
         .tools(tools![whoami])
         .principal(|facts| facts.extensions()?.get::<User>().map(|user| user.0.clone()))
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_layer_says_who_calls() {
+    async fn the_tool_sees_the_user_of_the_layer() {
         let (status, body) = whoami(Some("Bearer ada")).await;
         assert_eq!(status, StatusCode::OK);
         assert!(body.contains(r#""text":"ada""#), "{body}");

@@ -1,4 +1,4 @@
-//! Three kinds of question in one round: a form for the user, a sample of the client's model, the client's folders.
+//! Three kinds of question in one round: a form for the user, a sample of the client's model, the client's roots.
 
 use rejoinder::{
     ask::{Roots, Sample, Sampling},
@@ -18,7 +18,7 @@ fn audience(version: &str) -> Ask<Audience> {
 
 #[resolver]
 fn summary(changes: &str) -> Ask<Sample> {
-    Ask::sample(Sampling::new(format!("Say in a sentence what these changes bring: {changes}")).max_tokens(200))
+    Ask::sample(Sampling::new(format!("Summarize these changes in one sentence: {changes}")).max_tokens(200))
 }
 
 #[resolver]
@@ -26,10 +26,10 @@ fn folders() -> Ask<Roots> {
     Ask::roots()
 }
 
-/// Write the notes of a release.
+/// Write release notes.
 #[tool(read_only)]
 async fn release_notes(
-    /// The version that is released
+    /// The version
     version: String,
     /// What changed
     changes: String,
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn everything_is_asked_at_once() {
+    async fn all_questions_go_out_in_one_round() {
         let sample = json!({ "role": "assistant", "content": { "type": "text", "text": "Faster." }, "model": "m" });
         let client = Client::new(server())
             .answer("audience", Audience { readers: "developers".into() })

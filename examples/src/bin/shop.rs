@@ -1,4 +1,4 @@
-//! A group: tools, a prompt and a resource that share one value.
+//! `#[handlers]`: a tool, a prompt and a resource that are methods of one value.
 
 use std::sync::{
     Arc,
@@ -13,10 +13,10 @@ struct Shop {
     stock: AtomicU32,
 }
 
-/// What is left.
+/// The stock.
 #[derive(Serialize, JsonSchema)]
 struct Stock {
-    /// How many
+    /// The number of things left
     left: u32,
 }
 
@@ -26,7 +26,7 @@ impl Shop {
     #[tool]
     async fn buy(
         &self,
-        /// How many
+        /// The number of things
         #[arg(default = 1)]
         count: u32,
     ) -> Result<Json<Stock>, CallError> {
@@ -43,7 +43,7 @@ impl Shop {
         format!("Praise a shop that has {} things left.", self.stock.load(Ordering::Relaxed))
     }
 
-    /// What is left.
+    /// The stock.
     #[resource("shop://stock")]
     async fn left(&self) -> Json<Stock> {
         Json(Stock { left: self.stock.load(Ordering::Relaxed) })
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_bought_is_gone() {
+    async fn buying_reduces_the_stock() {
         let client = Client::new(server());
         let reply = client.call_tool("buy", json!({ "count": 3 })).await.unwrap();
         assert_eq!(reply.result.structured_content, Some(json!({ "left": 7 })));

@@ -1,7 +1,7 @@
-//! Four questions, each of which depends on the answers before it.
+//! Four questions, each of which depends on the answers to the ones before.
 //!
-//! A client of the stateless era comes back with each answer, and any replica may serve it, without a store between
-//! them: run several with the same `REJOINDER_STATE_KEYS` behind a load balancer.
+//! A stateless client sends each answer in a new request. Any replica can serve it, and no store is needed: run several
+//! replicas with the same `REJOINDER_STATE_KEYS` behind a load balancer.
 
 use rejoinder::prelude::*;
 
@@ -21,7 +21,7 @@ struct City {
 
 #[derive(Elicit)]
 struct Nights {
-    /// How many
+    /// The number of nights
     #[elicit(min = 1, max = 30)]
     nights: u32,
 }
@@ -55,7 +55,7 @@ fn confirm(#[resolve(city)] to: &City, #[resolve(nights)] stay: &Nights) -> Ask<
 /// Book a trip.
 #[tool]
 async fn book_trip(
-    /// Who travels
+    /// The name of the traveller
     traveller: String,
     #[resolve(country)] country: &Country,
     #[resolve(city)] city: &City,
@@ -97,8 +97,8 @@ mod tests {
             let booked = booked.call_tool("book_trip", ada.clone()).await.unwrap();
             assert_eq!(booked.text(), "Ada goes to Rome, Italy, for 3 nights");
             assert_eq!(booked.asked, [["country"], ["city"], ["nights"], ["confirm"]]);
-            let dear = client.answer("confirm", Confirm { yes: false });
-            assert_eq!(dear.call_tool("book_trip", ada).await.unwrap().text(), "Ada stays at home");
+            let refused = client.answer("confirm", Confirm { yes: false });
+            assert_eq!(refused.call_tool("book_trip", ada).await.unwrap().text(), "Ada stays at home");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A tool that asks what only some updates need: resolving an item asks how, and a duplicate asks of what.
+//! A tool that asks only what this update needs: resolving an item asks how, and a duplicate asks for the original.
 
 use std::{
     collections::BTreeMap,
@@ -62,7 +62,7 @@ struct Resolved {
 
 #[derive(Elicit)]
 struct DuplicateOf {
-    /// The item that it repeats
+    /// The original item
     id: u32,
 }
 
@@ -76,12 +76,12 @@ fn resolution(id: u32, state: State, items: Dep<WorkItems>) -> Result<Ask<Option
     })
 }
 
-/// Only a duplicate is one of something. This waits until the resolution is there.
+/// Only a duplicate has an original. This resolver runs after `resolution`.
 #[resolver]
 fn duplicate_of(id: u32, #[resolve(resolution)] resolution: &Option<Resolution>) -> Ask<Option<u32>> {
     match resolution {
         Some(Resolution::Duplicate) => {
-            Ask::user(format!("Which item does {id} repeat?")).map(|it: DuplicateOf| Some(it.id))
+            Ask::user(format!("Which item is {id} a duplicate of?")).map(|it: DuplicateOf| Some(it.id))
         }
         _ => Ask::known(None),
     }
@@ -90,11 +90,11 @@ fn duplicate_of(id: u32, #[resolve(resolution)] resolution: &Option<Resolution>)
 /// Change the state of a work item.
 #[tool(idempotent)]
 async fn update_work_item(
-    /// Which item
+    /// The number of the item
     id: u32,
-    /// Its new state
+    /// The new state
     state: State,
-    #[resolve(resolution)] resolution: Option<Resolution>, // what the resolver makes: declined ends the call
+    #[resolve(resolution)] resolution: Option<Resolution>, // a decline ends the call
     #[resolve(duplicate_of)] duplicate_of: Option<u32>,
     items: Dep<WorkItems>,
 ) -> Result<Json<WorkItem>, CallError> {
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// Sets the state of 4522 in each era: what the tool said, what was asked, and what became of the item.
+    /// Sets the state of 4522 in each era. Returns the reply, the questions and the item.
     async fn update(state: State, answers: impl Fn(Client) -> Client) -> [(String, String, WorkItem); 2] {
         let update = async |era| {
             let items = Arc::new(WorkItems::default());
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_item_that_stays_active_asks_nothing() {
+    async fn an_active_item_asks_nothing() {
         for updated in update(State::Active, |client| client).await {
             assert_eq!(updated, ("updated".into(), String::new(), WorkItem::ACTIVE));
         }
     }
 
     #[tokio::test]
-    async fn resolving_asks_how() {
+    async fn a_resolved_item_asks_how() {
         for resolution in [Resolution::Fixed, Resolution::WontFix, Resolution::ByDesign] {
             let item = WorkItem { state: State::Resolved, resolution: Some(resolution), duplicate_of: None };
             for updated in update(State::Resolved, resolved(resolution)).await {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_duplicate_asks_of_what() {
+    async fn a_duplicate_asks_for_the_original() {
         let resolution = Some(Resolution::Duplicate);
         let item = WorkItem { state: State::Resolved, resolution, duplicate_of: Some(4301) };
         let answers = |client| resolved(Resolution::Duplicate)(client).answer("duplicate_of", DuplicateOf { id: 4301 });
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_declines_changes_nothing() {
+    async fn a_decline_changes_nothing() {
         for (said, asked, item) in update(State::Resolved, |client| client.decline("resolution")).await {
             assert_eq!(said, "the user declined `resolution`");
             assert_eq!((asked.as_str(), item), ("resolution", WorkItem::ACTIVE));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_original_must_be_there() {
+    async fn the_original_must_exist() {
         let answers = |client| resolved(Resolution::Duplicate)(client).answer("duplicate_of", DuplicateOf { id: 1 });
         for (said, _, item) in update(State::Resolved, answers).await {
             assert_eq!((said.as_str(), item), ("there is no work item 1", WorkItem::ACTIVE));

@@ -29,15 +29,15 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// How many questions must have reached the client before it answers any.
+    /// The number of questions that the client waits for before it answers any.
     ///
-    /// On a session all questions of a wave are out at once. The answer that ends a call takes back the others, so whoever
-    /// answers at once may never see them.
+    /// On a session, independent questions are sent at once. An answer that ends the call withdraws the other questions, so
+    /// a client that answers immediately may never see them.
     pub(crate) fn together(&self, era: Era) -> usize {
         if self.rounds == 1 && era == Era::Session { self.asked.len() } else { 1 }
     }
 
-    /// Compares what a client was asked and told with what it should have been.
+    /// Compares the questions and the reply with what is expected.
     pub(crate) fn check(&self, mut asked: Vec<String>, said: &str, failed: bool) {
         let mut expected = self.asked.clone();
         if self.rounds == 1 {
@@ -53,7 +53,7 @@ pub(crate) fn accept(content: Value) -> Value {
     json!({ "action": "accept", "content": content })
 }
 
-/// What Ada answers who goes to Rome.
+/// The answers of Ada, who goes to Rome.
 pub(crate) fn rome() -> Value {
     json!({
         "Where to, Ada?": accept(json!({ "country": "Italy" })),
@@ -120,7 +120,7 @@ pub(crate) fn calls() -> Vec<Call> {
         said: r#"{"state":"Resolved","resolution":"Duplicate","duplicate_of":4301}"#,
         failed: false,
     };
-    // Two rounds bring it to 2002, and the third finds it; nobody is asked anything.
+    // Two rounds bring it to 2002, and the third finds it. The user is not asked anything.
     let shed = Call {
         program: LOAD_SHEDDING,
         tool: "factor",

@@ -24,7 +24,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts it at a port of its own choice, with the keys of its states.
+    /// Starts it at a free port, with these state keys.
     pub(crate) async fn start(path: &str, keys: Option<&str>) -> Self {
         let mut command = Command::new(path);
         command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -33,7 +33,7 @@ impl Program {
         let mut child = command.envs(keys.map(|keys| ("REJOINDER_STATE_KEYS", keys))).spawn().expect("it starts");
         let mut logs = BufReader::new(child.stderr.take().expect("it is piped")).lines();
         loop {
-            let line = bounded(logs.next_line()).await.expect("text").expect("it says where it is");
+            let line = bounded(logs.next_line()).await.expect("text").expect("it prints its address");
             if let Some((_, address)) = line.split_once(" at http://") {
                 let address = address.strip_suffix("/mcp").and_then(|address| address.parse().ok()).expect(&line);
                 return Self { address, child, _logs: logs };

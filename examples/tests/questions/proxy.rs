@@ -1,4 +1,4 @@
-//! A load balancer, as small as one can be: a connection for each request, and each call goes to the next server.
+//! A minimal load balancer: a connection for each request, and each call goes to the next server.
 
 use std::{
     io,
@@ -53,7 +53,7 @@ impl Drop for Proxy {
 }
 
 fn lock(turns: &Mutex<Turns>) -> MutexGuard<'_, Turns> {
-    turns.lock().expect("nobody panicked")
+    turns.lock().expect("no thread panicked")
 }
 
 /// Hands on one request and its reply.

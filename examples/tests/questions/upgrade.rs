@@ -77,7 +77,7 @@ async fn start(build: Server) -> SocketAddr {
     address
 }
 
-/// Signs in while each round is served by the build at its place: what was asked, sorted, and what the tool said.
+/// Signs in, with one build for each round. Returns the questions, sorted, and the result.
 async fn sign_in(route: &[Build]) -> (Vec<String>, String) {
     let old = start(Server::new("login", "1.0.0").tools(tools![old::sign_in])).await;
     let new = start(Server::new("login", "2.0.0").tools(tools![new::sign_in])).await;

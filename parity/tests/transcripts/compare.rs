@@ -50,15 +50,15 @@ pub(crate) fn compare(case: &Case, step: usize, theirs: &Seen, ours: &Seen) -> V
 ///
 /// Every difference that is not listed, and every one that is listed and was not found.
 pub(crate) fn verdict(found: &[Difference], listed: &[Purpose]) -> Result<(), String> {
-    let mut told = String::new();
+    let mut report = String::new();
     let is_listed = |one: &Difference| listed.iter().any(|purpose| purpose.differences.contains(one));
     for difference in found.iter().filter(|one| !is_listed(one)) {
-        let _ = write!(told, "\nnot listed: {difference}");
+        let _ = write!(report, "\nnot listed: {difference}");
     }
     for Purpose { why, differences } in listed {
         for difference in differences.iter().filter(|one| !found.contains(one)) {
-            let _ = write!(told, "\nlisted, and not there: {difference}    ({why})\n");
+            let _ = write!(report, "\nlisted, and not there: {difference}    ({why})\n");
         }
     }
-    if told.is_empty() { Ok(()) } else { Err(told) }
+    if report.is_empty() { Ok(()) } else { Err(report) }
 }

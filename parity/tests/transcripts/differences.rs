@@ -1,9 +1,9 @@
-//! Where this framework differs from the Python SDK on purpose, and why: everything that a replay may find, with the
-//! exact values of both. A difference that is not here, or is here and gone, fails the test.
+//! The intended differences from the Python SDK and their reasons, with the exact values of both. A difference that is not
+//! listed, or is listed and does not occur, fails the test.
 //!
-//! What is not compared, because it could not be otherwise: the texts of errors; the titles that pydantic gives to
-//! forms and fields; the order of what happens at the same time; what is inside a sealed state. `ref_tools:who` is
-//! called `who` here: a wire key is the resolver's name, and tells nobody where its code is.
+//! Not compared: the texts of errors; the titles that pydantic gives to
+//! forms and fields; the order of what happens concurrently; the contents of a sealed state. `ref_tools:who` is
+//! called `who` here: the key of a question is the resolver's name, without its module.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
     vec![
         purpose(
             "A value for a parameter that the model may not supply is refused, like any argument that does not exist: \
-             whoever sent it believes that it counts. Python ignores it.",
+             the sender believes that it has an effect. Python ignores it.",
             [
                 at(STATELESS, "pure-spoof", 1, "isError", json!(false), json!(true)),
                 at(STATELESS, "pure-spoof", 1, "ran", json!(["body", "price"]), json!([])),
@@ -60,8 +60,8 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
                     json!([form("Who?", &name)]),
                     json!([
                         form("Who?", &name),
-                        form("Who?\n\n`name` must be a text", &name),
-                        form("Who?\n\n`name` must be a text", &name),
+                        form("Who?\n\n`name` must be a string", &name),
+                        form("Who?\n\n`name` must be a string", &name),
                     ]),
                 ),
             ],
@@ -82,8 +82,8 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
             ],
         ),
         purpose(
-            "A question that has other words each time it is answered is the author's mistake, and is told as such. \
-             Python asks for ever.",
+            "A question whose text changes each time it is answered is reported as the author's mistake. Python \
+             asks again without end.",
             [
                 at(STATELESS, "volatile", 3, "resultType", json!("input_required"), json!("complete")),
                 at(STATELESS, "volatile", 3, "isError", Value::Null, json!(true)),

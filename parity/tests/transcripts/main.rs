@@ -1,4 +1,4 @@
-//! Replays every recorded conversation with the Python server against its twin, and tells what differs.
+//! Replays every recorded conversation with the Python server against the Rust server, and reports the differences.
 
 mod compare;
 mod differences;
@@ -28,7 +28,7 @@ async fn bounded<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(180), future).await.expect("the server hangs")
 }
 
-/// Holds every recorded conversation again, and tells what differs and is not meant to.
+/// Replays every recorded conversation, and panics on differences that are not intended.
 async fn replay_all(wire: &mut impl Wire, listed: &[Purpose]) {
     let (mut found, mut replayed) = (Vec::new(), 0);
     let session = wire.open_session().await;
@@ -41,14 +41,14 @@ async fn replay_all(wire: &mut impl Wire, listed: &[Purpose]) {
 }
 
 #[tokio::test]
-async fn every_recorded_conversation_goes_the_same_way_over_http() {
+async fn every_recorded_conversation_replays_over_http() {
     bounded(async { replay_all(&mut Web::start().await, &differences::on_purpose()).await }).await;
 }
 
 #[tokio::test]
-async fn every_recorded_conversation_goes_the_same_way_over_stdio() {
+async fn every_recorded_conversation_replays_over_stdio() {
     let mut listed = differences::on_purpose();
-    // A pipe has no status.
+    // Stdio has no HTTP status.
     listed.iter_mut().for_each(|purpose| purpose.differences.retain(|difference| difference.field != "http"));
     bounded(replay_all(&mut Pipe::start(), &listed)).await;
 }
@@ -98,18 +98,18 @@ fn difference(case: &str, field: &str) -> Difference {
 
 #[test]
 fn a_difference_that_is_not_listed_is_told() {
-    let told = verdict(&[difference("pure", "http")], &[]).expect_err("it is not listed");
-    assert!(told.contains("pure (2026-07-28), step 1, http\n    theirs: 1\n    ours:   2"), "{told}");
+    let report = verdict(&[difference("pure", "http")], &[]).expect_err("it is not listed");
+    assert!(report.contains("pure (2026-07-28), step 1, http\n    theirs: 1\n    ours:   2"), "{report}");
 }
 
 #[test]
 fn a_listed_difference_that_is_gone_or_another_is_told() {
     let listed = [Purpose { why: "because", differences: vec![difference("pure", "http")] }];
-    let told = verdict(&[], &listed).expect_err("it is gone");
-    assert!(told.contains("listed, and not there") && told.contains("pure (2026-07-28), step 1, http"), "{told}");
+    let report = verdict(&[], &listed).expect_err("it is gone");
+    assert!(report.contains("listed, and not there") && report.contains("pure (2026-07-28), step 1, http"), "{report}");
     let other = Difference { ours: json!(3), ..difference("pure", "http") };
-    let told = verdict(&[other], &listed).expect_err("it is another");
-    assert!(told.contains("not listed") && told.contains("listed, and not there"), "{told}");
+    let report = verdict(&[other], &listed).expect_err("it is another");
+    assert!(report.contains("not listed") && report.contains("listed, and not there"), "{report}");
     assert_eq!(verdict(&[difference("pure", "http")], &listed), Ok(()));
 }
 
@@ -117,8 +117,8 @@ fn a_listed_difference_that_is_gone_or_another_is_told() {
 fn every_recorded_session_is_told_what_to_call() {
     let mut recorded: Vec<String> =
         cases().into_iter().filter(|case| case.era == SESSION).map(|case| case.name).collect();
-    let mut told = sessions::names();
+    let mut listed = sessions::names();
     recorded.sort_unstable();
-    told.sort_unstable();
-    assert_eq!(recorded, told);
+    listed.sort_unstable();
+    assert_eq!(recorded, listed);
 }

@@ -40,7 +40,7 @@ impl Wire for Pipe {
     async fn request(&mut self, request: Request, answer: &mut dyn FnMut(&Value) -> Value) -> Reply {
         self.send(&request.message).await;
         loop {
-            let line = self.output.next_line().await.expect("text").expect("the server goes on");
+            let line = self.output.next_line().await.expect("text").expect("the server is running");
             let message: Value = serde_json::from_str(&line).expect("a message");
             if is_question(&message) {
                 self.send(&response(&message, &answer(&message))).await;

@@ -43,13 +43,13 @@ fn failed(result: &Value) -> Value {
     }
 }
 
-/// What a tool said, unless it is the text of an error. How JSON is laid out does not count.
+/// The text of a tool's result, unless it is an error. JSON is compared by value.
 fn text(result: &Value) -> Value {
-    let said = &result["content"][0]["text"];
+    let text = &result["content"][0]["text"];
     if result["isError"] == true {
         return Value::Null;
     }
-    said.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| said.clone())
+    text.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| text.clone())
 }
 
 /// The parts of a question that mean something: not its titles, nor what marks it on the way.

@@ -20,14 +20,14 @@ impl Session {
         let message = question["params"]["message"].as_str().and_then(|message| message.lines().next());
         let asked = message.or(question["method"].as_str()).expect("a method");
         let answer = self.answers.iter().find(|(question, _)| *question == asked);
-        answer.unwrap_or_else(|| panic!("{}: nobody has an answer to {question}", self.case)).1.clone()
+        answer.unwrap_or_else(|| panic!("{}: there is no answer to {question}", self.case)).1.clone()
     }
 }
 
 /// What a recorded session did.
 pub(crate) fn of(case: &str) -> Session {
     let session = all().into_iter().find(|session| session.case == case);
-    session.unwrap_or_else(|| panic!("nobody knows what the session `{case}` called: say it in sessions.rs"))
+    session.unwrap_or_else(|| panic!("the session `{case}` is not listed in sessions.rs"))
 }
 
 pub(crate) fn names() -> Vec<String> {

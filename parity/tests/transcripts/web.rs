@@ -15,12 +15,12 @@ use crate::{
     wire::{Reply, Request, Session, Wire, is_question, response},
 };
 
-/// A server at a port of its own choice, until this is dropped.
+/// A server at a free port, until this is dropped.
 pub(crate) struct Web {
     client: Client,
     url: String,
     _child: Child,
-    /// Kept open: a program whose logs nobody takes may end.
+    /// Kept open: the program may end if its logs are closed.
     _logs: Lines<BufReader<ChildStderr>>,
 }
 
@@ -32,7 +32,7 @@ impl Web {
         let mut child = command.spawn().expect("the server starts");
         let mut logs = BufReader::new(child.stderr.take().expect("it is piped")).lines();
         let url = loop {
-            let line = logs.next_line().await.expect("text").expect("the server says where it is");
+            let line = logs.next_line().await.expect("text").expect("the server logs its address");
             if let Some(at) = line.find("http://") {
                 break line[at..].split_whitespace().next().expect("an address").to_owned();
             }
@@ -74,7 +74,7 @@ impl Messages {
             if let Some(message) = self.streams.then(|| self.event()).flatten() {
                 return message;
             }
-            match self.response.chunk().await.expect("the server goes on") {
+            match self.response.chunk().await.expect("the server is running") {
                 Some(chunk) => self.read.extend_from_slice(&chunk),
                 None if self.streams => panic!("the stream ended without a reply"),
                 None => return serde_json::from_slice(&self.read).expect("a message"),
