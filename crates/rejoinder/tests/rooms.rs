@@ -108,7 +108,7 @@ fn module(path: &Path) -> Vec<&str> {
 }
 
 #[test]
-fn no_room_imports_from_a_room_above_it() {
+fn rooms_import_only_from_rooms_below() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut wrong = Vec::new();
     for (room, forbidden) in FORBIDDEN {
@@ -130,7 +130,7 @@ fn no_room_imports_from_a_room_above_it() {
 }
 
 #[test]
-fn every_way_to_another_room_is_seen() {
+fn every_kind_of_import_is_found() {
     let inside = ["rounds", "seal"];
     for code in [
         "use crate::server::Engine;",

@@ -1,9 +1,9 @@
 //! One field of a form: what the author wrote about it, checked as far as it is literals, and the expression of its `Field`.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
 use regex_lite::Regex;
-use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp};
+use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp, spanned::Spanned};
 
 use super::{check_string, elicit_options, string_literal, use_one_of};
 use crate::{docs, errors::Errors, names, options::Options};
@@ -57,10 +57,17 @@ impl FormField {
         Some(Self { ident, ty: field.ty.clone(), name, calls })
     }
 
-    /// The expression of the `Field`.
+    /// The expression of the `Field`, with the spans of the type, where the compiler then reports that it cannot be a field.
     pub(super) fn expression(&self) -> TokenStream {
         let Self { ty, name, calls, .. } = self;
-        quote!(__rj::Field::<#ty>::new(#name) #calls)
+        let tokens = ty.to_token_stream().into_iter();
+        let end = tokens.last().map_or_else(Span::call_site, |last| match last {
+            TokenTree::Group(group) => group.span_close(),
+            other => other.span(),
+        });
+        let path = quote_spanned!(ty.span()=> __rj::Field::<#ty>::);
+        let field = quote_spanned!(end=> #path new(#name));
+        quote!(#field #calls)
     }
 }
 

@@ -48,7 +48,7 @@ fn server() -> Server {
 }
 
 #[tokio::test]
-async fn good_arguments_arrive_whatever_their_order() {
+async fn arguments_may_come_in_any_order() {
     let client = Client::new(server());
     let reply = client
         .call_tool("order", json!({ "gift": true, "lines": [{ "quantity": 2, "product": "pens" }], "customer": "Ada" }))
@@ -64,7 +64,7 @@ async fn an_optional_argument_may_be_null() {
 }
 
 #[tokio::test]
-async fn all_mistakes_are_told_at_once() {
+async fn all_bad_arguments_are_reported_at_once() {
     let arguments = json!({
         "customer": 7,
         "lines": [{ "product": "pens", "quantity": 2 }, { "product": "ink", "quantity": 300 }],
@@ -94,7 +94,7 @@ async fn one_mistake_is_one_sentence() {
 }
 
 #[tokio::test]
-async fn strict_argument_errors_are_protocol_errors_with_the_same_words() {
+async fn strict_argument_errors_are_protocol_errors_with_the_same_text() {
     let client = Client::new(server().strict_arguments());
     let error = client.call_tool("order", json!({ "customer": 7, "lines": [], "gift": "no" })).await.unwrap_err();
     let error = error.rpc().unwrap();
@@ -141,7 +141,7 @@ async fn unknown_arguments_can_be_ignored_in_both_eras() {
 }
 
 #[tokio::test]
-async fn what_is_ignored_may_be_there_twice() {
+async fn an_ignored_argument_may_be_sent_twice() {
     let server = server().prompts(prompts![pitch]).ignore_unknown_arguments().build().unwrap();
     for is_session in [false, true] {
         let mut pipe = Pipe::open(&server);
@@ -193,14 +193,14 @@ async fn call_with(tool: &str, arguments: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_argument_that_is_there_twice_is_refused() {
+async fn an_argument_that_is_sent_twice_is_refused() {
     let result = call_with("order", r#"{"customer":"Bob","customer":"Ada","lines":[],"gift":true}"#).await;
     assert_eq!(result["isError"], true);
     assert_eq!(result["content"][0]["text"], "Invalid argument `customer`: it was sent twice.");
 }
 
 #[tokio::test]
-async fn a_name_that_is_no_text_is_not_passed_over() {
+async fn an_argument_name_that_is_not_valid_text_is_refused() {
     assert_eq!(call_with("ping", "{}").await["content"][0]["text"], "pong");
     assert_eq!(call_with("ping", r#"{"\ud800":1}"#).await["isError"], true);
 }
@@ -222,7 +222,7 @@ async fn careless(careless: Careless) {
 }
 
 #[tokio::test]
-async fn an_argument_whose_type_panics_fails_its_call_alone() {
+async fn an_argument_whose_type_panics_fails_only_its_call() {
     let client = Client::new(server().tools(tools![careless]));
     for client in [client.clone(), client.clone().era(Era::Session)] {
         let error = client.call_tool("careless", json!({ "careless": 1 })).await.unwrap_err();
@@ -235,7 +235,7 @@ async fn an_argument_whose_type_panics_fails_its_call_alone() {
 
 /// A tool made at run time is called with an object too, whatever its schema forgot.
 #[tokio::test]
-async fn a_dynamic_tool_takes_an_object_without_doubles() {
+async fn a_dynamic_tool_gets_an_object_without_duplicates() {
     let record = model::Tool::new("echo", "Say it again.", model::JsonObject::new());
     let echo = Tool::dynamic(record, |arguments, _| async move { Value::Object(arguments).to_string() });
     let server = Server::new("echo", "1").tools([echo]);

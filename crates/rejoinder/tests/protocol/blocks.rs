@@ -74,7 +74,7 @@ async fn an_embedded_resource_comes_with_its_contents() {
 }
 
 #[tokio::test]
-async fn images_and_sounds_travel_in_base64_with_their_type() {
+async fn images_and_audio_are_base64_with_their_mime_type() {
     let picture = json!({ "type": "image", "data": "iVBOR/8=", "mimeType": "image/png" });
     let sound = json!({ "type": "audio", "data": "UklGRgA=", "mimeType": "audio/wav" });
     assert_eq!(content("picture").await, json!([picture]));

@@ -17,7 +17,7 @@ fn hints(result: &Value) -> (u64, &str) {
 }
 
 #[tokio::test]
-async fn c65_lists_and_contents_carry_hints() {
+async fn c65_lists_and_contents_have_cache_hints() {
     let client = Client::new(server());
     for method in LISTS {
         assert_eq!(hints(&client.request(method, json!({})).await.unwrap()), (60_000, "private"), "{method}");
@@ -29,7 +29,7 @@ async fn c65_lists_and_contents_carry_hints() {
 }
 
 #[tokio::test]
-async fn c65_other_results_carry_none() {
+async fn c65_other_results_have_no_cache_hints() {
     let client = Client::new(server());
     for (method, params) in [
         ("tools/call", json!({ "name": "add", "arguments": { "a": 1, "b": 2 } })),
@@ -65,7 +65,7 @@ async fn own() -> &'static str {
 }
 
 #[tokio::test]
-async fn c65_a_resource_decides_for_itself_and_the_server_for_the_rest() {
+async fn c65_a_resource_overrides_the_hints_of_the_server() {
     let server = server()
         .resources(resources![short, open, own])
         .cache_contents(CacheHints { ttl_ms: 9, scope: CacheScope::Public });
@@ -105,7 +105,7 @@ async fn diary(ctx: Context) -> Result<String, CallError> {
 }
 
 #[tokio::test]
-async fn c66_what_may_be_shared_is_still_decided_for_each_reader() {
+async fn c66_a_public_result_is_still_authorized_for_each_reader() {
     let client = Client::new(Server::new("diaries", "1.0.0").resources(resources![diary]));
     let ada = client.clone().header("x-user", "ada");
     for _ in 0..2 {

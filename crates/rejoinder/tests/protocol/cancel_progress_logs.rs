@@ -33,7 +33,7 @@ async fn stopped(watch: &Watch) {
 }
 
 #[tokio::test]
-async fn c51_a_client_that_hangs_up_before_the_reply_cancels_the_call() {
+async fn c51_a_client_that_disconnects_before_the_reply_cancels_the_call() {
     let (server, watch) = watched();
     let call = tokio::spawn(async move { post("tools/call", json!({ "name": "wait" })).send(&server).await });
     watch.started.notified().await;
@@ -129,7 +129,7 @@ async fn turns(times: usize) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn c52_a_cancellation_that_meets_the_reply_does_no_harm() {
+async fn c52_a_cancellation_that_crosses_the_reply_is_ignored() {
     let server = Server::new("races", "1").tools(tools![turns]).build().unwrap();
     let mut pipe = Pipe::open(&server);
     for id in 0..500 {
@@ -158,7 +158,7 @@ async fn c52_a_cancellation_that_meets_the_reply_does_no_harm() {
 }
 
 #[tokio::test]
-async fn c52_a_cancelled_subscription_is_over() {
+async fn c52_a_cancelled_subscription_ends() {
     let server = built();
     let mut pipe = Pipe::open(&server);
     pipe.send(message("s", "subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }))).await;
@@ -203,7 +203,7 @@ async fn c54_progress_rises_carries_its_token_and_ends_with_the_call() {
 }
 
 #[tokio::test]
-async fn c54_without_a_token_there_is_no_progress() {
+async fn c54_progress_is_sent_only_with_a_token() {
     let answer = post("tools/call", json!({ "name": "count" })).send(&built()).await;
     assert_eq!(answer.header("content-type"), Some("application/json"));
 }
@@ -218,7 +218,7 @@ async fn c54_a_token_is_a_string_or_an_integer() {
 }
 
 #[tokio::test]
-async fn c55_log_messages_come_only_where_asked_for_and_at_the_level_asked_for() {
+async fn c55_log_messages_are_sent_only_on_request_and_at_the_requested_level() {
     let client = Client::new(server());
     let levels = |logs: Vec<rejoinder::testing::Log>| logs.into_iter().map(|log| log.level).collect::<Vec<_>>();
     assert_eq!(client.call_tool("talk", json!({})).await.unwrap().logs, []);
@@ -233,7 +233,7 @@ async fn c55_log_messages_come_only_where_asked_for_and_at_the_level_asked_for()
 }
 
 #[tokio::test]
-async fn c55_log_messages_travel_on_their_own_requests_stream() {
+async fn c55_log_messages_are_sent_on_the_stream_of_their_request() {
     let server = built();
     let mut meta = meta();
     meta["io.modelcontextprotocol/logLevel"] = json!("info");

@@ -32,7 +32,7 @@ async fn page() -> &'static str {
 }
 
 #[tokio::test]
-async fn a_tool_adds_a_tool_and_listeners_are_told() {
+async fn a_tool_adds_a_tool_and_subscribers_are_notified() {
     let client = Client::new(Server::new("levels", "1").tools(tools![unlock]));
     let mut subscription = client.listen(Filter::default().tools()).await.unwrap();
     assert_eq!(client.call_tool("late", json!({})).await.unwrap_err().code(), Some(-32602));
@@ -46,7 +46,7 @@ async fn a_tool_adds_a_tool_and_listeners_are_told() {
 }
 
 #[tokio::test]
-async fn prompts_and_resources_come_and_go_too() {
+async fn prompts_and_resources_can_be_added_and_removed() {
     let client = Client::new(fixture::server());
     let handle = client.server().handle();
     let mut subscription = client.listen(Filter::default().prompts().resources()).await.unwrap();
@@ -63,7 +63,7 @@ async fn prompts_and_resources_come_and_go_too() {
 }
 
 #[tokio::test]
-async fn a_burst_of_the_same_change_is_told_once() {
+async fn a_burst_of_the_same_change_is_one_notification() {
     let client = Client::new(fixture::server());
     let mut subscription = client.listen(Filter::default().resource("item://1")).await.unwrap();
     for _ in 0..100 {
@@ -86,7 +86,7 @@ async fn a_kind_that_was_not_declared_cannot_be_added() {
 }
 
 #[tokio::test]
-async fn a_client_with_a_replaced_service_has_a_server_of_its_own() {
+async fn a_client_with_a_replaced_service_has_its_own_server() {
     struct Name(&'static str);
     #[tool]
     async fn name(name: Dep<Name>) -> &'static str {
@@ -102,7 +102,7 @@ async fn a_client_with_a_replaced_service_has_a_server_of_its_own() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_of_what_did_not_change() {
+async fn a_change_without_effect_is_not_notified() {
     let client = Client::new(fixture::server());
     let handle = client.server().handle();
     let all = Filter::default().tools().prompts().resources();

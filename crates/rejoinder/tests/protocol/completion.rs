@@ -97,7 +97,7 @@ async fn at_most_a_hundred_are_sent_and_the_rest_is_counted() {
 }
 
 #[tokio::test]
-async fn what_was_filled_in_before_is_known() {
+async fn a_completion_sees_the_arguments_filled_in_before() {
     let params = json!({
         "ref": { "type": "ref/prompt", "name": "review" },
         "argument": { "name": "chapter", "value": "" },
@@ -108,7 +108,7 @@ async fn what_was_filled_in_before_is_known() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_not_completed() {
+async fn unknown_prompts_and_arguments_are_not_completed() {
     let client = client(1);
     for (reference, argument) in [
         (Reference::for_prompt("none"), "title"),
@@ -125,7 +125,7 @@ async fn what_does_not_exist_is_not_completed() {
 }
 
 #[tokio::test]
-async fn a_function_that_panics_is_an_internal_error_and_the_server_goes_on() {
+async fn a_completion_that_panics_is_an_internal_error() {
     let client = client(1);
     let error = client.complete(review_prompt(), "broken", "").await.unwrap_err();
     assert_eq!(error.code(), Some(-32603));
@@ -134,7 +134,7 @@ async fn a_function_that_panics_is_an_internal_error_and_the_server_goes_on() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_comes_later_is_completed_too() {
+async fn a_prompt_that_is_added_later_is_completed() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("later", "1").provide(Books(1)).prompts([])).era(era);
         client.server().handle().add_prompts(prompts![review]).unwrap();
@@ -143,7 +143,7 @@ async fn a_prompt_that_comes_later_is_completed_too() {
 }
 
 #[tokio::test]
-async fn a_server_with_nothing_to_complete_has_no_such_method() {
+async fn a_server_without_prompts_and_resources_has_no_completion() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("tools", "1").tools([])).era(era);
         assert_eq!(client.complete(review_prompt(), "title", "a").await.unwrap_err().code(), Some(-32601), "{era:?}");
@@ -166,7 +166,7 @@ async fn chat(#[arg(complete = talkative)] topic: String) -> String {
 }
 
 #[tokio::test]
-async fn nobody_listens_to_a_completion_and_it_ends_all_the_same() {
+async fn a_completion_that_logs_ends() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("chat", "1").prompts(prompts![chat])).log_level(Level::Debug).era(era);
         let params = json!({ "ref": { "type": "ref/prompt", "name": "chat" },
@@ -210,7 +210,7 @@ fn scoped_client() -> (Client, Arc<Endings>) {
 }
 
 #[tokio::test]
-async fn a_completion_is_a_call_that_ends_when_it_has_ended() {
+async fn a_completion_is_a_call_with_an_end() {
     for era in [Era::Stateless, Era::Session] {
         let (client, endings) = scoped_client();
         let client = client.era(era);
@@ -222,7 +222,7 @@ async fn a_completion_is_a_call_that_ends_when_it_has_ended() {
 }
 
 #[tokio::test]
-async fn what_a_completion_deferred_runs_although_the_client_has_left() {
+async fn a_completion_runs_its_deferred_functions_after_the_client_has_disconnected() {
     let (client, endings) = scoped_client();
     let waiting = tokio::spawn(async move { client.complete(Reference::for_prompt("scoped"), "topic", "wait").await });
     endings.begun.notified().await;

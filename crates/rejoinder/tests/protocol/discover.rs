@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn c17_discover_says_everything() {
+async fn c17_discover_returns_everything() {
     let client = Client::new(server());
     let result = client.request("server/discover", json!({})).await.unwrap();
     insta::assert_json_snapshot!(result, @r#"
@@ -50,7 +50,7 @@ async fn c17_discover_says_everything() {
 }
 
 #[tokio::test]
-async fn c18_what_is_declared_is_what_is_served() {
+async fn c18_declared_capabilities_are_served() {
     let methods = [
         ("tools", "tools/list"),
         ("prompts", "prompts/list"),
@@ -79,7 +79,7 @@ async fn c18_what_is_declared_is_what_is_served() {
 }
 
 #[tokio::test]
-async fn c18_a_server_of_tools_alone_has_no_other_method() {
+async fn c18_a_server_with_only_tools_has_no_other_methods() {
     let client = Client::new(Server::new("tools", "1").tools([]));
     let reference = json!({ "type": "ref/resource", "uri": "item://{id}" });
     for (method, params) in [
@@ -97,7 +97,7 @@ async fn c18_a_server_of_tools_alone_has_no_other_method() {
 }
 
 #[tokio::test]
-async fn c18_completions_are_declared_where_there_can_be_any() {
+async fn c18_completions_are_declared_with_prompts_or_resources() {
     let complete =
         json!({ "ref": { "type": "ref/prompt", "name": "greet" }, "argument": { "name": "name", "value": "a" } });
     let with = Client::new(server());
@@ -112,7 +112,7 @@ async fn c18_completions_are_declared_where_there_can_be_any() {
 }
 
 #[tokio::test]
-async fn c19_lists_are_the_same_for_everybody_and_in_the_order_of_registration() {
+async fn c19_lists_are_the_same_for_every_client_and_in_registration_order() {
     let server = built();
     let here = post("tools/list", json!({})).send(&server).await.json();
     let names: Vec<&Value> = here["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
@@ -123,7 +123,7 @@ async fn c19_lists_are_the_same_for_everybody_and_in_the_order_of_registration()
 }
 
 #[tokio::test]
-async fn c20_a_modern_only_server_names_its_versions_to_whoever_initializes() {
+async fn c20_a_stateless_only_server_answers_initialize_with_its_versions() {
     let server = server().stateless_only().build().unwrap();
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
@@ -149,7 +149,7 @@ async fn c21_a_request_with_modern_meta_needs_no_session() {
 }
 
 #[tokio::test]
-async fn c11_who_a_client_says_it_is_changes_nothing() {
+async fn c11_client_info_does_not_change_the_result() {
     let client = Client::new(server());
     let mut seen = Vec::new();
     for (name, version) in [("plain", "1.0.0"), ("admin", "999.0.0"), ("claude-ai", "0.0.0")] {

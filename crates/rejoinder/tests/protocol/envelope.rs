@@ -59,7 +59,7 @@ async fn c02_a_request_without_client_info_is_served() {
 }
 
 #[tokio::test]
-async fn c03_nothing_is_taken_from_an_earlier_request_on_the_same_pipe() {
+async fn c03_a_request_inherits_nothing_from_an_earlier_one_on_the_same_pipe() {
     let mut pipe = Pipe::open(&built());
     let mut everything = meta();
     everything[CAPABILITIES_KEY] = json!({ "sampling": {} });
@@ -95,7 +95,7 @@ async fn c04_an_unsupported_version_is_refused_with_the_supported_ones() {
 }
 
 #[tokio::test]
-async fn c04_an_unsupported_version_is_refused_on_a_pipe_too() {
+async fn c04_an_unsupported_version_is_refused_on_a_pipe() {
     let mut pipe = Pipe::open(&built());
     let mut meta = meta();
     meta[VERSION_KEY] = json!("1999-01-01");
@@ -107,7 +107,7 @@ async fn c04_an_unsupported_version_is_refused_on_a_pipe_too() {
 }
 
 #[tokio::test]
-async fn c07_an_error_echoes_the_id_wherever_it_could_be_read() {
+async fn c07_an_error_echoes_the_id_if_it_is_readable() {
     let server = built();
     let readable = [
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":[]}"#,
@@ -161,7 +161,7 @@ async fn the_id_of_the_request_reaches_the_function() {
 }
 
 #[tokio::test]
-async fn c08_codes_that_this_revision_reserves_or_retired_never_go_out() {
+async fn c08_reserved_and_retired_error_codes_are_never_sent() {
     let client = Client::new(server());
     for code in [-32002, -32042, -32023, -32050, -32099] {
         let error = client.call_tool("refuse", json!({ "code": code })).await.unwrap_err();

@@ -49,7 +49,7 @@ fn has_id(text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn a_tool_tells_the_model_what_it_says() {
+async fn an_error_text_for_the_model_reaches_it() {
     let reply = client().call_tool("tool_fails", json!({ "how": "told" })).await.unwrap();
     assert!(reply.is_error());
     assert_eq!(reply.text(), "give a number below 10");
@@ -64,7 +64,7 @@ async fn a_tool_hides_the_detail_of_other_errors_behind_an_id() {
 }
 
 #[tokio::test]
-async fn each_failure_has_an_id_of_its_own() {
+async fn each_failure_has_its_own_id() {
     let client = client();
     let one = client.call_tool("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
     let other = client.call_tool("tool_fails", json!({ "how": "hidden" })).await.unwrap().text();
@@ -72,7 +72,7 @@ async fn each_failure_has_an_id_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_protocol_goes_out_as_it_is() {
+async fn a_protocol_error_is_sent_unchanged() {
     let client = client();
     for error in [
         client.call_tool("tool_fails", json!({ "how": "protocol" })).await.unwrap_err(),
@@ -86,7 +86,7 @@ async fn an_error_of_the_protocol_goes_out_as_it_is() {
 }
 
 #[tokio::test]
-async fn prompts_and_resources_have_protocol_errors_only() {
+async fn prompts_and_resources_fail_with_protocol_errors() {
     let client = client();
     let prompt = client.get_prompt("prompt_fails", json!({ "how": "told" })).await.unwrap_err();
     assert_eq!((prompt.code(), prompt.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
@@ -103,7 +103,7 @@ async fn prompts_and_resources_have_protocol_errors_only() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_internal_error_with_an_id_and_the_server_goes_on() {
+async fn a_panic_is_an_internal_error_with_an_id_and_the_server_continues() {
     let client = client();
     for error in [
         client.call_tool("tool_fails", json!({ "how": "panic" })).await.unwrap_err(),

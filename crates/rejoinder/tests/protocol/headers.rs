@@ -22,7 +22,7 @@ fn add() -> Post {
 }
 
 #[tokio::test]
-async fn c60_the_version_header_must_be_there_and_agree() {
+async fn c60_the_version_header_is_required_and_must_match() {
     assert_eq!(verdict(add()).await, (200, None));
     assert_eq!(verdict(add().without("mcp-protocol-version")).await, MISMATCH);
     assert_eq!(verdict(add().header("mcp-protocol-version", "2025-11-25")).await, MISMATCH);
@@ -30,7 +30,7 @@ async fn c60_the_version_header_must_be_there_and_agree() {
 }
 
 #[tokio::test]
-async fn a_header_that_is_missing_is_told_with_what_belongs_there() {
+async fn the_error_for_a_missing_header_shows_the_expected_value() {
     for (header, says) in [
         ("mcp-protocol-version", "`MCP-Protocol-Version` is missing: here it says `2026-07-28`"),
         ("mcp-method", "`Mcp-Method` is missing: here it says `tools/call`"),
@@ -43,7 +43,7 @@ async fn a_header_that_is_missing_is_told_with_what_belongs_there() {
 }
 
 #[tokio::test]
-async fn a_header_that_differs_is_told_with_what_both_say() {
+async fn the_error_for_a_header_mismatch_shows_both_values() {
     let long = "x".repeat(1000);
     let shortened = format!("`Mcp-Name` and the body differ: it says `{}…`, and the body `add`", &long[..100]);
     for (header, value, says) in [
@@ -68,7 +68,7 @@ async fn a_header_that_differs_is_told_with_what_both_say() {
 }
 
 #[tokio::test]
-async fn an_argument_that_its_header_repeats_is_not_repeated_in_an_error() {
+async fn the_error_for_a_header_mismatch_hides_the_argument() {
     let answer =
         find(json!({ "region": "eu-secret" }), &[("mcp-param-region", "us-secret")]).send(&built()).await.json();
     let message = answer["error"]["message"].as_str().unwrap();
@@ -76,7 +76,7 @@ async fn an_argument_that_its_header_repeats_is_not_repeated_in_an_error() {
 }
 
 #[tokio::test]
-async fn c61_the_method_header_must_be_there_and_agree() {
+async fn c61_the_method_header_is_required_and_must_match() {
     for method in ["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
         let request = || post(method, json!({}));
         assert_eq!(verdict(request()).await, (200, None));
@@ -88,7 +88,7 @@ async fn c61_the_method_header_must_be_there_and_agree() {
 }
 
 #[tokio::test]
-async fn c61_the_name_header_must_be_there_and_agree() {
+async fn c61_the_name_header_is_required_and_must_match() {
     let named = [
         add(),
         post("prompts/get", json!({ "name": "greet", "arguments": { "name": "Ada" } })),
@@ -102,7 +102,7 @@ async fn c61_the_name_header_must_be_there_and_agree() {
 }
 
 #[tokio::test]
-async fn c62_base64_is_decoded_and_case_counts_in_values_only() {
+async fn c62_base64_is_decoded_and_only_values_are_case_sensitive() {
     assert_eq!(verdict(add().header("mcp-name", "=?base64?YWRk?=")).await, (200, None));
     assert_eq!(verdict(add().header("mcp-name", "=?base64?QWRk?=")).await, MISMATCH, "it says Add");
     assert_eq!(verdict(add().header("mcp-name", "=?base64?%%%?=")).await, MISMATCH);
@@ -113,7 +113,7 @@ async fn c62_base64_is_decoded_and_case_counts_in_values_only() {
 }
 
 #[tokio::test]
-async fn c62_names_beyond_ascii_travel_in_base64() {
+async fn c62_names_beyond_ascii_are_sent_in_base64() {
     let record = model::Tool::new("plain", "", model::JsonObject::new());
     let server = Server::new("resources", "1").tools([Tool::dynamic(record, |_, _| async {})]).resources([]);
     // The client encodes what no header can hold; the server reads it back, and the resource is merely unknown.
@@ -127,7 +127,7 @@ fn find(arguments: Value, headers: &[(&str, &str)]) -> Post {
 }
 
 #[tokio::test]
-async fn c63_an_argument_that_is_sent_must_be_repeated() {
+async fn c63_an_argument_with_a_header_must_be_repeated_in_it() {
     let good: [(Value, &[(&str, &str)]); 8] = [
         (json!({}), &[]),
         (json!({ "region": null }), &[]),
@@ -168,7 +168,7 @@ async fn lax(#[arg(header = "Region")] region: String, more: Option<Lax>) -> Str
 }
 
 #[tokio::test]
-async fn c63_what_a_tool_passes_over_does_not_hide_an_argument_from_its_header() {
+async fn c63_ignored_arguments_do_not_hide_an_argument_from_its_header() {
     let server = Server::new("lax", "1").tools(tools![lax]).build().unwrap();
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     for odd in [r#""\ud800""#, r#"{"\ud800":1}"#, &deep, "1e999"] {
@@ -190,7 +190,7 @@ async fn c63_what_a_tool_passes_over_does_not_hide_an_argument_from_its_header()
 }
 
 #[tokio::test]
-async fn c63_an_argument_that_is_there_twice_agrees_with_no_header() {
+async fn c63_an_argument_that_is_sent_twice_matches_no_header() {
     let record = json!({ "name": "any", "inputSchema": { "type": "object", "properties": {
         "where": { "type": "object", "properties": { "region": { "type": "string", "x-mcp-header": "Region" } } } } } });
     let record = serde_json::from_value(record).unwrap();
@@ -210,7 +210,7 @@ async fn c63_an_argument_that_is_there_twice_agrees_with_no_header() {
 }
 
 #[tokio::test]
-async fn c63_no_header_is_needed_where_there_are_no_headers() {
+async fn c63_stdio_needs_no_headers() {
     let mut pipe = crate::wire::Pipe::open(&built());
     let params = json!({ "name": "find", "arguments": { "region": "eu" }, "_meta": meta() });
     pipe.send(crate::wire::message(1, "tools/call", params)).await;
@@ -252,7 +252,7 @@ async fn c64_a_header_is_a_token_unique_of_a_simple_type_and_reachable() {
 }
 
 #[tokio::test]
-async fn c64_the_schema_tells_clients_which_header() {
+async fn c64_the_schema_names_the_header() {
     let tools = Client::new(server()).list_tools().await.unwrap();
     let find = tools.iter().find(|tool| tool.name == "find").unwrap();
     assert_eq!(find.input_schema["properties"]["region"]["x-mcp-header"], "Region");

@@ -55,7 +55,7 @@ async fn c42_the_acknowledgement_comes_first_and_names_the_request() {
 }
 
 #[tokio::test]
-async fn c42_on_a_pipe_the_order_holds_for_each_subscription() {
+async fn c42_on_a_pipe_each_subscription_is_acknowledged_first() {
     let server = built();
     let mut pipe = Pipe::open(&server);
     for id in ["a", "b"] {
@@ -72,7 +72,7 @@ async fn c42_on_a_pipe_the_order_holds_for_each_subscription() {
 }
 
 #[tokio::test]
-async fn c43_the_acknowledgement_holds_what_is_honoured_and_nothing_else() {
+async fn c43_the_acknowledgement_lists_exactly_what_is_honoured() {
     let whole = listen(&built(), json!(1), everything()).await;
     assert_eq!(whole[0]["params"]["notifications"], everything());
 
@@ -85,7 +85,7 @@ async fn c43_the_acknowledgement_holds_what_is_honoured_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn c43_a_filter_that_is_none_is_refused() {
+async fn c43_an_invalid_filter_is_refused() {
     let client = Client::new(server());
     for params in [json!({}), json!({ "notifications": 1 }), json!({ "notifications": { "toolsListChanged": "yes" } })]
     {
@@ -95,7 +95,7 @@ async fn c43_a_filter_that_is_none_is_refused() {
 }
 
 #[tokio::test]
-async fn c44_nothing_is_told_that_was_not_asked_for() {
+async fn c44_only_requested_notifications_are_sent() {
     let methods = |messages: Vec<Value>| -> Vec<String> {
         let told = &messages[1..messages.len() - 1];
         told.iter().map(|message| message["method"].as_str().unwrap().to_owned()).collect()
@@ -114,7 +114,7 @@ async fn c44_nothing_is_told_that_was_not_asked_for() {
 }
 
 #[tokio::test]
-async fn c45_every_notification_carries_the_subscription() {
+async fn c45_every_notification_has_the_subscription_id() {
     let messages = listen(&built(), json!("mine"), everything()).await;
     assert_eq!(messages.len(), 6, "an acknowledgement, four changes and a result");
     for message in &messages[..5] {
@@ -131,7 +131,7 @@ fn observed(token: &str) -> Value {
 }
 
 #[tokio::test]
-async fn c46_progress_and_logs_do_not_travel_on_a_subscription() {
+async fn c46_progress_and_logs_are_not_sent_on_a_subscription() {
     let server = built();
     let listening = post("subscriptions/listen", json!({ "notifications": everything(), "_meta": observed("sub") }));
     let calling = async {
@@ -183,7 +183,7 @@ async fn c46_on_a_pipe_progress_and_logs_belong_to_their_call() {
 }
 
 #[tokio::test]
-async fn c47_several_subscriptions_live_side_by_side_and_leave_nothing_behind() {
+async fn c47_several_subscriptions_are_independent_and_leave_nothing_behind() {
     let client = Client::new(server());
     let handle = client.server().handle();
     let mut tools = client.listen(Filter::default().tools()).await.unwrap();
@@ -210,7 +210,7 @@ async fn c48_a_subscription_that_the_server_ends_ends_with_a_result() {
 }
 
 #[tokio::test]
-async fn c49_open_subscriptions_are_told_of_changed_lists() {
+async fn c49_open_subscriptions_are_notified_of_changed_lists() {
     let client = Client::new(server());
     let all = Filter::default().tools().prompts().resources().resource("item://1");
     let mut subscription = client.listen(all.clone()).await.unwrap();
@@ -225,7 +225,7 @@ async fn c49_open_subscriptions_are_told_of_changed_lists() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn c50_a_stream_asks_not_to_be_buffered_and_stays_awake() {
+async fn c50_a_stream_disables_buffering_and_sends_keep_alives() {
     let request = post("subscriptions/listen", json!({ "notifications": {} })).request();
     let Ok(response) = built().into_service().call(request).await;
     assert_eq!(response.headers()["x-accel-buffering"], "no");
@@ -239,7 +239,7 @@ async fn c50_a_stream_asks_not_to_be_buffered_and_stays_awake() {
 }
 
 #[tokio::test]
-async fn c50_so_does_the_stream_of_a_call() {
+async fn c50_the_stream_of_a_call_disables_buffering_and_sends_keep_alives() {
     let mut meta = meta();
     meta["progressToken"] = json!(1);
     let answer = post("tools/call", json!({ "name": "count", "_meta": meta })).send(&built()).await;
@@ -250,7 +250,7 @@ async fn c50_so_does_the_stream_of_a_call() {
 }
 
 #[tokio::test]
-async fn c53_of_several_on_one_pipe_each_ends_with_a_result_of_its_own() {
+async fn c53_each_subscription_on_a_pipe_ends_with_its_own_result() {
     let server = built();
     let mut pipe = Pipe::open(&server);
     for id in [json!(1), json!("two"), json!(3)] {
@@ -288,7 +288,7 @@ async fn c53_the_server_does_not_cancel() {
 }
 
 #[tokio::test]
-async fn a_subscription_names_at_most_ten_thousand_resources_each_of_a_length_that_a_uri_can_have() {
+async fn the_resources_of_a_subscription_are_limited_in_number_and_length() {
     let client = Client::new(server());
     let many: Vec<String> = (0..10_001).map(|number| format!("item://{number}")).collect();
     for uris in [json!(many), json!([format!("item://{}", "x".repeat(9000))])] {
@@ -300,7 +300,7 @@ async fn a_subscription_names_at_most_ten_thousand_resources_each_of_a_length_th
 }
 
 #[tokio::test]
-async fn there_are_as_many_subscriptions_as_the_server_takes() {
+async fn the_number_of_subscriptions_is_limited() {
     let client = Client::new(server().max_subscriptions(2));
     // A session's own does not count: there are as many sessions as there may be.
     client.clone().era(Era::Session).list_tools().await.unwrap();

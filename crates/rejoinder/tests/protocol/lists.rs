@@ -55,7 +55,7 @@ const LISTS: [(&str, &str, &str, usize); 4] = [
 ];
 
 #[tokio::test]
-async fn the_pages_of_a_list_hold_each_item_once_and_in_order() {
+async fn the_pages_of_a_list_have_each_item_once_and_in_order() {
     let client = Client::new(server());
     let whole = Client::new(server().page_size(1000));
     for (method, field, key, count) in LISTS {
@@ -87,7 +87,7 @@ async fn the_client_follows_all_pages() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_the_list_did_not_give_out_is_refused() {
+async fn a_foreign_cursor_is_refused() {
     let client = Client::new(server());
     let elsewhere = client.request("tools/list", json!({})).await.unwrap()["nextCursor"].clone();
     for (method, ..) in LISTS {
@@ -110,7 +110,7 @@ async fn an_empty_list_is_one_empty_page() {
 }
 
 #[tokio::test]
-async fn a_page_stays_valid_while_items_elsewhere_come_and_go() {
+async fn a_cursor_stays_valid_while_other_items_change() {
     let client = Client::new(server());
     let cursor = client.request("tools/list", json!({})).await.unwrap()["nextCursor"].clone();
     client.server().handle().remove_tool("e");
@@ -120,7 +120,7 @@ async fn a_page_stays_valid_while_items_elsewhere_come_and_go() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_as_long_as_the_item_that_it_names() {
+async fn a_cursor_is_valid_while_its_item_exists() {
     let client = Client::new(server());
     let session = client.clone().era(Era::Session);
     let cursor = client.request("tools/list", json!({})).await.unwrap()["nextCursor"].clone();

@@ -59,7 +59,7 @@ fn meta_keys<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
 }
 
 #[test]
-fn the_rules_tell_good_names_from_bad_ones() {
+fn the_rules_for_names_accept_and_refuse() {
     for good in ["com.example/dance", "rejoinder/key", "a-b.c1/x_y.z", "io.modelcontextprotocol/serverInfo"] {
         assert_eq!(mistake(good, true), None, "{good}");
     }
@@ -72,7 +72,7 @@ fn the_rules_tell_good_names_from_bad_ones() {
 }
 
 #[tokio::test]
-async fn c14_whatever_the_server_names_is_named_by_the_rules() {
+async fn c14_all_names_of_the_server_follow_the_rules() {
     let mut messages = Vec::new();
     for (server, mut requests) in [(built(), one_of_each()), (asking(), Vec::new())] {
         let listen = json!({ "notifications": { "toolsListChanged": true, "resourceSubscriptions": ["item://1"] } });

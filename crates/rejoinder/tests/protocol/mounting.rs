@@ -17,7 +17,7 @@ async fn ask(app: &mut Router, path: &str, request: crate::wire::Post) -> (u16, 
 }
 
 #[tokio::test]
-async fn a_layer_in_front_reaches_the_tool_at_any_path() {
+async fn extensions_of_a_layer_reach_the_tool_at_any_path() {
     let mut app = Router::new()
         .route("/health", axum::routing::get(|| async { "fine" }))
         .route_service("/api/v1/tools", built().into_service())
@@ -31,7 +31,7 @@ async fn a_layer_in_front_reaches_the_tool_at_any_path() {
 }
 
 #[tokio::test]
-async fn two_servers_in_one_application_do_not_know_each_other() {
+async fn two_servers_in_one_application_are_independent() {
     let empty = rejoinder::Server::new("empty", "1").tools([]).build().unwrap();
     let inner = Router::new().route_service("/mcp", empty.into_service());
     let mut app = Router::new().route_service("/mcp", built().into_service()).nest("/empty", inner);

@@ -28,7 +28,7 @@ async fn asks(server: &BuiltServer) {
 }
 
 #[tokio::test]
-async fn a_mounted_server_warns_of_it_when_it_asks_and_not_before() {
+async fn a_mounted_server_warns_about_a_random_key_when_it_asks() {
     let (logged, _guard) = Logged::here();
     let server = asking();
     post("tools/list", json!({})).send(&server).await;
@@ -44,7 +44,7 @@ async fn a_mounted_server_warns_of_it_when_it_asks_and_not_before() {
 }
 
 #[tokio::test]
-async fn a_server_that_only_this_machine_reaches_mentions_it() {
+async fn a_server_on_loopback_mentions_a_random_key() {
     let (logged, _guard) = Logged::here();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let serving = tokio::spawn(asking().serve_http(listener));
@@ -56,7 +56,7 @@ async fn a_server_that_only_this_machine_reaches_mentions_it() {
 }
 
 #[tokio::test]
-async fn a_test_is_not_told() {
+async fn a_test_gets_no_warning_about_a_random_key() {
     let (logged, _guard) = Logged::here();
     let client = Client::new(asking()).answer_with("what", Value::Null);
     let asked = client.request("tools/call", json!({ "name": "pack" })).await.unwrap();

@@ -35,7 +35,7 @@ fn client() -> Client {
 }
 
 #[tokio::test]
-async fn texts_become_what_the_parameters_are() {
+async fn strings_are_read_into_the_types_of_the_parameters() {
     let reply = client().get_prompt("trip", json!({ "place": "7", "days": "3", "cheap": "true" })).await.unwrap();
     assert_eq!(reply.text(), "3 days in 7, cheap: true, None");
     let messages = client().get_prompt("talk", Value::Null).await.unwrap().result.messages;
@@ -80,7 +80,7 @@ async fn the_list_shows_the_arguments() {
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_told_all_at_once() {
+async fn all_bad_arguments_of_a_prompt_are_reported_at_once() {
     let error =
         client().get_prompt("trip", json!({ "days": "many", "cheap": "perhaps", "weather": "" })).await.unwrap_err();
     assert_eq!(error.code(), Some(-32602));
@@ -94,7 +94,7 @@ async fn arguments_that_do_not_fit_are_told_all_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_no_prompt_or_no_text_is_refused() {
+async fn unknown_prompts_and_arguments_that_are_not_strings_are_refused() {
     let client = client();
     assert_eq!(client.get_prompt("none", json!({})).await.unwrap_err().code(), Some(-32602));
     for arguments in [json!({ "place": 7 }), json!([]), json!("Rome"), json!({ "place": null })] {
@@ -103,7 +103,7 @@ async fn what_is_no_prompt_or_no_text_is_refused() {
 }
 
 #[tokio::test]
-async fn an_argument_that_is_there_twice_is_refused() {
+async fn an_argument_that_is_sent_twice_is_refused() {
     let body = message(1, "prompts/get", json!({ "name": "greet", "arguments": "ARGUMENTS" })).to_string();
     let unknown = "there is no such argument; the arguments are `name`";
     for (arguments, field, message) in [

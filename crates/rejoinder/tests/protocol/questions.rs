@@ -67,7 +67,7 @@ async fn ask(server: &BuiltServer, method: &str, mut params: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn c22_only_calls_prompts_and_resources_may_require_input() {
+async fn c22_only_tools_prompts_and_resources_may_require_input() {
     let server = asking();
     for (method, params, asks) in [
         ("tools/call", json!({ "name": "pack" }), true),
@@ -91,7 +91,7 @@ async fn c22_only_calls_prompts_and_resources_may_require_input() {
 }
 
 #[tokio::test]
-async fn c24_c25_every_request_has_a_key_of_its_own_and_is_of_one_of_three_kinds() {
+async fn c24_c25_every_input_request_has_its_own_key_and_is_one_of_three_kinds() {
     let result = ask(&asking(), "tools/call", json!({ "name": "everything" })).await.json()["result"].clone();
     assert_eq!(result["resultType"], "input_required");
     let requests = result["inputRequests"].as_object().unwrap();
@@ -127,14 +127,14 @@ async fn c35_on_a_stream_the_questions_come_last() {
 }
 
 #[tokio::test]
-async fn c35_without_anything_to_tell_before_them_they_come_as_json() {
+async fn c35_without_earlier_notifications_the_questions_are_json() {
     let answer = ask(&asking(), "tools/call", json!({ "name": "pack" })).await;
     assert_eq!(answer.header("content-type"), Some("application/json"));
     assert_eq!(answer.json()["result"]["resultType"], "input_required");
 }
 
 #[tokio::test]
-async fn c36_a_question_carries_no_cache_hints_and_what_was_answered_is_for_nobody_else() {
+async fn c36_questions_have_no_cache_hints_and_results_with_answers_are_not_shared() {
     let server = asking();
     let first = ask(&server, "resources/read", json!({ "uri": "shared://map" })).await.json()["result"].clone();
     assert_eq!(first["resultType"], "input_required");
@@ -147,7 +147,7 @@ async fn c36_a_question_carries_no_cache_hints_and_what_was_answered_is_for_nobo
 }
 
 #[tokio::test]
-async fn c09_not_even_a_server_that_asks_sends_a_request() {
+async fn c09_a_server_that_asks_sends_no_request() {
     let server = asking();
     let calls = [
         ("tools/call", json!({ "name": "pack", "_meta": observed() })),

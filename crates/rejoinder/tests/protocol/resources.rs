@@ -55,7 +55,7 @@ fn client() -> Client {
 }
 
 #[tokio::test]
-async fn contents_carry_their_uri_and_type() {
+async fn contents_have_their_uri_and_mime_type() {
     for (uri, expected) in [
         ("text://plain", json!([{ "uri": "text://plain", "mimeType": "text/plain", "text": "plain" }])),
         ("bytes://logo", json!([{ "uri": "bytes://logo", "mimeType": "image/png", "blob": "iVAA/w==" }])),
@@ -80,7 +80,7 @@ async fn a_template_reads_its_variables_into_the_parameters() {
 }
 
 #[tokio::test]
-async fn a_variable_of_one_segment_does_not_leave_it() {
+async fn a_variable_matches_within_one_segment() {
     assert_eq!(client().read_resource("page://a%20b").await.unwrap().text(), "a b");
     for uri in ["page://..%2F..%2Fetc%2Fpasswd", "page://..%5Cetc", "page://%2E%2E", "page://..", "page://%2Fetc"] {
         assert_eq!(client().read_resource(uri).await.unwrap_err().code(), Some(-32602), "{uri}");
@@ -90,12 +90,12 @@ async fn a_variable_of_one_segment_does_not_leave_it() {
 }
 
 #[tokio::test]
-async fn a_resource_wins_over_a_template() {
+async fn a_resource_takes_precedence_over_a_template() {
     assert_eq!(client().read_resource("user://1/posts").await.unwrap().text(), "the first user");
 }
 
 #[tokio::test]
-async fn a_uri_that_is_nobodys_is_refused_with_it() {
+async fn an_unknown_uri_is_refused_with_the_uri() {
     let too_long = format!("user://{}/posts", "1".repeat(10_000));
     for uri in
         ["text://none", "user://ada/posts", "user://7", "user://7/posts?limit=many", "user://7/posts?x=1", &too_long]
@@ -108,7 +108,7 @@ async fn a_uri_that_is_nobodys_is_refused_with_it() {
 }
 
 #[tokio::test]
-async fn resources_and_templates_have_lists_of_their_own() {
+async fn resources_and_templates_have_separate_lists() {
     let uris: Vec<_> = client().list_resources().await.unwrap().iter().map(|resource| resource.uri.clone()).collect();
     assert_eq!(uris, ["text://plain", "bytes://logo", "bytes://raw", "json://numbers", "user://1/posts"]);
     let templates = client().list_resource_templates().await.unwrap();

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn c05_every_result_says_that_it_is_complete() {
+async fn c05_every_result_has_the_type_complete() {
     let server = built();
     for (method, params) in one_of_each() {
         let answer = post(method, params.clone()).send(&server).await;
@@ -19,7 +19,7 @@ async fn c05_every_result_says_that_it_is_complete() {
 }
 
 #[tokio::test]
-async fn c05_a_result_that_an_author_made_whole_says_it_too() {
+async fn c05_a_result_built_by_the_author_has_the_type_complete() {
     use rejoinder::{model, prelude::*};
     #[tool]
     async fn text() -> model::CallToolResult {
@@ -48,7 +48,7 @@ async fn c05_a_result_that_an_author_made_whole_says_it_too() {
 }
 
 #[tokio::test]
-async fn c06_every_result_says_whose_it_is() {
+async fn c06_every_result_has_the_server_info() {
     let server = built();
     for (method, params) in one_of_each() {
         let answer = post(method, params.clone()).send(&server).await;
@@ -58,7 +58,7 @@ async fn c06_every_result_says_whose_it_is() {
 }
 
 #[tokio::test]
-async fn c06_a_result_with_meta_of_its_own_says_it_too() {
+async fn c06_a_result_with_its_own_meta_has_the_server_info() {
     use rejoinder::{Tool, model};
     let record = model::Tool::new("own", "Has a _meta of its own.", model::JsonObject::new());
     let own = Tool::dynamic(record, |_, _| async {
@@ -73,7 +73,7 @@ async fn c06_a_result_with_meta_of_its_own_says_it_too() {
 }
 
 #[tokio::test]
-async fn c12_a_cursor_is_all_that_a_next_page_needs() {
+async fn c12_the_next_page_needs_only_the_cursor() {
     // Another connection, and another process of the same server, take the cursor up.
     let one = server().page_size(2).build().unwrap();
     let other = server().page_size(2).build().unwrap();
@@ -94,7 +94,7 @@ async fn c13_requests_on_one_pipe_do_not_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn c15_an_extension_that_only_the_client_knows_is_passed_over() {
+async fn c15_an_extension_of_the_client_is_ignored() {
     let capabilities: ClientCapabilities =
         serde_json::from_value(json!({ "extensions": { "com.example/dance": { "steps": 3 } } })).unwrap();
     let reply = Client::new(server()).capabilities(capabilities).call_tool("add", json!({ "a": 1, "b": 2 })).await;
@@ -120,7 +120,7 @@ async fn c16_an_unknown_tool_and_malformed_params_are_protocol_errors() {
 }
 
 #[tokio::test]
-async fn c16_bad_argument_values_are_results_that_the_model_reads() {
+async fn c16_bad_argument_values_are_results_for_the_model() {
     let client = Client::new(server());
     for arguments in [json!({}), json!({ "a": "one", "b": 2 }), json!({ "a": 1, "b": 2, "c": 3 }), json!(null)] {
         let reply = client.call_tool("add", arguments.clone()).await.unwrap();

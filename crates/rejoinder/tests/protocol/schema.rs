@@ -105,7 +105,7 @@ async fn c69_references_stay_inside_their_schema() {
 }
 
 #[tokio::test]
-async fn c69_schemas_are_of_the_default_dialect() {
+async fn c69_schemas_use_the_default_dialect() {
     let list = client().request("tools/list", json!({})).await.unwrap();
     let older = ["definitions", "id", "dependencies", "additionalItems"];
     for tool in list["tools"].as_array().unwrap() {
@@ -119,7 +119,7 @@ async fn c69_schemas_are_of_the_default_dialect() {
 }
 
 #[tokio::test]
-async fn c69_a_schema_from_elsewhere_is_never_fetched() {
+async fn c69_external_schemas_are_never_fetched() {
     use rejoinder::{Tool, model};
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "https://schemas.example/a.json" } } });
     let record = model::Tool::new("remote", "", schema.as_object().unwrap().clone());
@@ -130,7 +130,7 @@ async fn c69_a_schema_from_elsewhere_is_never_fetched() {
 }
 
 #[tokio::test]
-async fn a_structured_result_is_what_its_schema_says() {
+async fn a_structured_result_matches_its_schema() {
     #[tool]
     async fn line() -> Json<Line> {
         Json(Line { product: "pens".into(), quantity: 1, note: None })

@@ -24,7 +24,7 @@ fn both_eras() -> [Client; 2] {
 }
 
 #[tokio::test]
-async fn c21_both_eras_live_on_one_endpoint() {
+async fn c21_both_eras_share_one_endpoint() {
     let stateless = Client::new(server());
     let session = stateless.clone().era(Era::Session);
     for _ in 0..2 {
@@ -88,7 +88,7 @@ async fn headers_extensions_and_the_client_s_name_reach_the_tool() {
 }
 
 #[tokio::test]
-async fn changes_are_told() {
+async fn changes_are_notified() {
     for client in both_eras() {
         let mut subscription = client.listen(Filter::default().tools().resource("item://1")).await.unwrap();
         let handle = client.server().handle();
@@ -180,7 +180,7 @@ async fn ask_in_a_task(ctx: Context, heard: Dep<Heard>) {
 }
 
 #[tokio::test]
-async fn a_session_that_closes_under_an_open_question_is_an_error_that_says_so() {
+async fn a_session_that_closes_during_a_question_is_an_error() {
     let (sender, mut heard) = mpsc::unbounded_channel();
     let server = Server::new("asking", "1.0.0").provide(Heard(sender)).tools(tools![ask_in_a_task]);
     let mut pipe = session_on_a_pipe(&server.grace_period(Duration::ZERO).build().unwrap()).await;

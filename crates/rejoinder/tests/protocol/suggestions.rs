@@ -29,7 +29,7 @@ async fn a_similar_name_is_suggested() {
 }
 
 #[tokio::test]
-async fn what_is_gone_is_not_suggested() {
+async fn removed_names_are_not_suggested() {
     for client in both_eras() {
         client.server().handle().remove_tool("add");
         let error = client.call_tool("ad", json!({})).await.unwrap_err();
@@ -38,7 +38,7 @@ async fn what_is_gone_is_not_suggested() {
 }
 
 #[tokio::test]
-async fn a_name_without_end_is_compared_with_nothing() {
+async fn a_very_long_name_gets_no_suggestion() {
     let error = Client::new(server()).call_tool(&"a".repeat(1_000_000), json!({})).await.unwrap_err();
     assert!(!error.rpc().unwrap().message.contains("did you mean"), "{error}");
 }

@@ -8,7 +8,7 @@ use crate::fixture::{one_of_each, server};
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 #[tokio::test]
-async fn c67_trace_context_comes_under_its_bare_key() {
+async fn c67_trace_context_is_read_from_its_bare_key() {
     let client = Client::new(server());
     let params = json!({ "name": "whoami", "_meta": { "traceparent": PARENT, "tracestate": "a=1", "baggage": "k=v" } });
     let result = client.request("tools/call", params).await.unwrap();
@@ -28,7 +28,7 @@ async fn c67_a_broken_trace_does_not_break_the_request() {
 }
 
 #[tokio::test]
-async fn c67_the_server_makes_up_no_trace() {
+async fn c67_the_server_does_not_invent_a_trace() {
     let client = Client::new(server());
     for (method, params) in one_of_each() {
         let result = client.request(method, params).await.unwrap();

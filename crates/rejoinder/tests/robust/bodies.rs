@@ -11,7 +11,7 @@ const PARSE: (u16, i64) = (400, -32700);
 const INVALID: (u16, i64) = (400, -32600);
 
 #[tokio::test]
-async fn what_is_not_json_is_a_parse_error() {
+async fn a_body_that_is_not_json_is_a_parse_error() {
     let host = Host::start().await;
     let good = call("add", json!({ "a": 1, "b": 2 })).to_string();
     let cases: Vec<(&str, Vec<u8>)> = vec![
@@ -44,7 +44,7 @@ async fn what_is_not_json_is_a_parse_error() {
 }
 
 #[tokio::test]
-async fn what_is_json_but_no_message_is_an_invalid_request() {
+async fn json_that_is_not_a_message_is_an_invalid_request() {
     let host = Host::start().await;
     let good = call("add", json!({ "a": 1, "b": 2 }));
     for body in ["[]", "[[]]", "null", "true", "1", "-1.5e300", "\"text\"", &json!([good, good]).to_string()] {
@@ -58,7 +58,7 @@ async fn what_is_json_but_no_message_is_an_invalid_request() {
 }
 
 #[tokio::test]
-async fn white_space_around_a_message_is_no_garbage() {
+async fn white_space_around_a_message_is_allowed() {
     let host = Host::start().await;
     let good = call("add", json!({ "a": 1, "b": 2 }));
     let pretty = serde_json::to_string_pretty(&good).expect("JSON");
@@ -96,7 +96,7 @@ async fn half_a_surrogate_pair_never_makes_arguments_disappear() {
 }
 
 #[tokio::test]
-async fn deep_nesting_is_refused_or_passed_over_without_a_deep_stack() {
+async fn deep_nesting_is_refused_or_skipped_without_deep_recursion() {
     let host = Host::start().await;
     let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
     let arrays = deep("[", "]");

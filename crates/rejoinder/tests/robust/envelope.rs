@@ -50,7 +50,7 @@ async fn every_field_of_the_wrong_type_is_named() {
 }
 
 #[tokio::test]
-async fn optional_entries_of_meta_are_checked_when_they_are_there() {
+async fn optional_entries_of_meta_are_checked() {
     let host = Host::start().await;
     type Right = fn(&Value) -> bool;
     let cases: [(&str, Right); 3] = [
@@ -96,7 +96,7 @@ async fn missing_fields_are_named() {
 }
 
 #[tokio::test]
-async fn an_id_comes_back_as_it_was_sent() {
+async fn an_id_is_returned_unchanged() {
     let host = Host::start().await;
     let huge = "9".repeat(400);
     let ids = [
@@ -130,7 +130,7 @@ async fn an_id_comes_back_as_it_was_sent() {
 }
 
 #[tokio::test]
-async fn a_field_that_is_there_twice_is_refused_at_every_level() {
+async fn a_duplicate_field_is_refused_at_every_level() {
     let host = Host::start().await;
     let version = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
     let cases = [
@@ -164,7 +164,7 @@ async fn a_field_that_is_there_twice_is_refused_at_every_level() {
 }
 
 #[tokio::test]
-async fn unknown_fields_are_passed_over() {
+async fn unknown_fields_are_ignored() {
     let host = Host::start().await;
     for extra in kinds() {
         let mut message = add();
@@ -203,7 +203,7 @@ async fn a_response_is_refused_without_an_id() {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_is_named_and_cut_short() {
+async fn unknown_names_are_quoted_and_shortened() {
     let host = Host::start().await;
     let long = "x".repeat(1_000_000);
     let mut no_such_version = add();

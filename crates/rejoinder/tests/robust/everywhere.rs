@@ -11,7 +11,7 @@ fn add(way: &Way) -> String {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused_and_the_next_one_answered() {
+async fn an_invalid_message_is_refused_and_the_next_one_answered() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         let good = add(&way);
@@ -53,7 +53,7 @@ async fn what_is_no_message_is_refused_and_the_next_one_answered() {
 
 /// JSON by its grammar that no type of ours can hold: whoever sent it must not wait for ever.
 #[tokio::test]
-async fn arguments_that_nothing_can_hold_are_answered() {
+async fn arguments_that_no_type_can_hold_get_a_reply() {
     let host = Host::start().await;
     let deep = format!(r#"{{"a":{}1{},"b":2}}"#, "[".repeat(200), "]".repeat(200));
     for mut way in Way::all(&host).await {
@@ -100,7 +100,7 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
 }
 
 #[tokio::test]
-async fn a_fraction_of_zeros_does_not_keep_a_number_from_being_an_integer() {
+async fn a_number_with_a_zero_fraction_is_an_integer() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         let told = what_is_told(&mut way, "wide", r#"{"most":3e2,"least":-7.00}"#).await;
@@ -116,7 +116,7 @@ async fn a_fraction_of_zeros_does_not_keep_a_number_from_being_an_integer() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_there_twice_inside_an_argument_is_refused() {
+async fn a_duplicate_name_inside_an_argument_is_refused() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         for twice in [r#"{"from":1,"from":2,"to":3}"#, r#"{"from":1,"to":3,"\u0066rom":2}"#] {
@@ -170,7 +170,7 @@ fn text(bytes: usize) -> String {
 }
 
 #[tokio::test]
-async fn ids_that_are_too_long_are_refused_and_not_sent_back() {
+async fn ids_that_are_too_long_are_refused_and_not_echoed() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         let good = add(&way);
@@ -186,7 +186,7 @@ async fn ids_that_are_too_long_are_refused_and_not_sent_back() {
 }
 
 #[tokio::test]
-async fn progress_tokens_are_as_long_as_ids() {
+async fn progress_tokens_have_the_length_limit_of_ids() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         let mut message = way.call("add", json!({ "a": 1, "b": 2 }));
@@ -206,7 +206,7 @@ async fn progress_tokens_are_as_long_as_ids() {
 }
 
 #[tokio::test]
-async fn ids_come_back_as_they_were_sent_or_are_refused() {
+async fn ids_are_returned_unchanged_or_refused() {
     let host = Host::start().await;
     let long = text(1024);
     for mut way in Way::all(&host).await {
@@ -232,7 +232,7 @@ async fn ids_come_back_as_they_were_sent_or_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_there_twice_is_refused() {
+async fn duplicates_are_refused() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         let good = add(&way);
@@ -268,7 +268,7 @@ async fn what_is_there_twice_is_refused() {
 }
 
 #[tokio::test]
-async fn a_state_that_nobody_gave_out_is_refused() {
+async fn a_forged_state_is_refused() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         for state in [json!("junk"), json!(""), json!(7), json!({}), json!("rj1.AAAA.BBBB")] {

@@ -13,7 +13,7 @@ fn add() -> Post {
 }
 
 #[tokio::test]
-async fn headers_that_repeat_the_body_must_be_there_once_and_agree() {
+async fn headers_that_repeat_the_body_must_occur_once_and_match() {
     let host = Host::start().await;
     for (name, right) in [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "add")] {
         let encoded = format!("=?base64?{}?=", STANDARD.encode(right));
@@ -104,7 +104,7 @@ async fn only_requests_for_this_host_from_this_machine_are_served() {
 }
 
 #[tokio::test]
-async fn the_body_must_say_that_it_is_json() {
+async fn the_content_type_must_be_json() {
     let host = Host::start().await;
     for good in ["application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;x=\"y\""]
     {
@@ -120,7 +120,7 @@ async fn the_body_must_say_that_it_is_json() {
 }
 
 #[tokio::test]
-async fn what_the_client_accepts_is_what_it_gets() {
+async fn the_reply_has_an_accepted_type() {
     let host = Host::start().await;
     let chat = crate::client::observed(call("chat", json!({ "name": "n" })), 1);
     let chat = Post::of(&chat);
@@ -149,7 +149,7 @@ async fn what_the_client_accepts_is_what_it_gets() {
 }
 
 #[tokio::test]
-async fn headers_without_end_are_refused() {
+async fn too_many_headers_are_refused() {
     let host = Host::start().await;
     let many = (0..200).fold(add(), |post, number| post.also(&format!("X-{number}"), "x"));
     let cases = [
@@ -169,7 +169,7 @@ async fn headers_without_end_are_refused() {
 }
 
 #[tokio::test]
-async fn a_session_id_means_nothing_to_a_stateless_request() {
+async fn a_stateless_request_ignores_a_session_id() {
     let host = Host::start().await;
     let post = add().set("Mcp-Session-Id", "someone-elses").set("Last-Event-ID", "7");
     let response = host.post(&post).await;

@@ -138,7 +138,7 @@ async fn a_body_is_never_read_as_the_next_request() {
 
 /// One reader goes by the length, another by the chunks: what one takes for the body, the other takes for a request.
 #[tokio::test]
-async fn two_ideas_of_a_bodys_length_are_never_mixed_up() {
+async fn conflicting_body_lengths_are_refused() {
     let host = Host::start().await;
     let inner = add(40).bytes();
     let chunk = |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n0\r\n\r\n"].concat();

@@ -25,7 +25,7 @@ async fn subscribe(host: &Host, post: &Post) -> Connection {
 }
 
 #[tokio::test]
-async fn subscriptions_that_are_left_disturb_no_others() {
+async fn closed_subscriptions_do_not_disturb_others() {
     let host = Host::start().await;
     let wanted = || json!({ "resourceSubscriptions": ["a://b"] });
     let mut stays = subscribe(&host, &listen("1", wanted())).await;
@@ -43,7 +43,7 @@ async fn subscriptions_that_are_left_disturb_no_others() {
 }
 
 #[tokio::test]
-async fn every_notification_carries_the_id_exactly_as_it_was_sent() {
+async fn every_notification_has_the_id_unchanged() {
     let host = Host::start().await;
     for id in ["7", "\"seven\"", "-1", "123456789012345678901234567890", "\"\\u0041\""] {
         let mut connection = host.connect().await;
@@ -76,7 +76,7 @@ async fn thousands_of_subscriptions_in_one_request_are_honoured() {
 }
 
 #[tokio::test]
-async fn a_listener_that_does_not_read_stops_nobody() {
+async fn a_subscriber_that_does_not_read_does_not_block_others() {
     let host = Host::start().await;
     let _deaf =
         subscribe(&host, &listen("1", json!({ "resourceSubscriptions": ["a://b"], "toolsListChanged": true }))).await;

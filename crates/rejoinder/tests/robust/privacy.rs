@@ -8,7 +8,7 @@ use crate::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_hears_what_another_one_is_told() {
+async fn notifications_reach_only_their_caller() {
     let host = Host::start().await;
     let mut callers = Vec::new();
     for number in 0..100 {
@@ -42,7 +42,7 @@ async fn nobody_hears_what_another_one_is_told() {
 }
 
 #[tokio::test]
-async fn who_did_not_ask_is_told_nothing() {
+async fn a_caller_without_a_token_gets_no_progress() {
     let host = Host::start().await;
     let messages = host.connect().await.messages(&call("chat", json!({ "name": "quiet" }))).await;
     assert_eq!(messages.len(), 1);

@@ -9,7 +9,7 @@ fn read(uri: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn a_uri_with_countless_ways_to_match_is_decided_at_once() {
+async fn a_uri_with_many_possible_matches_is_decided_quickly() {
     let host = Host::start().await;
     for bomb in ["-".repeat(8000), "-a".repeat(4000), "%2d-".repeat(2000), "-/".repeat(4000)] {
         let response = host.ask(&read(&format!("bomb://{bomb}/fin"))).await;
