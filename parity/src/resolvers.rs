@@ -1,4 +1,4 @@
-//! Each asks, computes or fails in one way.
+//! The resolvers, each of which asks, computes or fails in one way, and their forms.
 
 use std::io;
 
@@ -6,13 +6,44 @@ use rejoinder::{
     ask::{Roots, Sample, Sampling},
     prelude::*,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::{
-    forms::{Form, User, Yes},
-    said::{action, yes_no},
     script::Script,
+    tools::{action, yes_no},
 };
+
+/// A name.
+#[derive(Elicit, Clone)]
+pub struct User {
+    pub name: String,
+}
+
+/// Yes or no.
+#[derive(Elicit, Clone)]
+pub struct Yes {
+    pub ok: bool,
+}
+
+/// A field of each kind. All are optional.
+#[derive(Elicit, Clone, Serialize, JsonSchema)]
+pub struct Form {
+    #[elicit(default = Colour::Red)]
+    colour: Colour,
+    #[elicit(default = 1, min = 1, max = 3)]
+    count: i64,
+    note: Option<String>,
+}
+
+#[derive(ElicitEnum, Clone, Copy, Serialize, JsonSchema)]
+#[elicit(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
+enum Colour {
+    Red,
+    Green,
+}
 
 #[resolver]
 pub fn who(script: Dep<Script>) -> Ask<User> {
@@ -131,7 +162,7 @@ pub mod b {
 
 #[resolver]
 pub fn volatile(script: Dep<Script>) -> Ask<Yes> {
-    Ask::user(script.asks_anew("volatile"))
+    Ask::user(script.asks_differently("volatile"))
 }
 
 #[resolver]

@@ -1,25 +1,55 @@
-//! Each shows one behaviour; the names of tools and parameters are those of the Python server.
+//! The tools, each of which shows one behaviour. The names of tools and parameters are those of the Python server.
 
 use rejoinder::{
     ask::{Roots, Sample},
+    model::CallToolResult,
     prelude::*,
+    reply::{IntoToolResult, OutputSchema},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
-    forms::{Form, User, Yes},
     resolvers::{
-        a, after_sample, anon, b, boom, boom_mcp, boom_tool, combine, deploy, form, maybe, one, price, roots, sample,
-        sample_tools, sure, sure_as, taxed, third, volatile, who,
+        Form, User, Yes, a, after_sample, anon, b, boom, boom_mcp, boom_tool, combine, deploy, form, maybe, one, price,
+        roots, sample, sample_tools, sure, sure_as, taxed, third, volatile, who,
     },
-    said::{Said, action, yes_no},
     script::Script,
 };
 
+/// A text, repeated as `structuredContent`, as the Python SDK does for a function that returns a `str`.
+pub struct PythonText(pub String);
+
+impl IntoToolResult for PythonText {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        let structured = json!({ "result": self.0 });
+        let mut reply = self.0.into_tool_result()?;
+        reply.structured_content = Some(structured);
+        Ok(reply)
+    }
+
+    fn output_schema() -> Option<OutputSchema> {
+        Json::<String>::output_schema()
+    }
+}
+
+/// A yes or no, as Python writes it.
+pub fn yes_no(yes: bool) -> &'static str {
+    if yes { "True" } else { "False" }
+}
+
+/// What the user did, as the protocol names it.
+pub fn action<T>(outcome: &Outcome<T>) -> &'static str {
+    match outcome {
+        Outcome::Accepted(_) => "accept",
+        Outcome::Declined => "decline",
+        Outcome::Cancelled => "cancel",
+    }
+}
+
 #[tool]
-pub fn quote(title: String, #[resolve(price)] p: usize, script: Dep<Script>) -> Said {
+pub fn quote(title: String, #[resolve(price)] p: usize, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(format!("{title}: {p}"))
+    PythonText(format!("{title}: {p}"))
 }
 
 #[tool]
@@ -28,27 +58,27 @@ pub fn quote2(
     #[resolve(price)] p: usize,
     #[resolve(taxed)] t: usize,
     script: Dep<Script>,
-) -> Said {
+) -> PythonText {
     script.ran("body");
-    Said(format!("{p}/{t}"))
+    PythonText(format!("{p}/{t}"))
 }
 
 #[tool]
-pub fn whoami(#[resolve(who)] u: User, script: Dep<Script>) -> Said {
+pub fn whoami(#[resolve(who)] u: User, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(u.name)
+    PythonText(u.name)
 }
 
 #[tool]
-pub fn whoami_union(#[resolve(who)] u: Outcome<User>, script: Dep<Script>) -> Said {
+pub fn whoami_union(#[resolve(who)] u: Outcome<User>, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(action(&u).to_owned())
+    PythonText(action(&u).to_owned())
 }
 
 #[tool]
-pub fn both(#[resolve(who)] u: &User, #[resolve(sure)] y: &Yes, script: Dep<Script>) -> Said {
+pub fn both(#[resolve(who)] u: &User, #[resolve(sure)] y: &Yes, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(format!("{}/{}", u.name, yes_no(y.ok)))
+    PythonText(format!("{}/{}", u.name, yes_no(y.ok)))
 }
 
 #[tool]
@@ -57,15 +87,15 @@ pub fn chain(
     #[resolve(sure_as)] y: &Yes,
     #[resolve(third)] z: &Yes,
     script: Dep<Script>,
-) -> Said {
+) -> PythonText {
     script.ran("body");
-    Said(format!("{}/{}/{}", u.name, yes_no(y.ok), yes_no(z.ok)))
+    PythonText(format!("{}/{}/{}", u.name, yes_no(y.ok), yes_no(z.ok)))
 }
 
 #[tool]
-pub fn nested(#[resolve(combine)] c: String, script: Dep<Script>) -> Said {
+pub fn nested(#[resolve(combine)] c: String, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(c)
+    PythonText(c)
 }
 
 #[tool]
@@ -73,15 +103,15 @@ pub fn rm(
     #[expect(unused_variables, reason = "its resolver takes it")] path: String,
     #[resolve(maybe)] y: Outcome<Yes>,
     script: Dep<Script>,
-) -> Said {
+) -> PythonText {
     script.ran("body");
-    Said(action(&y).to_owned())
+    PythonText(action(&y).to_owned())
 }
 
 #[tool]
-pub fn ship(#[resolve(deploy)] y: &Yes, #[resolve(who)] u: &User, script: Dep<Script>) -> Said {
+pub fn ship(#[resolve(deploy)] y: &Yes, #[resolve(who)] u: &User, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(format!("{}/{}", yes_no(y.ok), u.name))
+    PythonText(format!("{}/{}", yes_no(y.ok), u.name))
 }
 
 #[tool]
@@ -91,14 +121,14 @@ pub fn fill(#[resolve(form)] f: Form, script: Dep<Script>) -> Json<Form> {
 }
 
 #[tool]
-pub fn complete(#[resolve(sample)] s: &Sample, script: Dep<Script>) -> Said {
+pub fn complete(#[resolve(sample)] s: &Sample, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(s.text())
+    PythonText(s.text())
 }
 
-/// Says which class the Python SDK would hold the answer in.
+/// Returns the class that the Python SDK uses for the answer.
 #[tool]
-pub fn complete_tools(#[resolve(sample_tools)] s: &Sample, script: Dep<Script>) -> Said {
+pub fn complete_tools(#[resolve(sample_tools)] s: &Sample, script: Dep<Script>) -> PythonText {
     script.ran("body");
     let class = match &s.content {
         Value::Array(_) => "list",
@@ -111,19 +141,23 @@ pub fn complete_tools(#[resolve(sample_tools)] s: &Sample, script: Dep<Script>) 
             _ => "unknown",
         },
     };
-    Said(class.to_owned())
+    PythonText(class.to_owned())
 }
 
 #[tool]
-pub fn complete_keep(#[resolve(after_sample)] y: &Yes, #[resolve(sample)] s: &Sample, script: Dep<Script>) -> Said {
+pub fn complete_keep(
+    #[resolve(after_sample)] y: &Yes,
+    #[resolve(sample)] s: &Sample,
+    script: Dep<Script>,
+) -> PythonText {
     script.ran("body");
-    Said(format!("{}/{}", s.text(), yes_no(y.ok)))
+    PythonText(format!("{}/{}", s.text(), yes_no(y.ok)))
 }
 
 #[tool]
-pub fn ls(#[resolve(roots)] r: &Roots, script: Dep<Script>) -> Said {
+pub fn ls(#[resolve(roots)] r: &Roots, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(r.roots.len().to_string())
+    PythonText(r.roots.len().to_string())
 }
 
 #[tool]
@@ -132,49 +166,49 @@ pub fn mixed(
     #[resolve(sample)] s: &Sample,
     #[resolve(roots)] r: &Roots,
     script: Dep<Script>,
-) -> Said {
+) -> PythonText {
     script.ran("body");
-    Said(format!("{}/{}/{}", u.name, s.text(), r.roots.len()))
+    PythonText(format!("{}/{}/{}", u.name, s.text(), r.roots.len()))
 }
 
 #[tool]
-pub fn err(#[resolve(who)] _u: &User, #[resolve(boom)] _x: u32) -> Said {
-    Said("x".to_owned())
+pub fn err(#[resolve(who)] _u: &User, #[resolve(boom)] _x: u32) -> PythonText {
+    PythonText("x".to_owned())
 }
 
 #[tool]
-pub fn err_tool(#[resolve(boom_tool)] _x: u32) -> Said {
-    Said("x".to_owned())
+pub fn err_tool(#[resolve(boom_tool)] _x: u32) -> PythonText {
+    PythonText("x".to_owned())
 }
 
 #[tool]
-pub fn err_mcp(#[resolve(boom_mcp)] _x: u32) -> Said {
-    Said("x".to_owned())
+pub fn err_mcp(#[resolve(boom_mcp)] _x: u32) -> PythonText {
+    PythonText("x".to_owned())
 }
 
 #[tool]
-pub fn factory(#[resolve(a::ask)] a: &User, #[resolve(b::ask)] b: &User, script: Dep<Script>) -> Said {
+pub fn factory(#[resolve(a::ask)] a: &User, #[resolve(b::ask)] b: &User, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(format!("{},{}", a.name, b.name))
+    PythonText(format!("{},{}", a.name, b.name))
 }
 
 #[tool]
-pub fn spin(#[resolve(volatile)] _y: &Yes, script: Dep<Script>) -> Said {
+pub fn spin(#[resolve(volatile)] _y: &Yes, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said("x".to_owned())
+    PythonText("x".to_owned())
 }
 
 #[tool]
-pub fn anonymous(#[resolve(who)] u: Outcome<User>, #[resolve(anon)] y: &Yes, script: Dep<Script>) -> Said {
+pub fn anonymous(#[resolve(who)] u: Outcome<User>, #[resolve(anon)] y: &Yes, script: Dep<Script>) -> PythonText {
     script.ran("body");
-    Said(format!("{}/{}", action(&u), yes_no(y.ok)))
+    PythonText(format!("{}/{}", action(&u), yes_no(y.ok)))
 }
 
-/// Makes a round by hand beside a resolver that asks nothing, as the Python one would like to.
+/// Makes a round by hand beside a resolver that asks nothing.
 #[tool]
-pub fn sneaky(#[resolve(one)] p: u32, rounds: Rounds) -> Reply<Said> {
+pub fn sneaky(#[resolve(one)] p: u32, rounds: Rounds) -> Reply<PythonText> {
     match rounds.state::<String>() {
         None => Reply::resume("x".to_owned()),
-        Some(state) => Reply::done(Said(format!("{state}/{p}"))),
+        Some(state) => Reply::done(PythonText(format!("{state}/{p}"))),
     }
 }

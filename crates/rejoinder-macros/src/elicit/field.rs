@@ -60,12 +60,14 @@ impl FormField {
     /// The expression of the `Field`, with the spans of the type, where the compiler then reports that it cannot be a field.
     pub(super) fn expression(&self) -> TokenStream {
         let Self { ty, name, calls, .. } = self;
-        let tokens = ty.to_token_stream().into_iter();
-        let end = tokens.last().map_or_else(Span::call_site, |last| match last {
+        let last = ty.to_token_stream().into_iter().last();
+        let end = last.map_or_else(Span::call_site, |last| match last {
             TokenTree::Group(group) => group.span_close(),
             other => other.span(),
         });
-        let path = quote_spanned!(ty.span()=> __rj::Field::<#ty>::);
+        // Located at the type, but still a macro's: lints for hand-written paths do not apply.
+        let [start, end] = [ty.span(), end].map(|span| Span::call_site().located_at(span));
+        let path = quote_spanned!(start=> __rj::Field::<#ty>::);
         let field = quote_spanned!(end=> #path new(#name));
         quote!(#field #calls)
     }

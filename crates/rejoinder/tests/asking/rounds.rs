@@ -1,4 +1,4 @@
-//! The rounds of a call on the wire, one by one.
+//! The rounds of a call on the wire, one request at a time.
 
 use rejoinder::{
     form::{ConfirmForm, TextForm},
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::*;
 
 #[tokio::test]
-async fn who_has_answered_need_not_be_able_to_be_asked() {
+async fn a_client_that_has_answered_needs_no_capability() {
     let client = Client::new(server());
     let asked = round(&client.clone().answer("who", ada()), "greet", json!({}), json!({})).await.unwrap();
     let rest = json!({ "requestState": asked["requestState"], "inputResponses": accept("Ada") });
@@ -41,7 +41,7 @@ pub(super) fn accept(name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn c24_d3_a_round_that_asks_says_so_and_always_has_a_state() {
+async fn c24_d3_a_round_that_asks_is_input_required_and_has_a_state() {
     let client = Client::new(server()).answer("who", ada());
     let result = round(&client, "greet", json!({}), json!({})).await.unwrap();
     assert_eq!(result["resultType"], "input_required");
@@ -52,7 +52,7 @@ async fn c24_d3_a_round_that_asks_says_so_and_always_has_a_state() {
 }
 
 #[tokio::test]
-async fn c27_c28_a_state_is_good_for_its_own_call_only() {
+async fn c27_c28_a_state_is_valid_only_for_its_call() {
     let client = Client::new(server()).answer("who", ada());
     let first = round(&client, "buy", json!({ "item": "tea" }), json!({})).await.unwrap();
     let state = first["requestState"].as_str().unwrap().to_owned();
@@ -72,15 +72,15 @@ async fn c27_c28_a_state_is_good_for_its_own_call_only() {
 }
 
 #[tokio::test]
-async fn no_state_and_a_null_one_are_the_same() {
+async fn a_null_state_is_the_same_as_no_state() {
     let client = Client::new(server()).answer("who", ada());
     let nulls = json!({ "requestState": null, "inputResponses": null });
     let asked = round(&client, "greet", json!({}), nulls).await.unwrap();
     assert_eq!(asked["inputRequests"]["who"]["params"]["message"], "Who are you?");
-    // Without the state, nobody knows what was asked.
+    // Without the state, the server does not know what was asked.
     let rest = json!({ "requestState": null, "inputResponses": accept("Ada") });
     assert_eq!(round(&client, "greet", json!({}), rest).await.unwrap()["resultType"], "input_required");
-    // Nor does it disturb a function that asks nothing of this client, or a session.
+    // A null state is also accepted by a function that asks nothing, and on a session.
     let nobody = Client::new(server());
     for client in [nobody.clone(), nobody.era(Era::Session)] {
         let done = round(&client, "optional", json!({}), json!({ "requestState": null })).await.unwrap();
@@ -99,7 +99,7 @@ async fn c31_any_replica_with_the_same_keys_takes_the_next_round() {
 }
 
 #[tokio::test]
-async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignored() {
+async fn c32_c33_c34_unusable_answers_are_asked_again_and_unknown_ones_ignored() {
     let client = Client::new(server()).answer("who", ada());
     let asks =
         async |rest: Value| round(&client, "greet", json!({}), rest).await.unwrap()["inputRequests"]["who"].is_object();
@@ -126,7 +126,7 @@ async fn c32_c33_c34_what_cannot_be_used_is_asked_for_and_what_is_unknown_ignore
 }
 
 #[tokio::test]
-async fn c29_a_state_can_be_good_for_one_use_only() {
+async fn c29_a_state_can_be_limited_to_a_single_use() {
     let server = server().state(StatePolicy::new().single_use(rejoinder::state::MemoryReplayStore::default()));
     let client = Client::new(server).answer("who", ada());
     let first = round(&client, "greet", json!({}), json!({})).await.unwrap();
@@ -137,7 +137,7 @@ async fn c29_a_state_can_be_good_for_one_use_only() {
 }
 
 #[tokio::test]
-async fn what_one_caller_was_asked_no_other_may_answer() {
+async fn only_the_principal_who_was_asked_can_answer() {
     let server = server().principal(|facts| Some(facts.headers()?.get("x-user")?.to_str().ok()?.to_owned()));
     let client = Client::new(server).answer("who", ada());
     let [ada, eve] = ["ada", "eve"].map(|user| client.clone().header("x-user", user));
@@ -150,14 +150,14 @@ async fn what_one_caller_was_asked_no_other_may_answer() {
 }
 
 #[tokio::test]
-async fn c30_a_retry_that_never_comes_leaves_nothing_behind_and_one_that_brings_nothing_is_asked_again() {
+async fn c30_an_abandoned_call_leaves_nothing_behind_and_an_empty_retry_is_asked_again() {
     let client = Client::new(server()).answer("who", ada());
-    // Callers that go away after the question: nothing waits for them, and nothing of them is seen by others.
+    // Clients that never retry: nothing waits for them, and other clients see nothing of them.
     for _ in 0..100 {
         round(&client, "greet", json!({}), json!({})).await.unwrap();
     }
     let mut state = round(&client, "greet", json!({}), json!({})).await.unwrap()["requestState"].clone();
-    // Nor does the server mind how often it has to ask: a retry without an answer is no try.
+    // A retry without an answer does not count as a failed try.
     for _ in 0..10 {
         let again = round(&client, "greet", json!({}), json!({ "requestState": state })).await.unwrap();
         assert_eq!(again["inputRequests"]["who"]["params"]["message"], "Who are you?");
@@ -168,7 +168,7 @@ async fn c30_a_retry_that_never_comes_leaves_nothing_behind_and_one_that_brings_
 }
 
 #[tokio::test]
-async fn content_alone_is_no_answer_and_the_error_shows_what_is() {
+async fn content_without_an_action_is_refused_and_the_error_shows_an_answer() {
     let client = Client::new(server()).answer("who", ada());
     let asked = round(&client, "greet", json!({}), json!({})).await.unwrap();
     let params = json!({ "name": "greet", "requestState": asked["requestState"],
@@ -177,7 +177,7 @@ async fn content_alone_is_no_answer_and_the_error_shows_what_is() {
     assert!(error.contains(r#"{"action":"accept","content":{..}}"#), "{error}");
 }
 
-/// The first question gets other words when the others have been answered.
+/// The text of the first question changes when the others have been answered.
 #[tool]
 async fn subscribe(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let plans = if counters.runs.fetch_add(1, Ordering::Relaxed) < 3 { 3 } else { 4 };
@@ -188,7 +188,7 @@ async fn subscribe(ctx: Context, counters: Dep<Counters>) -> Result<String, Call
 }
 
 #[tokio::test]
-async fn what_a_function_has_not_come_to_again_stays_answered() {
+async fn an_answer_is_kept_for_a_question_that_is_not_reached_in_a_round() {
     let server = Server::new("plans", "1").provide(Counters::default()).tools(tools![subscribe]);
     let client = Client::new(server)
         .answer("plan", TextForm { text: "the small one".into() })
@@ -199,7 +199,7 @@ async fn what_a_function_has_not_come_to_again_stays_answered() {
     assert_eq!(reply.asked, [["plan"], ["name"], ["sure"], ["plan"]]);
 }
 
-/// The same words, with more to choose from in the second round.
+/// The same text, with more choices in the second round.
 #[tool]
 async fn pick(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let all = ["a small one", "a large one", "none"];
@@ -208,7 +208,7 @@ async fn pick(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError
 }
 
 #[tokio::test]
-async fn d2_a_question_is_its_words_and_its_form() {
+async fn d2_a_question_is_identified_by_its_text_and_its_form() {
     let server = Server::new("plans", "1").provide(Counters::default()).tools(tools![pick]);
     let small = json!({ "action": "accept", "content": { "choice": "a small one" } });
     let client = Client::new(server).answer_with("plan", small);
@@ -217,7 +217,7 @@ async fn d2_a_question_is_its_words_and_its_form() {
     assert_eq!(reply.asked, [["plan"], ["plan"]], "the first answer was to another form");
 }
 
-/// A price to the last digit, which the user agrees to.
+/// Asks the user to agree to an exact price.
 #[tool]
 async fn pay(ctx: Context) -> Result<String, CallError> {
     let price: f64 = ctx.once("price", || async { Ok(0.945_270_695_553_922_3) }).await?;
@@ -226,7 +226,7 @@ async fn pay(ctx: Context) -> Result<String, CallError> {
 }
 
 #[tokio::test]
-async fn a_number_is_the_same_in_every_round() {
+async fn a_number_keeps_its_value_in_every_round() {
     let client = Client::new(Server::new("prices", "1").tools(tools![pay])).answer("sure", ConfirmForm { yes: true });
     in_both_eras(client, async |client| {
         let reply = client.call_tool("pay", json!({})).await.unwrap();

@@ -1,4 +1,4 @@
-//! What can be set about the state, as a client meets it.
+//! The settings of the state, as a client sees them.
 
 use std::{
     sync::Mutex,
@@ -18,7 +18,7 @@ use super::{
 
 const REFUSED: &str = "invalid_request_state";
 
-/// A function that carries as much as it is told to.
+/// A function with a state of a given size.
 #[tool]
 async fn carry(bytes: usize, ctx: Context) -> Result<String, CallError> {
     let load: String = ctx.once("load", || async { Ok("x".repeat(bytes)) }).await?;
@@ -43,7 +43,7 @@ fn plain() -> Server {
 }
 
 #[tokio::test]
-async fn a_state_that_is_too_long_to_send_back_is_an_error_that_says_so() {
+async fn a_state_over_the_limit_is_an_error() {
     let client = client(plain().state(StatePolicy::new().limit(2000)));
     let carried = client.call_tool("carry", json!({ "bytes": 1000 })).await.unwrap();
     assert_eq!(carried.text(), "Ada carries 1000");
@@ -63,7 +63,7 @@ async fn a_state_that_is_too_long_to_send_back_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn the_limit_is_64_kib_unless_it_is_set() {
+async fn the_default_limit_is_64_kib() {
     let client = client(plain());
     assert_eq!(client.call_tool("carry", json!({ "bytes": 48_000 })).await.unwrap().text(), "Ada carries 48000");
     let client = client.answer("who", Name { name: "x".repeat(49_152) }).answer("friend", ada());
@@ -72,7 +72,7 @@ async fn the_limit_is_64_kib_unless_it_is_set() {
 }
 
 #[tokio::test]
-async fn a_state_that_comes_back_longer_than_the_limit_is_refused() {
+async fn a_received_state_over_the_limit_is_refused() {
     let keys = || rejoinder::state::StateKeys::new([[7; 32]]).unwrap();
     let policy = || StatePolicy::new().keys(keys());
     let (wide, narrow) = (client(plain().state(policy())), client(plain().state(policy().limit(1000))));
@@ -85,7 +85,7 @@ async fn a_state_that_comes_back_longer_than_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn a_state_is_good_for_as_long_as_was_set() {
+async fn a_state_expires_after_its_ttl() {
     let short = client(plain().state(StatePolicy::new().ttl(Duration::from_nanos(1))));
     let long = client(plain().state(StatePolicy::new().ttl(Duration::from_hours(1))));
     for (client, is_good) in [(short, false), (long, true)] {
@@ -99,7 +99,7 @@ async fn a_state_is_good_for_as_long_as_was_set() {
     }
 }
 
-/// A store that an application brings along: it counts, and fails when it is told to.
+/// A store of the application. It counts, and fails on request.
 #[derive(Default)]
 struct Ledger {
     spent: Mutex<Vec<([u8; 16], SystemTime)>>,
@@ -124,7 +124,7 @@ impl ReplayStore for InLedger {
 }
 
 #[tokio::test]
-async fn c29_a_store_of_ones_own_decides_whether_a_state_was_used() {
+async fn c29_the_applications_store_decides_whether_a_state_was_used() {
     let ledger = Arc::new(Ledger::default());
     let replica = || {
         let keys = rejoinder::state::StateKeys::new([[7; 32]]).unwrap();

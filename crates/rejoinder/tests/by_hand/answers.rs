@@ -1,4 +1,4 @@
-//! What becomes of the answers to what is asked by hand.
+//! The answers to questions that are asked by hand.
 
 use std::{
     pin::pin,
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// Looks at its answers when it has them all.
+/// Reads its answers when it has all of them.
 #[tool]
 async fn later(rounds: Rounds) -> Reply<String> {
     match rounds.state::<u8>() {
@@ -26,7 +26,7 @@ async fn later(rounds: Rounds) -> Reply<String> {
     }
 }
 
-/// The same words once for each of two files.
+/// The same question once for each of two files.
 #[tool]
 async fn purge(rounds: Rounds) -> Reply<String> {
     let done = rounds.state::<u32>();
@@ -38,7 +38,7 @@ async fn purge(rounds: Rounds) -> Reply<String> {
     }
 }
 
-/// The same, beside a question that it does not wait for.
+/// The same, with a question that it does not wait for.
 #[tool]
 async fn purge_and_note(rounds: Rounds, ctx: Context) -> Reply<String> {
     tokio::select! {
@@ -58,7 +58,7 @@ async fn mistyped(rounds: Rounds) -> Reply<String> {
     }
 }
 
-/// Looks at its rounds while an answer is being read.
+/// Uses its rounds while an answer is being read.
 #[tool]
 async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, CallError> {
     let question = Ask::<Name>::user("Who?").map(move |who| (who.name, rounds.answer::<Name>("who").is_some()));
@@ -66,7 +66,7 @@ async fn looks_back(rounds: Rounds, ctx: Context) -> Result<Reply<String>, CallE
     Ok(Reply::done(name))
 }
 
-/// Reads each answer in two ways, of which one never fits, and asks for the next.
+/// Reads each answer as two types, of which one never fits, and asks the next question.
 #[tool]
 async fn either(rounds: Rounds) -> Reply<String> {
     let read =
@@ -77,7 +77,7 @@ async fn either(rounds: Rounds) -> Reply<String> {
     }
 }
 
-/// Asks something else before it asks again for what did not fit.
+/// Asks another question before it repeats the one whose answer did not fit.
 #[tool]
 async fn in_between(rounds: Rounds) -> Reply<String> {
     let who = rounds.answer::<Name>("a").and_then(Outcome::accepted);
@@ -88,11 +88,11 @@ async fn in_between(rounds: Rounds) -> Reply<String> {
     }
 }
 
-/// What became of a question that a task asked.
+/// The result of a question that a task asked.
 #[derive(Default)]
 pub(super) struct Left(Notify, Mutex<Option<Result<bool, String>>>);
 
-/// Goes on to another round while a task of the first waits for an answer.
+/// Starts another round while a task of the first waits for an answer.
 #[tool]
 async fn leaves_a_question(rounds: Rounds, ctx: Context, left: Dep<Left>) -> Reply<String> {
     if rounds.state::<u8>().is_none() {
@@ -117,7 +117,7 @@ pub(super) fn tools() -> Vec<rejoinder::Tool> {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_read_is_no_bad_try_although_it_was_also_read_as_something_else() {
+async fn an_answer_that_is_read_once_does_not_count_as_a_failed_try() {
     in_both_eras(Client::new(server()).answer("next", rejoinder::form::ConfirmForm { yes: true }), async |client| {
         let reply = client.call_tool("either", json!({})).await.unwrap();
         assert_eq!((reply.text(), reply.asked.len()), ("(false, true)".into(), 5));
@@ -126,7 +126,7 @@ async fn an_answer_that_is_read_is_no_bad_try_although_it_was_also_read_as_somet
 }
 
 #[tokio::test]
-async fn an_answer_that_did_not_fit_is_gone_in_the_next_round() {
+async fn an_answer_that_did_not_fit_is_dropped_in_the_next_round() {
     in_both_eras(Client::new(server()).answer("a", name("")).answer("b", name("Bob")), async |client| {
         let reply = client.call_tool("in_between", json!({})).await.unwrap();
         assert!(reply.text().starts_with("the client sent no usable answer to `a`: "), "{}", reply.text());
@@ -136,7 +136,7 @@ async fn an_answer_that_did_not_fit_is_gone_in_the_next_round() {
 }
 
 #[tokio::test]
-async fn over_a_session_what_a_task_asked_ends_with_its_round() {
+async fn over_a_session_a_question_of_a_task_ends_with_its_round() {
     let client = Client::new(server()).era(Era::Session).answer("sure", rejoinder::form::ConfirmForm { yes: true });
     let reply = client.call_tool("leaves_a_question", json!({})).await.unwrap();
     let told = "this round of the call has ended: nothing can be asked or recorded in it";
@@ -144,7 +144,7 @@ async fn over_a_session_what_a_task_asked_ends_with_its_round() {
 }
 
 #[tokio::test]
-async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
+async fn an_unread_answer_is_kept_for_later_rounds() {
     in_both_eras(Client::new(server()).answer("a", name("Ada")).answer("b", name("Bob")), async |client| {
         let reply = client.call_tool("later", json!({})).await.unwrap();
         assert_eq!(reply.text(), r#"Some("Ada") Some("Bob")"#);
@@ -154,7 +154,7 @@ async fn an_answer_is_there_in_later_rounds_although_nobody_looked_at_it() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
+async fn a_question_is_asked_at_most_three_times_if_answers_do_not_fit() {
     in_both_eras(Client::new(server()).answer("who", name("")), async |client| {
         let reply = client.call_tool("order", json!({ "item": "tea" })).await.unwrap();
         assert!(reply.text().starts_with("the client sent no usable answer to `who`: "), "{}", reply.text());
@@ -164,7 +164,7 @@ async fn an_answer_that_does_not_fit_is_asked_for_again_three_times_in_all() {
 }
 
 #[tokio::test]
-async fn who_reads_another_type_than_was_asked_for_does_not_ask_for_ever() {
+async fn reading_a_type_that_was_not_asked_for_does_not_ask_without_end() {
     in_both_eras(Client::new(server()).answer("sure", rejoinder::form::ConfirmForm { yes: true }), async |client| {
         let reply = client.call_tool("mistyped", json!({})).await.unwrap();
         assert!(reply.text().starts_with("the client sent no usable answer to `sure`: "), "{}", reply.text());
@@ -174,7 +174,7 @@ async fn who_reads_another_type_than_was_asked_for_does_not_ask_for_ever() {
 }
 
 #[tokio::test]
-async fn answers_to_what_was_never_asked_do_not_count() {
+async fn answers_to_questions_that_were_not_asked_are_ignored() {
     let client = Client::new(server()).answer("who", name("Ada"));
     let answers = json!({ "who": { "action": "accept", "content": { "name": "Eve" } } });
     let params = json!({ "name": "order", "arguments": { "item": "tea" }, "inputResponses": answers });
@@ -182,7 +182,7 @@ async fn answers_to_what_was_never_asked_do_not_count() {
     assert_eq!(result["inputRequests"]["who"]["params"]["message"], "Who pays?");
 }
 
-/// What a tool makes of a consent that it asks for a second time, when no second one comes.
+/// Calls a tool that asks for the same consent twice, and gives it once.
 async fn consented_once(tool: &str) {
     let client = Client::new(server()).answer("sure", rejoinder::form::ConfirmForm { yes: true });
     let mut params = json!({ "name": tool });
@@ -198,18 +198,18 @@ async fn consented_once(tool: &str) {
 }
 
 #[tokio::test]
-async fn what_is_asked_again_in_the_same_words_needs_an_answer_of_its_own() {
+async fn a_repeated_question_needs_another_answer() {
     consented_once("purge").await;
 }
 
 #[tokio::test]
-async fn also_where_the_function_left_another_question_open() {
+async fn a_repeated_question_needs_another_answer_beside_an_open_question() {
     consented_once("purge_and_note").await;
 }
 
 #[test]
-fn an_answer_may_be_looked_at_while_it_is_being_read() {
-    // In a thread of its own, so that one which waits for itself is a failure.
+fn rounds_can_be_used_while_an_answer_is_being_read() {
+    // In another thread, so that a deadlock is a failure.
     let (reply, replied) = mpsc::channel();
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

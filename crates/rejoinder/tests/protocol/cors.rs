@@ -24,7 +24,7 @@ fn says_nothing_to_pages(answer: &Answer) -> bool {
 }
 
 #[tokio::test]
-async fn an_allowed_page_may_send_what_clients_send() {
+async fn an_allowed_origin_may_send_every_header_of_clients() {
     let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     let answer = preflight(APP).send(&server).await;
     assert_eq!((answer.status, answer.body.as_str()), (204, ""));
@@ -37,13 +37,13 @@ async fn an_allowed_page_may_send_what_clients_send() {
 }
 
 #[tokio::test]
-async fn a_modern_only_server_lets_pages_post_alone() {
+async fn a_stateless_only_server_allows_only_post_to_pages() {
     let server = server().http(http::Config::new().allow_origin(APP)).stateless_only().build().unwrap();
     assert_eq!(preflight(APP).send(&server).await.header("access-control-allow-methods"), Some("POST"));
 }
 
 #[tokio::test]
-async fn an_allowed_page_may_read_every_answer() {
+async fn an_allowed_origin_may_read_every_answer() {
     let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     let initialize = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "page", "version": "1" } });
@@ -74,7 +74,7 @@ async fn an_allowed_page_may_read_every_answer() {
 }
 
 #[tokio::test]
-async fn any_other_page_learns_nothing() {
+async fn other_origins_get_no_cors_headers() {
     let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     for origin in ["https://evil.example", "null", "http://app.example"] {
         for request in [preflight(origin), post("tools/list", json!({})).header("origin", origin)] {
@@ -90,7 +90,7 @@ async fn any_other_page_learns_nothing() {
 }
 
 #[tokio::test]
-async fn who_is_no_page_is_told_nothing_of_pages() {
+async fn requests_without_an_origin_get_no_cors_headers() {
     let server = server().http(http::Config::new().allow_origin(APP)).build().unwrap();
     let answer = post("tools/list", json!({})).send(&server).await;
     assert!(answer.status == 200 && says_nothing_to_pages(&answer));

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn c57_a_modern_only_server_takes_post_alone() {
+async fn c57_a_stateless_only_server_accepts_only_post() {
     let server = server().stateless_only().build().unwrap();
     for verb in ["GET", "DELETE", "PUT", "PATCH"] {
         let answer = post("tools/list", json!({})).verb(verb).send(&server).await;
@@ -19,7 +19,7 @@ async fn c57_a_modern_only_server_takes_post_alone() {
 }
 
 #[tokio::test]
-async fn c57_where_there_are_sessions_a_stateless_client_has_post_alone_too() {
+async fn c57_a_stateless_client_has_only_post_even_beside_sessions() {
     let server = built();
     for verb in ["GET", "DELETE", "PUT"] {
         let request = || post("tools/list", json!({})).verb(verb);
@@ -44,7 +44,7 @@ async fn c57_where_there_are_sessions_a_stateless_client_has_post_alone_too() {
 }
 
 #[tokio::test]
-async fn c57_sessions_and_event_ids_are_neither_read_nor_made() {
+async fn c57_session_ids_and_event_ids_are_ignored_and_not_sent() {
     let server = server().stateless_only().build().unwrap();
     for (method, params) in one_of_each() {
         let request = post(method, params).header("mcp-session-id", "x").header("last-event-id", "7");
@@ -148,7 +148,7 @@ async fn c59_a_response_or_a_batch_is_refused() {
 }
 
 #[tokio::test]
-async fn a_body_must_be_json_short_enough_and_wanted() {
+async fn a_body_must_be_json_within_the_limit_and_acceptable() {
     let server = server().max_message_size(500).build().unwrap();
     let request = || post("tools/list", json!({}));
     assert_eq!(request().header("content-type", "text/plain").send(&server).await.status, 415);

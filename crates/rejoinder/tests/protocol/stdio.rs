@@ -34,7 +34,7 @@ async fn c68_line_breaks_inside_a_message_are_escaped() {
 }
 
 #[tokio::test]
-async fn c68_what_is_no_message_is_answered_and_the_server_goes_on() {
+async fn c68_an_invalid_message_is_answered_and_the_server_continues() {
     let mut pipe = Pipe::open(&server().max_message_size(300).build().unwrap());
     for (line, code) in [("nonsense", -32700), ("[]", -32600), ("{}", -32600), (&*"x".repeat(301), -32600)] {
         pipe.send(line).await;
@@ -49,7 +49,7 @@ async fn c68_what_is_no_message_is_answered_and_the_server_goes_on() {
 }
 
 #[tokio::test]
-async fn c68_the_server_leaves_when_its_client_does() {
+async fn c68_the_server_ends_when_its_client_disconnects() {
     let (client, server_end) = tokio::io::duplex(1024);
     let (input, output) = tokio::io::split(server_end);
     let serving = tokio::spawn(built().serve_io(input, output));
@@ -58,7 +58,7 @@ async fn c68_the_server_leaves_when_its_client_does() {
 }
 
 #[tokio::test]
-async fn two_requests_in_flight_cannot_have_one_id() {
+async fn two_open_requests_cannot_have_the_same_id() {
     let mut pipe = Pipe::open(&built());
     pipe.send(message(1, "tools/call", json!({ "name": "wait" }))).await;
     pipe.send(message(1, "tools/call", json!({ "name": "wait" }))).await;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_waiting_calls_keep_nobody_else_waiting() {
+async fn a_thousand_waiting_calls_do_not_delay_others() {
     const CALLS: u32 = 1000;
     let host = Host::start().await;
     let mut waiting = Vec::new();
@@ -32,7 +32,7 @@ async fn a_thousand_waiting_calls_keep_nobody_else_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_waiting_calls_in_sessions_keep_nobody_else_waiting() {
+async fn a_thousand_waiting_calls_in_sessions_do_not_delay_others() {
     const CALLS: u32 = 1000;
     let host = Host::start().await;
     let (mut sessions, mut waiting) = (Vec::new(), Vec::new());
@@ -64,7 +64,7 @@ async fn a_thousand_waiting_calls_in_sessions_keep_nobody_else_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_waiting_calls_on_a_pipe_keep_no_other_waiting() {
+async fn a_thousand_waiting_calls_on_a_pipe_do_not_delay_others() {
     const CALLS: u32 = 1000;
     let host = Host::start().await;
     for mut way in [Way::StatelessPipe(Pipe::open(&host)), Way::SessionPipe(Pipe::in_session(&host).await)] {
@@ -89,7 +89,7 @@ async fn a_thousand_waiting_calls_on_a_pipe_keep_no_other_waiting() {
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_calls_in_sessions_and_on_a_pipe() {
+async fn the_number_of_calls_in_sessions_and_on_a_pipe_is_limited() {
     let host = Host::start_with(|server| server.max_calls(2)).await;
     for mut way in [Way::StatelessPipe(Pipe::open(&host)), Way::SessionPipe(Pipe::in_session(&host).await)] {
         let wait = way.call("wait", json!({ "number": 7 }));
@@ -116,7 +116,7 @@ async fn there_are_only_so_many_calls_in_sessions_and_on_a_pipe() {
 }
 
 #[tokio::test]
-async fn more_connections_than_there_may_be_wait_for_one_to_end() {
+async fn connections_over_the_limit_wait() {
     let host = Host::start_with(|server| server.http(http::Config::new().max_connections(2))).await;
     let (mut first, mut second) = (host.connect().await, host.connect().await);
     for connection in [&mut first, &mut second] {
@@ -136,7 +136,7 @@ async fn more_connections_than_there_may_be_wait_for_one_to_end() {
 }
 
 #[tokio::test]
-async fn connections_that_send_nothing_stop_nobody() {
+async fn connections_that_send_nothing_do_not_block_others() {
     let host = Host::start().await;
     let mut silent = Vec::new();
     for number in 0..300 {
@@ -155,7 +155,7 @@ async fn connections_that_send_nothing_stop_nobody() {
 }
 
 #[tokio::test]
-async fn a_connection_without_a_request_is_closed_after_a_while() {
+async fn an_idle_connection_is_closed_after_a_timeout() {
     let host = Host::start_with(|server| {
         server.http(http::Config::new().header_timeout(std::time::Duration::from_millis(200)))
     })

@@ -16,7 +16,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_client_that_leaves_takes_its_call_along() {
+async fn a_client_that_disconnects_cancels_its_call() {
     let host = Host::start().await;
     for _ in 0..50 {
         let mut connection = host.connect().await;
@@ -31,7 +31,7 @@ async fn a_client_that_leaves_takes_its_call_along() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_a_stream_takes_its_call_along() {
+async fn a_client_that_closes_a_stream_cancels_its_call() {
     let host = Host::start().await;
     for _ in 0..50 {
         let mut connection = host.connect().await;
@@ -46,7 +46,7 @@ async fn a_client_that_leaves_a_stream_takes_its_call_along() {
 }
 
 #[tokio::test]
-async fn a_call_that_could_end_after_its_client_left_is_gone_by_then() {
+async fn a_call_is_dropped_before_it_could_end_after_the_disconnect() {
     let host = Host::start().await;
     let mut gone = host.connect().await;
     gone.send(Post::of(&call("wait", json!({ "number": 1 }))).bytes()).await;
@@ -90,7 +90,7 @@ async fn a_client_that_stops_reading_makes_the_tool_wait() {
 
 /// Its progress goes nowhere, so nothing makes the tool wait: it must not take a thread for itself.
 #[tokio::test]
-async fn a_flood_for_a_client_that_takes_no_events_stops_nobody() {
+async fn a_flood_for_a_client_that_does_not_read_does_not_block_others() {
     let host = Host::start().await;
     let flood = Post::of(&observed(call("flood", json!({})), 7)).set("Accept", "application/json");
     let mut floods = Vec::new();
@@ -108,7 +108,7 @@ async fn a_flood_for_a_client_that_takes_no_events_stops_nobody() {
 }
 
 #[tokio::test]
-async fn on_a_pipe_a_call_that_is_taken_back_stops_and_so_does_one_whose_client_left() {
+async fn on_a_pipe_a_call_stops_when_it_is_cancelled_or_its_client_disconnects() {
     let host = Host::start_with(|server| server.grace_period(Duration::from_millis(50))).await;
     for taken_back in [true, false] {
         for _ in 0..10 {
@@ -130,7 +130,7 @@ async fn on_a_pipe_a_call_that_is_taken_back_stops_and_so_does_one_whose_client_
 }
 
 #[tokio::test]
-async fn a_client_may_leave_at_any_byte() {
+async fn a_client_may_disconnect_at_any_byte() {
     let host = Host::start().await;
     let bytes = Post::of(&call("add", json!({ "a": 1, "b": 2 }))).bytes();
     for cut in (0..bytes.len()).step_by(7) {
@@ -148,7 +148,7 @@ fn large(letters: usize) -> String {
 
 /// The reply is made at once, and takes longer to read than a connection may be silent.
 #[tokio::test]
-async fn a_large_reply_that_is_read_slowly_arrives_whole() {
+async fn a_large_reply_that_is_read_slowly_is_complete() {
     const LETTERS: usize = 24 * 1024 * 1024;
     let silence = Duration::from_secs(1);
     let host =
@@ -173,7 +173,7 @@ async fn a_large_reply_that_is_read_slowly_arrives_whole() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_nothing_of_its_reply_is_left() {
+async fn a_client_that_does_not_read_its_reply_is_disconnected() {
     let host =
         Host::start_with(|server| server.http(http::Config::new().header_timeout(Duration::from_millis(200)))).await;
     let mut connection = host.connect().await;

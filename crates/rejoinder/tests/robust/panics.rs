@@ -85,7 +85,7 @@ async fn a_panic_after_progress_ends_the_stream_with_the_error() {
 }
 
 #[tokio::test]
-async fn a_panic_in_a_dropped_future_harms_nobody() {
+async fn a_panic_in_a_dropped_future_does_not_affect_others() {
     let host = Host::start().await;
     for _ in 0..20 {
         let mut connection = host.connect().await;
@@ -120,7 +120,7 @@ fn wary(facts: &RequestInfo) -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_panic_in_what_tells_callers_apart_is_an_error_of_that_request() {
+async fn a_panic_in_the_principal_function_is_an_error_of_that_request() {
     let host = Host::start_with(|server| server.principal(wary)).await;
     let mut pipe = Pipe::open(&host);
     for message in [
@@ -140,7 +140,7 @@ async fn a_panic_in_what_tells_callers_apart_is_an_error_of_that_request() {
 }
 
 #[tokio::test]
-async fn a_panic_in_what_tells_callers_apart_is_an_error_of_that_request_in_a_session() {
+async fn a_panic_in_the_principal_function_is_an_error_of_that_request_in_a_session() {
     let host = Host::start_with(|server| server.principal(wary)).await;
     let response = host.post(&without_session(initialize(1).to_string()).set("x-mine", "here")).await;
     assert!(is_internal(&response.json()), "{}", response.json());
@@ -165,7 +165,7 @@ impl ReplayStore for Mined {
 }
 
 #[tokio::test]
-async fn a_panic_in_the_store_of_spent_states_is_an_error_of_that_call() {
+async fn a_panic_in_the_replay_store_is_an_error_of_that_call() {
     let host = Host::start_with(|server| server.state(StatePolicy::new().single_use(Mined))).await;
     let mut pipe = Pipe::open(&host);
     for _ in 0..10 {

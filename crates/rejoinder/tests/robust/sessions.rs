@@ -31,7 +31,7 @@ async fn still_answers(session: &Session) {
 }
 
 #[tokio::test]
-async fn a_session_that_there_is_not_is_not_found() {
+async fn an_unknown_session_is_not_found() {
     let host = Host::start().await;
     let session = Session::begin(&host).await;
     let ended = Session::begin(&host).await;
@@ -58,7 +58,7 @@ async fn a_session_that_there_is_not_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_request_before_initialize_is_told_how_to_begin() {
+async fn the_error_before_initialize_says_how_to_begin() {
     let host = Host::start().await;
     for method in ["tools/list", "tools/call", "ping", "logging/setLevel", "no/such"] {
         let response = host.post(&without_session(in_session(method, json!({})).to_string())).await;
@@ -86,7 +86,7 @@ async fn a_session_begins_once() {
 }
 
 #[tokio::test]
-async fn a_beginning_that_cannot_be_read_begins_nothing() {
+async fn an_invalid_initialize_opens_no_session() {
     let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(1))).await;
     for params in
         [json!({}), json!([]), json!("x"), json!({ "protocolVersion": 7 }), json!({ "protocolVersion": "2025-11-25" })]
@@ -101,7 +101,7 @@ async fn a_beginning_that_cannot_be_read_begins_nothing() {
 }
 
 #[tokio::test]
-async fn bodies_are_limited_in_a_session_too() {
+async fn bodies_are_limited_in_a_session() {
     let host =
         Host::start_with(|server| server.http(http::Config::new().body_timeout(Duration::from_millis(500)))).await;
     let session = Session::begin(&host).await;
@@ -121,7 +121,7 @@ async fn bodies_are_limited_in_a_session_too() {
 }
 
 #[tokio::test]
-async fn headers_must_be_right_in_a_session_too() {
+async fn headers_are_checked_in_a_session() {
     let host = Host::start().await;
     let session = Session::begin(&host).await;
     let post = || session.raw(add().to_string());
@@ -160,7 +160,7 @@ fn by_header(server: Server) -> Server {
 }
 
 #[tokio::test]
-async fn a_session_is_of_no_use_to_anybody_else() {
+async fn a_session_belongs_to_its_principal() {
     let host = Host::start_with(by_header).await;
     let ada = |post: Post| post.set("X-User", "ada");
     let session = Session::begin_as(&host, ada).await;
@@ -179,7 +179,7 @@ async fn a_session_is_of_no_use_to_anybody_else() {
 }
 
 #[tokio::test]
-async fn nobody_hears_what_another_session_is_told() {
+async fn notifications_reach_only_their_session() {
     let host = Host::start().await;
     let mut sessions = Vec::new();
     for _ in 0..20 {
@@ -237,7 +237,7 @@ async fn updates_reach_only_the_sessions_that_subscribed() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_taken_back_stops() {
+async fn a_cancelled_call_stops() {
     let host = Host::start().await;
     let session = Session::begin(&host).await;
     let mut pipe = Pipe::in_session(&host).await;
@@ -263,7 +263,7 @@ async fn a_call_that_is_taken_back_stops() {
 
 /// In this era a lost connection is no word of the client's: it may come back for its reply. The end of its session is.
 #[tokio::test]
-async fn a_session_that_ends_takes_its_calls_along() {
+async fn a_session_that_ends_cancels_its_calls() {
     let host = Host::start_with(|server| server.grace_period(Duration::from_millis(50))).await;
     let forever = in_session(
         "tools/call",
@@ -291,7 +291,7 @@ async fn a_session_that_ends_takes_its_calls_along() {
 }
 
 #[tokio::test]
-async fn there_are_only_so_many_sessions() {
+async fn the_number_of_sessions_is_limited() {
     let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(2))).await;
     let first = Session::begin(&host).await;
     let second = Session::begin(&host).await;
@@ -323,7 +323,7 @@ async fn an_idle_session_ends() {
 }
 
 #[tokio::test]
-async fn who_tells_callers_apart_is_told_that_it_is_a_session() {
+async fn the_principal_function_sees_the_era() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&seen);
     let host = Host::start_with(|server| {

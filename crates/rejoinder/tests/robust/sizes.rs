@@ -14,7 +14,7 @@ use crate::{
 const MIB: usize = 1024 * 1024;
 
 #[tokio::test]
-async fn a_body_that_says_it_is_too_long_is_refused_unread() {
+async fn a_body_over_the_limit_by_its_length_header_is_refused_unread() {
     let host = Host::start().await;
     let long = Post::raw(vec![b' '; 5 * MIB]);
     assert_eq!(host.post(&long).await.refusal(), (413, -32600));
@@ -26,7 +26,7 @@ async fn a_body_that_says_it_is_too_long_is_refused_unread() {
 }
 
 #[tokio::test]
-async fn a_body_that_turns_out_too_long_is_refused_while_it_arrives() {
+async fn a_body_that_exceeds_the_limit_is_refused_while_it_arrives() {
     let host = Host::start().await;
     let chunked = Post::raw("").without("Content-Length").set("Transfer-Encoding", "chunked");
     let mut connection = host.connect().await;
@@ -50,7 +50,7 @@ async fn a_body_of_exactly_the_limit_is_read() {
 }
 
 #[tokio::test]
-async fn a_body_that_does_not_arrive_in_time_is_given_up() {
+async fn a_body_that_does_not_arrive_in_time_is_refused() {
     let host =
         Host::start_with(|server| server.http(http::Config::new().body_timeout(Duration::from_millis(200)))).await;
     let add = Post::of(&call("add", json!({ "a": 1, "b": 2 })));
@@ -77,7 +77,7 @@ async fn a_body_that_does_not_arrive_in_time_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_cut_short_is_no_request() {
+async fn an_incomplete_body_is_not_a_request() {
     let host = Host::start().await;
     let add = Post::of(&call("add", json!({ "a": 1, "b": 2 })));
     for cut in [0, 1, add.body.len() / 2, add.body.len() - 1] {
@@ -112,7 +112,7 @@ async fn a_body_may_arrive_in_any_pieces() {
 }
 
 #[tokio::test]
-async fn a_mistake_is_not_told_at_greater_length_than_it_was_made() {
+async fn an_error_is_not_longer_than_its_cause() {
     let host = Host::start().await;
     let unknown: serde_json::Map<_, _> = (0..50_000).map(|number| (format!("k{number}"), json!(0))).collect();
     let doubles: String = (0..50_000).map(|number| format!("\"k{number}\":0,\"k{number}\":0,")).collect();
