@@ -1,4 +1,4 @@
-//! What a test can have its client answer: one thing always, several in turn, or nothing yet.
+//! The answers of the test client: always the same, one after the other, or none yet.
 
 use rejoinder::testing::ClientAnswer;
 
@@ -13,7 +13,7 @@ fn name(name: &str) -> ClientAnswer {
 }
 
 #[tokio::test]
-async fn first_an_answer_that_does_not_fit_and_then_a_good_one() {
+async fn a_bad_answer_can_be_followed_by_a_good_one() {
     in_both_eras(client().answers("who", [name(""), name("Ada")]), async |client| {
         let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Hello, Ada!");
@@ -39,7 +39,7 @@ async fn one_answer_for_each_of_several_calls() {
 }
 
 #[tokio::test]
-async fn a_clone_goes_on_by_itself_from_where_it_was_made() {
+async fn a_clone_continues_with_the_remaining_answers() {
     in_both_eras(client().answers("who", ["Ada", "Bob", "Eve"].map(name)), async |client| {
         assert_eq!(client.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Ada!");
         let clone = client.clone();
@@ -51,7 +51,7 @@ async fn a_clone_goes_on_by_itself_from_where_it_was_made() {
 }
 
 #[tokio::test]
-async fn asked_once_more_than_there_are_answers_the_test_is_told() {
+async fn a_question_after_the_last_answer_is_an_error() {
     in_both_eras(client().answers("who", [name("")]), async |client| {
         let error = client.call_tool("greet", json!({})).await.unwrap_err().to_string();
         let told = "tools/call: it asks `who` more often than the test has answers (1): ";
@@ -61,7 +61,7 @@ async fn asked_once_more_than_there_are_answers_the_test_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_said_last_about_a_key_counts() {
+async fn the_last_setting_of_a_key_wins() {
     let client = client().answers("who", [name("Ada")]).answer("who", Name { name: "Eve".into() });
     for _ in 0..3 {
         assert_eq!(client.call_tool("greet", json!({})).await.unwrap().text(), "Hello, Eve!");
@@ -69,7 +69,7 @@ async fn what_is_said_last_about_a_key_counts() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_left_open_is_asked_again_without_those_that_were_answered() {
+async fn an_open_question_is_asked_again_without_the_answered_ones() {
     let sure = || ClientAnswer::accept(Sure { sure: true });
     let client = client().answers("who", [ClientAnswer::later(), name(""), ClientAnswer::later(), name("Ada")]);
     let reply = client.answers("sure", [sure()]).call_tool("pair", json!({})).await.unwrap();

@@ -1,4 +1,4 @@
-//! Rounds that a function makes by hand: its own state, its own questions, and letting the client come again.
+//! Rounds that a function makes by hand: its own state, its own questions, and `Reply::resume`.
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -23,7 +23,7 @@ struct Name {
     name: String,
 }
 
-/// Where the order stands, in the words of this server.
+/// The state of the order.
 #[derive(Serialize, Deserialize)]
 enum Stage {
     Named,
@@ -55,7 +55,7 @@ async fn order(item: String, rounds: Rounds, counters: Dep<Counters>) -> Result<
     })
 }
 
-/// A little at a time.
+/// Counts a little in each round.
 #[tool]
 async fn crunch(to: u64, rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<u64> {
     counters.runs.fetch_add(1, Ordering::Relaxed);
@@ -66,7 +66,7 @@ async fn crunch(to: u64, rounds: Rounds, scope: Scope, counters: Dep<Counters>) 
     if end == to { Reply::done(sum) } else { Reply::resume((end, sum)) }
 }
 
-/// Two at once.
+/// Asks two questions at once.
 #[prompt]
 async fn letter(rounds: Rounds) -> Reply<String> {
     let name = |key| rounds.answer::<Name>(key).and_then(Outcome::accepted).map(|Name { name }| name);
@@ -84,7 +84,7 @@ async fn tally(name: String, rounds: Rounds) -> Reply<String> {
     }
 }
 
-/// A state that says nothing but that there was a round before.
+/// A state without content.
 #[tool]
 async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
     match rounds.state::<()>() {
@@ -93,7 +93,7 @@ async fn nothing_kept(rounds: Rounds) -> Reply<&'static str> {
     }
 }
 
-/// Asks and takes a step as others do, and a question of its own after that.
+/// Asks and takes a step with `Context`, then asks by hand.
 #[tool]
 async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<Reply<String>, CallError> {
     let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
@@ -104,7 +104,7 @@ async fn mixed(rounds: Rounds, ctx: Context, counters: Dep<Counters>) -> Result<
     })
 }
 
-/// Holds something for as long as a round lasts.
+/// Holds a resource until the end of the round.
 #[tool]
 async fn hold(rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<&'static str> {
     scope.defer(move |ending| async move { counters.endings.lock().unwrap().push(ending) });
@@ -114,7 +114,7 @@ async fn hold(rounds: Rounds, scope: Scope, counters: Dep<Counters>) -> Reply<&'
     }
 }
 
-/// Never looks at what comes back.
+/// Never reads the answer.
 #[tool]
 async fn forever() -> Reply<String> {
     Reply::ask("who", Ask::<Name>::user("Who?"))
@@ -136,7 +136,7 @@ fn name(name: &str) -> Name {
 }
 
 #[tokio::test]
-async fn a_state_of_its_own_is_handed_from_round_to_round() {
+async fn the_functions_state_is_passed_from_round_to_round() {
     let yes = rejoinder::form::ConfirmForm { yes: true };
     in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
         let counters = Arc::new(Counters::default());
@@ -149,14 +149,14 @@ async fn a_state_of_its_own_is_handed_from_round_to_round() {
     .await;
 }
 
-/// Waits for what happens elsewhere, and looks at nothing that comes back.
+/// Waits for an event, without `Rounds`.
 #[tool]
 async fn printed(counters: Dep<Counters>) -> Reply<&'static str> {
     if counters.runs.fetch_add(1, Ordering::Relaxed) < 2 { Reply::resume(()) } else { Reply::done("fetch it") }
 }
 
 #[tokio::test]
-async fn who_has_the_client_come_again_need_not_take_rounds() {
+async fn a_function_can_resume_without_rounds() {
     for era in [Era::Stateless, Era::Session] {
         let server = Server::new("printer", "1").provide(Counters::default()).tools(tools![printed]);
         assert_eq!(Client::new(server).era(era).call_tool("printed", json!({})).await.unwrap().text(), "fetch it");
@@ -164,7 +164,7 @@ async fn who_has_the_client_come_again_need_not_take_rounds() {
 }
 
 #[tokio::test]
-async fn a_state_may_be_nothing_at_all() {
+async fn a_state_may_be_empty() {
     in_both_eras(Client::new(server()), async |client| {
         assert_eq!(client.call_tool("nothing_kept", json!({})).await.unwrap().text(), "once more");
     })
@@ -172,7 +172,7 @@ async fn a_state_may_be_nothing_at_all() {
 }
 
 #[tokio::test]
-async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
+async fn answers_and_steps_of_the_context_are_kept_too() {
     let yes = rejoinder::form::ConfirmForm { yes: true };
     in_both_eras(Client::new(server()).answer("who", name("Ada")).answer("sure", yes), async |client| {
         let counters = Arc::new(Counters::default());
@@ -185,7 +185,7 @@ async fn what_the_function_asked_and_did_beside_its_rounds_is_kept_too() {
 }
 
 #[tokio::test]
-async fn declining_is_seen() {
+async fn a_decline_reaches_the_function() {
     in_both_eras(Client::new(server()).decline("who"), async |client| {
         let reply = client.call_tool("order", json!({ "item": "tea" })).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("nobody pays", true));
@@ -194,7 +194,7 @@ async fn declining_is_seen() {
 }
 
 #[tokio::test]
-async fn a_call_that_asks_nothing_can_go_on_later() {
+async fn a_call_that_asks_nothing_can_resume() {
     in_both_eras(Client::new(server()), async |client| {
         let counters = Arc::new(Counters::default());
         let client = client.replace_arc(Arc::clone(&counters));
@@ -207,7 +207,7 @@ async fn a_call_that_asks_nothing_can_go_on_later() {
 }
 
 #[tokio::test]
-async fn as_many_rounds_as_the_work_needs_are_taken_and_none_of_them_waits_while_there_is_progress() {
+async fn the_number_of_rounds_is_not_limited_and_they_do_not_wait_while_there_is_progress() {
     in_both_eras(Client::new(server()), async |client| {
         assert_eq!(client.call_tool("crunch", json!({ "to": 2000 })).await.unwrap().text(), "1999000");
     })
@@ -232,7 +232,7 @@ async fn c23_a_round_without_questions_has_a_state_and_no_requests() {
 }
 
 #[tokio::test]
-async fn c23_c25_a_round_with_questions_has_each_under_a_key_of_its_own() {
+async fn c23_c25_a_round_with_questions_has_each_under_its_key() {
     let client = Client::new(server()).answer("from", name("Ada"));
     let first = client.request("prompts/get", json!({ "name": "letter" })).await.unwrap();
     assert!(first["requestState"].is_string());
@@ -240,13 +240,13 @@ async fn c23_c25_a_round_with_questions_has_each_under_a_key_of_its_own() {
     let asked: Vec<_> = requests.iter().map(|(key, request)| (key.as_str(), &request["params"]["message"])).collect();
     assert_eq!(asked, [("from", &json!("From?")), ("to", &json!("To?"))]);
     assert!(requests.values().all(|request| request["method"] == "elicitation/create"), "{requests:?}");
-    // Two under one key never go out.
+    // Two questions under one key are never sent.
     let twice = client.request("tools/call", json!({ "name": "twice" })).await.unwrap();
     assert_eq!((&twice["resultType"], &twice["isError"]), (&json!("complete"), &json!(true)));
 }
 
 #[tokio::test]
-async fn prompts_and_resources_make_rounds_too() {
+async fn prompts_and_resources_make_rounds() {
     in_both_eras(Client::new(server()).answer("from", name("Ada")).answer("to", name("Bob")), async |client| {
         let reply = client.get_prompt("letter", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Ada writes to Bob");
@@ -257,11 +257,11 @@ async fn prompts_and_resources_make_rounds_too() {
 }
 
 #[tokio::test]
-async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
+async fn deferred_functions_run_before_the_question_is_sent() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
         let counters = Arc::new(Counters::default());
         let client = client.replace_arc(Arc::clone(&counters));
-        // It comes back with the question, whichever way that travels, and nobody answers.
+        // The question is left unanswered in either era.
         let _ = client.request("tools/call", json!({ "name": "hold", "arguments": {} })).await;
         assert_eq!(std::mem::take(&mut *counters.endings.lock().unwrap()), [CallEnd::Pending]);
         assert_eq!(client.call_tool("hold", json!({})).await.unwrap().text(), "let go");
@@ -271,7 +271,7 @@ async fn what_a_round_deferred_has_run_before_its_question_goes_out() {
 }
 
 #[tokio::test]
-async fn a_test_of_a_function_that_asks_for_ever_ends() {
+async fn the_test_client_stops_a_function_that_asks_without_end() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
         let error = client.call_tool("forever", json!({})).await.unwrap_err().to_string();
         assert!(error.contains("no result after "), "{error}");
@@ -280,7 +280,7 @@ async fn a_test_of_a_function_that_asks_for_ever_ends() {
 }
 
 #[tokio::test]
-async fn who_cannot_be_asked_gets_an_error_that_names_the_capability() {
+async fn a_client_without_the_capability_gets_an_error_that_names_it() {
     let error = Client::new(server()).call_tool("order", json!({ "item": "tea" })).await.unwrap_err();
     assert_eq!(error.code(), Some(-32021));
 }

@@ -55,7 +55,7 @@ async fn letter(#[resolve(contact)] contact: Contact) -> String {
 }
 
 #[test]
-fn a_form_that_cannot_be_made_is_told_before_anybody_is_asked() {
+fn a_form_with_a_bad_default_is_a_build_error() {
     let server = Server::new("letters", "1").tools(tools![ask_around]).prompts(prompts![letter]);
     insta::assert_snapshot!(server.check().unwrap_err(), @r#"
     the server cannot be built:
@@ -162,7 +162,7 @@ async fn on_shelf(shelf: Shelf) -> String {
 }
 
 #[tokio::test]
-async fn a_template_that_leaves_some_uris_to_another_is_none() {
+async fn overlapping_templates_are_allowed_if_neither_hides_the_other() {
     let client = Client::new(Server::new("books", "1").resources(resources![on_shelf, book]));
     assert_eq!(client.read_resource("book://shelf-7").await.unwrap().text(), "the books on shelf-7");
     assert_eq!(client.read_resource("book://emma").await.unwrap().text(), "the book emma");
@@ -172,7 +172,7 @@ async fn a_template_that_leaves_some_uris_to_another_is_none() {
 }
 
 #[tokio::test]
-async fn a_template_for_the_uris_of_another_is_not_added_later_either() {
+async fn a_template_that_hides_another_cannot_be_added_later() {
     let client = Client::new(Server::new("books", "1").resources(resources![by_number, book]));
     let handle = client.server().handle();
     let letter = resources![by_isbn].remove(0).at("letter://{isbn}");
@@ -231,7 +231,7 @@ impl Store for Memory {}
 async fn stored(_store: Dep<dyn Store>) {}
 
 #[test]
-fn a_service_that_is_known_by_a_trait_is_provided_as_such() {
+fn a_service_behind_a_trait_is_provided_as_that_trait() {
     let server = || Server::new("trait", "1").tools(tools![stored]);
     let mistake = server().provide(Memory).check().unwrap_err();
     // As `unwrap` shows it.
@@ -243,7 +243,7 @@ fn a_service_that_is_known_by_a_trait_is_provided_as_such() {
 }
 
 #[test]
-fn settings_that_can_never_be_of_use_are_mistakes() {
+fn invalid_settings_are_build_errors() {
     let mut config = http::Config::new().session_timeout(std::time::Duration::ZERO);
     for host in ["mcp.example:8443", "[::1]", "https://mcp.example", "mcp.example/mcp", ""] {
         config = config.allow_host(host);
@@ -275,20 +275,20 @@ fn settings_that_can_never_be_of_use_are_mistakes() {
 }
 
 #[test]
-fn what_was_provided_is_not_missed() {
+fn a_provided_service_is_found() {
     let server = Server::new("wired", "1").provide(Database).provide(Mailer);
     assert!(server.tools(tools![report]).prompts(prompts![draft]).resources(resources![row]).check().is_ok());
 }
 
 #[test]
 #[should_panic(expected = "tool `report`: parameter `database` needs a")]
-fn the_test_client_says_what_is_wrong() {
+fn the_test_client_reports_build_errors() {
     let _ = Client::new(Server::new("mistaken", "1").tools(tools![report]));
 }
 
 #[test]
 #[should_panic(expected = "no `u32` was provided")]
-fn the_test_client_replaces_only_what_is_there() {
+fn the_test_client_replaces_only_existing_resolvers() {
     let _ = Client::new(Server::new("bare", "1")).replace(7_u32);
 }
 
@@ -303,7 +303,7 @@ async fn late() -> &'static str {
 }
 
 #[tokio::test]
-async fn what_is_added_later_is_checked_as_well_and_added_whole_or_not_at_all() {
+async fn later_additions_are_checked_and_added_as_a_whole() {
     let server = empty();
     let (handle, client) = (server.handle(), Client::new(server));
     let mistakes = handle.add_tools(tools![late, report].into_iter().chain([dynamic("two words", json!({}))]));
@@ -329,7 +329,7 @@ async fn what_is_added_later_is_checked_as_well_and_added_whole_or_not_at_all() 
 }
 
 #[tokio::test]
-async fn what_is_added_replaces_its_namesake_but_has_none_beside_it() {
+async fn an_added_item_replaces_the_one_of_the_same_name() {
     let server = empty();
     let (handle, client) = (server.handle(), Client::new(server));
     let again = |text: &'static str| {
@@ -344,7 +344,7 @@ async fn what_is_added_replaces_its_namesake_but_has_none_beside_it() {
 
 /// `?` in a tool: the author reads the mistakes in the log, the client an id.
 #[tokio::test]
-async fn a_tool_that_adds_what_cannot_be_added_fails() {
+async fn a_tool_that_adds_an_invalid_item_fails() {
     #[tool]
     async fn unlock(server: ServerHandle) -> Result<(), CallError> {
         Ok(server.add_tools(tools![report])?)
