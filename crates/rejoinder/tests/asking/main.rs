@@ -1,4 +1,4 @@
-//! Functions that ask: the same ones, for clients of both eras.
+//! Functions that ask, with clients of both eras.
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -57,14 +57,14 @@ async fn greet(ctx: Context) -> Result<String, CallError> {
     Ok(format!("Hello, {name}!"))
 }
 
-/// A list that turns out to be empty.
+/// A choice of an empty list.
 #[tool]
 async fn choose(branches: Vec<String>, ctx: Context) -> Result<String, CallError> {
     ctx.ask("branch", Ask::choice("Which branch?", branches)).await
 }
 
 #[tokio::test]
-async fn a_choice_of_nothing_is_the_authors_mistake() {
+async fn a_choice_of_an_empty_list_is_the_authors_mistake() {
     let client = Client::new(Server::new("asks", "1").tools(tools![choose]))
         .answer("branch", rejoinder::form::TextForm { text: "main".into() });
     for client in [client.clone(), client.era(Era::Session)] {
@@ -84,7 +84,7 @@ async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<Stri
     Ok(format!("{name} {item} {sure} {receipt}"))
 }
 
-/// Takes a step, and then asks what it asked before in other words.
+/// Takes a step, then asks under the same key with another text.
 #[tool]
 async fn pay_and_ask(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let run = counters.runs.fetch_add(1, Ordering::Relaxed);
@@ -108,21 +108,21 @@ async fn together(ctx: Context) -> Result<String, CallError> {
     Ok(format!("{} {} {}", name?.name, sample?.text(), roots?.roots.len()))
 }
 
-/// Looks at what the user did.
+/// Returns the outcome.
 #[tool]
 async fn outcome(ctx: Context) -> Result<String, CallError> {
     let outcome: Outcome<Name> = ctx.try_ask("who", Ask::user("Who?")).await?;
     Ok(format!("{outcome:?}"))
 }
 
-/// Asks only those who can be asked.
+/// Asks, with a fallback for clients that cannot be asked.
 #[tool]
 async fn optional(ctx: Context) -> Result<String, CallError> {
     let fallback = Name { name: "stranger".into() };
     Ok(ctx.ask("who", Ask::user("Who?").fallback(fallback)).await?.name)
 }
 
-/// Takes of an answer what it needs, or of the fallback, or of what is known.
+/// Maps the answer, the fallback or the known value.
 #[tool]
 async fn mapped(known: Option<String>, ctx: Context) -> Result<String, CallError> {
     let question = known.map_or_else(|| Ask::user("Who?"), |name| Ask::known(Name { name }));
@@ -130,14 +130,14 @@ async fn mapped(known: Option<String>, ctx: Context) -> Result<String, CallError
     ctx.ask("who", question.fallback(stranger).map(|who| who.name.to_uppercase())).await
 }
 
-/// Never asks the same thing twice.
+/// Asks with another text each time.
 #[tool]
 async fn volatile(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let wording = counters.wording.fetch_add(1, Ordering::Relaxed);
     Ok(ctx.ask::<Name>("who", Ask::user(format!("Question {wording}?"))).await?.name)
 }
 
-/// The same, and takes nothing for an answer.
+/// The same, with the errors ignored.
 #[tool]
 async fn volatile_unseen(ctx: Context, counters: Dep<Counters>) -> String {
     let wording = counters.wording.fetch_add(1, Ordering::Relaxed);
@@ -178,7 +178,7 @@ fn ada() -> Name {
 }
 
 #[tokio::test]
-async fn an_answer_comes_back_to_the_function() {
+async fn an_answer_reaches_the_function() {
     in_both_eras(Client::new(server()).answer("who", ada()), async |client| {
         let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.is_error()), ("Hello, Ada!", false));
@@ -203,7 +203,7 @@ async fn answers_and_steps_are_kept_over_rounds_and_each_question_is_asked_once(
 }
 
 #[tokio::test]
-async fn a_step_that_a_round_does_not_come_to_is_not_taken_again() {
+async fn a_step_that_a_round_skips_is_not_repeated_later() {
     let counters = Arc::new(Counters::default());
     let client = Client::new(server().provide_arc(Arc::clone(&counters))).answer("who", ada());
     let client = client.answer("sure", Sure { sure: true }).answer("really", Sure { sure: true });
@@ -218,7 +218,7 @@ async fn a_step_that_a_round_does_not_come_to_is_not_taken_again() {
 }
 
 #[tokio::test]
-async fn questions_that_wait_side_by_side_go_out_in_one_round() {
+async fn concurrent_questions_go_out_in_one_round() {
     let sample = json!({ "role": "assistant", "content": { "type": "text", "text": "sea" }, "model": "m" });
     let client = Client::new(server())
         .answer("who", ada())
@@ -230,7 +230,7 @@ async fn questions_that_wait_side_by_side_go_out_in_one_round() {
 }
 
 #[tokio::test]
-async fn declining_and_leaving_end_the_call_or_are_seen() {
+async fn a_decline_or_cancel_ends_the_call_or_reaches_the_function() {
     in_both_eras(Client::new(server()).decline("who"), async |client| {
         let reply = client.call_tool("greet", json!({})).await.unwrap();
         assert!(reply.is_error());
@@ -244,7 +244,7 @@ async fn declining_and_leaving_end_the_call_or_are_seen() {
 }
 
 #[tokio::test]
-async fn c26_c41_who_cannot_be_asked_gets_an_error_or_the_fallback() {
+async fn c26_c41_a_client_that_cannot_be_asked_gets_an_error_or_the_fallback() {
     let client = Client::new(server());
     let error = client.call_tool("greet", json!({})).await.unwrap_err();
     let error = error.rpc().expect("a JSON-RPC error");
@@ -254,7 +254,7 @@ async fn c26_c41_who_cannot_be_asked_gets_an_error_or_the_fallback() {
 }
 
 #[tokio::test]
-async fn a_value_is_changed_whichever_way_it_was_found() {
+async fn map_applies_to_answers_fallbacks_and_known_values() {
     in_both_eras(Client::new(server()), async |client| {
         let asked = client.clone().answer("who", ada()).call_tool("mapped", json!({})).await.unwrap();
         assert_eq!((asked.text().as_str(), asked.asked), ("ADA", vec![vec!["who".to_owned()]]));
@@ -267,7 +267,7 @@ async fn a_value_is_changed_whichever_way_it_was_found() {
 }
 
 #[tokio::test]
-async fn d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_then_refused() {
+async fn d10_a_question_is_repeated_with_the_reason_if_the_answer_does_not_fit() {
     let bad = json!({ "action": "accept", "content": { "name": "" } });
     in_both_eras(Client::new(server()).answer_with("who", bad), async |client| {
         let reply = client.call_tool("greet", json!({})).await.unwrap();
@@ -279,7 +279,7 @@ async fn d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_
 }
 
 #[tokio::test]
-async fn d10_a_client_that_answers_another_kind_of_question_is_not_asked_again() {
+async fn d10_an_answer_to_another_kind_of_question_ends_the_call() {
     let client = Client::new(server())
         .answer("who", ada())
         .answer_with("haiku", json!({ "action": "decline" }))
@@ -311,7 +311,7 @@ async fn d10_a_client_that_answers_another_kind_of_question_is_not_asked_again()
 }
 
 #[tokio::test]
-async fn d12_a_question_that_never_stays_the_same_is_the_authors_mistake() {
+async fn d12_a_question_that_changes_every_round_is_the_authors_mistake() {
     let client = Client::new(server()).answer("who", ada());
     let reply = client.call_tool("volatile", json!({})).await.unwrap();
     assert!(reply.text().contains("the text of question `who` changes every round"), "{}", reply.text());
@@ -323,18 +323,18 @@ async fn d12_a_question_that_never_stays_the_same_is_the_authors_mistake() {
 }
 
 #[tokio::test]
-async fn d12_that_mistake_ends_the_call_although_the_function_passes_over_errors() {
+async fn d12_a_question_that_changes_ends_the_call_even_if_errors_are_ignored() {
     let client = Client::new(server()).answer("who", ada());
     let reply = client.call_tool("volatile_unseen", json!({})).await.unwrap();
     assert!(reply.is_error());
     assert!(reply.text().starts_with("the text of question `who` changes every round"), "{}", reply.text());
-    // A session's function runs once, so its words cannot change between rounds.
+    // On a session the function runs once, so the text cannot change between rounds.
     let reply = client.era(Era::Session).call_tool("volatile_unseen", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada");
 }
 
 #[tokio::test]
-async fn c22_prompts_and_resources_ask_too_and_c36_what_was_answered_is_not_cached() {
+async fn c22_prompts_and_resources_ask_and_c36_such_results_are_not_cached() {
     in_both_eras(Client::new(server()).answer("to", ada()).answer("reader", ada()), async |client| {
         assert_eq!(client.get_prompt("letter", json!({})).await.unwrap().text(), "Write to Ada");
         assert_eq!(client.read_resource("secret://plan").await.unwrap().text(), "plan for Ada");

@@ -1,4 +1,4 @@
-//! What holds for `tools/call` holds for `prompts/get` and `resources/read` too.
+//! `tools/call`, `prompts/get` and `resources/read` ask in the same way.
 
 use rejoinder::state::{MemoryReplayStore, StatePolicy};
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn about(subject: String, #[resolve(reader)] reader: &Name) -> String {
     format!("{subject} for {}", reader.name)
 }
 
-/// Another of each, which asks in the same words.
+/// A second item of each kind, which asks the same question.
 mod other {
     use super::*;
 
@@ -52,13 +52,13 @@ fn library() -> Server {
         .resources(resources![about, other::about])
 }
 
-/// One of the three methods, and what is said with it.
+/// One of the three methods, with its parameters.
 struct Case {
     method: &'static str,
     params: Value,
     /// The same function with other arguments, and another function with the same ones.
     others: [Value; 2],
-    /// Where in the result the text is.
+    /// The place of the text in the result.
     text: &'static str,
 }
 
@@ -99,7 +99,7 @@ impl Case {
         })
     }
 
-    /// What is asked in the first round, and the rest of the request that answers it.
+    /// The question of the first round, and the request that answers it.
     async fn asked(&self, client: &Client, answer: Value) -> (String, Value) {
         let first = self.round(client, &self.params, json!({})).await.unwrap();
         assert_eq!(first["resultType"], "input_required", "{}", self.method);
@@ -141,13 +141,13 @@ async fn c22_an_answer_ends_the_call() {
 }
 
 #[tokio::test]
-async fn c37_declining_and_leaving_end_the_call() {
+async fn c37_a_decline_or_cancel_ends_the_call() {
     let client = client(library());
     for case in cases() {
         for (action, told) in [("decline", "the user declined `reader`"), ("cancel", "the user cancelled `reader`")] {
             let (_, rest) = case.asked(&client, json!({ "action": action })).await;
             match case.round(&client, &case.params, rest).await {
-                // Only a tool has results that say that it failed.
+                // Only a tool result has `isError`.
                 Ok(result) => {
                     assert_eq!(case.method, "tools/call");
                     assert_eq!((&result["isError"], result.pointer(case.text)), (&json!(true), Some(&json!(told))));
@@ -163,7 +163,7 @@ async fn c37_declining_and_leaving_end_the_call() {
 }
 
 #[tokio::test]
-async fn c34_d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_and_three_times_in_all() {
+async fn c34_d10_a_question_is_asked_three_times_with_the_reason_if_answers_do_not_fit() {
     let client = client(library());
     for case in cases() {
         let (_, mut rest) = case.asked(&client, named("")).await;
@@ -180,7 +180,7 @@ async fn c34_d10_an_answer_that_does_not_fit_is_asked_for_again_with_the_reason_
             }
         };
         assert!(end.starts_with("the client sent no usable answer to `reader`: "), "{}: {end}", case.method);
-        // Somebody who does better the third time is heard.
+        // A good answer at the third try is accepted.
         rest["inputResponses"]["reader"] = named("Ada");
         let done = case.round(&client, &case.params, rest).await.unwrap();
         assert_eq!(done.pointer(case.text), Some(&json!("tea for Ada")), "{}", case.method);
@@ -203,7 +203,7 @@ async fn c27_c28_a_state_is_refused_with_other_arguments_another_function_or_ano
 }
 
 #[tokio::test]
-async fn c29_a_state_that_is_good_once_is_refused_the_second_time() {
+async fn c29_a_single_use_state_is_refused_the_second_time() {
     let client = client(library().state(StatePolicy::new().single_use(MemoryReplayStore::default())));
     for case in cases() {
         let (_, rest) = case.asked(&client, named("Ada")).await;

@@ -1,11 +1,11 @@
-//! Steps: what must not happen twice happens once, in every round and both eras.
+//! Steps (`ctx.once`): what must not happen twice happens once, in every round and both eras.
 
 use std::{collections::BTreeMap, sync::OnceLock, time::Duration};
 
 use super::*;
 
 impl Counters {
-    /// Something that takes a while, and costs.
+    /// Something slow and expensive.
     async fn charge(&self) -> Result<u32, CallError> {
         let receipt = self.charges.fetch_add(1, Ordering::Relaxed) + 100;
         for _ in 0..5 {
@@ -15,7 +15,7 @@ impl Counters {
         Ok(receipt)
     }
 
-    /// How many charges began, and how many came to an end.
+    /// The number of charges that started, and that finished.
     fn charged(&self) -> (u32, u32) {
         (self.charges.load(Ordering::Relaxed), self.runs.load(Ordering::Relaxed))
     }
@@ -29,7 +29,7 @@ async fn in_turn(ctx: Context, counters: Dep<Counters>) -> Result<String, CallEr
     Ok(format!("{one} {two}"))
 }
 
-/// The same step twice, side by side.
+/// The same step twice, concurrently.
 #[tool]
 async fn side_by_side(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let charge = || ctx.once("charge", || counters.charge());
@@ -37,7 +37,7 @@ async fn side_by_side(ctx: Context, counters: Dep<Counters>) -> Result<String, C
     Ok(format!("{one} {two}"))
 }
 
-/// A question beside a step that takes a while.
+/// A question beside a slow step.
 #[tool]
 async fn beside_a_question(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let (Name { name }, receipt): (_, u32) =
@@ -45,7 +45,7 @@ async fn beside_a_question(ctx: Context, counters: Dep<Counters>) -> Result<Stri
     Ok(format!("{name} {receipt}"))
 }
 
-/// The same, with the step in a task of its own.
+/// The same, with the step in a spawned task.
 #[tool]
 async fn in_a_task(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     let inner = ctx.clone();
@@ -65,12 +65,12 @@ async fn that_asks(ctx: Context, counters: Dep<Counters>) -> Result<String, Call
     .await
 }
 
-/// A step within itself, by way of another.
+/// A step within itself, through another step.
 #[tool]
 async fn within_itself(ctx: Context, counters: Dep<Counters>) -> Result<u32, CallError> {
     let charge = || ctx.once("charge", || counters.charge());
     ctx.once("charge", || async {
-        // By then it has waited for something, and may be on another thread.
+        // After an await, it may run on another thread.
         tokio::task::yield_now().await;
         ctx.once("order", charge).await
     })
@@ -98,19 +98,19 @@ async fn retyped(ctx: Context) -> Result<u32, CallError> {
     ctx.once("word", || async { Ok(7) }).await
 }
 
-/// What JSON cannot hold.
+/// A value that JSON cannot represent.
 #[tool]
 async fn unwritable(ctx: Context) -> Result<(), CallError> {
     ctx.once("map", || async { Ok(BTreeMap::from([((1, 2), 3)])) }).await.map(|_: BTreeMap<(u8, u8), u8>| ())
 }
 
-/// A share, which may be nothing.
+/// A share, which may be null.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Share {
     of_all: Option<f64>,
 }
 
-/// A share of nothing, which is not a number, alone or in a struct where it would be taken for none.
+/// NaN, alone or in a struct where it would be read as null.
 #[tool]
 async fn share(alone: bool, ctx: Context) -> Result<String, CallError> {
     let of_all = std::hint::black_box(0.0) / 0.0;
@@ -121,7 +121,7 @@ async fn share(alone: bool, ctx: Context) -> Result<String, CallError> {
     Ok(format!("{of_all:?}"))
 }
 
-/// Goes on although its step could not be recorded, twice over.
+/// Continues although its step could not be recorded, twice.
 #[tool]
 async fn careless(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
     for _ in 0..2 {
@@ -155,32 +155,32 @@ async fn charged_once(tool: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn a_step_is_taken_once_in_a_round_too() {
+async fn a_step_is_taken_once_in_a_round() {
     charged_once("in_turn", "100 100").await;
 }
 
 #[tokio::test]
-async fn a_step_that_cannot_be_recorded_ends_the_call_whatever_the_function_makes_of_it() {
+async fn a_step_that_cannot_be_recorded_ends_the_call_even_if_the_error_is_ignored() {
     charged_once("careless", &unrecordable("charge")).await;
 }
 
 #[tokio::test]
-async fn who_comes_to_a_step_that_is_being_taken_waits_for_it() {
+async fn a_concurrent_use_of_a_running_step_waits_for_it() {
     charged_once("side_by_side", "100 100").await;
 }
 
 #[tokio::test]
-async fn a_round_does_not_end_while_a_step_is_being_taken() {
+async fn a_round_does_not_end_during_a_step() {
     charged_once("beside_a_question", "Ada 100").await;
 }
 
 #[tokio::test]
-async fn nor_while_it_is_being_taken_in_a_task() {
+async fn a_round_does_not_end_during_a_step_in_a_task() {
     charged_once("in_a_task", "Ada 100").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn whichever_thread_the_task_runs_on() {
+async fn a_round_does_not_end_during_a_step_on_another_thread() {
     for _ in 0..300 {
         let (client, counters) = steps();
         let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("in_a_task", json!({}))).await;
@@ -190,12 +190,12 @@ async fn whichever_thread_the_task_runs_on() {
 }
 
 #[tokio::test]
-async fn a_step_that_asks_is_taken_when_the_answer_is_there() {
+async fn a_step_that_asks_is_taken_after_the_answer() {
     charged_once("that_asks", "Ada 100").await;
 }
 
 #[tokio::test]
-async fn a_step_that_comes_to_itself_is_the_authors_mistake() {
+async fn a_step_that_contains_itself_is_the_authors_mistake() {
     in_both_eras(steps().0, async |client| {
         let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("within_itself", json!({}))).await;
         let reply = reply.expect("a reply").unwrap();
@@ -207,7 +207,7 @@ async fn a_step_that_comes_to_itself_is_the_authors_mistake() {
 }
 
 #[tokio::test]
-async fn one_beside_it_or_in_another_call_is_not() {
+async fn the_same_step_beside_itself_or_in_another_call_is_allowed() {
     let itself = Arc::new(OnceLock::new());
     let server = Server::new("steps", "1.0.0").provide_arc(Arc::clone(&itself)).tools(tools![beside_itself]);
     in_both_eras(Client::new(server), async |client| {

@@ -1,14 +1,14 @@
-//! What rounds by hand cannot do: the author's mistakes, each told in a sentence.
+//! Mistakes in rounds by hand, each reported in a sentence.
 
 use super::*;
 
-/// What `Reply::ask` cannot take.
+/// A question that `Reply::ask` does not accept.
 #[tool]
 async fn mistaken() -> Reply<()> {
     Reply::ask("who", Ask::known(true))
 }
 
-/// Nor can it take an answer that came before the question.
+/// Another one: an answer that may come before the question.
 #[tool]
 async fn allow_unsolicited() -> Reply<()> {
     Reply::ask("who", Ask::confirm("Who?").allow_unsolicited())
@@ -36,7 +36,7 @@ async fn clash(ctx: Context) -> Result<Reply<()>, CallError> {
     Ok(Reply::ask("who", Ask::confirm("Sure?")))
 }
 
-/// One of a list that no type knows.
+/// A choice of a list that is known only at run time.
 #[tool]
 async fn branch(rounds: Rounds) -> Reply<String> {
     match rounds.answer::<Name>("branch") {
@@ -50,7 +50,7 @@ pub(super) fn tools() -> Vec<rejoinder::Tool> {
 }
 
 #[tokio::test]
-async fn the_authors_mistakes_are_told() {
+async fn mistakes_are_reported() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
         let reply = client.call_tool("mistaken", json!({})).await.unwrap();
         assert!(
@@ -79,7 +79,7 @@ async fn the_authors_mistakes_are_told() {
 }
 
 #[tokio::test]
-async fn by_hand_nothing_is_asked_whose_answer_could_not_be_checked() {
+async fn a_question_whose_answer_cannot_be_checked_is_refused() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
         let reply = client.call_tool("branch", json!({})).await.unwrap();
