@@ -1,4 +1,4 @@
-//! One call and what it knows.
+//! One call: its request, its arguments, and how it ends.
 
 mod argument;
 mod argument_error;

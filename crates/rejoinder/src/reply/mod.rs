@@ -1,4 +1,4 @@
-//! What a function may return, and what becomes of it.
+//! What a function may return: text, JSON, images, and your own types.
 
 mod by_hand;
 mod content;

@@ -19,11 +19,11 @@ use crate::{
 /// ```
 /// use rejoinder::prelude::*;
 ///
-/// #[tool(name = "two words")]
+/// #[tool]
 /// async fn greet() {}
 ///
-/// let error = Server::new("greeter", "1.0.0").tools(tools![greet]).check().unwrap_err();
-/// assert_eq!(error.0[0].subject, "tool `two words`");
+/// let error = Server::new("greeter", "1.0.0").nest("two words", tools![greet]).check().unwrap_err();
+/// assert_eq!(error.0[0].subject, "tool `two words_greet`");
 /// assert_eq!(error.0[0].message, "a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +44,7 @@ pub struct BuildProblem {
 /// #[tool]
 /// async fn count(database: Dep<Database>) -> u64 { 0 }
 ///
-/// #[tool(name = "")]
-/// async fn unnamed() {}
-///
-/// let error = Server::new("shop", "1.0.0").tools(tools![count, unnamed]).build().unwrap_err();
+/// let error = Server::new("shop", "1.0.0").tools(tools![count]).nest("", []).build().unwrap_err();
 /// assert_eq!(error.0.len(), 2);
 /// println!("{error}"); // each on its own line
 /// ```
