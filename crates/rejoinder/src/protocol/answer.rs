@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
     RpcError,
-    failure::failure,
+    error::failure,
     listen::Listen,
     version::supported,
     write::{self, Reply, notification},
@@ -92,9 +92,6 @@ pub(super) struct Writer {
     era: Era,
 }
 
-/// The code for a resource that is not there, up to 2025-11-25.
-const RESOURCE_NOT_FOUND: i32 = -32002;
-
 impl Writer {
     pub(super) fn new(engine: &Arc<Engine>, id: Utf8Bytes, in_session: bool) -> Self {
         let era = if in_session { Era::Session } else { Era::Stateless };
@@ -158,7 +155,7 @@ impl Writer {
         };
         let error = RpcError::new(code, text);
         if running.contents().is_some() && code == RpcError::INVALID_PARAMS {
-            let code = if self.era == Era::Session { RESOURCE_NOT_FOUND } else { code };
+            let code = if self.era == Era::Session { RpcError::RESOURCE_NOT_FOUND } else { code };
             return self.error(RpcError { code, ..error.with_data(json!({ "uri": running.target() })) });
         }
         self.error(error)
@@ -174,7 +171,7 @@ impl Writer {
                 Reply { status: StatusCode::SERVICE_UNAVAILABLE, ..self.error(refusal.into()) }
             }
             Refusal::Unknown { kind: TargetKind::Resource, .. } if self.era == Era::Session => {
-                self.error(RpcError { code: RESOURCE_NOT_FOUND, ..refusal.into() })
+                self.error(RpcError { code: RpcError::RESOURCE_NOT_FOUND, ..refusal.into() })
             }
             refusal => self.error(refusal.into()),
         }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, cell::Cell, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, Visitor},
+    de::{IgnoredAny, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::{error::Category, value::RawValue};
 
@@ -46,8 +46,8 @@ struct Message<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "null_is_a_value")]
     method: Option<&'a RawValue>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "params")]
+    params: Params<'a>,
     #[serde(borrow, default, deserialize_with = "null_is_a_value")]
     result: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -58,7 +58,7 @@ struct Message<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Params<'a> {
-    /// All of it, as JSON.
+    /// All of it, as JSON; `None` for calls, which have no further fields.
     #[serde(skip)]
     pub(crate) raw: Option<&'a str>,
     #[serde(borrow)]
@@ -79,6 +79,25 @@ pub(crate) struct Params<'a> {
     raw_meta: Option<&'a RawValue>,
     #[serde(skip)]
     pub(crate) meta: Option<Meta<'a>>,
+}
+
+/// Reads `params` from an object. Serde would also read a struct from an array.
+fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Params<'de>, D::Error> {
+    struct Object;
+
+    impl<'de> Visitor<'de> for Object {
+        type Value = Params<'de>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Params<'de>, A::Error> {
+            Params::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_map(Object)
 }
 
 /// `Option` alone reads `null` as absent.
@@ -102,8 +121,7 @@ impl<'a> Envelope<'a> {
         if !text.trim_ascii_start().starts_with('{') {
             return Err(not_an_object(text));
         }
-        let message: Message<'_> =
-            serde_json::from_str(text).map_err(|error| duplicate_field(&error, "the message"))?;
+        let mut message: Message<'_> = serde_json::from_str(text).map_err(|error| data_error(&error))?;
         if message.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
             return Err(RpcError::invalid_request("`jsonrpc` must be \"2.0\""));
         }
@@ -125,20 +143,26 @@ impl<'a> Envelope<'a> {
             }
             _ => {}
         }
-        let params = message.params.map(Params::read).transpose()?.unwrap_or_default();
-        Ok(Self { id, method: method.transpose()?, params, result: message.result, error: message.error })
+        let method = method.transpose()?;
+        message.params.read_rest(text, method.as_deref())?;
+        Ok(Self { id, method, params: message.params, result: message.result, error: message.error })
     }
 }
 
 impl<'a> Params<'a> {
-    fn read(raw: &'a RawValue) -> Result<Self, RpcError> {
-        if !raw.get().starts_with('{') {
-            return Err(RpcError::invalid_params("`params` must be an object"));
+    /// Reads `_meta`, and of a method with further fields all of `params`.
+    fn read_rest(&mut self, message: &'a str, method: Option<&str>) -> Result<(), RpcError> {
+        #[derive(Deserialize)]
+        struct Whole<'a> {
+            #[serde(borrow)]
+            params: Option<&'a RawValue>,
         }
-        let mut params: Self = serde_json::from_str(raw.get()).map_err(|error| duplicate_field(&error, "`params`"))?;
-        params.raw = Some(raw.get());
-        params.meta = params.raw_meta.map(Meta::read).transpose()?;
-        Ok(params)
+        self.meta = self.raw_meta.map(Meta::read).transpose()?;
+        if !matches!(method, Some("tools/call" | "prompts/get" | "resources/read")) {
+            let whole: Option<Whole<'_>> = serde_json::from_str(message).ok();
+            self.raw = whole.and_then(|whole| whole.params).map(RawValue::get);
+        }
+        Ok(())
     }
 
     /// The name of a tool or prompt.
@@ -227,10 +251,72 @@ fn not_an_object(text: &str) -> RpcError {
     }
 }
 
-/// The error of a struct whose fields are all raw and optional: bad JSON, or a field that occurs twice.
-fn duplicate_field(error: &serde_json::Error, place: &str) -> RpcError {
+/// All fields but `params` are raw, so the JSON is bad, a field occurs twice, or `params` is not an object.
+fn data_error(error: &serde_json::Error) -> RpcError {
+    let message = error.to_string();
     match error.classify() {
-        Category::Data => RpcError::invalid_request(format!("{} in {place}", without_position(&error.to_string()))),
+        Category::Data if message.starts_with("duplicate field") => {
+            RpcError::invalid_request(without_position(&message).to_owned())
+        }
+        Category::Data => RpcError::invalid_params("`params` must be an object"),
         _ => RpcError::parse(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(message: &str) -> (Option<String>, i32, String) {
+        let bad = Envelope::read(message.as_bytes()).expect_err(message);
+        (bad.id.map(Cow::into_owned), bad.error.code, bad.error.message.into_owned())
+    }
+
+    #[test]
+    fn a_request_is_read_without_its_values() {
+        let text = r#" {"jsonrpc":"2.0","id":"\u0061","method":"tools/c\u0061ll","other":[{}],
+            "params":{"name":"a\"b","arguments":{"x":1e999},"requestState":null,"cursor":5,"more":{}}} "#;
+        let envelope = Envelope::read(text.as_bytes()).expect("a request");
+        assert_eq!((envelope.id, envelope.method.as_deref()), (Some(r#""\u0061""#), Some("tools/call")));
+        let params = envelope.params;
+        assert_eq!(params.name().unwrap(), "a\"b");
+        assert_eq!(params.arguments.map(RawValue::get), Some(r#"{"x":1e999}"#));
+        assert!(params.request_state.is_none() && params.meta.is_none());
+        assert_eq!(params.uri().unwrap_err().message, "`params.uri` is missing");
+        assert_eq!(params.cursor().unwrap_err().message, "`params.cursor` must be a string");
+    }
+
+    #[test]
+    fn a_response_has_a_result_or_an_error() {
+        let response = Envelope::read(br#"{"jsonrpc":"2.0","id":1,"result":null}"#).expect("a response");
+        assert_eq!((response.id, response.result.map(RawValue::get)), (Some("1"), Some("null")));
+        let error = Envelope::read(br#"{"jsonrpc":"2.0","id":null,"error":{"code":1}}"#).expect("a response");
+        assert_eq!((error.id, error.error.map(RawValue::get)), (None, Some(r#"{"code":1}"#)));
+        let both = refused(r#"{"jsonrpc":"2.0","id":1,"method":"a","result":1}"#);
+        assert_eq!(both.1, RpcError::INVALID_REQUEST);
+    }
+
+    #[test]
+    fn the_id_of_a_bad_message_is_found() {
+        for (rest, code) in [
+            (r#""method":"a","params":[1]"#, RpcError::INVALID_PARAMS),
+            (r#""method":"a","params":null"#, RpcError::INVALID_PARAMS),
+            (r#""method":"a","params":{"_meta":[]}"#, RpcError::INVALID_PARAMS),
+            (r#""method":"a","params":{"name":1,"n\u0061me":2}"#, RpcError::INVALID_REQUEST),
+            (r#""method":"a","method":"b""#, RpcError::INVALID_REQUEST),
+            (r#""method":"\ud800""#, RpcError::INVALID_REQUEST),
+            (r#""method":null"#, RpcError::INVALID_REQUEST),
+        ] {
+            for message in
+                [format!(r#"{{"jsonrpc":"2.0",{rest},"id":7}}"#), format!(r#"{{"jsonrpc":"2.0","id":7,{rest}}}"#)]
+            {
+                let (id, found, text) = refused(&message);
+                assert_eq!((id.as_deref(), found), (Some("7"), code), "{message}: {text}");
+            }
+        }
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":7,"method":"a"#).0.as_deref(), Some("7"));
+        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1.5,"method":"a"}"#).0, None);
+        let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"a"}}"#, "x".repeat(MAX_ID_LENGTH));
+        assert_eq!(refused(&long), (None, RpcError::INVALID_REQUEST, "`id` is longer than 1024 bytes".to_owned()));
     }
 }

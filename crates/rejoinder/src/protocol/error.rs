@@ -1,3 +1,5 @@
+//! Every JSON-RPC error: its code, its HTTP status, and what a client sees of a call that was refused or failed.
+
 use std::borrow::Cow;
 
 use http::StatusCode;
@@ -6,8 +8,9 @@ use serde_json::{Value, json};
 use super::version::supported;
 use crate::{
     call::ArgumentErrors,
+    error::{CallError, CallErrorKind},
     rounds::seal::{REASON, SENTENCE},
-    server::{CompleteArgument, Refusal, TargetKind},
+    server::{CompleteArgument, Failed, Refusal, TargetKind},
 };
 
 /// A JSON-RPC error.
@@ -27,6 +30,8 @@ impl RpcError {
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
     pub(crate) const MISSING_CAPABILITY: i32 = -32021;
     pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
+    /// Only in versions up to 2025-11-25.
+    pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
 
     pub(crate) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into(), data: None }
@@ -54,7 +59,7 @@ impl RpcError {
     }
 
     pub(crate) fn method_not_found(method: &str) -> Self {
-        Self::new(Self::METHOD_NOT_FOUND, format!("there is no method `{}` here", shortened(method)))
+        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method `{}`", shortened(method)))
     }
 
     pub(crate) fn unsupported_version(requested: &str, sessions: bool) -> Self {
@@ -63,11 +68,11 @@ impl RpcError {
             .with_data(json!({ "supported": supported, "requested": requested }))
     }
 
-    /// The answer to `initialize` where there are no sessions: it names the versions that can be had without.
+    /// The reply to `initialize` of a server without sessions: it names the versions that do not need one.
     pub(crate) fn no_sessions(params: Option<&str>) -> Self {
         let params = params.and_then(|params| serde_json::from_str::<Value>(params).ok()).unwrap_or_default();
         let message =
-            "this server has no sessions: send requests of a version in `data.supported`, without `initialize`";
+            "this server has no sessions: send requests without `initialize`, in a version of `data.supported`";
         Self::new(Self::UNSUPPORTED_VERSION, message)
             .with_data(json!({ "supported": supported(false), "requested": params["protocolVersion"] }))
     }
@@ -77,17 +82,16 @@ impl RpcError {
         Self::invalid_params(format!("there is no {kind} `{}`{meant}", shortened(name)))
     }
 
-    /// Something went wrong inside; the id finds it in the log.
+    /// The id finds the failure in the log.
     pub(crate) fn internal(id: &str) -> Self {
-        Self::new(Self::INTERNAL, "the server failed; its log has the detail under the id in `data`")
+        Self::new(Self::INTERNAL, "internal error: the server log has the details under the id in `data`")
             .with_data(json!({ "id": id }))
     }
 
-    /// The code to send: this revision has retired some codes, and reserved others that it has not given a meaning.
+    /// The code to send in the stateless era, which retired some codes and reserved others without a meaning.
     pub(crate) fn legal_code(&self) -> i32 {
         match self.code {
-            // Once "resource not found".
-            -32002 => Self::INVALID_PARAMS,
+            Self::RESOURCE_NOT_FOUND => Self::INVALID_PARAMS,
             Self::HEADER_MISMATCH | Self::MISSING_CAPABILITY | Self::UNSUPPORTED_VERSION => self.code,
             -32099..=-32020 => Self::INTERNAL,
             code => code,
@@ -152,16 +156,48 @@ impl From<Refusal> for RpcError {
 }
 
 impl RpcError {
-    pub(super) fn bad_arguments(bad: &ArgumentErrors) -> Self {
-        let errors: Vec<Value> =
-            bad.0.iter().map(|bad| json!({ "field": bad.field, "message": bad.message })).collect();
-        let mut data = errors.first().cloned().unwrap_or_default();
-        data["errors"] = errors.into();
-        Self::invalid_params(bad.to_string()).with_data(data)
+    pub(super) fn bad_arguments(errors: &ArgumentErrors) -> Self {
+        let all: Vec<Value> =
+            errors.0.iter().map(|error| json!({ "field": error.field, "message": error.message })).collect();
+        let mut data = all.first().cloned().unwrap_or_default();
+        data["errors"] = all.into();
+        Self::invalid_params(errors.to_string()).with_data(data)
+    }
+
+    /// The error of a function that panicked.
+    fn panicked(function: &str) -> Self {
+        let id = incident();
+        tracing::error!(of = function, id, "panicked");
+        Self::internal(&id)
     }
 }
 
-/// What a client sent, short enough to send back.
+/// What a client sees of a call that failed: a text, with its code where there is no `isError`; or the error that ends the
+/// request.
+pub(super) fn failure(target: &str, failed: Failed) -> Result<(i32, Cow<'static, str>), RpcError> {
+    let error = match failed {
+        Failed::Error(error) => error,
+        Failed::Panicked => return Err(RpcError::panicked(target)),
+    };
+    match CallError::into_kind(error) {
+        CallErrorKind::Message(text) => Ok((RpcError::INVALID_PARAMS, text)),
+        CallErrorKind::Protocol { code, message, data } => Err(RpcError { code, message, data }),
+        CallErrorKind::Internal(error) => {
+            let id = incident();
+            tracing::error!(of = target, id, error = &*error as &dyn std::error::Error, "failed");
+            Ok((RpcError::INTERNAL, format!("Internal error. See the server log, id {id}.").into()))
+        }
+    }
+}
+
+/// A unique id, to find one failure in the log.
+pub(super) fn incident() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    // Each `RandomState` has different keys: enough for an id that protects nothing.
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+/// What a client sent, short enough to repeat it.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST: usize = 100;
     match text.char_indices().nth(LONGEST) {

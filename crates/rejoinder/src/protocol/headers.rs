@@ -1,4 +1,4 @@
-//! Headers that repeat what the body says, so that proxies can route without reading it. They must agree.
+//! Headers that mirror the body, so that proxies can route without reading it. They must agree.
 
 use http::{HeaderMap, HeaderName};
 
@@ -9,7 +9,7 @@ static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 static METHOD: HeaderName = HeaderName::from_static("mcp-method");
 static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// The protocol version header, which must be there and say what `_meta` says.
+/// The protocol version header, which must be there and agree with `_meta`.
 pub(super) fn check_version(headers: &HeaderMap, version: &str) -> Result<(), RpcError> {
     expect(headers, &VERSION, "MCP-Protocol-Version", version)
 }
@@ -36,13 +36,10 @@ fn expect(headers: &HeaderMap, name: &HeaderName, shown: &'static str, body: &st
     match decoded_header(headers, name, shown).map_err(RpcError::header_mismatch)? {
         Some(value) if value == body => Ok(()),
         Some(value) => Err(RpcError::header_mismatch(format!(
-            "the header `{shown}` and the body differ: it says `{}`, and the body `{}`",
+            "the header `{shown}` does not match the body: expected `{1}`, got `{0}`",
             shortened(&value),
             shortened(body)
         ))),
-        None => Err(RpcError::header_mismatch(format!(
-            "the header `{shown}` is missing: here it says `{}`",
-            shortened(body)
-        ))),
+        None => Err(RpcError::header_mismatch(format!("missing header `{shown}`: expected `{}`", shortened(body)))),
     }
 }

@@ -7,7 +7,6 @@ mod dispatch;
 mod envelope;
 mod error;
 mod facts;
-mod failure;
 mod for_session;
 mod headers;
 mod input_response;

@@ -19,10 +19,9 @@ pub(crate) fn supported(sessions: bool) -> Vec<&'static str> {
     std::iter::once(MODERN).chain(LEGACY.into_iter().filter(|_| sessions)).collect()
 }
 
-/// Whether a message belongs to the session era: it says no version, or an old one, in `_meta` and in its header.
+/// Whether a message belongs to the session era: neither `_meta` nor the header names a newer version.
 pub(crate) fn is_of_session<'h>(envelope: &Envelope<'_>, header: impl FnOnce() -> Option<&'h str>) -> bool {
     let meta = envelope.params.meta.as_ref().and_then(|meta| meta.raw_version());
     let old = |version: &str| is_legacy(version.trim_matches('"'));
-    // Nearly every message says the newest.
     meta != Some(MODERN_JSON) && meta.is_none_or(old) && header().is_none_or(old)
 }

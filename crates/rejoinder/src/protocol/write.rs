@@ -12,7 +12,7 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{RpcError, failure::incident};
+use super::{RpcError, error::incident};
 use crate::server::{CacheHints, Page};
 
 /// The key of the `_meta` of every result under which the server says who it is.

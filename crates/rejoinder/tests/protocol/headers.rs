@@ -32,9 +32,9 @@ async fn c60_the_version_header_is_required_and_must_match() {
 #[tokio::test]
 async fn the_error_for_a_missing_header_shows_the_expected_value() {
     for (header, says) in [
-        ("mcp-protocol-version", "`MCP-Protocol-Version` is missing: here it says `2026-07-28`"),
-        ("mcp-method", "`Mcp-Method` is missing: here it says `tools/call`"),
-        ("mcp-name", "`Mcp-Name` is missing: here it says `add`"),
+        ("mcp-protocol-version", "missing header `MCP-Protocol-Version`: expected `2026-07-28`"),
+        ("mcp-method", "missing header `Mcp-Method`: expected `tools/call`"),
+        ("mcp-name", "missing header `Mcp-Name`: expected `add`"),
     ] {
         let answer = add().without(header).send(&built()).await.json();
         let message = answer["error"]["message"].as_str().unwrap();
@@ -45,20 +45,16 @@ async fn the_error_for_a_missing_header_shows_the_expected_value() {
 #[tokio::test]
 async fn the_error_for_a_header_mismatch_shows_both_values() {
     let long = "x".repeat(1000);
-    let shortened = format!("`Mcp-Name` and the body differ: it says `{}…`, and the body `add`", &long[..100]);
+    let shortened = format!("`Mcp-Name` does not match the body: expected `add`, got `{}…`", &long[..100]);
     for (header, value, says) in [
         (
             "mcp-protocol-version",
             "2025-11-25",
-            "`MCP-Protocol-Version` and the body differ: it says `2025-11-25`, and the body `2026-07-28`",
+            "`MCP-Protocol-Version` does not match the body: expected `2026-07-28`, got `2025-11-25`",
         ),
-        (
-            "mcp-method",
-            "tools/list",
-            "`Mcp-Method` and the body differ: it says `tools/list`, and the body `tools/call`",
-        ),
-        ("mcp-name", "sub", "`Mcp-Name` and the body differ: it says `sub`, and the body `add`"),
-        ("mcp-name", "=?base64?c3Vi?=", "`Mcp-Name` and the body differ: it says `sub`, and the body `add`"),
+        ("mcp-method", "tools/list", "`Mcp-Method` does not match the body: expected `tools/call`, got `tools/list`"),
+        ("mcp-name", "sub", "`Mcp-Name` does not match the body: expected `add`, got `sub`"),
+        ("mcp-name", "=?base64?c3Vi?=", "`Mcp-Name` does not match the body: expected `add`, got `sub`"),
         ("mcp-name", &long, &shortened),
     ] {
         let answer = add().header(header, value).send(&built()).await.json();
