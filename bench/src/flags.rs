@@ -16,13 +16,13 @@ impl Flags {
     ///
     /// # Errors
     ///
-    /// When a word stands where a flag is due.
+    /// When a word is not a flag.
     pub fn parse(words: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut words = words.into_iter().peekable();
         let mut pairs = Vec::new();
         while let Some(word) = words.next() {
             let Some(name) = word.strip_prefix("--") else {
-                bail!("`{word}` stands where a flag is due");
+                bail!("expected a flag, got `{word}`");
             };
             let value = words.next_if(|next| !next.starts_with("--"));
             pairs.push((name.to_owned(), value));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_word_is_refused() {
+    fn a_stray_word_is_an_error() {
         assert!(flags("tools 3").is_err());
     }
 }

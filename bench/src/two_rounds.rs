@@ -44,7 +44,7 @@ pub fn question() -> String {
 /// When the reply has no state.
 pub fn answer(reply: &[u8]) -> Result<String> {
     let state = state(reply).and_then(|range| std::str::from_utf8(&reply[range]).ok());
-    let state = state.with_context(|| format!("a question was due, not: {}", String::from_utf8_lossy(reply)))?;
+    let state = state.with_context(|| format!("expected a question, got: {}", String::from_utf8_lossy(reply)))?;
     Ok(format!(
         concat!(
             r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"remove","arguments":{{"path":"{}"}},"#,
@@ -79,8 +79,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_without_a_question_is_shown() {
+    fn the_error_shows_a_reply_without_a_question() {
         let error = answer(b"no question").unwrap_err().to_string();
-        assert_eq!(error, "a question was due, not: no question");
+        assert_eq!(error, "expected a question, got: no question");
     }
 }

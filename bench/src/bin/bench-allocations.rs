@@ -1,6 +1,6 @@
 //! How often a call allocates, by how many resolvers it has, printed as JSON.
 //!
-//! A program of its own: counting takes time, so nothing is timed here.
+//! A separate program: counting takes time, so nothing is timed here.
 
 use allocation_counter::measure;
 use rejoinder_bench::inside::nodes;

@@ -60,7 +60,7 @@ pub async fn lengths() -> Result<Vec<usize>> {
     let mut lengths = Vec::new();
     for _ in 0..=ANSWERS {
         let reply = client.request("tools/call", params.clone()).await?;
-        let state = reply["requestState"].as_str().with_context(|| format!("a question was due, not {reply}"))?;
+        let state = reply["requestState"].as_str().with_context(|| format!("expected a question, got {reply}"))?;
         lengths.push(state.len());
         params["requestState"] = state.into();
         params["inputResponses"] = answered(&reply["inputRequests"]);

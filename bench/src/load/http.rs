@@ -20,7 +20,7 @@ const ALWAYS_COMPARED: usize = 16 * 1024;
 /// A server that says nothing for so long has hung.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Makes one call on a connection of its own and returns the message in its last reply.
+/// Makes one call on a new connection and returns the message in its last reply.
 ///
 /// # Errors
 ///
@@ -133,7 +133,7 @@ pub fn run(
 pub enum Waiting {
     /// Until the server wakes it.
     Asleep,
-    /// Looking again and again, so that the server need not wake it: for a loader with a core of its own.
+    /// By polling, so that the server does not have to wake it: for a loader with its own core.
     Awake,
 }
 
@@ -213,7 +213,7 @@ impl Connection {
     /// Reads what has come; the head once the whole reply is there.
     ///
     /// Events are edge-triggered, but a read that leaves room in the buffer has emptied the socket: what comes later
-    /// is a new edge. So the usual reply costs one read, not a second one to hear that there is no more.
+    /// is a new edge. So the usual reply costs one read.
     fn receive(&mut self) -> Result<Option<Head>> {
         loop {
             let room = self.bytes.len() - self.filled;
@@ -251,7 +251,7 @@ impl Connection {
         &self.bytes[begin..end]
     }
 
-    /// What all replies have in common: on a session each has its own id, and an event has one of its own too.
+    /// What all replies have in common. On a session each message has its own id, and so has each event.
     fn comparable(&self) -> Result<Cow<'_, [u8]>> {
         if self.ask == Ask::SessionCall {
             return Ok(Reply::read(wire::object(self.body()))?.around.into());
@@ -278,7 +278,7 @@ impl Connection {
         self.send()
     }
 
-    /// Sends the request that is due.
+    /// Sends the next request.
     fn send(&mut self) -> Result<()> {
         self.filled = 0;
         self.head = None;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::wire::Ask;
 
-/// Slow calls, each on a connection of its own.
+/// Slow calls, each on its own connection.
 #[derive(Debug)]
 pub struct Slow(Vec<TcpStream>);
 

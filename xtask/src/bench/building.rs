@@ -1,6 +1,6 @@
 //! What a server costs to build: the same tools written with rejoinder and with rmcp, as each documents it.
 //!
-//! The sources are generated into `.tools/building`, a workspace of its own with the default profiles: what a user of
+//! The sources are generated into `.tools/building`, a separate workspace with the default profiles: what a user of
 //! either crate has.
 
 use std::fmt::Write;

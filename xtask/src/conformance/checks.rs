@@ -106,7 +106,7 @@ fn read(folder: &Path, text: &str) -> Result<Scenario> {
         .context("the folder's name is not server-SCENARIO-TIME")?
         .to_owned();
     let value: Value = serde_json::from_str(text)?;
-    let checks = value.as_array().context("an array of checks was due")?.iter().map(check).collect::<Result<_>>()?;
+    let checks = value.as_array().context("expected an array of checks")?.iter().map(check).collect::<Result<_>>()?;
     Ok(Scenario { name, checks })
 }
 

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use super::checks::{self, Scenario};
 use crate::{process, tools};
 
-/// What npm installs. Node comes along because the suite needs a newer one than many machines have, and says so only
-/// by crashing; it is laid out by an install script, hence `allowScripts`. Both versions are exact: the suite's
+/// What npm installs. Node comes along because the suite needs a newer one than many machines have, and only crashes
+/// without it; it is laid out by an install script, hence `allowScripts`. Both versions are exact: the suite's
 /// newest release by tag is older than this protocol.
 const PACKAGE: &str = r#"{
   "private": true,
@@ -107,7 +107,7 @@ impl Leg {
         let log = folder.join("suite.log");
         let file = std::fs::File::create(&log)?;
         let begin = Instant::now();
-        // Its exit code is not looked at: see the head of `conformance`.
+        // Its exit code is ignored: see the documentation of `conformance`.
         suite
             .judge(url, &folder)
             .args(self.selection)
@@ -119,7 +119,7 @@ impl Leg {
         println!("{}: {:.1} s", self.name, begin.elapsed().as_secs_f64());
         ensure!(
             scenarios.len() == self.scenarios,
-            "leg {} ran {} scenarios, {} were due; see {}",
+            "leg {} ran {} scenarios, expected {}; see {}",
             self.name,
             scenarios.len(),
             self.scenarios,
