@@ -150,7 +150,7 @@ pub mod __private;
 pub use ask::{Ask, Outcome};
 pub use attributes::{Elicit, ElicitEnum, handlers, prompt, resolver, resource, tool};
 pub use call::{Call, CallEnd, Era, RequestInfo};
-pub use error::{BoxError, CallError, Error, Result};
+pub use error::{BoxError, CallError};
 pub use form::{Elicit, ElicitEnum};
 pub use graph::Resolver;
 pub use inject::{Context, Dep, FromCall, Rounds, Scope};
@@ -158,7 +158,7 @@ pub use item::{Prompt, Resource, Tool};
 pub use reply::{Json, Reply};
 pub use rmcp::model;
 pub use server::{BuiltServer, Server, ServerHandle};
-pub use transport::log_to_stderr;
+pub use transport::{Error, Result, log_to_stderr};
 
 /// How the state of a call is sealed while it waits for an answer.
 pub mod state {

@@ -5,7 +5,7 @@ use super::{
     engine::Engine,
     options::{Principal, ServerOptions},
     registry::Item,
-    wiring::Check,
+    wiring::WiringCheck,
 };
 use crate::{
     call::{Dependencies, RequestInfo, Unknown},
@@ -402,7 +402,7 @@ impl BuiltServer {
 /// Builds a server, or lists everything that is wrong with it.
 fn build(server: Server) -> Result<Arc<Engine>, BuildError> {
     let capabilities = capabilities(&server);
-    let mut check = Check::new(&server.dependencies, &server.options);
+    let mut check = WiringCheck::new(&server.dependencies, &server.options);
     server.tools.into_iter().flatten().for_each(|tool| check.add(Item::Tool(tool)));
     server.prompts.into_iter().flatten().for_each(|prompt| check.add(Item::Prompt(prompt)));
     server.resources.into_iter().flatten().for_each(|resource| check.add(Item::Resource(resource)));

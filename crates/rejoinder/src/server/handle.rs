@@ -8,7 +8,7 @@ use super::{
     engine::Engine,
     registry::Item,
     subscriptions::Change,
-    wiring::{BuildError, Check, hidden},
+    wiring::{BuildError, WiringCheck, hidden},
 };
 use crate::{
     call::Call,
@@ -177,7 +177,7 @@ impl ServerHandle {
         if !is_declared {
             return Err(NotOffered(plural).into());
         }
-        let mut check = Check::new(&engine.dependencies, &engine.options);
+        let mut check = WiringCheck::new(&engine.dependencies, &engine.options);
         items.for_each(|item| check.add(item));
         let added = check.finish()?;
         let mut problems = Vec::new();

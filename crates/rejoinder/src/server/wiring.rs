@@ -75,14 +75,14 @@ impl BuildError {
 impl std::error::Error for BuildError {}
 
 /// Collects items and their problems.
-pub(super) struct Check<'a> {
+pub(super) struct WiringCheck<'a> {
     dependencies: &'a Dependencies,
     unknown_arguments: Unknown,
     registry: Registry,
     problems: Vec<BuildProblem>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> WiringCheck<'a> {
     pub(super) fn new(dependencies: &'a Dependencies, options: &ServerOptions) -> Self {
         let unknown_arguments = options.unknown_arguments;
         Self { dependencies, unknown_arguments, registry: Registry::default(), problems: Vec::new() }

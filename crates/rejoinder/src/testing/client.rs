@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::{
     ClientAnswer, ClientError, Filter, Response, Result, Subscription,
     answer::{Script, Scripts, remedy},
-    connection::Connection,
+    connection::ClientConnection,
     exchange::{HttpExchange, Incoming, Received},
     response::read,
 };
@@ -63,7 +63,7 @@ const MOST_ROUNDS: usize = 10_000;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Client {
-    connection: Connection,
+    connection: ClientConnection,
     scripts: Scripts,
 }
 
@@ -84,7 +84,7 @@ impl Client {
             Ok(server) => server,
             Err(error) => panic!("{error}"),
         };
-        Self { connection: Connection::new(server), scripts: Scripts::default() }
+        Self { connection: ClientConnection::new(server), scripts: Scripts::default() }
     }
 
     /// Speaks the protocol of that era; [`Era::Stateless`] by default.

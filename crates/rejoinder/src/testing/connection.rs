@@ -30,7 +30,7 @@ use crate::{
 const SESSION_VERSION: &str = "2025-11-25";
 
 #[derive(Debug, Clone)]
-pub(super) struct Connection {
+pub(super) struct ClientConnection {
     pub(super) server: BuiltServer,
     /// One for all requests: it holds the sessions.
     pub(super) service: McpService,
@@ -45,7 +45,7 @@ pub(super) struct Connection {
     ids: Arc<AtomicU64>,
 }
 
-impl Connection {
+impl ClientConnection {
     pub(super) fn new(server: BuiltServer) -> Self {
         Self {
             service: McpService::new(Arc::clone(&server.0)),
