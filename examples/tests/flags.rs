@@ -87,7 +87,7 @@ impl Serving {
 #[test]
 fn the_help_names_every_flag_and_what_is_the_default() {
     let help = printed(&["--help"]);
-    for told in [
+    for text in [
         "Usage: greeter",
         "standard input and output (the default)",
         "--http <ADDR>",
@@ -96,7 +96,7 @@ fn the_help_names_every_flag_and_what_is_the_default() {
         "REJOINDER_STATE_KEYS",
         "RUST_LOG",
     ] {
-        assert!(help.contains(told), "{told} in {help}");
+        assert!(help.contains(text), "{text} in {help}");
     }
     assert!(!help.contains("[default:"), "{help}");
     assert_eq!(printed(&["--version"]), "greeter 1.0.0\n");
@@ -166,9 +166,9 @@ fn a_port_that_is_taken_is_named_and_what_to_do() {
     let address = taken.local_addr().expect("its address").to_string();
     let output = run(&["--http", &address]);
     assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8(output.stderr).expect("text");
-    assert!(told.starts_with(&format!("Error: cannot listen on {address}: ")), "{told}");
-    assert!(told.trim_end().ends_with("try another address or port"), "{told}");
+    let error = String::from_utf8(output.stderr).expect("text");
+    assert!(error.starts_with(&format!("Error: cannot listen on {address}: ")), "{error}");
+    assert!(error.trim_end().ends_with("try another address or port"), "{error}");
     assert!(output.stdout.is_empty());
 }
 
