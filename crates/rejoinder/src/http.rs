@@ -179,9 +179,10 @@ impl Config {
             );
             ("allow_origin", mistake)
         });
-        let timeout =
-            self.session_timeout.is_zero().then(|| ("session_timeout", "it must be greater than zero".to_owned()));
-        hosts.chain(origins).chain(timeout).collect()
+        let timeouts = [("header_timeout", self.header_timeout), ("session_timeout", self.session_timeout)];
+        let timeouts = timeouts.into_iter().filter(|(_, timeout)| timeout.is_zero());
+        let timeouts = timeouts.map(|(method, _)| (method, "it must be greater than zero".to_owned()));
+        hosts.chain(origins).chain(timeouts).collect()
     }
 }
 

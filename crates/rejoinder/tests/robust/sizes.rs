@@ -21,7 +21,7 @@ async fn a_body_over_the_limit_by_its_length_header_is_refused_unread() {
     // Nothing of it need be sent, and nobody is told to go on.
     let expecting = host.exchange(long.set("Expect", "100-continue").head()).await.expect("an answer");
     assert_eq!(expecting.refusal(), (413, -32600));
-    assert_eq!(expecting.message(), "the body is longer than 4194304 bytes");
+    assert_eq!(expecting.message(), "the body is larger than 4194304 bytes");
     host.still_answers().await;
 }
 
@@ -86,7 +86,7 @@ async fn an_incomplete_body_is_not_a_request() {
         connection.socket.shutdown().await.expect("half closed");
         let response = connection.response().await.expect("an answer, although it sends no more");
         assert_eq!(response.refusal(), (400, -32600), "cut at {cut}");
-        assert_eq!(response.message(), "the body ended before it was complete");
+        assert_eq!(response.message(), "the body is incomplete");
         host.still_answers().await;
     }
 }

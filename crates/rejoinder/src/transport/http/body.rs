@@ -22,7 +22,7 @@ enum BodyKind {
     /// Empty once it has been sent.
     Whole(Bytes),
     Pieces(VecDeque<Bytes>),
-    Events(Box<Events>),
+    Events(Box<EventStream>),
     Other(Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>),
 }
 
@@ -45,7 +45,7 @@ impl ResponseBody {
     /// A stream of events; the first one may have been taken from it already.
     pub(super) fn events(first: Option<Bytes>, stream: Stream) -> Self {
         let keep_alive = Box::pin(sleep(KEEP_ALIVE));
-        Self(BodyKind::Events(Box::new(Events { first, stream: Some(stream), keep_alive })))
+        Self(BodyKind::Events(Box::new(EventStream { first, stream: Some(stream), keep_alive })))
     }
 
     /// A body of the session era.
@@ -102,7 +102,7 @@ impl Body for ResponseBody {
 }
 
 /// Server-sent events. The call runs while the client reads; a client that disconnects drops it.
-struct Events {
+struct EventStream {
     first: Option<Bytes>,
     stream: Option<Stream>,
     keep_alive: Pin<Box<Sleep>>,
@@ -111,7 +111,7 @@ struct Events {
 /// A comment that often keeps proxies from closing a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-impl Events {
+impl EventStream {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(event([first])));

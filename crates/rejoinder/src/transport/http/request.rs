@@ -1,4 +1,4 @@
-//! What a request must be before anybody looks into it.
+//! The checks of a request before its message is read: headers, and the size and time of its body.
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 
 use crate::protocol::RpcError;
 
-/// Why a request was not read.
+/// Why a request is refused before its message is read.
 pub(super) struct Refused {
     pub(super) status: StatusCode,
     pub(super) error: RpcError,
@@ -21,9 +21,9 @@ impl Refused {
     }
 }
 
-/// Whether the client takes a stream of events; an error if it takes nothing that there is.
+/// Whether the client accepts a stream of events; an error if it accepts neither JSON nor events.
 pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, Refused> {
-    // What nearly every client sends.
+    // Nearly every client sends this.
     if headers.get(header::ACCEPT).is_some_and(|accept| accept == "application/json, text/event-stream") {
         return Ok(true);
     }
@@ -43,17 +43,12 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, Refused> {
     if json || events {
         return Ok(events);
     }
-    Err(Refused::new(StatusCode::NOT_ACCEPTABLE, "Accept must name application/json and text/event-stream"))
+    Err(Refused::new(StatusCode::NOT_ACCEPTABLE, "Accept must contain application/json and text/event-stream"))
 }
 
-/// The body must say that it is JSON: a form in a browser cannot.
+/// Checks that the body is declared as JSON, which a form in a web page cannot do.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refused> {
-    let kind = headers.get(header::CONTENT_TYPE);
-    // What nearly every client sends.
-    if kind.is_some_and(|kind| kind == "application/json") {
-        return Ok(());
-    }
-    let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());
@@ -61,45 +56,45 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refused> {
     Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"))
 }
 
-/// Reads the body, if it is not too long and does not take too long.
+/// Reads the body, up to a size and for a time.
 pub(super) async fn read_body(
     body: impl Body<Data = Bytes>,
     limit: usize,
     timeout: Duration,
 ) -> Result<Bytes, Refused> {
-    let too_long = || Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is longer than {limit} bytes"));
+    let too_large = || Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"));
     if body.size_hint().lower() > limit as u64 {
-        return Err(too_long());
+        return Err(too_large());
     }
     let mut read = pin!(collect(body, limit));
-    // Most bodies have come with their heads: only one that has not needs a clock.
+    // Most bodies arrive with their heads and need no timer.
     let read = match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
         Poll::Ready(read) => Ok(read),
         Poll::Pending => tokio::time::timeout(timeout, read).await,
     };
     match read {
         Ok(Ok(body)) => Ok(body),
-        Ok(Err(Cut::TooLong)) => Err(too_long()),
-        Ok(Err(Cut::Short)) => Err(Refused::new(StatusCode::BAD_REQUEST, "the body ended before it was complete")),
+        Ok(Err(BodyError::TooLarge)) => Err(too_large()),
+        Ok(Err(BodyError::Incomplete)) => Err(Refused::new(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => Err(Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
     }
 }
 
 /// Why a body was not read to its end.
-enum Cut {
-    TooLong,
-    Short,
+enum BodyError {
+    TooLarge,
+    Incomplete,
 }
 
-/// The whole body. One that comes in one piece is not copied; one in many takes no more memory than its bytes, however
-/// small the pieces are.
-async fn collect(body: impl Body<Data = Bytes>, limit: usize) -> Result<Bytes, Cut> {
+/// The whole body. Written by hand because `BodyExt::collect` keeps each piece: a body of one-byte chunks would take many
+/// times its size in memory. A body in one piece is not copied.
+async fn collect(body: impl Body<Data = Bytes>, limit: usize) -> Result<Bytes, BodyError> {
     let mut body = pin!(body);
     let (mut first, mut all) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = body.frame().await {
-        let Ok(piece) = frame.map_err(|_| Cut::Short)?.into_data() else { continue };
+        let Ok(piece) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
         if piece.len() > limit - first.len().max(all.len()) {
-            return Err(Cut::TooLong);
+            return Err(BodyError::TooLarge);
         }
         if first.is_empty() && all.is_empty() {
             first = piece;
