@@ -111,7 +111,7 @@ impl Call {
     }
 
     /// Where the call's notifications wait for the transport.
-    pub fn outbox(&self) -> &Outbox {
+    pub(crate) fn outbox(&self) -> &Outbox {
         &self.0.outbox
     }
 

@@ -5,13 +5,13 @@ use std::{
 };
 
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use super::Level;
 
-/// Something that a call tells its client before it ends.
+/// Something that a call sends to its client before it ends.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Emitted {
+pub(crate) enum Emitted {
     /// How far the call has got.
     Progress {
         /// Rises with every message.
@@ -34,113 +34,103 @@ pub enum Emitted {
 
 /// Where a call's notifications wait until the transport takes them.
 ///
-/// It holds few: a call that emits faster than its client reads waits.
+/// It is bounded: a call that emits faster than its client reads waits. It is not a channel, because most calls emit nothing
+/// and should not pay for one.
 #[derive(Debug, Default)]
-pub struct Outbox(Mutex<State>);
+pub(crate) struct Outbox {
+    queue: Mutex<OutboxQueue>,
+    /// Notified when there is room, and when the outbox closes.
+    room: Notify,
+}
 
 #[derive(Debug, Default)]
-struct State {
+struct OutboxQueue {
     waiting: VecDeque<Emitted>,
     progress: Option<f64>,
     closed: bool,
-    full: Vec<Waker>,
-    empty: Option<Waker>,
+    reader: Option<Waker>,
 }
 
 const CAPACITY: usize = 64;
 
-impl State {
-    fn take(&mut self) -> Option<Emitted> {
-        let emitted = self.waiting.pop_front();
-        if emitted.is_some() {
-            self.full.drain(..).for_each(Waker::wake);
-        }
-        emitted
-    }
-}
-
 impl Outbox {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // The state is valid after every statement, so a panic elsewhere cannot have broken it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, OutboxQueue> {
+        // Every statement leaves it valid.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over a notification, waiting while the outbox is full.
+    /// Emits a notification, and waits while the outbox is full.
     ///
-    /// After the call's end it is dropped, as is progress that does not rise.
-    pub async fn send(&self, emitted: Emitted) {
-        let mut emitted = Some(emitted);
-        std::future::poll_fn(|cx| self.poll_send(cx, &mut emitted)).await;
-    }
-
-    fn poll_send(&self, cx: &mut Context<'_>, emitted: &mut Option<Emitted>) -> Poll<()> {
-        let mut state = self.state();
-        if state.closed {
-            return Poll::Ready(());
-        }
-        if state.waiting.len() >= CAPACITY {
-            // Whoever looks at it again and again, in a `select!` say, is to be woken once.
-            if !state.full.iter().any(|waker| waker.will_wake(cx.waker())) {
-                state.full.push(cx.waker().clone());
-            }
-            return Poll::Pending;
-        }
-        if let Some(mut emitted) = emitted.take() {
-            if let Emitted::Progress { progress, total, .. } = &mut emitted {
-                if !progress.is_finite() || state.progress.is_some_and(|last| *progress <= last) {
-                    return Poll::Ready(());
+    /// After the end of the call it is dropped, and so is progress that does not rise.
+    pub(crate) async fn send(&self, emitted: Emitted) {
+        loop {
+            let room = self.room.notified();
+            {
+                let mut queue = self.queue();
+                if queue.closed {
+                    return;
                 }
-                state.progress = Some(*progress);
-                // JSON has no other numbers.
-                *total = total.filter(|total| total.is_finite());
+                if queue.waiting.len() < CAPACITY {
+                    return queue.push(emitted);
+                }
             }
-            state.waiting.push_back(emitted);
-            if let Some(waker) = state.empty.take() {
-                waker.wake();
-            }
+            room.await;
         }
-        Poll::Ready(())
     }
 
     /// Takes the oldest notification.
-    pub fn take(&self) -> Option<Emitted> {
-        self.state().take()
+    pub(crate) fn take(&self) -> Option<Emitted> {
+        let emitted = self.queue().waiting.pop_front()?;
+        self.room.notify_waiters();
+        Some(emitted)
     }
 
     /// Takes the oldest notification, or is woken when there is one.
-    pub fn poll_take(&self, cx: &Context<'_>) -> Poll<Emitted> {
-        let mut state = self.state();
-        if let Some(emitted) = state.take() {
+    pub(crate) fn poll_take(&self, cx: &Context<'_>) -> Poll<Emitted> {
+        let mut queue = self.queue();
+        if let Some(emitted) = queue.waiting.pop_front() {
+            self.room.notify_waiters();
             return Poll::Ready(emitted);
         }
-        if !state.empty.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            state.empty = Some(cx.waker().clone());
+        if !queue.reader.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            queue.reader = Some(cx.waker().clone());
         }
         Poll::Pending
     }
 
-    /// Wakes whoever waits for a notification, to see what else has become of the call.
+    /// Wakes the reader, to see what else has become of the call.
     pub(super) fn wake(&self) {
-        if let Some(waker) = self.state().empty.take() {
+        if let Some(waker) = self.queue().reader.take() {
             waker.wake();
         }
     }
 
-    /// Whether nothing waits.
-    pub fn is_empty(&self) -> bool {
-        self.state().waiting.is_empty()
-    }
-
-    /// Whether everything is refused.
+    /// Whether the call has ended.
     pub(super) fn is_closed(&self) -> bool {
-        self.state().closed
+        self.queue().closed
     }
 
     /// Refuses everything from now on; what waits may still be taken.
     pub(super) fn close(&self) {
-        let mut state = self.state();
-        state.closed = true;
-        state.full.drain(..).for_each(Waker::wake);
+        self.queue().closed = true;
+        self.room.notify_waiters();
+    }
+}
+
+impl OutboxQueue {
+    fn push(&mut self, mut emitted: Emitted) {
+        if let Emitted::Progress { progress, total, .. } = &mut emitted {
+            if !progress.is_finite() || self.progress.is_some_and(|last| *progress <= last) {
+                return;
+            }
+            self.progress = Some(*progress);
+            // JSON has no other numbers.
+            *total = total.filter(|total| total.is_finite());
+        }
+        self.waiting.push_back(emitted);
+        if let Some(waker) = self.reader.take() {
+            waker.wake();
+        }
     }
 }
 
@@ -172,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_room_is_woken_once_however_often_they_looked() {
+    fn a_future_that_waits_for_room_is_woken_once_however_often_it_is_polled() {
         let (outbox, woken) = (Outbox::default(), Arc::new(Woken::default()));
         let waker = Waker::from(Arc::clone(&woken));
         let mut cx = Context::from_waker(&waker);
@@ -189,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_that_is_no_number_is_not_known() {
+    fn a_total_that_is_not_finite_is_left_out() {
         let progress = |progress, total| Emitted::Progress { progress, total, message: None };
         let outbox = Outbox::default();
         for (step, total) in [(1.0, f64::NAN), (2.0, f64::INFINITY), (3.0, f64::NEG_INFINITY)] {
@@ -201,14 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn no_notification_is_missed_by_who_waits_for_one() {
+    fn the_reader_misses_no_notification() {
         let outbox = Outbox::default();
         let sends = 20_000;
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for number in 0..sends {
                     futures_util::FutureExt::now_or_never(outbox.send(said(number)));
-                    while !outbox.is_empty() {
+                    while !outbox.queue().waiting.is_empty() {
                         std::hint::spin_loop();
                     }
                 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Context {
-    /// Asks the client, and gives the answer; `?` ends the call if the user declines or cancels.
+    /// Asks the client and returns the answer; `?` ends the call if the user declines or cancels.
     ///
     /// Clients of 2026-07-28 and later get the question with the reply, and answer it with a retry of the request,
     /// which any replica can serve. So an ask without an answer **never returns**: the function is dropped where it
@@ -21,8 +21,8 @@ impl Context {
     /// `tokio::time::timeout`, the question goes out at once unless another branch is ready there and then. A task that
     /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
     ///
-    /// The key tells the answers of one call apart. The same question under the same key has the same answer, so give
-    /// each turn of a loop a key of its own; asking something else under the same key ends the call with an error.
+    /// The key identifies the answer within the call. The same question under the same key has the same answer, so use a
+    /// new key in each iteration of a loop. Another question under the same key ends the call with an error.
     ///
     /// ```
     /// use rejoinder::{Ask, CallError, Context};
@@ -81,20 +81,21 @@ impl Context {
         }
     }
 
-    /// Takes a step that must not be taken twice, and records its result for the rest of the call.
+    /// Runs a step that must not run twice, and records its result for the rest of the call.
     ///
-    /// One key is one step, wherever it is taken: in a loop give each turn a key of its own, or the first one's result is
-    /// that of all.
+    /// A key identifies a step: use a new key in each iteration of a loop, or every iteration gets the first one's result.
     ///
-    /// The record travels with the call, and there is no other: a client that sends one request twice, because it lost the
-    /// reply, takes the step twice. Where that matters, let the step be idempotent, or states be used once
+    /// The record belongs to the call: a client that sends one request twice, because it lost the reply, runs the step
+    /// twice. Where that matters, make the step idempotent, or let states be used once
     /// (`Server::single_use`).
     ///
-    /// The result travels with the call's sealed state, so keep it small. Whoever comes to a step that is being taken
-    /// waits for its result, and a round does not end meanwhile: a step must not wait for what happens only after the
-    /// answer to a question beside it, nor for itself: one that comes to its own key is an error, and one that waits for a
-    /// task which does waits for ever, as does one that waits for a task which asks. One that asks is taken, from its
-    /// beginning, in the round in which the answer is there.
+    /// The result is part of the call's sealed state, so keep it small. It is returned as later rounds read it: through JSON,
+    /// in this round, too.
+    ///
+    /// While a step runs, others that come to it wait for its result, and the round does not end. So a step must not wait for
+    /// an answer that another future asks for, and not for itself: a step that is nested inside itself is an error, and one
+    /// that waits for a spawned future which comes to the same step, or which asks, waits for ever. A step that asks runs
+    /// again from its beginning in the round in which the answer is there.
     ///
     /// ```
     /// use rejoinder::{Ask, CallError, Context};
@@ -115,8 +116,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// The step's own, which is not recorded; and if the step comes to itself. If its result cannot be recorded, as a number
-    /// that is not finite, for which JSON has no form, the call ends.
+    /// The step's own error, which is not recorded; and if the step is nested inside itself. If the result cannot be
+    /// recorded, because it is too large, nested too deeply, or cannot be written as JSON and read again, the call ends.
     pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, CallError>
     where
         T: Serialize + DeserializeOwned,

@@ -224,7 +224,7 @@ mod tests {
             let address = address.parse().unwrap();
             let log = Log::of(|| log_random_keys(&random.0.seal, address));
             assert_eq!(log.lines().count(), 1, "{address}: {log}");
-            assert!(log.contains(level) && log.contains("a key of this process alone"), "{address}: {log}");
+            assert!(log.contains(level) && log.contains("a random key of this process"), "{address}: {log}");
             assert_eq!(Log::of(|| log_random_keys(&shared.0.seal, address)), "");
         }
     }

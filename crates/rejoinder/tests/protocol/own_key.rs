@@ -18,7 +18,7 @@ use crate::{
 /// The levels at which the key was spoken of.
 fn spoken(logged: &Logged) -> Vec<String> {
     let lines = logged.text();
-    let of_the_key = lines.lines().filter(|line| line.contains("a key of this process alone"));
+    let of_the_key = lines.lines().filter(|line| line.contains("a random key of this process"));
     of_the_key.map(|line| line.split_whitespace().nth(1).unwrap().to_owned()).collect()
 }
 

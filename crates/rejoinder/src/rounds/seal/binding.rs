@@ -1,6 +1,6 @@
 use sha2::{Digest, Sha256};
 
-use super::{canonical::canonical, envelope::Envelope, refused::Reason};
+use super::{canonical::canonical, refused::Reason, token::Envelope};
 
 /// The call a state belongs to. It opens for this call only, in the round in which it comes back.
 ///

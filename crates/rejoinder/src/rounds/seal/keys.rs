@@ -17,9 +17,9 @@ const SHORTEST: usize = 32;
 
 /// The secrets that seal `requestState`, for a server that runs in more than one process.
 ///
-/// The first seals, all of them open. Each has at least 32 bytes from a good source of randomness
-/// (`openssl rand -base64 32`). Every process that answers for the server needs the same ones; without any, each process
-/// makes one of its own when it starts, and a call that begins in one cannot go on in another.
+/// The first key seals, and all of them open. Each has at least 32 random bytes (`openssl rand -base64 32`). Every process
+/// of the server needs the same keys. Without keys, each process makes a random one when it starts, and a call that begins
+/// in one process cannot continue in another.
 ///
 /// ```
 /// use rejoinder::{Server, state::{StateKeys, StatePolicy}};
@@ -33,14 +33,14 @@ const SHORTEST: usize = 32;
 ///
 /// # Rotation
 ///
-/// In three steps, each rolled out everywhere before the next, and the last not before the states of the first have
-/// expired ([`StatePolicy::ttl`](crate::state::StatePolicy::ttl)):
+/// Rotate in three steps. Roll out each step everywhere before the next one, and wait before the last until the states that
+/// the old key sealed have expired ([`StatePolicy::ttl`](crate::state::StatePolicy::ttl)):
 ///
-/// 1. `[old, new]`: everyone can open what the new one seals, nobody seals with it yet.
-/// 2. `[new, old]`: the new one seals, what the old one sealed still opens.
+/// 1. `[old, new]`: every process can open what the new key seals, and none seals with it yet.
+/// 2. `[new, old]`: the new key seals, and what the old key sealed still opens.
 /// 3. `[new]`.
 ///
-/// A secret that has leaked is taken out at once instead; the calls in flight start over.
+/// Remove a leaked key at once instead; calls that wait for an answer start over.
 #[derive(Clone)]
 pub struct StateKeys(Arc<[Key]>);
 

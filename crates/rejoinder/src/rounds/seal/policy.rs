@@ -1,6 +1,10 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
-use super::{StateKeysError, clock::Clock, keys::StateKeys, sealing::shortest, spent::ReplayStore};
+use super::{StateKeysError, keys::StateKeys, replay_store::ReplayStore, shortest};
 
 const MAX_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -137,7 +141,7 @@ impl StatePolicy {
 
     /// The clock of a test.
     #[cfg(test)]
-    pub(crate) fn clock(mut self, now: impl Fn() -> std::time::SystemTime + Send + Sync + 'static) -> Self {
+    pub(crate) fn clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Clock::new(now);
         self
     }
@@ -177,4 +181,37 @@ impl fmt::Debug for StatePolicy {
             .field("single_use", &self.spent.is_some())
             .finish_non_exhaustive()
     }
+}
+
+/// The time; a test brings its own.
+#[derive(Clone)]
+pub(crate) struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
+
+impl Clock {
+    #[cfg(test)]
+    pub(crate) fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    pub(crate) fn now(&self) -> SystemTime {
+        (self.0)()
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self(Arc::new(SystemTime::now))
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+/// Nanoseconds since 1970, which last until the year 2554. A clock that is further off is at one of the ends.
+pub(super) fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,12 +1,22 @@
-//! The text on the wire: `v1.` and, in base64url without padding, key id, nonce, ciphertext and tag.
+//! `requestState` on the wire: `v1.` and, in base64url without padding, key id, nonce, ciphertext and tag.
 //!
-//! XChaCha20-Poly1305 has a nonce of 24 bytes: drawn at random it never repeats, however many servers share the key.
-//! One token has one text: a decoder that tolerates another spelling would let one state pass for two.
+//! The cipher is XChaCha20-Poly1305. Its nonce has 24 bytes: drawn at random it never repeats, however many servers share
+//! the key. A token has exactly one spelling: a decoder that accepts another one would let one state pass for two.
+//!
+//! Inside is an envelope, in bytes because a client sends it back with every round, and then the record of the call:
+//!
+//! ```text
+//! version 1 | issued 8 | expires 8 | id 16 | request 32 | arguments 32 | audience 16 | has caller 1 [digest 16] | record
+//! ```
+//!
+//! Times are nanoseconds since 1970, big-endian.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use chacha20::{R20, hchacha};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag, UnboundKey};
+use zeroize::Zeroizing;
 
 use super::{
-    cipher::{self, NONCE, TAG},
     keys::{Key, KeyId, StateKeys},
     refused::Reason,
 };
@@ -38,7 +48,7 @@ pub(super) fn seal(key: &Key, nonce: [u8; NONCE], size: usize, write: impl FnOnc
     bytes.extend_from_slice(&key.id);
     bytes.extend_from_slice(&nonce);
     write(&mut bytes);
-    let tag = cipher::encrypt(key.expose(), &nonce, &associated(key.id), &mut bytes[ID + NONCE..]);
+    let tag = encrypt(key.expose(), &nonce, &associated(key.id), &mut bytes[ID + NONCE..]);
     bytes.extend_from_slice(&tag);
     let mut token = String::with_capacity(length(size));
     token.push_str(PREFIX);
@@ -60,7 +70,7 @@ pub(super) fn open(keys: &StateKeys, token: &str) -> Result<Vec<u8>, Reason> {
         reason = Reason::Broken;
         // A copy for each key: one that does not open it leaves nothing for the next.
         let mut inside = sealed.to_vec();
-        cipher::decrypt(key.expose(), nonce, &associated(*id), &mut inside, *tag).then_some(inside)
+        decrypt(key.expose(), nonce, &associated(*id), &mut inside, *tag).then_some(inside)
     });
     opened.ok_or(reason)
 }
@@ -75,4 +85,153 @@ pub(super) fn fresh() -> Result<([u8; NONCE], [u8; 16]), getrandom::Error> {
     nonce.copy_from_slice(&drawn[..NONCE]);
     number.copy_from_slice(&drawn[NONCE..]);
     Ok((nonce, number))
+}
+
+pub(super) const NONCE: usize = 24;
+pub(super) const TAG: usize = 16;
+
+/// Encrypts in place, and returns the tag. The key is derived for one nonce only, from its first 16 bytes.
+pub(super) fn encrypt(key: &[u8; 32], nonce: &[u8; NONCE], associated: &[u8], inside: &mut [u8]) -> [u8; TAG] {
+    let (key, nonce) = once(key, nonce);
+    let tag = key.seal_in_place_separate_tag(nonce, Aad::from(associated), inside);
+    let tag = tag.expect("a state is shorter than the 256 GiB that one nonce may seal");
+    let mut bytes = [0; TAG];
+    bytes.copy_from_slice(tag.as_ref());
+    bytes
+}
+
+/// Decrypts in place; `false` if the tag is not the key's, and then what is in place is of no use.
+pub(super) fn decrypt(
+    key: &[u8; 32],
+    nonce: &[u8; NONCE],
+    associated: &[u8],
+    inside: &mut [u8],
+    tag: [u8; TAG],
+) -> bool {
+    let (key, nonce) = once(key, nonce);
+    key.open_in_place_separate_tag(nonce, Aad::from(associated), Tag::from(tag), inside, 0..).is_ok()
+}
+
+/// The key for one nonce, and what is left of the nonce.
+fn once(key: &[u8; 32], nonce: &[u8; NONCE]) -> (LessSafeKey, Nonce) {
+    let (first, rest) = nonce.split_at(16);
+    let first = first.try_into().expect("half of a block has 16 bytes");
+    let once = Zeroizing::new(<[u8; 32]>::from(hchacha::<R20>(key.into(), first)));
+    let key = UnboundKey::new(&CHACHA20_POLY1305, once.as_slice()).expect("a key of ChaCha20 has 32 bytes");
+    let mut left = [0; 12];
+    left[4..].copy_from_slice(rest);
+    (LessSafeKey::new(key), Nonce::assume_unique_for_key(left))
+}
+
+const VERSION: u8 = 1;
+const UNNAMED: u8 = 0;
+const NAMED: u8 = 1;
+
+/// Everything in a token but the record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Envelope {
+    pub(super) issued: u64,
+    pub(super) expires: u64,
+    /// Random: makes a state usable once only, and is the salt of the principal.
+    pub(super) id: [u8; 16],
+    /// Method and target.
+    pub(super) request: [u8; 32],
+    pub(super) arguments: [u8; 32],
+    pub(super) audience: [u8; 16],
+    /// Salted: nobody sees from two envelopes that they belong to the same caller.
+    pub(super) principal: Option<[u8; 16]>,
+}
+
+/// The size of an envelope, without the record.
+pub(super) const fn envelope_size(principal: bool) -> usize {
+    1 + 8 + 8 + 16 + 32 + 32 + 16 + 1 + if principal { 16 } else { 0 }
+}
+
+impl Envelope {
+    pub(super) fn write(&self, state: &[u8], out: &mut Vec<u8>) {
+        out.push(VERSION);
+        out.extend_from_slice(&self.issued.to_be_bytes());
+        out.extend_from_slice(&self.expires.to_be_bytes());
+        out.extend_from_slice(&self.id);
+        out.extend_from_slice(&self.request);
+        out.extend_from_slice(&self.arguments);
+        out.extend_from_slice(&self.audience);
+        match self.principal {
+            None => out.push(UNNAMED),
+            Some(digest) => {
+                out.push(NAMED);
+                out.extend_from_slice(&digest);
+            }
+        }
+        out.extend_from_slice(state);
+    }
+
+    /// The envelope, and where the state begins; `None` if these are not the bytes of one.
+    pub(super) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
+        let mut rest = bytes;
+        if take(&mut rest)? != [VERSION] {
+            return None;
+        }
+        let envelope = Self {
+            issued: u64::from_be_bytes(take(&mut rest)?),
+            expires: u64::from_be_bytes(take(&mut rest)?),
+            id: take(&mut rest)?,
+            request: take(&mut rest)?,
+            arguments: take(&mut rest)?,
+            audience: take(&mut rest)?,
+            principal: match take(&mut rest)? {
+                [UNNAMED] => None,
+                [NAMED] => Some(take(&mut rest)?),
+                _ => return None,
+            },
+        };
+        Some((envelope, bytes.len() - rest.len()))
+    }
+}
+
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The example of draft-irtf-cfrg-xchacha-03, A.3.1.
+    #[test]
+    fn it_is_the_cipher_of_the_draft() {
+        let key = std::array::from_fn(|index| 0x80 + u8::try_from(index).expect("32 bytes"));
+        let nonce = std::array::from_fn(|index| 0x40 + u8::try_from(index).expect("24 bytes"));
+        let associated = [0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7];
+        let plain = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, \
+            sunscreen would be it.";
+        let mut inside = plain.to_vec();
+        let tag = encrypt(&key, &nonce, &associated, &mut inside);
+        assert_eq!(u128::from_be_bytes(tag), 0xc087_5924_c1c7_9879_47de_afd8_780a_cf49);
+        assert_eq!(inside[..8], [0xbd, 0x6d, 0x17, 0x9d, 0x3e, 0x83, 0xd4, 0x3b]);
+        assert!(decrypt(&key, &nonce, &associated, &mut inside, tag));
+        assert_eq!(inside, plain);
+    }
+
+    proptest! {
+        #[test]
+        fn another_that_is_written_in_rust_makes_the_same_of_everything(
+            key: [u8; 32],
+            nonce: [u8; NONCE],
+            associated: Vec<u8>,
+            mut inside in proptest::collection::vec(any::<u8>(), 0..2000),
+        ) {
+            let mut other = inside.clone();
+            let tag = encrypt(&key, &nonce, &associated, &mut inside);
+            let cipher = XChaCha20Poly1305::new(&key.into());
+            let other_tag = cipher.encrypt_inout_detached(&nonce.into(), &associated, other.as_mut_slice().into());
+            prop_assert_eq!(tag, <[u8; TAG]>::from(other_tag.expect("it is short")));
+            prop_assert_eq!(inside, other);
+        }
+    }
 }

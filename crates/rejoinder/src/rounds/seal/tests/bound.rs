@@ -1,6 +1,6 @@
 //! What a state is bound to: time, request, server and caller.
 
-use super::{super::envelope::Envelope, *};
+use super::{super::token::Envelope, *};
 
 #[test]
 fn b3_b7_a_state_is_for_one_method_and_target() {
@@ -169,7 +169,7 @@ fn b11_b15_what_an_envelope_holds() {
     };
     let (nobody, once, again) =
         (open(&call()), open(&call().principal(Some(&["me"]))), open(&call().principal(Some(&["me"]))));
-    let now = super::super::clock::nanoseconds(hands.now());
+    let now = super::super::nanoseconds(hands.now());
     assert_eq!((once.issued, once.expires), (now, now + 600_000_000_000));
     assert_eq!((once.request, once.arguments, once.audience), (nobody.request, nobody.arguments, nobody.audience));
     assert_eq!(nobody.principal, None);

@@ -1,9 +1,6 @@
 //! What a token looks like, and that it has one form only.
 
-use super::{
-    super::{envelope, sealing::CannotSeal},
-    *,
-};
+use super::{super::CannotSeal, *};
 
 #[test]
 fn s1_what_is_sealed_opens_as_it_was() {
@@ -24,7 +21,7 @@ fn s2_the_form_and_the_length() {
             assert!(token.starts_with("v1."));
             assert!(token[3..].bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
             assert_eq!(bytes(&token).len(), 4 + 24 + size + length + 16);
-            assert_eq!(token.len(), token::length(envelope::size(named) + length));
+            assert_eq!(token.len(), token::length(token::envelope_size(named) + length));
         }
     }
 }

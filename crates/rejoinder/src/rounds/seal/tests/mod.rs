@@ -2,7 +2,6 @@
 //! what it is bound to.
 
 mod bound;
-mod canonical;
 mod corpus;
 mod form;
 mod keyring;
@@ -20,7 +19,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 pub(crate) use log::Log;
 
-use super::{Binding, Seal, StateKeys, StatePolicy, clock::Clock, refused::Reason, sealing::Opened, token};
+use super::{Binding, Opened, Seal, StateKeys, StatePolicy, policy::Clock, refused::Reason, token};
 
 const ONE: [u8; 32] = [1; 32];
 const TWO: [u8; 32] = [2; 32];

@@ -3,7 +3,7 @@
 use crate::BoxFuture;
 
 use super::{
-    super::spent::{MemoryReplayStore, ReplayStore},
+    super::replay_store::{MemoryReplayStore, ReplayStore},
     *,
 };
 use crate::BoxError;

@@ -6,12 +6,10 @@ use std::{
     time::SystemTime,
 };
 
-use crate::BoxFuture;
+use super::policy::Clock;
+use crate::{BoxError, BoxFuture};
 
-use super::clock::Clock;
-use crate::BoxError;
-
-/// Remembers which states were redeemed, so that none is redeemed twice.
+/// Remembers which states were used, so that each is used once.
 ///
 /// Servers that share keys share one of these: a database with a unique column, or Redis with `SET NX`.
 /// Hand it to [`StatePolicy::single_use`](super::StatePolicy::single_use).
@@ -34,7 +32,7 @@ use crate::BoxError;
 /// }
 /// ```
 pub trait ReplayStore: Send + Sync {
-    /// Redeems a state: `true` the first time, `false` ever after. It need not be remembered beyond `until`.
+    /// Marks a state as used: `true` the first time, `false` afterwards. It need not be remembered after `until`.
     ///
     /// Of two that try at once, one gets `true`. An error refuses the state: where nobody can say whether it was
     /// redeemed, it is not redeemed.
