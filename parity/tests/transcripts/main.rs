@@ -75,7 +75,7 @@ async fn a_call_that_begins_in_one_process_goes_on_in_another() {
 }
 
 #[tokio::test]
-async fn words_can_be_changed_where_there_are_any() {
+async fn the_text_of_a_question_can_be_changed() {
     bounded(async {
         let mut server = Pipe::start();
         let reword = |resolver| json!({ "name": "reword", "arguments": { "resolver": resolver, "text": "Name?" } });
@@ -86,7 +86,7 @@ async fn words_can_be_changed_where_there_are_any() {
         let refused = call(&mut server, reword("price")).await;
         assert_eq!(refused["result"]["isError"], true);
         let text = refused["result"]["content"][0]["text"].as_str().expect("a text");
-        assert!(text.starts_with("`price` has no words to change; these have: after_sample, askA"), "{text}");
+        assert!(text.starts_with("`price` has no text to change; use one of after_sample, askA"), "{text}");
     })
     .await;
 }
