@@ -99,7 +99,7 @@ fn the_help_names_every_flag() {
         assert!(help.contains(flag), "{flag} in {help}");
     }
     assert!(run(&["graph", "--help"]).contains("--mermaid"));
-    assert_eq!(run(&["--version"]), format!("rejoinder-tour {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(run(&["--version"]), format!("rejoinder {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]

@@ -48,7 +48,8 @@ impl Flags {
     fn read(server: &Server) -> Self {
         let info = &server.info;
         let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
-        let mut command = Self::command().name(info.name.clone()).version(info.version.clone()).about(about);
+        let name = program_name().unwrap_or_else(|| info.name.clone());
+        let mut command = Self::command().name(name).version(info.version.clone()).about(about);
         if let Some(address) = server.options.http.default_address {
             command = command
                 .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
@@ -56,6 +57,13 @@ impl Flags {
         }
         Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// The file name of this program, which `--version` prints.
+fn program_name() -> Option<String> {
+    let path = std::path::PathBuf::from(std::env::args_os().next()?);
+    let name = path.file_name()?.to_str()?;
+    Some(name.strip_suffix(std::env::consts::EXE_SUFFIX).unwrap_or(name).to_owned())
 }
 
 // The futures are boxed here: an `async fn` is compiled in the crate that awaits it, and each change to a server would
