@@ -1,6 +1,6 @@
-//! The architecture: imports point one way, and calls are reached through the door only.
+//! The architecture: imports point one way, calls are reached through the door only, and a type name means one thing.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 /// From the bottom to the top. A room imports from its own row and from the rows before it.
 const ROOMS: [&[&str]; 6] = [
@@ -16,6 +16,30 @@ const ROOMS: [&[&str]; 6] = [
 const BEHIND_THE_DOOR: [&str; 7] =
     ["graph::", "item::", "registry::", "Call::new(", "Call::carried(", ".reader()", ".entry(TargetKind"];
 
+/// Names that still have more than one meaning. Rename one of the types, and remove its name from here.
+const AMBIGUOUS: [&str; 20] = [
+    "Answer",
+    "Argument",
+    "Envelope",
+    "Function",
+    "Kind",
+    "Line",
+    "Lines",
+    "Message",
+    "Name",
+    "Named",
+    "Object",
+    "Output",
+    "Parameter",
+    "Params",
+    "Place",
+    "Refused",
+    "Reply",
+    "Resolver",
+    "Session",
+    "Shape",
+];
+
 /// Path and code of every source file, without comments and unit tests.
 fn sources(folder: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path());
@@ -26,6 +50,7 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
             return sources(&path);
         }
         let text = fs::read_to_string(&path).expect("text");
+        let text = text.replace("#[cfg(test)]\npub(super) mod ", "#[cfg(test)]\nmod ");
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
         let code = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
         vec![(path.display().to_string(), code)]
@@ -81,6 +106,30 @@ fn calls_are_reached_through_the_door() {
         wrong.extend(found.map(|name| format!("{path} uses `{name}`")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The type that a line begins to define.
+fn defined_type(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let line = ["pub(crate) ", "pub(super) ", "pub "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+    let name = ["struct ", "enum ", "trait "].iter().find_map(|word| line.strip_prefix(word))?;
+    let name = name.split(|c: char| !c.is_alphanumeric()).next()?;
+    name.starts_with(char::is_uppercase).then_some(name)
+}
+
+#[test]
+fn a_type_name_means_one_thing() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of crates");
+    let mut defined: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for library in ["rejoinder", "rejoinder-macros", "rejoinder-cli"] {
+        for (path, code) in sources(&crates.join(library).join("src")) {
+            for name in code.lines().filter_map(defined_type) {
+                defined.entry(name.to_owned()).or_default().push(path.clone());
+            }
+        }
+    }
+    defined.retain(|name, paths| paths.len() > 1 && !AMBIGUOUS.contains(&name.as_str()));
+    assert!(defined.is_empty(), "{defined:#?}");
 }
 
 #[test]

@@ -50,10 +50,10 @@ type Deferred = Box<dyn FnOnce(CallEnd) -> BoxFuture<'static, Result<(), CallErr
 
 /// What a round has deferred, and whether it has ended.
 #[derive(Default)]
-pub(super) struct Stack(Mutex<State>);
+pub(super) struct Stack(Mutex<StackState>);
 
 #[derive(Default)]
-struct State {
+struct StackState {
     /// The last at the end.
     deferred: Vec<Deferred>,
     stage: Stage,
@@ -70,13 +70,13 @@ enum Stage {
 }
 
 impl Stack {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StackState> {
         // Every statement leaves it valid.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl StackState {
     /// The last that was deferred; if there is none left, the round has ended.
     fn pop(&mut self, ending: CallEnd) -> Option<Deferred> {
         let last = self.deferred.pop();

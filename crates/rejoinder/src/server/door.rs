@@ -158,7 +158,7 @@ impl Engine {
         let by_hand = found.iter().any(|candidate| candidate.entry.item.is_by_hand());
         let runs_again = by_hand && request.era == Era::Session;
         let call = Call::new(request, Arc::clone(&self.dependencies), Some(round.carriage));
-        let source = Source { engine: Arc::clone(self), found, target, is_retry: round.is_retry };
+        let source = CallSource { engine: Arc::clone(self), found, target, is_retry: round.is_retry };
         let mut running = Running::new(source.target.name.clone(), call, slot);
         running.is_tool = source.target.kind == TargetKind::Tool;
         running.source = runs_again.then(|| source.clone());
@@ -201,12 +201,12 @@ impl Engine {
     }
 
     /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
-    fn open(&self, target: &Target, request: &RequestInfo, exchange: Exchange) -> Result<Opened, Refusal> {
+    fn open(&self, target: &Target, request: &RequestInfo, exchange: Exchange) -> Result<OpenedRound, Refusal> {
         let record_limit = self.seal.record_limit();
         let (state, answers) = match exchange {
             Exchange::Session(carrier) => {
                 let carriage = Carriage { carrier, record: None, record_limit };
-                return Ok(Opened { carriage, is_retry: false, spend: None });
+                return Ok(OpenedRound { carriage, is_retry: false, spend: None });
             }
             Exchange::Stateless { state, answers } => (state, answers),
         };
@@ -230,12 +230,12 @@ impl Engine {
                 spent.map_err(|_| Refusal::InvalidState)
             })
         });
-        Ok(Opened { carriage, is_retry, spend })
+        Ok(OpenedRound { carriage, is_retry, spend })
     }
 }
 
 /// What a round has to go on from.
-struct Opened {
+struct OpenedRound {
     carriage: Carriage,
     /// Whether it continues a call.
     is_retry: bool,
@@ -245,7 +245,7 @@ struct Opened {
 
 /// What a function and its arguments are read from.
 #[derive(Debug, Clone)]
-pub(super) struct Source {
+pub(super) struct CallSource {
     engine: Arc<Engine>,
     /// The first whose parameters can be read is called.
     found: Vec<Candidate>,
@@ -259,7 +259,7 @@ pub(crate) struct Prepared {
     pub(super) contents: Option<Contents>,
 }
 
-impl Source {
+impl CallSource {
     pub(super) fn read(&self) -> Result<Prepared, Refusal> {
         let (options, Target { kind, name, arguments }) = (&self.engine.options, &self.target);
         let arguments = arguments.as_deref().unwrap_or("{}");

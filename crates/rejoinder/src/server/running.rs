@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use super::{
     Contents, RunningCall, ServerHandle,
-    door::{Prepared, Refusal, Source},
+    door::{CallSource, Prepared, Refusal},
 };
 use crate::{
     BoxFuture,
@@ -23,7 +23,7 @@ use crate::{
 
 /// A function that is being called. Dropping it cancels the call.
 pub(crate) struct Running {
-    stage: Stage,
+    stage: RunStage,
     /// What the call deferred, while it runs.
     teardown: Option<BoxFuture<'static, ()>>,
     /// The tool, prompt or resource that is called.
@@ -31,14 +31,14 @@ pub(crate) struct Running {
     pub(super) is_tool: bool,
     contents: Option<Contents>,
     /// What the function is read from again, where it may run several times in one call.
-    pub(super) source: Option<Source>,
+    pub(super) source: Option<CallSource>,
     call: Call,
     /// Freed when teardown is counted.
     _slot: RunningCall,
 }
 
 /// How far a call has got. What follows the function starts when teardown is over.
-enum Stage {
+enum RunStage {
     /// Something must be done before the arguments are read.
     Before(BoxFuture<'static, Result<Prepared, Refusal>>),
     /// The function runs.
@@ -83,23 +83,23 @@ impl Running {
     /// A call in which nothing runs yet.
     pub(super) fn new(target: Utf8Bytes, call: Call, slot: RunningCall) -> Self {
         let (teardown, source, contents) = (None, None, None);
-        Self { stage: Stage::Over, teardown, target, is_tool: false, contents, source, call, _slot: slot }
+        Self { stage: RunStage::Over, teardown, target, is_tool: false, contents, source, call, _slot: slot }
     }
 
     /// Runs a function.
     pub(super) fn run(&mut self, prepared: Prepared) {
         self.contents = prepared.contents;
-        self.stage = Stage::Function(prepared.ready.run(self.call.clone()));
+        self.stage = RunStage::Function(prepared.ready.run(self.call.clone()));
     }
 
     /// Runs a function once it is prepared.
     pub(super) fn run_after(&mut self, preparing: BoxFuture<'static, Result<Prepared, Refusal>>) {
-        self.stage = Stage::Before(preparing);
+        self.stage = RunStage::Before(preparing);
     }
 
     /// Runs what is not an item.
     pub(super) fn run_future(&mut self, future: BoxFuture<'static, Result<Output, Halt>>) {
-        self.stage = Stage::Function(future);
+        self.stage = RunStage::Function(future);
     }
 
     pub(crate) fn call(&self) -> &Call {
@@ -136,14 +136,14 @@ impl Running {
         if let Some(emitted) = self.call.outbox().take() {
             return Poll::Ready(Event::Emitted(emitted));
         }
-        match std::mem::replace(&mut self.stage, Stage::Over) {
-            Stage::Ended(event) => Poll::Ready(event),
+        match std::mem::replace(&mut self.stage, RunStage::Over) {
+            RunStage::Ended(event) => Poll::Ready(event),
             _ => Poll::Pending,
         }
     }
 
     fn waits_for_function(&self) -> bool {
-        self.teardown.is_none() && matches!(self.stage, Stage::Function(_) | Stage::Steps)
+        self.teardown.is_none() && matches!(self.stage, RunStage::Function(_) | RunStage::Steps)
     }
 
     /// Runs until there is something to report.
@@ -154,11 +154,11 @@ impl Running {
                 self.teardown = None;
             }
             match &mut self.stage {
-                Stage::Before(preparing) => match ready!(preparing.as_mut().poll(cx)) {
+                RunStage::Before(preparing) => match ready!(preparing.as_mut().poll(cx)) {
                     Ok(prepared) => self.run(prepared),
-                    Err(refusal) => self.stage = Stage::Ended(Event::Refused(refusal)),
+                    Err(refusal) => self.stage = RunStage::Ended(Event::Refused(refusal)),
                 },
-                Stage::Function(future) => {
+                RunStage::Function(future) => {
                     let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx)));
                     match polled {
                         Ok(Poll::Ready(Err(Halt::Pending))) => self.wait_for_steps(),
@@ -174,15 +174,15 @@ impl Running {
                         Err(_) => self.end(Err(())),
                     }
                 }
-                Stage::Steps => match self.call.end_halted() {
+                RunStage::Steps => match self.call.end_halted() {
                     Some(halt) => self.end(Ok(Err(halt))),
                     None => return Poll::Pending,
                 },
-                Stage::Asking(asking) => match ready!(asking.as_mut().poll(cx)) {
+                RunStage::Asking(asking) => match ready!(asking.as_mut().poll(cx)) {
                     Ok(responses) => self.run_again(responses),
-                    Err(error) => self.stage = Stage::Ended(Event::Done(Err(Failed::Error(error)))),
+                    Err(error) => self.stage = RunStage::Ended(Event::Done(Err(Failed::Error(error)))),
                 },
-                Stage::Ended(_) | Stage::Over => return Poll::Ready(()),
+                RunStage::Ended(_) | RunStage::Over => return Poll::Ready(()),
             }
         }
     }
@@ -190,7 +190,7 @@ impl Running {
     /// The function has returned with a question open: the round ends when no step is being taken.
     fn wait_for_steps(&mut self) {
         self.call.note_halt(Halt::Pending);
-        self.stage = Stage::Steps;
+        self.stage = RunStage::Steps;
     }
 
     /// The one place where a round ends: what follows, and what teardown hears.
@@ -198,18 +198,18 @@ impl Running {
         // An author's mistake counts whatever the function made of it.
         let ended = ended.map(|ended| self.call.mistake().map_or(ended, Err));
         let (stage, end) = match ended {
-            Ok(Ok(output)) => (Stage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded),
+            Ok(Ok(output)) => (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded),
             Ok(Err(halt)) => match halt.into_error() {
-                Some(error) => (Stage::Ended(Event::Done(Err(Failed::Error(error)))), CallEnd::Failed),
+                Some(error) => (RunStage::Ended(Event::Done(Err(Failed::Error(error)))), CallEnd::Failed),
                 None => self.next_round(),
             },
-            Err(()) => (Stage::Ended(Event::Done(Err(Failed::Panicked))), CallEnd::Panicked),
+            Err(()) => (RunStage::Ended(Event::Done(Err(Failed::Panicked))), CallEnd::Panicked),
         };
         // All that the function held is dropped before teardown.
         let end = match self.replace(stage) {
             Ok(()) => end,
             Err(panicked) => {
-                self.stage = Stage::Ended(Event::Done(Err(panicked)));
+                self.stage = RunStage::Ended(Event::Done(Err(panicked)));
                 CallEnd::Panicked
             }
         };
@@ -217,30 +217,30 @@ impl Running {
     }
 
     /// What the round asks: it goes out with the reply, sealed before teardown hears of it, or over the session.
-    fn next_round(&self) -> (Stage, CallEnd) {
+    fn next_round(&self) -> (RunStage, CallEnd) {
         match self.call.park() {
-            Ok(Parked::Waiting(answers)) => (Stage::Asking(answers), CallEnd::Pending),
+            Ok(Parked::Waiting(answers)) => (RunStage::Asking(answers), CallEnd::Pending),
             Ok(Parked::InputRequired { questions, state }) => {
-                (Stage::Ended(Event::InputRequired { questions, state }), CallEnd::Pending)
+                (RunStage::Ended(Event::InputRequired { questions, state }), CallEnd::Pending)
             }
-            Err(error) => (Stage::Ended(Event::Done(Err(Failed::Error(error)))), CallEnd::Failed),
+            Err(error) => (RunStage::Ended(Event::Done(Err(Failed::Error(error)))), CallEnd::Failed),
         }
     }
 
     /// Runs the function once more in the same call, with what was answered.
     fn run_again(&mut self, responses: InputResponses) {
         self.call.begin_round(responses);
-        match self.source.as_ref().map(Source::read) {
+        match self.source.as_ref().map(CallSource::read) {
             Some(Ok(prepared)) => self.run(prepared),
             _ => {
                 let error = CallError::new("the tool, prompt or resource was removed while the user was asked");
-                self.stage = Stage::Ended(Event::Done(Err(Failed::Error(error))));
+                self.stage = RunStage::Ended(Event::Done(Err(Failed::Error(error))));
             }
         }
     }
 
     /// Drops the stage that there is: the function holds the author's values, whose `Drop` may panic.
-    fn replace(&mut self, stage: Stage) -> Result<(), Failed> {
+    fn replace(&mut self, stage: RunStage) -> Result<(), Failed> {
         let before = std::mem::replace(&mut self.stage, stage);
         catch_unwind(AssertUnwindSafe(|| drop(before))).map_err(|_| Failed::Panicked)
     }
@@ -249,7 +249,7 @@ impl Running {
     /// waits for it.
     pub(crate) fn end_with(&mut self, end: CallEnd) {
         // The panic's own message is in the log.
-        let _ = self.replace(Stage::Over);
+        let _ = self.replace(RunStage::Over);
         let teardown = self.teardown.take().or_else(|| self.call.teardown(end));
         self.call.end();
         let Some(teardown) = teardown else { return };
