@@ -8,6 +8,7 @@ use std::{
 use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Map, Value, json, value::RawValue};
+use tokio::sync::mpsc;
 
 use super::{
     RpcError,
@@ -36,8 +37,12 @@ pub(crate) enum Answer {
 
 /// Something that runs for a request. Dropping it cancels it.
 pub(crate) struct Stream {
+    /// What a call asks over its session. Dropped before the call: what it takes back then has to go another way.
+    questions: Option<mpsc::UnboundedReceiver<Bytes>>,
     writer: Writer,
     kind: Kind,
+    /// The reply, while messages before it are taken.
+    last: Option<Reply>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "nearly every one is a call")]
@@ -49,16 +54,23 @@ enum Kind {
 /// A message on its way to the client.
 pub(crate) enum Frame {
     Notification(Bytes),
+    /// What the server asks over a session, or takes back.
+    Request(Bytes),
     Last(Reply),
 }
 
 impl Stream {
     pub(super) fn running(writer: Writer, running: Running) -> Self {
-        Self { writer, kind: Kind::Running(running) }
+        Self { writer, kind: Kind::Running(running), questions: None, last: None }
     }
 
     pub(super) fn listen(writer: Writer, listen: Listen) -> Self {
-        Self { writer, kind: Kind::Listen(listen) }
+        Self { writer, kind: Kind::Listen(listen), questions: None, last: None }
+    }
+
+    /// The same stream, with what its call asks over a session.
+    pub(super) fn with_questions(self, questions: mpsc::UnboundedReceiver<Bytes>) -> Self {
+        Self { questions: Some(questions), ..self }
     }
 
     /// Whether this stays open until the client or the server ends it.
@@ -68,6 +80,23 @@ impl Stream {
 
     /// The next message; after [`Frame::Last`] there is none.
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
+        if self.last.is_none()
+            && let Poll::Ready(frame) = self.poll_kind(cx)
+        {
+            match frame {
+                Frame::Last(reply) => self.last = Some(reply),
+                frame => return Poll::Ready(frame),
+            }
+        }
+        if let Some(questions) = &mut self.questions
+            && let Poll::Ready(Some(message)) = questions.poll_recv(cx)
+        {
+            return Poll::Ready(Frame::Request(message));
+        }
+        self.last.take().map_or(Poll::Pending, |reply| Poll::Ready(Frame::Last(reply)))
+    }
+
+    fn poll_kind(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         let writer = &self.writer;
         match &mut self.kind {
             Kind::Running(running) => running.poll_event(cx).map(|event| match event {

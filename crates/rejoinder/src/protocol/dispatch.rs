@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
 use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     Answer, Envelope, RpcError, Stream,
@@ -68,6 +69,28 @@ pub(crate) fn dispatch(engine: &Arc<Engine>, body: &Bytes, envelope: Envelope<'_
         }
         Err(NotStarted::Refused(refusal)) => Answer::Reply(writer.refused(refusal)),
         Err(NotStarted::Error(error)) => Answer::Reply(writer.error(error)),
+    }
+}
+
+/// The request that a message cancels, as [`request_key`] spells it.
+pub(crate) fn cancelled_request(envelope: &Envelope<'_>) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Cancelled<'a> {
+        #[serde(borrow)]
+        request_id: &'a RawValue,
+    }
+    let is_cancellation = envelope.id.is_none() && envelope.method.as_deref() == Some("notifications/cancelled");
+    let cancelled: Cancelled<'_> = serde_json::from_str(envelope.params.raw.filter(|_| is_cancellation)?).ok()?;
+    Some(request_key(cancelled.request_id.get()))
+}
+
+/// A request's id, the same however it was spelled.
+pub(crate) fn request_key(id: &str) -> String {
+    // A number has one spelling, and may be too large for any type of ours.
+    match serde_json::from_str::<Value>(id) {
+        Ok(Value::String(text)) => Value::String(text).to_string(),
+        _ => id.to_owned(),
     }
 }
 

@@ -23,10 +23,8 @@ pub(crate) struct Envelope<'a> {
     pub(crate) method: Option<Cow<'a, str>>,
     pub(crate) params: Params<'a>,
     /// The result of a response.
-    #[allow(dead_code, reason = "for sessions")]
     pub(crate) result: Option<&'a RawValue>,
     /// The error of a response.
-    #[allow(dead_code, reason = "for sessions")]
     pub(crate) error: Option<&'a RawValue>,
 }
 

@@ -52,14 +52,27 @@ impl Listen {
             let params = json!({ "notifications": filter });
             return Poll::Ready(notification("notifications/subscriptions/acknowledged", &params, id));
         }
-        self.subscription.poll_change(cx).map(|change| match change {
-            Some(Change::Tools) => notification("notifications/tools/list_changed", &json!({}), id),
-            Some(Change::Prompts) => notification("notifications/prompts/list_changed", &json!({}), id),
-            Some(Change::Resources) => notification("notifications/resources/list_changed", &json!({}), id),
-            Some(Change::Updated(uri)) => notification("notifications/resources/updated", &json!({ "uri": uri }), id),
+        self.subscription.poll_change(cx).map(|change| match change.map(described_change) {
+            Some((method, params)) => notification(method, &params, id),
             None => Frame::Last(whole_result(id, &End::new(id, &engine.info_json))),
         })
     }
+}
+
+/// A change as the method and params of a notification.
+fn described_change(change: Change) -> (&'static str, Value) {
+    match change {
+        Change::Tools => ("notifications/tools/list_changed", json!({})),
+        Change::Prompts => ("notifications/prompts/list_changed", json!({})),
+        Change::Resources => ("notifications/resources/list_changed", json!({})),
+        Change::Updated(uri) => ("notifications/resources/updated", json!({ "uri": uri })),
+    }
+}
+
+/// A change as a session hears about it.
+pub(super) fn change_notification(change: Change) -> Bytes {
+    let (method, params) = described_change(change);
+    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into()
 }
 
 /// What the request wants, as far as the server has it.

@@ -116,7 +116,7 @@ impl<'a> Meta<'a> {
 
 /// The capabilities that this crate knows, in bounded memory.
 #[derive(Deserialize)]
-struct KnownCapabilities {
+pub(super) struct KnownCapabilities {
     elicitation: Option<ElicitationCapability>,
     sampling: Option<KnownSampling>,
     roots: Option<RootsCapabilities>,

@@ -42,6 +42,14 @@ impl ReplyBody {
         };
         std::iter::once(head).chain(page).chain(tail)
     }
+
+    /// The message in one piece.
+    pub(crate) fn whole(self) -> Bytes {
+        match self {
+            Self::Whole(whole) => whole,
+            list => list.pieces().collect::<Vec<_>>().concat().into(),
+        }
+    }
 }
 
 fn head(id: &str, capacity: usize) -> Vec<u8> {

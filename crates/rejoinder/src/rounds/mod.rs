@@ -5,11 +5,9 @@
 //! * [`seal`]: what makes a `requestState`, which travels through the client's hands, as trustworthy as if the server
 //!   had kept it.
 
-mod client;
 pub(crate) mod seal;
 mod session;
 mod stateless;
 
-pub(crate) use client::RmcpClient;
 pub(crate) use session::{SessionCarrier, SessionClient};
 pub(crate) use stateless::StatelessCarrier;

@@ -112,10 +112,6 @@ pub(crate) struct Entry {
 pub(super) const LONGEST_URI: usize = 8 * 1024;
 
 impl Entry {
-    pub(crate) fn reader(&self) -> &dyn Reader {
-        self.item.reader()
-    }
-
     fn list(&self) -> List {
         match self.item {
             Item::Tool(_) => List::Tools,

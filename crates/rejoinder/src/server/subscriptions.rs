@@ -168,10 +168,6 @@ impl Listener {
         }
     }
 
-    pub(crate) async fn change(&self) -> Option<Change> {
-        std::future::poll_fn(|cx| self.poll_change(cx)).await
-    }
-
     /// Changes the filter; `None` once the subscription has ended.
     pub(crate) fn refilter<T>(&self, change: impl FnOnce(&mut ChangeFilter) -> T) -> Option<T> {
         self.hub.listeners().by_id.get_mut(&self.id).map(|waiting| change(&mut waiting.filter))

@@ -2,9 +2,10 @@
 
 mod args;
 mod http;
-mod session;
 mod shutdown;
 mod stdio;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -12,8 +13,7 @@ use crate::{error::BoxError, rounds::seal::StateKeysError, server::BuildError};
 
 pub use self::{
     args::{listen_address, log_to_stderr},
-    http::{McpService, ResponseBody},
-    session::ReplyStream,
+    http::{McpService, ReplyStream, ResponseBody},
 };
 
 /// Why a server could not be served.

@@ -44,7 +44,7 @@ async fn reply(engine: &Arc<Engine>, method: &str, params: Value) -> Value {
         Answer::Reply(reply) => reply,
         Answer::Stream(mut stream) => match stream.frame().await {
             Frame::Last(reply) => reply,
-            Frame::Notification(early) => panic!("before the reply: {early:?}"),
+            Frame::Notification(early) | Frame::Request(early) => panic!("before the reply: {early:?}"),
         },
     };
     let reply: Vec<u8> = reply.body.pieces().flatten().collect();

@@ -2,7 +2,7 @@ use std::{
     collections::VecDeque,
     fmt,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -23,7 +23,6 @@ enum BodyKind {
     Whole(Bytes),
     Pieces(VecDeque<Bytes>),
     Events(Box<EventStream>),
-    Other(Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>),
 }
 
 impl ResponseBody {
@@ -42,19 +41,10 @@ impl ResponseBody {
         }
     }
 
-    /// A stream of events; the first one may have been taken from it already.
-    pub(super) fn events(first: Option<Bytes>, stream: Stream) -> Self {
+    /// A stream of events.
+    pub(super) fn events(source: impl EventSource + 'static) -> Self {
         let keep_alive = Box::pin(sleep(KEEP_ALIVE));
-        Self(BodyKind::Events(Box::new(EventStream { first, stream: Some(stream), keep_alive })))
-    }
-
-    /// A body of the session era.
-    pub(super) fn other<B>(body: B) -> Self
-    where
-        B: Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
-        Self(BodyKind::Other(Box::pin(http_body_util::BodyExt::map_err(body, Into::into))))
+        Self(BodyKind::Events(Box::new(EventStream { source: Some(Box::new(source)), keep_alive })))
     }
 }
 
@@ -78,7 +68,6 @@ impl Body for ResponseBody {
             BodyKind::Events(events) => {
                 events.poll_event(cx).map(|event| event.map(|event| Ok(BodyFrame::data(event))))
             }
-            BodyKind::Other(body) => body.as_mut().poll_frame(cx),
         }
     }
 
@@ -86,8 +75,7 @@ impl Body for ResponseBody {
         match &self.0 {
             BodyKind::Whole(whole) => whole.is_empty(),
             BodyKind::Pieces(pieces) => pieces.is_empty(),
-            BodyKind::Events(events) => events.stream.is_none(),
-            BodyKind::Other(body) => body.is_end_stream(),
+            BodyKind::Events(events) => events.source.is_none(),
         }
     }
 
@@ -96,15 +84,41 @@ impl Body for ResponseBody {
             BodyKind::Whole(whole) => SizeHint::with_exact(whole.len() as u64),
             BodyKind::Pieces(pieces) => SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum()),
             BodyKind::Events(_) => SizeHint::default(),
-            BodyKind::Other(body) => body.size_hint(),
         }
     }
 }
 
-/// Server-sent events. The call runs while the client reads; a client that disconnects drops it.
+/// What becomes a stream of events.
+pub(super) trait EventSource: Send {
+    /// The next event; `None` at the end.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+}
+
+/// The events of a stateless request. The call runs while the client reads; a client that goes away drops it.
+pub(super) struct CallEvents {
+    /// A message that has come already.
+    pub(super) first: Option<Bytes>,
+    pub(super) stream: Option<Stream>,
+}
+
+impl EventSource for CallEvents {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(event([first])));
+        }
+        let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
+        Poll::Ready(Some(match ready!(stream.poll_frame(cx)) {
+            Frame::Notification(message) | Frame::Request(message) => event([message]),
+            Frame::Last(reply) => {
+                self.stream = None;
+                event(reply.body.pieces())
+            }
+        }))
+    }
+}
+
 struct EventStream {
-    first: Option<Bytes>,
-    stream: Option<Stream>,
+    source: Option<Box<dyn EventSource>>,
     keep_alive: Pin<Box<Sleep>>,
 }
 
@@ -113,15 +127,12 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 impl EventStream {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event([first])));
-        }
-        let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
-        let event = match stream.poll_frame(cx) {
-            Poll::Ready(Frame::Notification(message)) => event([message]),
-            Poll::Ready(Frame::Last(reply)) => {
-                self.stream = None;
-                event(reply.body.pieces())
+        let Some(source) = &mut self.source else { return Poll::Ready(None) };
+        let event = match source.poll_event(cx) {
+            Poll::Ready(Some(event)) => event,
+            Poll::Ready(None) => {
+                self.source = None;
+                return Poll::Ready(None);
             }
             Poll::Pending => match self.keep_alive.as_mut().poll(cx) {
                 Poll::Ready(()) => Bytes::from_static(b":\n\n"),
@@ -134,9 +145,19 @@ impl EventStream {
 }
 
 /// One event. A message is JSON without line breaks, so it is one line of data.
-fn event(pieces: impl IntoIterator<Item = Bytes>) -> Bytes {
+pub(super) fn event(pieces: impl IntoIterator<Item = Bytes>) -> Bytes {
     let mut event = BytesMut::from(&b"event: message\ndata: "[..]);
     pieces.into_iter().for_each(|piece| event.put(piece));
     event.put_slice(b"\n\n");
     event.freeze()
+}
+
+/// An event that a client can come back after.
+pub(super) fn event_with_id(stream: u64, number: u64, message: Bytes) -> Bytes {
+    [format!("id: {stream}-{number}\n").into(), event([message])].concat().into()
+}
+
+/// An event without a message: it has an id to come back with, and says when.
+pub(super) fn retry_event(stream: u64, number: u64, retry: Duration) -> Bytes {
+    format!("id: {stream}-{number}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
 }

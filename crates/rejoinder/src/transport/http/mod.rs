@@ -5,8 +5,11 @@ mod guard;
 mod request;
 mod serve;
 mod service;
+mod session_streams;
+mod sessions;
 
 pub use body::ResponseBody;
 pub use service::McpService;
+pub use session_streams::ReplyStream;
 
 pub(super) use serve::serve;

@@ -8,22 +8,22 @@ use std::{
 use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
 use http_body::Body;
-use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
+use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use tower_service::Service;
 
 use super::{
     ResponseBody,
+    body::CallEvents,
     guard::{self, PageOrigin},
     request::{Refused, accepts_events, check_content_type, read_body},
+    sessions::HttpSessions,
 };
 use crate::{
     BoxError, BoxFuture,
     protocol::{
-        Answer, Envelope, Frame, MODERN, Origin, Reply, RpcError, Stream, check_for_session, dispatch, error_reply,
-        is_of_session, wrap,
+        Answer, Envelope, Frame, MODERN, Origin, Reply, RpcError, Stream, dispatch, error_reply, is_of_session,
     },
     server::{BuiltServer, Engine},
-    transport::session::SessionHttp,
 };
 
 /// A server as a tower service: mount it anywhere in your own application, behind your own layers.
@@ -47,12 +47,12 @@ pub struct McpService(Arc<Endpoint>);
 struct Endpoint {
     engine: Arc<Engine>,
     /// For clients of the session era, unless they are turned away.
-    sessions: Option<SessionHttp>,
+    sessions: Option<HttpSessions>,
 }
 
 impl McpService {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        let sessions = engine.options.sessions.then(|| SessionHttp::new(Arc::clone(&engine)));
+        let sessions = engine.options.sessions.then(|| HttpSessions::new(Arc::clone(&engine)));
         Self(Arc::new(Endpoint { engine, sessions }))
     }
 
@@ -101,7 +101,7 @@ impl McpService {
     pub async fn close(&self) {
         self.0.engine.hub.close();
         if let Some(sessions) = &self.0.sessions {
-            sessions.close().await;
+            sessions.close();
         }
     }
 }
@@ -112,6 +112,13 @@ impl McpService {
         if let Some(sessions) = &self.0.sessions {
             sessions.replied().await;
         }
+    }
+}
+
+#[cfg(test)]
+impl McpService {
+    pub(in crate::transport) fn sessions(&self) -> &HttpSessions {
+        self.0.sessions.as_ref().expect("there are sessions")
     }
 }
 
@@ -169,7 +176,7 @@ impl Endpoint {
                 Some(sessions)
                     if matches!(parts.method, Method::GET | Method::DELETE) && !is_stateless(&parts.headers) =>
                 {
-                    Ok(in_session(sessions, parts, Bytes::new(), Ok(())).await)
+                    Ok(sessions.get_or_delete(&parts))
                 }
                 _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
             };
@@ -183,9 +190,12 @@ impl Endpoint {
         };
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
-            let checked = check_for_session(engine, &envelope);
-            let wrapped = checked.as_ref().ok().and_then(|()| wrap(&body, &envelope));
-            return Ok(in_session(sessions, parts, wrapped.unwrap_or(body), checked).await);
+            if !events {
+                let reason = "Accept must name application/json and text/event-stream";
+                return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, reason));
+            }
+            // In a box: its future would make that of every stateless call larger.
+            return Ok(Box::pin(sessions.post(parts, &body, envelope)).await);
         }
         let id = envelope.id;
         let answer =
@@ -198,7 +208,7 @@ impl Endpoint {
                     let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
                     return Ok(json(Reply { status: StatusCode::NOT_ACCEPTABLE, ..error_reply(id, &error) }));
                 }
-                event_stream(None, stream)
+                event_stream(ResponseBody::events(CallEvents { first: None, stream: Some(stream) }))
             }
             Answer::Stream(stream) => run(stream, events).await,
         })
@@ -210,44 +220,36 @@ fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN)
 }
 
-/// Hands a request to the session era.
-async fn in_session(
-    sessions: &SessionHttp,
-    parts: Parts,
-    body: Bytes,
-    checked: Result<(), RpcError>,
-) -> Response<ResponseBody> {
-    // In a box: its future is large, and would make that of every stateless call as large.
-    Box::pin(sessions.handle(Request::from_parts(parts, Full::new(body)), checked)).await.map(ResponseBody::other)
-}
-
 /// Runs a call. It is answered with JSON, unless it told something before it ended.
 async fn run(mut stream: Stream, events: bool) -> Response<ResponseBody> {
     loop {
         match stream.frame().await {
             Frame::Last(reply) => return json(reply),
-            Frame::Notification(first) if events => return event_stream(Some(first), stream),
+            Frame::Notification(first) if events => {
+                let events = CallEvents { first: Some(first), stream: Some(stream) };
+                return event_stream(ResponseBody::events(events));
+            }
             // A client that takes no events is not told. Nothing slows such a call down, so it makes room for others.
-            Frame::Notification(_) => tokio::task::yield_now().await,
+            Frame::Notification(_) | Frame::Request(_) => tokio::task::yield_now().await,
         }
     }
 }
 
-fn status(status: StatusCode) -> Response<ResponseBody> {
+pub(super) fn status(status: StatusCode) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::empty());
     *response.status_mut() = status;
     response
 }
 
-fn json(reply: Reply) -> Response<ResponseBody> {
+pub(super) fn json(reply: Reply) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::reply(reply.body));
     *response.status_mut() = reply.status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 
-fn event_stream(first: Option<Bytes>, stream: Stream) -> Response<ResponseBody> {
-    let mut response = Response::new(ResponseBody::events(first, stream));
+pub(super) fn event_stream(body: ResponseBody) -> Response<ResponseBody> {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));

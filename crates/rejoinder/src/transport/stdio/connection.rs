@@ -1,4 +1,5 @@
 use std::{
+    future::poll_fn,
     io,
     sync::Arc,
     task::{Context, Poll, Waker},
@@ -14,30 +15,26 @@ use tokio::{
 use super::{
     in_flight::{InFlight, Output},
     lines::{Line, Lines},
-    session::Session,
 };
 use crate::{
     protocol::{
-        Answer, Envelope, Frame, Origin, Reply, RpcError, Stream, check_for_session, dispatch, error_reply,
-        is_of_session, wrap,
+        Answer, Envelope, Frame, Origin, Reply, RpcError, Session, Stream, cancelled_request, dispatch, error_reply,
+        is_of_session,
     },
-    server::{Calls, Engine, Refusal},
-    transport::{session::readable, shutdown::Shutdown},
+    server::{Engine, Refusal},
+    transport::shutdown::Shutdown,
 };
 
 /// Serves one client until it closes its end or the server is told to stop; then requests in flight may finish.
-///
-/// Those of a session, which count in `calls`, take a moment longer than this to see that they are cancelled.
 pub(crate) async fn serve(
     engine: &Arc<Engine>,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     shutdown: Shutdown,
-    calls: Calls,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
     let in_flight = InFlight::new(sender);
-    let mut connection = Connection { engine, in_flight, session: None, calls, out: BytesMut::new() };
+    let mut connection = Connection { engine, in_flight, session: None, out: BytesMut::new() };
     let ended = connection.converse(&mut input, &mut output, &mut receiver, &shutdown).await;
     connection.in_flight.stop().await;
     match ended {
@@ -55,9 +52,7 @@ struct Connection<'a> {
     engine: &'a Arc<Engine>,
     in_flight: InFlight,
     /// Begun by the first request of the session era.
-    session: Option<Session>,
-    /// The calls of that session.
-    calls: Calls,
+    session: Option<Arc<Session>>,
     /// What waits to be written.
     out: BytesMut,
 }
@@ -74,9 +69,9 @@ impl Connection<'_> {
         let mut lines = Lines::new(self.engine.options.max_message_size);
         loop {
             let mut stopped = false;
-            let busy = self.session.as_ref().and_then(Session::room);
+            let session = self.session.clone();
             tokio::select! {
-                read = input.read_buf(lines.space()), if busy.is_none() => {
+                read = input.read_buf(lines.space()) => {
                     let ended = read? == 0;
                     while let Some(line) = lines.next() {
                         self.line(line);
@@ -87,6 +82,7 @@ impl Connection<'_> {
                     if ended {
                         lines.last().into_iter().for_each(|line| self.line(line));
                         self.in_flight.end_subscriptions();
+                        self.session.iter().for_each(|session| session.hang_up());
                         break;
                     }
                 }
@@ -97,8 +93,7 @@ impl Connection<'_> {
                         self.take(message);
                     }
                 }
-                // A session that has caught up need not have anything to say.
-                () = async { busy.expect("looked at before").await }, if busy.is_some() => {}
+                Some(message) = next_of(session.as_deref()) => push(&mut self.out, Output::Message(message)),
                 () = shutdown.wait() => break self.engine.hub.close(),
             }
             if stopped || !self.flush_unless(shutdown, output).await? {
@@ -125,35 +120,24 @@ impl Connection<'_> {
             Ok(envelope) => envelope,
             Err(bad) => return self.reply(error_reply(bad.id.as_deref(), &bad.error)),
         };
-        let cancels = envelope.id.is_none() && envelope.method.as_deref() == Some("notifications/cancelled");
-        if cancels && self.in_flight.cancel(envelope.params.raw) {
+        if cancelled_request(&envelope).is_some_and(|request| self.in_flight.cancel(&request)) {
             return;
         }
-        if is_of_session(&envelope, || None) && self.engine.options.sessions {
-            if self.session.is_none() && (envelope.id.is_none() || envelope.method.is_none()) {
+        let id = envelope.id;
+        let answer = if is_of_session(&envelope, || None) && self.engine.options.sessions {
+            if self.session.is_none() && (id.is_none() || envelope.method.is_none()) {
                 // A call may be over by the time it is cancelled, whichever era it was of.
                 return tracing::debug!("a notification or a response without a session is passed over");
             }
-            if let Err(error) = check_for_session(self.engine, &envelope) {
-                return self.reply(error_reply(envelope.id, &error));
-            }
-            if let Err(error) = readable(line) {
-                return match (envelope.id, envelope.method) {
-                    (Some(id), Some(_)) => self.reply(error_reply(Some(id), &error)),
-                    // Nobody answers a notification, or an answer.
-                    _ => tracing::debug!(error = %error.message, "a message that cannot be read is passed over"),
-                };
-            }
-            let begin = || Session::begin(self.engine, self.in_flight.sender(), self.calls.clone());
-            let line = wrap(line, &envelope).unwrap_or_else(|| line.clone());
-            return self.session.get_or_insert_with(begin).send(line);
-        }
-        if envelope.method.is_none() {
+            let session = self.session.get_or_insert_with(|| Arc::new(Session::new(self.engine)));
+            session.receive(line, envelope, None)
+        } else if envelope.method.is_none() {
             // Nobody answers a response: two sides that did would never stop.
             return tracing::debug!("a response to nothing that was asked");
-        }
-        let id = envelope.id;
-        match dispatch(self.engine, line, envelope, Origin::Stateless(None)) {
+        } else {
+            dispatch(self.engine, line, envelope, Origin::Stateless(None))
+        };
+        match answer {
             Answer::Nothing => {}
             Answer::Reply(reply) => self.reply(reply),
             Answer::Stream(stream) => self.run(id.unwrap_or("null"), stream),
@@ -175,7 +159,7 @@ impl Connection<'_> {
         match stream.poll_frame(&mut nobody) {
             Poll::Ready(Frame::Last(reply)) => self.reply(reply),
             // It may have no end of them: whoever has something to say goes on by itself, as fast as the client reads.
-            Poll::Ready(Frame::Notification(message)) => {
+            Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
                 push(&mut self.out, Output::Message(message));
                 self.in_flight.add(id, stream);
             }
@@ -215,18 +199,15 @@ impl Connection<'_> {
         output.flush().await
     }
 
-    /// Writes what the requests in flight, and the session if there is one, still say, until they are done.
+    /// Writes what the requests in flight still say, until they are done.
     async fn finish(
         &mut self,
         receiver: &mut mpsc::Receiver<Output>,
         output: &mut (impl AsyncWrite + Unpin),
     ) -> io::Result<()> {
-        let session = self.session.take().map(Session::close);
-        let mut in_session = session.is_some();
         self.flush(output).await?;
-        while in_session || !self.in_flight.is_empty() {
+        while !self.in_flight.is_empty() {
             let Some(message) = receiver.recv().await else { break };
-            in_session &= !matches!(message, Output::SessionOver);
             self.take(message);
             self.flush(output).await?;
         }
@@ -234,11 +215,18 @@ impl Connection<'_> {
     }
 }
 
+/// The next message of a session that belongs to no request.
+async fn next_of(session: Option<&Session>) -> Option<Bytes> {
+    match session {
+        Some(session) => poll_fn(|cx| session.poll_message(cx)).await,
+        None => None,
+    }
+}
+
 fn push(out: &mut BytesMut, message: Output) {
     match message {
         Output::Message(message) => out.extend_from_slice(&message),
         Output::Last(_, _, pieces) => pieces.iter().for_each(|piece| out.extend_from_slice(piece)),
-        Output::SessionOver => return,
     }
     out.extend_from_slice(b"\n");
 }

@@ -1,22 +1,18 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinSet},
 };
 
-use crate::protocol::{Frame, Stream};
+use crate::protocol::{Frame, Stream, request_key};
 
 /// What a running request sends to the writer.
 pub(super) enum Output {
     Message(Bytes),
     /// It is over; this was its last message.
     Last(Key, Serial, Vec<Bytes>),
-    /// The session on this pipe is over.
-    SessionOver,
 }
 
 /// A request's id, the same however it was spelled.
@@ -44,26 +40,14 @@ impl InFlight {
         Self { tasks: HashMap::new(), running: JoinSet::new(), next: 0, sender }
     }
 
-    pub(super) fn sender(&self) -> mpsc::Sender<Output> {
-        self.sender.clone()
-    }
-
-    fn key(id: &str) -> Key {
-        // A number has one spelling, and may be too large for any type of ours.
-        match serde_json::from_str::<Value>(id) {
-            Ok(Value::String(text)) => Value::String(text).to_string(),
-            _ => id.to_owned(),
-        }
-    }
-
     /// Whether a request with this id is being worked on.
     pub(super) fn contains(&self, id: &str) -> bool {
-        !self.tasks.is_empty() && self.tasks.contains_key(&Self::key(id))
+        !self.tasks.is_empty() && self.tasks.contains_key(&request_key(id))
     }
 
     /// Lets a request go on by itself.
     pub(super) fn add(&mut self, id: &str, mut stream: Stream) {
-        let key = Self::key(id);
+        let key = request_key(id);
         let (sender, name, serial) = (self.sender.clone(), key.clone(), self.next);
         self.next += 1;
         let subscription = stream.is_subscription();
@@ -73,7 +57,7 @@ impl InFlight {
             // A closed channel means that the connection is gone, and with it whoever wanted to know.
             loop {
                 match stream.frame().await {
-                    Frame::Notification(message) => {
+                    Frame::Notification(message) | Frame::Request(message) => {
                         if sender.send(Output::Message(message)).await.is_err() {
                             return;
                         }
@@ -94,17 +78,9 @@ impl InFlight {
         known && self.tasks.remove(key).is_some()
     }
 
-    /// Cancels what a `notifications/cancelled` names; `false` if it is not one of these requests.
-    pub(super) fn cancel(&mut self, params: Option<&str>) -> bool {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Cancelled<'a> {
-            #[serde(borrow)]
-            request_id: &'a RawValue,
-        }
-        let cancelled = params.and_then(|params| serde_json::from_str::<Cancelled<'_>>(params).ok());
-        let task = cancelled.and_then(|cancelled| self.tasks.remove(&Self::key(cancelled.request_id.get())));
-        task.map(|task| task.handle.abort()).is_some()
+    /// Cancels a request; `false` if it is not one of these.
+    pub(super) fn cancel(&mut self, request: &str) -> bool {
+        self.tasks.remove(request).map(|task| task.handle.abort()).is_some()
     }
 
     /// Cancels everything that would never end by itself.

@@ -1,10 +1,9 @@
 //! One client on a pair of pipes: a message for each line.
 
-mod connection;
+pub(super) mod connection;
 mod in_flight;
 mod lines;
 mod pipes;
-mod session;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +18,7 @@ use tokio::{
 use super::shutdown::{Shutdown, finish_teardown};
 use crate::{
     BoxFuture, Error,
-    server::{BuiltServer, Calls, Engine},
+    server::{BuiltServer, Engine},
 };
 
 /// Serves standard input and output until the client closes its end or the server is told to stop.
@@ -29,7 +28,7 @@ pub(super) async fn serve(engine: &Arc<Engine>, shutdown: Shutdown) -> io::Resul
     // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
     // to be woken by them for every message.
     let mut task = JoinSet::new();
-    task.spawn(async move { connection::serve(&serving, input, output, shutdown, Calls::default()).await });
+    task.spawn(async move { connection::serve(&serving, input, output, shutdown).await });
     let ended = task.join_next().await;
     finish_teardown(engine).await;
     match ended {
@@ -76,14 +75,8 @@ impl BuiltServer {
 /// Not generic, so that it is compiled in this crate and not in each that calls it.
 fn serve_io(engine: Arc<Engine>, input: pipes::Input, output: pipes::Output) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move {
-        let calls = Calls::default();
-        let ended = connection::serve(&engine, input, output, Shutdown::default(), calls.clone()).await;
-        let finishing = async {
-            // Not for all calls: the others that still run are those of other clients.
-            calls.idle().await;
-            engine.teardown.idle().await;
-        };
-        let _ = timeout(engine.options.grace, finishing).await;
+        let ended = connection::serve(&engine, input, output, Shutdown::default()).await;
+        let _ = timeout(engine.options.grace, engine.teardown.idle()).await;
         Ok(ended?)
     })
 }

@@ -64,9 +64,7 @@ impl Client {
         let (ours, theirs) = duplex(16 * 1024);
         let (reader, writer) = split(theirs);
         let writer = through(writer);
-        tokio::spawn(async move {
-            connection::serve(&engine, reader, writer, Shutdown::default(), Default::default()).await
-        });
+        tokio::spawn(async move { connection::serve(&engine, reader, writer, Shutdown::default()).await });
         let (output, input) = split(ours);
         Self { input, output: BufReader::new(output).lines() }
     }

@@ -109,7 +109,7 @@ async fn a_reply_to_a_client_that_has_come_back_is_on_its_way() {
     let (fixture, held) = one_at_a_time();
     let (client, last) = call_and_leave(Http::new(&fixture), &held).await;
     let resumed = Events::of(client.send("GET", &[("last-event-id", &last)], Value::Null).await);
-    let mut replied = pin!(client.server.replied());
+    let mut replied = pin!(client.server.sessions().replied());
     assert!(poll!(replied.as_mut()).is_pending());
     held.release.notify_one();
     assert_eq!(text(&resumed.last().await), "done");

@@ -119,7 +119,7 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
             Ok::<_, CallError>("paid")
         }),
         dynamic("leave", |_, ctx| async move {
-            let stream = ctx.extension::<super::super::ReplyStream>().cloned().unwrap_or_default();
+            let stream = ctx.extension::<crate::transport::ReplyStream>().cloned().unwrap_or_default();
             let left = stream.disconnect(Duration::from_millis(10)).await;
             ctx.info("away").await;
             format!("left: {left}")

@@ -14,7 +14,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{super::serve_pipe, fixture::Fixture};
+use super::{fixture::Fixture, pipe::serve_pipe};
 
 /// Everything the client was told, in order.
 #[derive(Debug, Default, Clone)]
@@ -71,7 +71,7 @@ impl Client {
     pub(super) async fn connect(fixture: &Fixture) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(far);
-        tokio::spawn(serve_pipe(fixture.engine(), reader, writer, Default::default()));
+        tokio::spawn(serve_pipe(fixture.engine(), reader, writer));
         let told = Told::default();
         let peer = told.clone().serve(near).await.expect("a session");
         Self { peer, told }

@@ -1,13 +1,23 @@
 //! Lines, as they are.
 
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use std::sync::Arc;
 
-use super::{
-    super::serve_pipe,
-    fixture::{Fixture, dynamic, fixture},
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
-use crate::Server;
+
+use super::fixture::{Fixture, dynamic, fixture};
+use crate::{
+    Server,
+    server::Engine,
+    transport::{shutdown::Shutdown, stdio},
+};
+
+/// Serves one client on a pipe in memory.
+pub(super) async fn serve_pipe(engine: Arc<Engine>, reader: impl AsyncRead + Unpin, writer: impl AsyncWrite + Unpin) {
+    stdio::connection::serve(&engine, reader, writer, Shutdown::default()).await.expect("it ended in order");
+}
 
 pub(super) struct Pipe {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -19,7 +29,7 @@ impl Pipe {
     pub(super) fn open(fixture: &Fixture) -> Self {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(far);
-        let served = tokio::spawn(serve_pipe(fixture.engine(), reader, writer, Default::default()));
+        let served = tokio::spawn(serve_pipe(fixture.engine(), reader, writer));
         let (reader, writer) = tokio::io::split(near);
         Self { lines: BufReader::new(reader).lines(), writer, served }
     }

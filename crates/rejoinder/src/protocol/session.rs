@@ -1,0 +1,397 @@
+//! A session: what the server knows about a client of 2025-11-25 or earlier, from `initialize` on.
+//!
+//! Messages drive it, and it does not know which transport they come from. The transport owns the calls in flight:
+//! it polls their streams, and drops them when the client cancels them.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    Answer, Envelope, Http, LEGACY, Origin, RpcError,
+    dispatch::{SessionRequest, dispatch},
+    error::shortened,
+    listen::change_notification,
+    meta::{KnownCapabilities, Meta},
+    write::{error_reply, result_reply, session_error_reply},
+};
+use crate::{
+    BoxFuture,
+    ask::{Question, RawAnswer},
+    call::Level,
+    error::CallError,
+    model::{ClientCapabilities, Implementation},
+    rounds::{SessionCarrier, SessionClient},
+    server::{ChangeFilter, Engine, Listener},
+};
+
+/// A session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    engine: Arc<Engine>,
+    /// The changes of lists and resources that the client hears about.
+    changes: Listener,
+    state: Mutex<SessionState>,
+}
+
+#[derive(Debug)]
+struct SessionState {
+    /// What `initialize` brought.
+    client: Option<Introduction>,
+    /// Whether the client expects messages outside any request.
+    initialized: bool,
+    /// The least severe log message that the client wants.
+    level: Level,
+    /// The questions that wait for an answer, by request id.
+    questions: HashMap<u64, oneshot::Sender<Result<RawAnswer, RpcError>>>,
+    next_question: u64,
+    /// Whether no more messages come from the client.
+    hung_up: bool,
+    /// Messages that belong to no request.
+    outgoing: VecDeque<Bytes>,
+    waker: Option<Waker>,
+}
+
+/// Who the client is and what it can do, as far as the server remembers it.
+#[derive(Debug, Clone)]
+struct Introduction {
+    version: &'static str,
+    capabilities: ClientCapabilities,
+    /// The `clientInfo`, as JSON.
+    info: Bytes,
+}
+
+/// How many messages outside any request wait for a client; beyond that the oldest is dropped.
+const MOST_OUTGOING: usize = 64;
+
+impl Session {
+    /// A session that waits for `initialize`.
+    pub(crate) fn new(engine: &Arc<Engine>) -> Self {
+        let declared = &engine.capabilities;
+        let filter = ChangeFilter {
+            tools: declared.tools.is_some(),
+            prompts: declared.prompts.is_some(),
+            resources: declared.resources.is_some(),
+            ..ChangeFilter::default()
+        };
+        let state = SessionState {
+            client: None,
+            initialized: false,
+            // Until the client sets a level, it gets what a person would want to read.
+            level: Level::Info,
+            questions: HashMap::new(),
+            next_question: 0,
+            hung_up: false,
+            outgoing: VecDeque::new(),
+            waker: None,
+        };
+        Self { engine: Arc::clone(engine), changes: engine.hub.subscribe(filter), state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, SessionState> {
+        // Every statement leaves the state valid.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The negotiated version; `None` before `initialize`.
+    pub(crate) fn version(&self) -> Option<&'static str> {
+        self.state().client.as_ref().map(|client| client.version)
+    }
+
+    /// Takes a message of the client.
+    pub(crate) fn receive(self: &Arc<Self>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Answer {
+        let (method, id) = match (envelope.method.as_deref(), envelope.id) {
+            (Some(method), Some(id)) => (method, id),
+            (Some("notifications/initialized"), None) => {
+                self.state().expect_messages();
+                return Answer::Nothing;
+            }
+            (Some(_), None) => return Answer::Nothing,
+            (None, _) => {
+                self.take_answer(&envelope);
+                return Answer::Nothing;
+            }
+        };
+        let result = match self.request(method, &envelope) {
+            Some(result) => result,
+            None => match self.call(http) {
+                Err(error) => Err(error),
+                Ok((request, questions)) => {
+                    return match dispatch(&self.engine, body, envelope, Origin::Session(request)) {
+                        Answer::Stream(stream) => Answer::Stream(stream.with_questions(questions)),
+                        answer => answer,
+                    };
+                }
+            },
+        };
+        Answer::Reply(match result {
+            Ok(result) => result_reply(id, &result, None),
+            Err(error) if self.version().is_some() => session_error_reply(id, &error),
+            Err(error) => error_reply(Some(id), &error),
+        })
+    }
+
+    /// The result of a method that only sessions have; `None` for any other.
+    fn request(&self, method: &str, envelope: &Envelope<'_>) -> Option<Result<Value, RpcError>> {
+        let params = &envelope.params;
+        if let Some(Err(error)) = params.meta.as_ref().map(Meta::check_progress_token_length) {
+            return Some(Err(error));
+        }
+        let declared = &self.engine.capabilities;
+        Some(match method {
+            "initialize" => self.initialize(params.raw.unwrap_or("{}")),
+            "ping" => Ok(json!({})),
+            _ if self.version().is_none() => Err(not_begun()),
+            "logging/setLevel" if declared.logging.is_some() => self.set_level(params.raw.unwrap_or("{}")),
+            "resources/subscribe" if declared.resources.is_some() => params.uri().and_then(|uri| {
+                // Some clients never send `notifications/initialized`.
+                self.state().expect_messages();
+                let subscribed =
+                    self.changes.refilter(|filter| filter.add_resource(uri.into_owned())).unwrap_or(Ok(()));
+                subscribed.map(|()| json!({})).map_err(|too_much| RpcError::invalid_params(too_much.to_string()))
+            }),
+            "resources/unsubscribe" if declared.resources.is_some() => params.uri().map(|uri| {
+                self.changes.refilter(|filter| filter.remove_resource(&uri));
+                json!({})
+            }),
+            _ => return None,
+        })
+    }
+
+    fn initialize(&self, params: &str) -> Result<Value, RpcError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct InitializeParams {
+            protocol_version: String,
+            capabilities: KnownCapabilities,
+            client_info: Implementation,
+        }
+        let mut state = self.state();
+        if state.client.is_some() {
+            return Err(RpcError::invalid_request("this session is initialized already"));
+        }
+        let params: InitializeParams = serde_json::from_str(params).map_err(|error| {
+            RpcError::invalid_params(format!(
+                "`params` is not what `initialize` takes: {}",
+                shortened(&error.to_string())
+            ))
+        })?;
+        let version = LEGACY.into_iter().find(|version| *version == params.protocol_version).unwrap_or(LEGACY[0]);
+        let info = serde_json::to_vec(&without_pictures(params.client_info)).unwrap_or_default().into();
+        state.client = Some(Introduction { version, capabilities: params.capabilities.into(), info });
+        let engine = &self.engine;
+        let mut result =
+            json!({ "protocolVersion": version, "capabilities": engine.capabilities, "serverInfo": engine.info });
+        if let Some(instructions) = &engine.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        Ok(result)
+    }
+
+    fn set_level(&self, params: &str) -> Result<Value, RpcError> {
+        #[derive(Deserialize)]
+        struct SetLevelParams {
+            level: Level,
+        }
+        let params: SetLevelParams = serde_json::from_str(params).map_err(|error| {
+            RpcError::invalid_params(format!("`params` is not what `logging/setLevel` takes: {error}"))
+        })?;
+        self.state().level = params.level;
+        Ok(json!({}))
+    }
+
+    /// What the session knows about a call, and where the call's questions arrive.
+    fn call(self: &Arc<Self>, http: Http) -> Result<(SessionRequest, mpsc::UnboundedReceiver<Bytes>), RpcError> {
+        let state = self.state();
+        let client = state.client.clone().ok_or_else(not_begun)?;
+        let (to_stream, questions) = mpsc::unbounded_channel();
+        let asks = CallPeer { session: Arc::clone(self), version: client.version, to_stream };
+        let request = SessionRequest {
+            version: client.version,
+            capabilities: client.capabilities,
+            client: Some(client.info),
+            log_level: Some(state.level),
+            carrier: Box::new(SessionCarrier::new(asks)),
+            http,
+        };
+        Ok((request, questions))
+    }
+
+    /// Takes the answer to a question, or the error instead of one.
+    fn take_answer(&self, envelope: &Envelope<'_>) {
+        let question =
+            envelope.id.and_then(|id| id.parse().ok()).and_then(|id: u64| self.state().questions.remove(&id));
+        let Some(question) = question else {
+            return tracing::debug!("unexpected response: the server has no open request with this id");
+        };
+        let answer = match envelope.error {
+            Some(error) => Err(client_error(error)),
+            // What cannot be read fits no question.
+            None => Ok(envelope
+                .result
+                .and_then(|result| serde_json::from_str(result.get()).ok())
+                .unwrap_or(Value::Null)
+                .into()),
+        };
+        // A call that is over does not wait for it.
+        let _ = question.send(answer);
+    }
+
+    /// Ends the open questions: no more messages come from the client.
+    pub(crate) fn hang_up(&self) {
+        let mut state = self.state();
+        state.hung_up = true;
+        state.questions.clear();
+    }
+
+    /// The next message that belongs to no request; `None` when the server ends all subscriptions.
+    pub(crate) fn poll_message(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
+        let mut state = self.state();
+        if let Some(message) = state.outgoing.pop_front() {
+            return Poll::Ready(Some(message));
+        }
+        state.waker = Some(cx.waker().clone());
+        if !state.initialized {
+            return Poll::Pending;
+        }
+        drop(state);
+        self.changes.poll_change(cx).map(|change| change.map(change_notification))
+    }
+}
+
+impl SessionState {
+    fn expect_messages(&mut self) {
+        self.initialized |= self.client.is_some();
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    fn send(&mut self, message: Bytes) {
+        if self.outgoing.len() == MOST_OUTGOING {
+            self.outgoing.pop_front();
+        }
+        self.outgoing.push_back(message);
+        self.wake();
+    }
+}
+
+/// The client of a session, as one call sees it.
+struct CallPeer {
+    session: Arc<Session>,
+    version: &'static str,
+    /// The stream of the call, whichever task asks.
+    to_stream: mpsc::UnboundedSender<Bytes>,
+}
+
+impl SessionClient for CallPeer {
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> BoxFuture<'a, Result<RawAnswer, CallError>> {
+        Box::pin(async move {
+            let mut params = question.params_in(self.version);
+            // What the stateless era has in the request itself: it identifies the question in logs and tests.
+            params["_meta"] = json!({ "rejoinder/key": key });
+            if matches!(question, Question::Visit { .. }) {
+                // The session era wants an id for the visit; the stateless era must not have it.
+                params["elicitationId"] = json!(random_id()?);
+            }
+            let (open, answer) = self.open_question().ok_or_else(|| no_answer_can_come(key))?;
+            let message =
+                json!({ "jsonrpc": "2.0", "id": open.id, "method": question.method(), "params": params }).to_string();
+            if self.to_stream.send(message.into()).is_err() {
+                return Err(CallError::new(format!("the client could not be asked `{key}`: the call is over")));
+            }
+            // A quick client may have answered by now, and a decline would end the call before the questions of the
+            // same wave are out.
+            tokio::task::yield_now().await;
+            match answer.await {
+                Ok(Ok(answer)) => Ok(answer),
+                Ok(Err(error)) => Err(CallError::protocol(error.code, error.message.into_owned(), error.data)),
+                Err(_) => Err(no_answer_can_come(key)),
+            }
+        })
+    }
+}
+
+impl CallPeer {
+    fn open_question(&self) -> Option<(OpenQuestion<'_>, oneshot::Receiver<Result<RawAnswer, RpcError>>)> {
+        let mut state = self.session.state();
+        if state.hung_up {
+            return None;
+        }
+        let (sender, receiver) = oneshot::channel();
+        let id = state.next_question;
+        state.next_question += 1;
+        state.questions.insert(id, sender);
+        Some((OpenQuestion { peer: self, id }, receiver))
+    }
+}
+
+/// A question without an answer. Dropping it takes the question back, so that no useless form stays on the screen.
+struct OpenQuestion<'a> {
+    peer: &'a CallPeer,
+    id: u64,
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        let mut state = self.peer.session.state();
+        if state.questions.remove(&self.id).is_none() {
+            return;
+        }
+        let params = json!({ "requestId": self.id, "reason": "the answer is no longer needed" });
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        let cancelled = Bytes::from(cancelled.to_string());
+        if let Err(mpsc::error::SendError(cancelled)) = self.peer.to_stream.send(cancelled) {
+            state.send(cancelled);
+        }
+    }
+}
+
+fn not_begun() -> RpcError {
+    RpcError::invalid_request("a session begins with `initialize`")
+}
+
+fn no_answer_can_come(key: &str) -> CallError {
+    CallError::new(format!(
+        "the client could not be asked `{key}`: nothing more is read from its pipe, so no answer can come"
+    ))
+}
+
+/// An id that nobody can guess.
+pub(crate) fn random_id() -> Result<String, getrandom::Error> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(id)))
+}
+
+/// The error that a client sends instead of an answer.
+fn client_error(error: &RawValue) -> RpcError {
+    #[derive(Deserialize)]
+    struct WireError {
+        code: i32,
+        message: String,
+        data: Option<Value>,
+    }
+    match serde_json::from_str::<WireError>(error.get()) {
+        Ok(error) => RpcError { code: error.code, message: error.message.into(), data: error.data },
+        Err(_) => RpcError::invalid_request("the client answered with an error that cannot be read"),
+    }
+}
+
+/// A `clientInfo` that is worth keeping for as long as the session lasts.
+fn without_pictures(info: Implementation) -> Implementation {
+    let mut kept = Implementation::new(shortened(&info.name), shortened(&info.version));
+    kept.title = info.title.as_deref().map(shortened);
+    kept
+}
