@@ -74,7 +74,7 @@ fn visit_object(
         match (path, member) {
             (Some(path), Value::Object(properties)) if key == "properties" => {
                 for (name, property) in properties {
-                    visit(property, Some(&[path, &[name.clone()]].concat()), found, messages);
+                    visit(property, Some(&[path, std::slice::from_ref(name)].concat()), found, messages);
                 }
             }
             _ => visit(member, None, found, messages),
