@@ -324,7 +324,7 @@ impl SessionClient for CallPeer {
 }
 
 impl CallPeer {
-    fn open_question(&self) -> Option<(OpenQuestion<'_>, oneshot::Receiver<Result<RawAnswer, RpcError>>)> {
+    fn open_question(&self) -> Option<(SentQuestion<'_>, oneshot::Receiver<Result<RawAnswer, RpcError>>)> {
         let mut state = self.session.state();
         if state.hung_up {
             return None;
@@ -333,17 +333,17 @@ impl CallPeer {
         let id = state.next_question;
         state.next_question += 1;
         state.questions.insert(id, sender);
-        Some((OpenQuestion { peer: self, id }, receiver))
+        Some((SentQuestion { peer: self, id }, receiver))
     }
 }
 
 /// A question without an answer. Dropping it takes the question back, so that no useless form stays on the screen.
-struct OpenQuestion<'a> {
+struct SentQuestion<'a> {
     peer: &'a CallPeer,
     id: u64,
 }
 
-impl Drop for OpenQuestion<'_> {
+impl Drop for SentQuestion<'_> {
     fn drop(&mut self) {
         let mut state = self.peer.session.state();
         if state.questions.remove(&self.id).is_none() {
