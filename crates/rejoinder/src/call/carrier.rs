@@ -108,7 +108,12 @@ impl Call {
         if self.is_over() {
             over.cancel();
         }
-        over.run_until_cancelled(answer).await.ok_or_else(CallError::round_is_over)?
+        tokio::select! {
+            // An answer that comes after the end of the round does not count.
+            biased;
+            () = over.cancelled() => Err(CallError::round_is_over()),
+            answer = answer => answer,
+        }
     }
 
     /// An answer that needs no asking: a recorded one, or one that came with this round.
