@@ -1,118 +1,123 @@
-//! What the attribute on the function says, as the expression of its details.
+//! What the attribute on the function says.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{Attribute, Ident, LitStr, parse::ParseStream};
 
-use crate::{
-    docs,
-    errors::Errors,
-    kind::Kind,
-    names,
-    options::{Options, option},
-    parameter::{Parameter, Source},
-    template::{self, Variables},
-};
+use crate::{docs, errors::Errors, kind::Kind, names, options::Options, parameter::Parameter, signature::Place};
 
 /// What the options of `#[tool]`, `#[prompt]` or `#[resource]` say.
 pub(crate) struct Details {
-    /// The expression of the details.
-    pub(crate) expression: TokenStream,
+    /// The name that was given, if it is not the function's.
+    name: Option<String>,
+    uri: String,
     /// The variables of a resource's URI.
-    pub(crate) variables: Option<Variables>,
+    pub(crate) variables: Option<Vec<String>>,
+    /// The fields of the details that were given.
+    options: Vec<(&'static str, Option<TokenStream>)>,
+    /// The fields of a tool's annotations that were given.
+    annotations: Vec<(&'static str, Option<TokenStream>)>,
+    icons: Vec<TokenStream>,
+}
+
+impl Details {
+    pub(crate) fn nothing() -> Self {
+        let (options, annotations, icons) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name: None, uri: String::new(), variables: None, options, annotations, icons }
+    }
+
+    /// The same as it is written outside the `impl` block.
+    pub(crate) fn outside(mut self, place: &Place) -> Self {
+        let values = self.options.iter_mut().chain(&mut self.annotations).filter_map(|(_, value)| value.as_mut());
+        for value in values.chain(&mut self.icons) {
+            *value = place.outside(std::mem::take(value));
+        }
+        self
+    }
+
+    /// The expression of the details of a function of that name.
+    pub(crate) fn expression(&self, kind: Kind, function: &str) -> TokenStream {
+        let Self { uri, icons, .. } = self;
+        let (ty, name) = (kind.details(), self.name.as_deref().unwrap_or(function));
+        let plain = match kind {
+            Kind::Resource => quote!(__rj::#ty::new(#uri, #name)),
+            Kind::Tool => quote!(__rj::#ty::of::<__RjReturned>(#name)),
+            Kind::Prompt | Kind::Resolver => quote!(__rj::#ty::new(#name)),
+        };
+        let details = names::with_options(&quote!(__rj::#ty), &plain, &self.options);
+        let mut more = Vec::new();
+        if self.annotations.iter().any(|(_, value)| value.is_some()) {
+            let none = quote!(__rj::Annotations::NONE);
+            let annotations = names::with_options(&quote!(__rj::Annotations), &none, &self.annotations);
+            more.push(quote!(annotations: #annotations));
+        }
+        if !icons.is_empty() {
+            more.push(quote!(icons: &[#(#icons),*]));
+        }
+        if more.is_empty() { details } else { quote!(__rj::#ty { #(#more,)* ..#details }) }
+    }
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
 pub(crate) fn read(
     kind: Kind,
-    options: TokenStream,
-    attrs: &[Attribute],
-    ident: &Ident,
-    parameters: &[Parameter],
-    errors: &mut Errors,
-) -> Details {
-    let without_variables = |expression| Details { expression, variables: None };
-    match kind {
-        Kind::Tool => without_variables(tool(options, attrs, ident, errors)),
-        Kind::Prompt => without_variables(prompt(options, attrs, ident, errors)),
-        Kind::Resource => resource(options, attrs, ident, parameters, errors),
-        Kind::Resolver => without_variables(TokenStream::new()),
-    }
-}
-
-fn tool(tokens: TokenStream, attrs: &[Attribute], ident: &Ident, errors: &mut Errors) -> TokenStream {
-    const KNOWN: &[&str] =
-        &["name", "title", "description", "read_only", "destructive", "idempotent", "open_world", "icon"];
-    let mut options = Options::parse("`#[tool]`", KNOWN, tokens, errors);
-    let common = Common::read(&mut options, attrs, ident, errors);
-    let rule = "a tool's name is 1 to 128 letters, digits, `_`, `-` and `.`";
-    match &common.given {
-        Some(name) if !names::is_tool_name(&name.value()) => errors.at(name, rule),
-        None if !names::is_tool_name(&common.name) => {
-            errors.at(ident, format!("{rule}: write `#[tool(name = \"..\")]`"));
-        }
-        _ => {}
-    }
-    let [read_only, destructive, idempotent, open_world] =
-        ["read_only", "destructive", "idempotent", "open_world"].map(|name| options.flag(name, errors));
-    options.finish(errors);
-    let Common { name, title, description, icons, .. } = common;
-    quote! {
-        __rj::ToolDetails {
-            name: #name,
-            title: #title,
-            description: #description,
-            annotations: __rj::Annotations {
-                read_only: #read_only,
-                destructive: #destructive,
-                idempotent: #idempotent,
-                open_world: #open_world,
-            },
-            icons: #icons,
-            output_schema: __RJ_REPLYING.output_schema,
-        }
-    }
-}
-
-fn prompt(tokens: TokenStream, attrs: &[Attribute], ident: &Ident, errors: &mut Errors) -> TokenStream {
-    let mut options = Options::parse("`#[prompt]`", &["name", "title", "description", "icon"], tokens, errors);
-    let Common { name, title, description, icons, .. } = Common::read(&mut options, attrs, ident, errors);
-    options.finish(errors);
-    quote!(__rj::PromptDetails { name: #name, title: #title, description: #description, icons: #icons })
-}
-
-fn resource(
     tokens: TokenStream,
     attrs: &[Attribute],
     ident: &Ident,
     parameters: &[Parameter],
     errors: &mut Errors,
 ) -> Details {
-    const KNOWN: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon"];
-    let (uri, mut options) = Options::parse_after("`#[resource]`", KNOWN, uri, tokens, errors);
-    let variables = uri.as_ref().and_then(|uri| template::variables(uri, errors));
-    if let (Some(uri), Some(variables)) = (&uri, &variables) {
-        check_variables(uri, variables, parameters, errors);
-    }
-    let Common { name, title, description, icons, .. } = Common::read(&mut options, attrs, ident, errors);
-    let mime_type = options.text("mime_type", errors);
-    let ttl_ms = options.number("ttl_ms", errors);
-    let public = options.flag("public", errors);
-    options.finish(errors);
-    let uri = uri.map(|uri| uri.value()).unwrap_or_default();
-    let expression = quote! {
-        __rj::ResourceDetails {
-            uri: #uri,
-            name: #name,
-            title: #title,
-            description: #description,
-            mime_type: #mime_type,
-            ttl_ms: #ttl_ms,
-            public: #public,
-            icons: #icons,
+    const TOOL: &[&str] =
+        &["name", "title", "description", "read_only", "destructive", "idempotent", "open_world", "icon"];
+    const PROMPT: &[&str] = &["name", "title", "description", "icon"];
+    const RESOURCE: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon"];
+    let mut details = Details::nothing();
+    let mut options = match kind {
+        Kind::Tool => Options::parse("`#[tool]`", TOOL, tokens, errors),
+        Kind::Prompt | Kind::Resolver => Options::parse("`#[prompt]`", PROMPT, tokens, errors),
+        Kind::Resource => {
+            let (uri, options) = Options::parse_after("`#[resource]`", RESOURCE, uri, tokens, errors);
+            if let Some(uri) = uri {
+                let variables = variables(&uri.value());
+                check_variables(&uri, &variables, parameters, errors);
+                (details.uri, details.variables) = (uri.value(), Some(variables));
+            }
+            options
         }
     };
-    Details { expression, variables }
+    let name = options.literal("name", errors);
+    check_name(kind, name.as_ref(), ident, errors);
+    details.name = name.map(|name| name.value());
+    let described = options.expression("description", "\"..\"", errors);
+    let description = described.map(ToTokens::into_token_stream).or_else(|| docs::description(attrs));
+    details.options = vec![("title", options.text("title", errors)), ("description", description)];
+    details.icons = icons(&mut options, errors);
+    if kind == Kind::Tool {
+        details.annotations = ["read_only", "destructive", "idempotent", "open_world"]
+            .map(|name| (name, options.flag(name, errors).map(ToTokens::into_token_stream)))
+            .into();
+    }
+    if kind == Kind::Resource {
+        details.options.extend([
+            ("mime_type", options.text("mime_type", errors)),
+            ("ttl_ms", options.number("ttl_ms", errors)),
+            ("public", options.flag("public", errors).map(ToTokens::into_token_stream)),
+        ]);
+    }
+    options.finish(errors);
+    details
+}
+
+fn check_name(kind: Kind, given: Option<&LitStr>, ident: &Ident, errors: &mut Errors) {
+    const RULE: &str = "a tool's name is 1 to 128 letters, digits, `_`, `-` and `.`";
+    match given {
+        Some(given) if given.value().is_empty() => errors.at(given, "a name cannot be empty"),
+        Some(given) if kind == Kind::Tool && !names::is_tool_name(&given.value()) => errors.at(given, RULE),
+        None if kind == Kind::Tool && !names::is_tool_name(&names::wire(ident)) => {
+            errors.at(ident, format!("{RULE}: write `#[tool(name = \"..\")]`"));
+        }
+        _ => {}
+    }
 }
 
 /// The URI, and the comma after it.
@@ -126,61 +131,37 @@ fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
     Ok(uri)
 }
 
-/// Each variable must be a parameter, and each parameter that is surely an argument must be a variable. Of the others the
-/// compiler knows whether they are arguments.
-fn check_variables(uri: &LitStr, variables: &Variables, parameters: &[Parameter], errors: &mut Errors) {
-    for variable in &variables.names {
+/// The names of a URI template's variables. The server checks the template when it is built.
+fn variables(uri: &str) -> Vec<String> {
+    let expressions = uri.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(expression, _)| expression);
+    let names =
+        expressions.flat_map(|expression| expression.trim_start_matches(['+', '#', '.', '/', '?', '&']).split(','));
+    names.map(|name| name.trim_end_matches('*').to_owned()).collect()
+}
+
+/// Each variable must be a parameter. Whether each argument is a variable depends on types, so the compiler checks that.
+fn check_variables(uri: &LitStr, variables: &[String], parameters: &[Parameter], errors: &mut Errors) {
+    for variable in variables {
         match parameters.iter().find(|parameter| parameter.name == *variable) {
-            Some(parameter) if parameter.resolver().is_some() => {
-                let told =
-                    format!("a resolver makes this, not the variable `{variable}` of the URI: rename one of the two");
-                errors.at(&parameter.ident, told);
-            }
+            Some(parameter) if parameter.resolver().is_some() => errors.at(
+                &parameter.ident,
+                format!(
+                    "a resolver fills this parameter, but the URI has a variable `{variable}`: rename one of the two"
+                ),
+            ),
             Some(_) => {}
-            None => {
-                let told = format!(
-                    "no parameter takes the variable `{variable}`: add `{variable}: String` to the function, or remove it \
-                     from the URI"
-                );
-                errors.at(uri, told);
-            }
-        }
-    }
-    for Parameter { ident, name, source, .. } in parameters {
-        if matches!(source, Source::Argument(_)) && !variables.contains(name) {
-            errors.at(ident, variables.without(name));
+            None => errors.at(
+                uri,
+                format!(
+                    "no parameter takes the variable `{variable}`: add `{variable}: String` to the function, or remove \
+                     the variable from the URI"
+                ),
+            ),
         }
     }
 }
 
-/// What all three have.
-struct Common {
-    name: String,
-    given: Option<LitStr>,
-    title: TokenStream,
-    description: TokenStream,
-    icons: TokenStream,
-}
-
-impl Common {
-    fn read(options: &mut Options, attrs: &[Attribute], ident: &Ident, errors: &mut Errors) -> Self {
-        let given = options.literal("name", errors);
-        let name = given.as_ref().map_or_else(|| names::wire(ident), LitStr::value);
-        if let Some(given) = given.as_ref().filter(|_| name.is_empty()) {
-            errors.at(given, "a name cannot be empty");
-        }
-        let title = options.text("title", errors);
-        let described = options.expression("description", "\"..\"", errors);
-        let description = match described {
-            Some(text) => option(Some(text)),
-            None => option(docs::description(attrs)),
-        };
-        let icons = icons(options, errors);
-        Self { name, given, title, description, icons }
-    }
-}
-
-fn icons(options: &mut Options, errors: &mut Errors) -> TokenStream {
+fn icons(options: &mut Options, errors: &mut Errors) -> Vec<TokenStream> {
     let mut icons = Vec::new();
     for tokens in options.lists("icon", errors) {
         let at = tokens.clone();
@@ -189,10 +170,26 @@ fn icons(options: &mut Options, errors: &mut Errors) -> TokenStream {
         if src.is_none() {
             errors.at(at, "an icon needs its address: `icon(src = \"..\")`");
         }
-        let mime_type = options.text("mime_type", errors);
-        let sizes = options.text("sizes", errors);
+        let given = ["mime_type", "sizes"].map(|name| (name, options.text(name, errors)));
         options.finish(errors);
-        icons.push(quote!(__rj::IconDetails { src: #src, mime_type: #mime_type, sizes: #sizes }));
+        icons.push(names::with_options(&quote!(__rj::IconDetails), &quote!(__rj::IconDetails::new(#src)), &given));
     }
-    quote!(&[#(#icons),*])
+    icons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variables;
+
+    #[test]
+    fn variables_are_found() {
+        for (uri, found) in [
+            ("files://{+root}/{path}{?page,all*}", &["root", "path", "page", "all"][..]),
+            ("files://a{/b,c}{.d}{#e}", &["b", "c", "d", "e"]),
+            ("db://rows?kind={kind}{&page}{&size}", &["kind", "page", "size"]),
+            ("text://readme", &[]),
+        ] {
+            assert_eq!(variables(uri), found, "{uri}");
+        }
+    }
 }

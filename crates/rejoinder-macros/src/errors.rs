@@ -1,8 +1,10 @@
+//! Mistakes, and the places where the compiler shows them.
+
 use std::fmt::Display;
 
-use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
-use syn::Error;
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Error, spanned::Spanned};
 
 /// Every mistake that was found, to be reported together.
 #[derive(Default)]
@@ -24,6 +26,10 @@ impl Errors {
         result.map_err(|error| self.0.push(error)).ok()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -32,4 +38,50 @@ impl Errors {
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.0.iter().map(Error::to_compile_error).collect()
     }
+}
+
+/// What the author wrote, from its first token to its last. Code with these spans is reported as if it stood there.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    pub(crate) start: Span,
+    pub(crate) end: Span,
+}
+
+impl Extent {
+    pub(crate) fn of(written: &impl ToTokens) -> Self {
+        let tokens = written.to_token_stream();
+        let end = tokens.clone().into_iter().last().map_or_else(Span::call_site, |tree| match tree {
+            TokenTree::Group(group) => group.span_close(),
+            other => other.span(),
+        });
+        Self { start: tokens.span(), end }
+    }
+
+    /// `<ty as of>::name`: where `ty` is not an `of`, all of the extent is underlined.
+    pub(crate) fn member(self, ty: &impl ToTokens, of: &TokenStream, name: &str) -> TokenStream {
+        let (open, name) = (quote_spanned!(self.start=> <), Ident::new(name, self.end));
+        quote!(#open #ty as #of>::#name)
+    }
+
+    /// A call: where it panics while the program compiles, all of the extent is underlined.
+    pub(crate) fn call(self, function: TokenStream, arguments: &impl ToTokens) -> TokenStream {
+        let function = respanned(function, self.start);
+        quote_spanned!(self.end=> #function(#arguments))
+    }
+}
+
+/// The same tokens, all at one place.
+fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
+    let set = |tree: TokenTree| match tree {
+        TokenTree::Group(group) => {
+            let mut group = Group::new(group.delimiter(), respanned(group.stream(), at));
+            group.set_span(at);
+            TokenTree::Group(group)
+        }
+        mut other => {
+            other.set_span(at);
+            other
+        }
+    };
+    tokens.into_iter().map(set).collect()
 }

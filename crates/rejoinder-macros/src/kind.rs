@@ -37,12 +37,12 @@ impl Kind {
         }
     }
 
-    /// The marker type in `rejoinder`.
-    pub(crate) fn marker(self) -> Ident {
+    /// The type in `rejoinder` of what its attribute says.
+    pub(crate) fn details(self) -> Ident {
         ident(match self {
-            Self::Tool => "ToolKind",
-            Self::Prompt => "PromptKind",
-            Self::Resource => "ResourceKind",
+            Self::Tool => "ToolDetails",
+            Self::Prompt => "PromptDetails",
+            Self::Resource => "ResourceDetails",
             Self::Resolver => no_item(),
         })
     }
@@ -67,33 +67,13 @@ impl Kind {
         })
     }
 
-    /// The trait in `rejoinder` of what can be an argument of it.
-    pub(crate) fn argument(self) -> Ident {
-        ident(match self {
-            Self::Tool => "ToolArgument",
-            Self::Prompt => "PromptArgument",
-            Self::Resource => "ResourceArgument",
-            Self::Resolver => "ResolverArgument",
-        })
-    }
-
     /// The trait in `rejoinder` of what it may return.
     pub(crate) fn reply(self) -> Ident {
         ident(match self {
-            Self::Tool => "ToolReply",
-            Self::Prompt => "PromptReply",
-            Self::Resource => "ResourceReply",
+            Self::Tool => "IntoToolResult",
+            Self::Prompt => "IntoPromptResult",
+            Self::Resource => "IntoResourceContents",
             Self::Resolver => no_item(),
-        })
-    }
-
-    /// The trait in `rejoinder` of what it may fail with.
-    pub(crate) fn failure(self) -> Ident {
-        ident(match self {
-            Self::Tool => "ToolFailure",
-            Self::Prompt => "PromptFailure",
-            Self::Resource => "ResourceFailure",
-            Self::Resolver => "ResolverFailure",
         })
     }
 }

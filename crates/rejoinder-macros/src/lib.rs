@@ -1,27 +1,24 @@
-//! The attribute macros of rejoinder. Use them through the `rejoinder` crate, whose documentation of each
-//! comes before what is said here and shows it at work.
+//! The attribute macros of rejoinder. Use them through the `rejoinder` crate, whose documentation
+//! of each comes before this one, with examples.
 //!
-//! Each macro keeps the function as it is and writes a hidden type of the same name beside it. The way through:
+//! Each macro keeps the function as it is and writes a hidden type of the same name beside it, in three phases:
 //!
-//! * `options`, `docs`, `types`, `template` read what the author wrote; `parameter` and `details` make sense of it;
-//! * `expand` writes the hidden type;
-//! * `elicit` does both for the forms' derive macros, which keep their types as they are;
-//! * `errors` collects every mistake on the way, so that all are reported at once.
+//! * parse: `signature`, `parameter`, `options`, `docs` and `details` read what the author wrote,
+//! * check: the same files refuse what cannot work, and `errors` collects every mistake, to report all at once,
+//! * emit: `expand` writes the hidden type.
+//!
+//! `elicit` does all three for the forms' derive macros.
 
-mod dependencies;
 mod details;
 mod docs;
 mod elicit;
 mod errors;
 mod expand;
-mod function;
 mod kind;
 mod names;
 mod options;
 mod parameter;
 mod signature;
-mod template;
-mod types;
 
 use kind::Kind;
 use proc_macro::TokenStream;
@@ -77,7 +74,7 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 /// # Options
 ///
 /// * `key = ".."`, under which it asks: its name by default, numbered (`confirm#1`) where two of one item share it;
-/// * `cache = false`, to run anew for each parameter that it fills.
+/// * `cache = false`, to run again for each parameter that it fills.
 ///
 /// On a parameter:
 ///
@@ -88,7 +85,7 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 /// In a generic resolver, what depends on a type parameter is supplied by the call, unless it is marked `#[arg]`.
 #[proc_macro_attribute]
 pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
-    expand::resolver(options.into(), &item.into()).into()
+    expand::function(Kind::Resolver, options.into(), &item.into()).into()
 }
 
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the

@@ -3,8 +3,6 @@ use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{PathArguments, Type};
 
-use crate::dependencies;
-
 /// The path to `rejoinder`, under whatever name the user depends on it.
 pub(crate) fn rejoinder() -> TokenStream {
     match crate_name("rejoinder") {
@@ -17,25 +15,26 @@ pub(crate) fn rejoinder() -> TokenStream {
     }
 }
 
+/// The path to what the macros use of it.
+pub(crate) fn private() -> TokenStream {
+    let rejoinder = rejoinder();
+    quote!(#rejoinder::__private)
+}
+
 /// Whether there is a crate or a type of the language of that name. An import would not know which is meant.
 pub(crate) fn is_taken(ident: &Ident) -> bool {
+    const TYPES: &[&str] = &[
+        "bool", "char", "str", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
+        "f16", "f32", "f64", "f128",
+    ];
     // The last of them are the functions that every module has.
     const OTHERS: &[&str] =
         &["std", "core", "alloc", "proc_macro", "test", "drop", "size_of", "size_of_val", "align_of", "align_of_val"];
     let name = wire(ident);
     let is_crate = |name: &str| crate_name(name).is_ok();
-    let is_other = is_type(ident) || OTHERS.contains(&&*name);
+    let is_other = TYPES.contains(&&*name) || OTHERS.contains(&&*name);
     // The program itself counts, too: its tests and binaries know its library by that name.
-    is_other || dependencies::is_named(&name) || is_crate(&name) || is_crate(&name.replace('_', "-"))
-}
-
-/// Whether there is a type of the language of that name.
-pub(crate) fn is_type(ident: &Ident) -> bool {
-    const TYPES: &[&str] = &[
-        "bool", "char", "str", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
-        "f16", "f32", "f64", "f128",
-    ];
-    TYPES.contains(&&*wire(ident))
+    is_other || is_crate(&name) || is_crate(&name.replace('_', "-"))
 }
 
 /// A name of ours that no user's name can meet, not even when the function comes out of another macro.
@@ -114,24 +113,24 @@ fn in_expressions(ty: &TokenStream) -> TokenStream {
 
 /// The one of `known` that was probably meant.
 pub(crate) fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let closest = known.iter().map(|known| (distance(name, known), *known)).min()?;
+    let closest = known.iter().map(|known| (strsim::levenshtein(name, known), *known)).min()?;
     (closest.0 <= 1 + name.len() / 4).then_some(closest.1)
 }
 
-/// The number of characters to change, add or leave out.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let change = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+/// A value of a struct with the options that were given; the others are as in `otherwise`.
+pub(crate) fn with_options(
+    ty: &TokenStream,
+    otherwise: &TokenStream,
+    options: &[(&str, Option<TokenStream>)],
+) -> TokenStream {
+    let given: Vec<_> = options
+        .iter()
+        .filter_map(|(name, value)| {
+            let (name, value) = (Ident::new(name, Span::call_site()), value.as_ref()?);
+            Some(quote!(#name: __rj::Some(#value)))
+        })
+        .collect();
+    if given.is_empty() { otherwise.clone() } else { quote!(#ty { #(#given,)* ..#otherwise }) }
 }
 
 #[cfg(test)]

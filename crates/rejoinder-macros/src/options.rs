@@ -1,4 +1,4 @@
-//! `name = "..", read_only, icon(..)`: what stands in the parentheses of an attribute.
+//! The options in the parentheses of an attribute: `name = "..", read_only, icon(..)`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -90,7 +90,7 @@ impl Options {
         match self.expression(name, example, errors)? {
             Expr::Path(path) if path.path.get_ident().is_some() => path.path.get_ident().cloned(),
             other => {
-                errors.at(other, format!("`{name}` is a name of your own: `{name} = {example}`"));
+                errors.at(other, format!("`{name}` is an identifier: `{name} = {example}`"));
                 None
             }
         }
@@ -101,52 +101,50 @@ impl Options {
         match self.expression(name, "\"..\"", errors)? {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
             other => {
-                errors.at(other, format!("`{name}` is a text in quotes: `{name} = \"..\"`"));
+                errors.at(other, format!("`{name}` is a string: `{name} = \"..\"`"));
                 None
             }
         }
     }
 
-    /// `name = ".."`, as the expression of an `Option<&'static str>`; a constant or `include_str!` will do.
-    pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> TokenStream {
-        match self.expression(name, "\"..\"", errors) {
-            Some(Expr::Lit(ExprLit { lit, .. })) if !matches!(lit, Lit::Str(_)) => {
-                errors.at(lit, format!("`{name}` is a text: `{name} = \"..\"`"));
-                option(None::<LitStr>)
+    /// `name = ".."`; a constant or `include_str!` will do.
+    pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
+        match self.expression(name, "\"..\"", errors)? {
+            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_)) => {
+                errors.at(lit, format!("`{name}` is a string: `{name} = \"..\"`"));
+                None
             }
-            text => option(text),
+            text => Some(quote!(#text)),
         }
     }
 
-    /// `name = 5000`, as the expression of an `Option` of a number.
-    pub(crate) fn number(&mut self, name: &str, errors: &mut Errors) -> TokenStream {
-        match self.expression(name, "5000", errors) {
-            Some(Expr::Lit(ExprLit { lit, .. })) if !matches!(lit, Lit::Int(_)) => {
+    /// `name = 5000`.
+    pub(crate) fn number(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
+        match self.expression(name, "5000", errors)? {
+            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Int(_)) => {
                 errors.at(lit, format!("`{name}` is a whole number: `{name} = 5000`"));
-                option(None::<LitStr>)
+                None
             }
-            number => option(number),
+            number => Some(quote!(#number)),
         }
     }
 
-    /// `name`, `name = true` or `name = false`, as the expression of an `Option<bool>`.
-    pub(crate) fn flag(&mut self, name: &str, errors: &mut Errors) -> TokenStream {
-        let flag = match self.take(name) {
-            None => None,
-            Some(Meta::Path(path)) => path.get_ident().map(|ident| LitBool::new(true, ident.span())),
-            Some(Meta::NameValue(meta)) => match meta.value {
+    /// `name`, `name = true` or `name = false`.
+    pub(crate) fn flag(&mut self, name: &str, errors: &mut Errors) -> Option<LitBool> {
+        match self.take(name)? {
+            Meta::Path(path) => path.get_ident().map(|ident| LitBool::new(true, ident.span())),
+            Meta::NameValue(meta) => match meta.value {
                 Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => Some(flag),
                 other => {
                     errors.at(other, format!("`{name}` is `true` or `false`"));
                     None
                 }
             },
-            Some(Meta::List(list)) => {
+            Meta::List(list) => {
                 errors.at(list, format!("write `{name}` or `{name} = false`"));
                 None
             }
-        };
-        option(flag)
+        }
     }
 
     /// Each `name(..)`, with the tokens in its parentheses.
@@ -176,16 +174,19 @@ impl Options {
             let known = self.known.join("`, `");
             let attribute = self.attribute;
             let instead = rule(attribute, &name);
-            errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}there are `{known}`{instead}"));
+            errors.at(
+                meta.path(),
+                format!("{attribute} has no option `{name}`; {meant}the options are `{known}`{instead}"),
+            );
         }
     }
 }
 
-/// What to do instead, for whoever looks for the rules of a form.
+/// What to do instead of writing a rule of a form on an argument.
 fn rule(attribute: &str, name: &str) -> &'static str {
     match (attribute, name) {
         ("`#[arg]`", "min" | "max" | "min_length" | "max_length" | "pattern" | "format" | "range" | "length") => {
-            ", and a rule is for the argument's own type to enforce, with `#[serde(try_from = \"..\")]`"
+            "; to check a value, use a type of your own with `#[serde(try_from = \"..\")]`"
         }
         _ => "",
     }

@@ -1,10 +1,17 @@
 //! The parameters of a function: what the author wrote about each.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Type, spanned::Spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Type};
 
-use crate::{docs, errors::Errors, kind::Kind, names, options::Options, types};
+use crate::{
+    docs,
+    errors::{Errors, Extent},
+    kind::Kind,
+    names,
+    options::Options,
+    signature::check_parameter,
+};
 
 /// One parameter.
 pub(crate) struct Parameter {
@@ -19,7 +26,7 @@ pub(crate) struct Parameter {
 
 /// Where its author says it comes from.
 pub(crate) enum Source {
-    /// Nothing said: its type tells.
+    /// No attribute: its type decides.
     Type,
     /// `#[arg(..)]`: from the model.
     Argument(Box<Argument>),
@@ -51,7 +58,8 @@ impl Parameter {
                 quote!(__rj::Vec<#elem>)
             }
             Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Path") => {
-                quote!(<#path as __rj::Lent>::Owner)
+                // `PathBuf`, unless `Path` is a type of the author's own.
+                quote!(<#path as __rj::std::borrow::ToOwned>::Owned)
             }
             other => other.to_token_stream(),
         })
@@ -67,7 +75,7 @@ pub(crate) struct Argument {
 }
 
 /// Reads the parameters and takes our attributes and doc comments off them.
-pub(crate) fn read(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<Parameter> {
+pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<Parameter> {
     let typed = signature.inputs.iter_mut().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
         FnArg::Receiver(_) => None,
@@ -79,7 +87,10 @@ pub(crate) fn read(kind: Kind, signature: &mut Signature, errors: &mut Errors) -
             parameters.iter().find(|other| other.name == parameter.name && other.ident != parameter.ident)
         {
             let (name, other) = (&parameter.name, &other.ident);
-            errors.at(&parameter.ident, format!("the argument `{name}` is there already, as the parameter `{other}`"));
+            errors.at(
+                &parameter.ident,
+                format!("the parameter `{other}` is already the argument `{name}`: rename one of the two"),
+            );
         }
         parameters.push(parameter);
     }
@@ -91,10 +102,10 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Para
     let (ours, theirs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
     typed.attrs = theirs;
     for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
-        errors.at(attr, "a parameter that is only sometimes there is not supported: write two functions");
+        errors.at(attr, "`cfg` on a parameter is not supported: write two functions");
     }
     let source = source(kind, &ours, errors);
-    types::check_parameter(kind, &typed.ty, matches!(source, Source::Resolved(_)), errors);
+    check_parameter(kind, &typed.ty, matches!(source, Source::Resolved(_)), errors);
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         Pat::Wild(pat) => {
@@ -142,8 +153,10 @@ fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
 
 /// What `#[arg(default)]` means.
 fn default_of_the_type(option: &Path) -> Expr {
-    let at = option.span();
-    syn::parse_quote_spanned!(at=> <_ as __rj::HasDefault>::default_of_its_type())
+    let extent = Extent::of(option);
+    let inferred = quote_spanned!(extent.start=> _);
+    let default = extent.member(&inferred, &quote!(__rj::std::default::Default), "default");
+    syn::parse_quote!(#default())
 }
 
 fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
@@ -167,17 +180,17 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
         errors.at(name, "an argument's name cannot be empty");
     }
     if let (Some(default), Kind::Resolver) = (&argument.default, kind) {
-        errors.at(default, "the default of an argument is for the tool to say: remove it");
+        errors.at(default, "a resolver cannot set a default: write it on the tool's parameter");
     }
     match &argument.header {
-        Some(header) if kind != Kind::Tool => errors.at(header, "only a tool's arguments are repeated in headers"),
+        Some(header) if kind != Kind::Tool => errors.at(header, "only a tool's arguments can be sent in headers, too"),
         Some(header) if !names::is_header_name(&header.value()) => {
-            errors.at(header, "a header's name is letters, digits and `-`: this is what follows `Mcp-Param-`");
+            errors.at(header, "a header's name has letters, digits and `-`: this is the part after `Mcp-Param-`");
         }
         _ => {}
     }
     if let (Some(complete), Kind::Tool | Kind::Resolver) = (&argument.complete, kind) {
-        errors.at(complete, "only the arguments of prompts and resources are completed: remove it");
+        errors.at(complete, "only the arguments of prompts and resources can be completed: remove `complete`");
     }
     argument
 }

@@ -1,9 +1,45 @@
-//! What a function must not be.
+//! A function's signature, and what is refused in it.
 
 use proc_macro2::TokenStream;
-use syn::{FnArg, GenericParam, ReceiverKind, Safety, Signature};
+use quote::{ToTokens, quote};
+use syn::{
+    Attribute, FnArg, GenericParam, Lifetime, ParenthesizedGenericArguments, ReceiverKind, ReturnType, Safety,
+    Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypeNever, TypeReference, Visibility,
+    parse::{Parse, ParseStream},
+    visit::{self, Visit},
+};
 
-use crate::{errors::Errors, kind::Kind, names, types};
+use crate::{
+    errors::Errors,
+    kind::Kind,
+    names::{self, pretty},
+};
+
+/// A function, whose body is kept as it is.
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) signature: Signature,
+    body: TokenStream,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Self {
+            attrs: Attribute::parse_outer(input)?,
+            vis: input.parse()?,
+            signature: input.parse()?,
+            body: input.parse()?,
+        })
+    }
+}
+
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { attrs, vis, signature, body } = self;
+        tokens.extend(quote!(#(#attrs)* #vis #signature #body));
+    }
+}
 
 /// Where a function stands.
 pub(crate) enum Place {
@@ -23,23 +59,23 @@ impl Place {
     }
 }
 
-/// Checks everything but the parameters. Tells whether the function has a receiver.
+/// Checks everything but the parameters. Returns whether the function has a receiver.
 pub(crate) fn check(kind: Kind, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
     let word = kind.word();
     if let Some(constness) = &signature.constness {
-        errors.at(constness, format!("a {word} is called while the server runs: remove `const`"));
+        errors.at(constness, format!("a {word} cannot be `const`: remove it"));
     }
     if let Safety::Unsafe(unsafety) = &signature.safety {
-        errors.at(unsafety, format!("a {word} is called with whatever a client sends: it cannot be `unsafe`"));
+        errors.at(unsafety, format!("a {word} cannot be `unsafe`, because clients choose its arguments"));
     }
     if let Some(abi) = &signature.abi {
-        errors.at(abi, format!("a {word} is called from Rust: remove `extern`"));
+        errors.at(abi, format!("a {word} cannot be `extern`: remove it"));
     }
     if let Some(variadic) = &signature.variadic {
         errors.at(variadic, format!("a {word} has a fixed list of parameters: take a `Vec`"));
     }
     check_generics(kind, signature, errors);
-    types::check_returned(kind, &signature.output, errors);
+    check_returned(kind, &signature.output, errors);
     check_receiver(word, place, signature, errors)
 }
 
@@ -75,4 +111,125 @@ fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut
         errors.at(receiver, format!("a {word} takes `&self`, {why}"));
     }
     true
+}
+
+/// Checks the type of a parameter.
+///
+/// A resolver may borrow an argument, and whatever takes a resolver's value may borrow that, in an `Option` too.
+pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: &mut Errors) {
+    let mut check = Check { kind, returned: false, may_borrow: is_resolved, errors };
+    match ty {
+        // Where the lifetime has a name, that is what is wrong.
+        Type::Reference(reference) if is_resolved || kind == Kind::Resolver => check.visit_borrowed(reference),
+        Type::Reference(reference) if reference.lifetime.is_none() && is_of_a_value(&reference.elem) => {
+            let (word, owned, written) = (kind.word(), pretty(&reference.elem), pretty(reference));
+            check.errors.at(
+                reference,
+                format!(
+                    "a {word} owns its arguments: fill it from a resolver with `#[resolve(function)]`, or write `{owned}` instead \
+                     of `{written}`"
+                ),
+            );
+        }
+        ty => check.visit_type(ty),
+    }
+}
+
+/// Whether a reference to this is one that a resolver could fill: none makes a `str`, a slice or a `Path`.
+fn is_of_a_value(elem: &Type) -> bool {
+    owned(elem) == pretty(elem)
+}
+
+/// Checks the return type.
+pub(crate) fn check_returned(kind: Kind, output: &ReturnType, errors: &mut Errors) {
+    if let ReturnType::Type(_, ty) = output {
+        Check { kind, returned: true, may_borrow: false, errors }.visit_type(ty);
+    }
+}
+
+struct Check<'a> {
+    kind: Kind,
+    returned: bool,
+    may_borrow: bool,
+    errors: &'a mut Errors,
+}
+
+impl Check<'_> {
+    fn visit_borrowed(&mut self, reference: &TypeReference) {
+        if let Some(mutability) = &reference.mutability {
+            self.errors.at(mutability, "resolver values are shared: take `&T` or `T`, not `&mut T`");
+        }
+        self.visit_type(&reference.elem);
+    }
+}
+
+impl<'ast> Visit<'ast> for Check<'_> {
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        if reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static") {
+            return visit::visit_type(self, &reference.elem);
+        }
+        if self.may_borrow && reference.lifetime.is_none() {
+            return self.visit_borrowed(reference);
+        }
+        let (owned, word) = (owned(&reference.elem), self.kind.word());
+        if self.kind == Kind::Resolver && !self.returned {
+            let written = pretty(reference);
+            let message = format!(
+                "a resolver borrows an argument as a whole: write `{owned}` instead of `{written}`, and `&` before the \
+                 whole type"
+            );
+            return self.errors.at(reference, message);
+        }
+        let verb = if self.returned { "returns an owned value" } else { "owns its parameters" };
+        self.errors.at(reference, format!("a {word} {verb}: write `{owned}` instead of `{}`", pretty(reference)));
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident != "static" {
+            let word = self.kind.word();
+            let what = if self.returned { "returns an owned value" } else { "owns its parameters" };
+            self.errors.at(lifetime, format!("a {word} {what}: use a type that borrows nothing"));
+        }
+    }
+
+    fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
+        let word = self.kind.word();
+        let message = if self.returned {
+            let why = if self.kind == Kind::Resolver {
+                "parameters are matched against it"
+            } else {
+                "its schema must be known"
+            };
+            format!("name the type that the {word} returns: {why}")
+        } else if self.kind == Kind::Resolver {
+            "a resolver's parameter needs one type, not `impl Trait`: write the argument's type".to_owned()
+        } else {
+            format!("a {word}'s parameter needs one type, not `impl Trait`: the argument's schema depends on it")
+        };
+        self.errors.at(ty, message);
+    }
+
+    fn visit_type_infer(&mut self, ty: &'ast TypeInfer) {
+        self.errors.at(ty, "write the type out");
+    }
+
+    fn visit_type_never(&mut self, ty: &'ast TypeNever) {
+        self.errors.at(ty, format!("a {} must return: write the type of its result", self.kind.word()));
+    }
+
+    // Inside `fn(&T)` and `Fn(&T)` a reference borrows nothing yet.
+    fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
+
+    fn visit_parenthesized_generic_arguments(&mut self, _: &'ast ParenthesizedGenericArguments) {}
+}
+
+/// What to write in place of a reference to this.
+fn owned(elem: &Type) -> String {
+    match elem {
+        Type::Path(path) if path.path.is_ident("str") => "String".into(),
+        Type::Path(path) if path.path.is_ident("Path") => "PathBuf".into(),
+        Type::Slice(slice) => format!("Vec<{}>", pretty(&slice.elem)),
+        Type::Reference(inner) => owned(&inner.elem),
+        other => pretty(other),
+    }
 }

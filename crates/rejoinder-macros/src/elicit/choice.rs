@@ -19,14 +19,14 @@ pub(crate) fn choice(item: TokenStream) -> TokenStream {
     derive(item, |item, errors| {
         let mut options = elicit_options(&item.attrs, &["rename_all", "legacy_names"], errors);
         let case = options.literal("rename_all", errors);
-        let legacy = options.flag("legacy_names", errors);
+        let legacy = options.flag("legacy_names", errors).is_some_and(|flag| flag.value);
         options.finish(errors);
         if let Some(case) = case.as_ref().filter(|case| !CASES.contains(&&*case.value())) {
             let written = case.value();
             errors.at(case, format!("`rename_all` has no case `{written}`; {}", use_one_of(&written, &CASES)));
         }
         let case = case.map_or_else(String::new, |case| case.value());
-        Some(implementation(&item.ident, &read(item, &case, errors)?, &legacy))
+        Some(implementation(&item.ident, &read(item, &case, errors)?, legacy))
     })
 }
 
@@ -63,7 +63,7 @@ fn read_variant(variant: &Variant, case: &str, errors: &mut Errors) -> ChoiceVar
     }
 }
 
-fn implementation(ident: &Ident, variants: &[ChoiceVariant], legacy: &TokenStream) -> TokenStream {
+fn implementation(ident: &Ident, variants: &[ChoiceVariant], legacy: bool) -> TokenStream {
     let idents: Vec<_> = variants.iter().map(|variant| &variant.ident).collect();
     let values: Vec<_> = variants.iter().map(|variant| &variant.value).collect();
     let titles = variants.iter().map(|variant| &variant.title);
@@ -71,18 +71,18 @@ fn implementation(ident: &Ident, variants: &[ChoiceVariant], legacy: &TokenStrea
     quote! {
         #[automatically_derived]
         impl __rj::ElicitEnum for #ident {
-            const CHOICES: &'static [(&'static __rj::str, __rj::Option<&'static __rj::str>)] =
+            const CHOICES: &'static [(&'static __rj::std::primitive::str, __rj::Option<&'static __rj::std::primitive::str>)] =
                 &[#((#values, #titles)),*];
-            const LEGACY_NAMES: __rj::bool = __rj::std::matches!(#legacy, __rj::Some(true));
+            const LEGACY_NAMES: __rj::std::primitive::bool = #legacy;
 
-            fn from_value(#value: &__rj::str) -> __rj::Option<Self> {
+            fn from_value(#value: &__rj::std::primitive::str) -> __rj::Option<Self> {
                 match #value {
                     #(#values => __rj::Some(Self::#idents),)*
                     _ => __rj::None,
                 }
             }
 
-            fn value(&self) -> &'static __rj::str {
+            fn value(&self) -> &'static __rj::std::primitive::str {
                 match self {
                     #(Self::#idents => #values,)*
                 }

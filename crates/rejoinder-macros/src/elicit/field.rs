@@ -67,7 +67,7 @@ impl FormField {
         });
         // Located at the type, but still a macro's: lints for hand-written paths do not apply.
         let [start, end] = [ty.span(), end].map(|span| Span::call_site().located_at(span));
-        let path = quote_spanned!(start=> __rj::Field::<#ty>::);
+        let path = quote_spanned!(start=> __rj::form::Field::<#ty>::);
         let field = quote_spanned!(end=> #path new(#name));
         quote!(#field #calls)
     }
@@ -128,7 +128,7 @@ fn format(value: &Expr, errors: &mut Errors) -> TokenStream {
         return TokenStream::new();
     };
     let variant = Ident::new(FORMAT_VARIANTS[index], Span::call_site());
-    quote!(__rj::Format::#variant)
+    quote!(__rj::form::Format::#variant)
 }
 
 /// Checks a pattern, and the default against it.

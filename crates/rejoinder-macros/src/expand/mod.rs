@@ -1,24 +1,260 @@
-//! What the macros write.
+//! What the macros write: the function as it is, and a hidden type of the same name beside it.
 
-mod beside;
-mod free;
-mod generics;
-mod graph;
-mod hidden;
-mod impl_block;
-mod meant;
-mod named;
+mod item;
 mod parameter;
-mod replying;
-mod resolve;
 mod resolver;
-mod returned;
-mod spans;
-mod twin;
 
 #[cfg(test)]
-mod snapshots;
+mod tests;
 
-pub(crate) use free::function;
-pub(crate) use impl_block::impl_block;
-pub(crate) use resolver::resolver;
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, Visibility};
+
+use self::{item::Item, parameter::Filled, resolver::Resolver};
+use crate::{
+    errors::Errors,
+    kind::Kind,
+    names,
+    options::Options,
+    signature::{Function, Place},
+};
+
+/// The error for a function with two attributes of ours.
+const TWO_KINDS: &str = "a function is one of tool, prompt, resource and resolver: remove one of the attributes";
+
+/// `#[tool]`, `#[prompt]`, `#[resource]` or `#[resolver]` on a free function.
+pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let Ok(mut function) = syn::parse2::<Function>(item.clone()) else {
+        let first: Option<TokenTree> = item.clone().into_iter().next();
+        errors.at(first, format!("`#[{}]` goes on a function", kind.word()));
+        let errors = errors.into_tokens();
+        return quote!(#item #errors);
+    };
+    // A second attribute of ours would write the hidden type once more.
+    function.attrs.retain(|attr| {
+        let is_ours = Kind::of_attribute(attr.path()).is_some();
+        if is_ours {
+            errors.at(attr, TWO_KINDS);
+        }
+        !is_ours
+    });
+    let is_method = matches!(function.signature.inputs.first(), Some(FnArg::Receiver(_)));
+    let Function { attrs, vis, signature, .. } = &mut function;
+    let hidden = if kind == Kind::Resolver {
+        let resolver = Resolver::read(&Place::Free, options, attrs, vis, signature, &mut errors);
+        (!is_method).then(|| resolver.expand(errors.is_empty()))
+    } else {
+        let item = Item::read(kind, &Place::Free, options, attrs, vis, signature, &mut errors);
+        // Among the items of an `impl` block no type can be declared, and the error is about that.
+        (!is_method).then(|| item.expand(errors.is_empty()))
+    };
+    let errors = errors.into_tokens();
+    quote!(#function #hidden #errors)
+}
+
+/// `#[handlers]` on an `impl` block.
+pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let mut options = Options::parse("`#[handlers]`", &["tools", "prompts", "resources"], options, &mut errors);
+    let given = Kind::ITEMS
+        .map(|kind| options.ident(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors));
+    options.finish(&mut errors);
+    let first: Option<TokenTree> = item.clone().into_iter().next();
+    let mut block: ItemImpl = match syn::parse2(item.clone()) {
+        Ok(block) => block,
+        Err(error) => {
+            if item.clone().into_iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "impl")) {
+                errors.at_span(error.span(), error);
+            } else {
+                errors.at(first, "`#[handlers]` goes on an `impl` block");
+            }
+            let errors = errors.into_tokens();
+            return quote!(#item #errors);
+        }
+    };
+    let can_expand = check_block(&block, &mut errors);
+    let ty = block.self_ty.to_token_stream();
+    let place = Place::Block(ty.clone());
+    let (mut items, mut resolvers) = (Vec::new(), Vec::new());
+    for item in &mut block.items {
+        let ImplItem::Fn(method) = item else { continue };
+        let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
+        let ImplItemFn { attrs, vis, sig, .. } = method;
+        if kind == Kind::Resolver {
+            resolvers.push(Resolver::read(&place, options, attrs, vis, sig, &mut errors));
+        } else {
+            items.push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors));
+        }
+    }
+    let filled = items.iter().flat_map(|item| &item.parameters);
+    let filled = filled.chain(resolvers.iter().flat_map(|resolver| &resolver.parameters));
+    filled.for_each(|filled| check_resolver(filled, &block, &resolvers, &mut errors));
+    let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
+        let items: Vec<_> = items.iter().filter(|item| item.kind == kind).collect();
+        if let Some(name) = given.as_ref().filter(|_| items.is_empty()) {
+            errors.at(name, format!("this block has no {}: remove the option", kind.method()));
+        }
+        if items.is_empty() { TokenStream::new() } else { method(kind, given, &ty, &items) }
+    });
+    let methods: Vec<TokenStream> = methods.collect();
+    let is_sound = errors.is_empty();
+    let hidden = can_expand.then(|| {
+        let resolvers = resolvers.into_iter().map(|resolver| resolver.expand(is_sound));
+        let items = items.into_iter().map(|item| item.expand(is_sound));
+        quote!(#(#resolvers)* #(#items)* #(#methods)*)
+    });
+    let errors = errors.into_tokens();
+    quote!(#block #hidden #errors)
+}
+
+/// Whether hidden types can be written for the functions of this block.
+fn check_block(block: &ItemImpl, errors: &mut Errors) -> bool {
+    if let Some((path, _)) = &block.trait_ {
+        errors.at(path, "`#[handlers]` goes on the `impl` block of a type, not of a trait");
+        return false;
+    }
+    if !block.generics.params.is_empty() {
+        errors.at(&block.generics.params, "`#[handlers]` does not support generic types yet: write the types out");
+        return false;
+    }
+    true
+}
+
+/// Refuses `#[resolve(Self::name)]` where that is a function of the block, but not a resolver.
+fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[Resolver], errors: &mut Errors) {
+    let Some(path) = filled.parameter.resolver() else { return };
+    let [first, name] = &*path.segments.iter().collect::<Vec<_>>() else { return };
+    let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == name.ident));
+    if first.ident == "Self" && is_function && !resolvers.iter().any(|resolver| resolver.name == name.ident) {
+        let name = &name.ident;
+        errors.at(path, format!("`Self::{name}` is not a resolver: write `#[resolver]` before the function"));
+    }
+}
+
+/// Takes `#[tool]`, `#[prompt]`, `#[resource(..)]` or `#[resolver]` off a function.
+fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind, TokenStream)> {
+    let attrs = std::mem::take(&mut method.attrs);
+    let mut found = None;
+    for attr in attrs {
+        let Some(kind) = Kind::of_attribute(attr.path()) else {
+            method.attrs.push(attr);
+            continue;
+        };
+        if found.is_some() {
+            errors.at(&attr, TWO_KINDS);
+            continue;
+        }
+        let options = match attr.meta {
+            Meta::List(list) => list.tokens,
+            Meta::Path(_) => TokenStream::new(),
+            Meta::NameValue(meta) => {
+                errors.at(&meta, format!("write `#[{}(..)]`", kind.word()));
+                TokenStream::new()
+            }
+        };
+        found = Some((kind, options));
+    }
+    found
+}
+
+/// `tools()`, `prompts()` or `resources()`, or what the author called it.
+fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, items: &[&Item]) -> TokenStream {
+    let (item, method, private) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::private());
+    let doc = format!(" Every {} of this block, on this value.", kind.word());
+    let each = items.iter().map(|item_of| {
+        let HiddenType { ident, cfgs, .. } = &item_of.hidden;
+        quote!(#(#cfgs)* #private::#item::of::<#ident>(#private::std::sync::Arc::clone(self)))
+    });
+    quote! {
+        #[automatically_derived]
+        #[allow(deprecated, reason = "the type may be")]
+        impl #ty {
+            #[doc = #doc]
+            #[must_use]
+            #[allow(unreachable_pub, reason = "the type may be less public than its functions")]
+            pub fn #method(self: &#private::std::sync::Arc<Self>) -> #private::Vec<#private::#item> {
+                #private::Vec::from([#(#each),*])
+            }
+        }
+    }
+}
+
+/// The hidden type beside a function, which has its type parameters, and the way from there to the function.
+struct HiddenType {
+    /// The function's name, so that both are imported together; a method's type has a name of its own.
+    ident: Ident,
+    vis: Visibility,
+    cfgs: Vec<Attribute>,
+    generics: Generics,
+    /// Whose method the function is.
+    receiver: TokenStream,
+    /// The path to the function.
+    function: TokenStream,
+}
+
+impl HiddenType {
+    fn new(place: &Place, name: &Ident, vis: &Visibility, attrs: &[Attribute], generics: Generics) -> Self {
+        let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
+        let (ident, vis, receiver, function) = match place {
+            Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
+            Place::Block(ty) => (method_type(ty, name), Visibility::Inherited, ty.clone(), quote!(<#ty>::#name)),
+        };
+        Self { ident, vis, cfgs, generics, receiver, function }
+    }
+
+    /// The type, and a block for the code about it.
+    fn with(&self, code: &TokenStream) -> TokenStream {
+        let Self { ident, vis, cfgs, generics, .. } = self;
+        let private = names::private();
+        let struct_generics = (!generics.params.is_empty()).then(|| {
+            let params = generics.params.iter().map(resolver::declared);
+            quote!(<#(#params),*>)
+        });
+        let field = struct_generics.as_ref().map(|_| {
+            let types = generics.params.iter().filter(|param| matches!(param, GenericParam::Type(_))).map(name_of);
+            quote! {
+                #[allow(dead_code, reason = "it only uses the type parameters")]
+                __of: #private::std::marker::PhantomData<fn() -> (#(#types,)*)>
+            }
+        });
+        quote! {
+            #(#cfgs)*
+            #[doc(hidden)]
+            #[allow(
+                non_camel_case_types,
+                missing_debug_implementations,
+                missing_copy_implementations,
+                unreachable_pub,
+                reason = "it is the framework's view of the function"
+            )]
+            #vis struct #ident #struct_generics { #field }
+
+            #(#cfgs)*
+            #[allow(deprecated, unused_imports, reason = "the function may be deprecated, and not all code needs all imports")]
+            const _: () = {
+                use #private as __rj;
+                use #private::{AnyShape as _, AnyType as _};
+                #code
+            };
+        }
+    }
+}
+
+/// The name of the hidden type of a method.
+fn method_type(ty: &TokenStream, method: &Ident) -> Ident {
+    let text = ty.to_string();
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+    format_ident!("__rj_{}_{}", words.join("_"), names::wire(method), span = method.span())
+}
+
+/// A type or constant parameter, where it is used.
+fn name_of(param: &GenericParam) -> TokenStream {
+    match param {
+        GenericParam::Type(param) => param.ident.to_token_stream(),
+        GenericParam::Const(param) => param.ident.to_token_stream(),
+        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
+    }
+}

@@ -1,215 +1,345 @@
+//! A parameter, as the expansion declares and fills it.
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
+use syn::{
+    AngleBracketedGenericArguments, Expr, ExprLit, GenericArgument, Generics, Lit, Path, PathArguments,
+    spanned::Spanned,
+};
 
-use super::{generics::mentions, named::Named, spans::Extent};
+use super::{method_type, resolver::mentions};
 use crate::{
-    kind::Kind,
-    names::{local, pretty},
-    options::option,
+    errors::Extent,
+    names::{self, local, pretty},
     parameter::{Argument, Parameter, Source},
     signature::Place,
-    template::Variables,
 };
 
 /// A parameter with the names that the expansion gives to what belongs to it.
 pub(crate) struct Filled {
-    pub(super) parameter: Parameter,
-    /// Its type, as it is written outside the `impl` block.
+    pub(crate) parameter: Parameter,
+    /// Its type, or that of the argument that it borrows, as it is written outside the `impl` block.
     pub(super) ty: TokenStream,
-    /// An alias of its type: a type is written out as rarely as possible, since each time could be one more error.
-    /// Where it depends on type parameters, the type itself.
-    pub(super) alias: TokenStream,
-    /// The constant that tells where it comes from.
-    pub(super) source: TokenStream,
+    /// An alias of that type; the type itself where it depends on type parameters.
+    alias: TokenStream,
+    /// The constant that says where it comes from.
+    source: TokenStream,
     /// Whether its type depends on the function's type parameters.
-    pub(super) is_generic: bool,
-    /// The variable that holds its slot, then its value.
-    pub(crate) local: Ident,
-    /// The place of its type.
-    pub(super) at: Span,
-    /// The resolver that fills it, as it is named.
-    pub(super) named: Option<Named>,
-    /// The type of that resolver.
-    pub(super) resolver: Option<TokenStream>,
+    is_generic: bool,
+    /// The variable that holds its value.
+    pub(super) local: Ident,
+    /// Where its type is written.
+    pub(super) extent: Extent,
+    /// The resolver that fills it.
+    pub(super) resolver: Option<NamedResolver>,
     default: Option<TokenStream>,
     complete: Option<TokenStream>,
 }
 
 impl Filled {
-    pub(crate) fn new(index: usize, parameter: Parameter, place: &Place, generics: &Generics) -> Self {
+    pub(super) fn new(index: usize, parameter: Parameter, place: &Place, generics: &Generics) -> Self {
         let outside = |tokens| place.outside(tokens);
-        let at = Span::call_site().located_at(parameter.ty.span());
+        let ty = outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream()));
+        let is_generic = mentions(&ty, generics);
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
         let (default, complete) = match &parameter.source {
             Source::Argument(argument) => (default(argument, &alias), complete(argument)),
             Source::Type | Source::Injected | Source::Resolved(_) => (None, None),
         };
-        let ty = outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream()));
-        let is_generic = mentions(&ty, generics);
-        let (alias, source) = if is_generic {
-            // Constants cannot look at it, so what is not said to be an argument is injected.
-            let argument = matches!(parameter.source, Source::Argument(_)) || parameter.borrowed().is_some();
-            let source = if argument { quote!(__rj::source::ARGUMENT) } else { quote!(__rj::source::INJECTED) };
-            (ty.clone(), source)
-        } else {
-            let source = format_ident!("__RJ_SOURCE_{index}", span = Span::call_site());
-            (alias.to_token_stream(), source.to_token_stream())
+        let source = match parameter.source {
+            Source::Argument(_) => quote!(__rj::source::ARGUMENT),
+            Source::Injected => quote!(__rj::source::INJECTED),
+            _ if parameter.borrowed().is_some() => quote!(__rj::source::ARGUMENT),
+            // Constants cannot look at it, so what is not marked as an argument is injected.
+            _ if is_generic => quote!(__rj::source::INJECTED),
+            _ => format_ident!("__RJ_SOURCE_{index}", span = Span::call_site()).to_token_stream(),
         };
-        let named = parameter.resolver().map(|path| Named::new(index, path, place, generics));
         Self {
+            alias: if is_generic { ty.clone() } else { alias.to_token_stream() },
             ty,
-            resolver: named.as_ref().map(Named::ty),
-            named,
             source,
             is_generic,
             local: local(&index.to_string()),
+            extent: Extent::of(&parameter.ty),
+            resolver: parameter.resolver().map(|path| NamedResolver::new(index, path, place, generics)),
             default: default.map(outside),
             complete: complete.map(outside),
-            alias,
             parameter,
-            at,
         }
     }
 
-    /// Everything about its type, with the one check that fails when it is mistaken.
-    pub(crate) fn check(&self, kind: Kind) -> TokenStream {
-        let argument = kind.argument();
+    /// Whether the author left it to the type where it comes from.
+    fn is_left_to_its_type(&self) -> bool {
+        matches!(self.parameter.source, Source::Type) && self.parameter.borrowed().is_none() && !self.is_generic
+    }
+
+    /// Whether it may be an argument, and so has a slot in the tuple of them.
+    pub(super) fn has_slot(&self) -> bool {
+        matches!(self.parameter.source, Source::Type | Source::Argument(_))
+    }
+
+    /// The alias of its type, and the constant that says where it comes from.
+    pub(super) fn declared(&self) -> Option<TokenStream> {
         let Self { ty, alias, source, .. } = self;
-        let Parameter { ident, source: said, .. } = &self.parameter;
-        let is_borrowed = self.is_borrowed();
-        let (function, check) = match said {
-            // Its type is checked where it takes the value.
-            Source::Resolved(_) => return TokenStream::new(),
-            _ if self.is_generic => return TokenStream::new(),
-            Source::Type if is_borrowed => ("argument", quote!(<#ty as __rj::#argument>::ARGUMENT)),
-            Source::Type => {
-                let suspect = self.extent().member(ty, &quote!(__rj::Suspect<{ #source }>), "Type");
-                ("of_type", quote!(<#suspect as __rj::#argument>::ARGUMENT))
-            }
-            Source::Argument(_) => ("argument", quote!(<#ty as __rj::#argument>::ARGUMENT)),
-            Source::Injected => ("injected", quote!(<#ty as __rj::Injectable>::INJECTED)),
-        };
-        let function = Ident::new(function, Span::call_site());
-        let either = (matches!(said, Source::Type) && !is_borrowed).then(|| {
-            let message = format!(
-                "`{ident}: {}` can come from the model or from the server: write `#[arg]` or `#[inject]` before it",
-                pretty(ty)
-            );
-            let refuse = self.extent().refuse(&message);
-            quote! {
-                const _: () = if #source == __rj::source::EITHER {
-                    #refuse
-                };
-            }
-        });
-        quote! {
-            type #alias = #ty;
-            const #source: __rj::u8 =
-                __rj::source::#function(__rj::Probe::<#alias>::INJECTED, __rj::Probe::<#alias>::ARGUMENT);
-            const _: () = {
-                let _ = #check;
-            };
-            #either
+        if self.resolver.is_some() || self.is_generic {
+            return None;
         }
+        let source = self.is_left_to_its_type().then(|| {
+            let arguments = quote!(__rj::Probe::<#alias>::INJECTED, __rj::Probe::<#alias>::ARGUMENT);
+            let value = self.extent.call(quote!(__rj::source::of), &arguments);
+            quote!(const #source: __rj::std::primitive::u8 = #value;)
+        });
+        Some(quote!(type #alias = #ty; #source))
     }
 
-    /// For a resource: what its type makes an argument is a variable of the URI, and nothing else is.
-    pub(super) fn check_variable(&self, variables: &Variables) -> Option<TokenStream> {
-        let Parameter { ident, name, source: said, .. } = &self.parameter;
-        let (mistake, why) = match said {
-            Source::Resolved(_) => return None,
-            _ if variables.contains(name) => {
-                let why =
-                    format!("the call supplies this, not the variable `{name}` of the URI: rename one of the two");
-                (quote!(INJECTED), why)
-            }
-            _ => (quote!(ARGUMENT), variables.without(name)),
-        };
-        let (source, refuse) = (&self.source, Extent::of(ident).refuse(&why));
-        Some(quote! {
-            const _: () = if #source == __rj::source::#mistake {
-                #refuse
-            };
-        })
-    }
-
-    /// Where its type is written.
-    pub(super) fn extent(&self) -> Extent {
-        Extent::of(&self.parameter.ty)
-    }
-
-    /// Whether it borrows the argument of its name.
-    fn is_borrowed(&self) -> bool {
-        self.parameter.borrowed().is_some()
-    }
-
-    pub(super) fn as_parameter(&self) -> TokenStream {
-        let Self { alias, source, .. } = self;
-        quote!(<#alias as __rj::Parameter<{ #source }>>)
-    }
-
-    /// How it gets a value of its own of what others may take, too.
-    pub(super) fn another(&self) -> TokenStream {
-        let extent = self.extent();
-        // The compiler underlines the type that the trait is asked of: it is to be the parameter's.
-        let (private, value) = (Ident::new("__rj", extent.start), Ident::new("KeptValue", extent.end));
-        extent.member(&quote!(#private::#value), &quote!(__rj::Keeps<_>), "another")
+    /// `<ty as Parameter<source>>::member`.
+    fn member(&self, of: &str, member: &str) -> TokenStream {
+        let (of, source) = (Ident::new(of, Span::call_site()), &self.source);
+        self.extent.member(&self.ty, &quote!(__rj::#of<{ #source }>), member)
     }
 
     /// What the argument tuple holds for it.
-    pub(crate) fn slot(&self) -> TokenStream {
-        if self.resolver.is_some() {
-            return quote!(__rj::Injected);
-        }
-        let parameter = self.as_parameter();
-        quote!(#parameter::Slot)
-    }
-
-    /// What it needs to have been provided, by its name.
-    pub(crate) fn need(&self) -> TokenStream {
-        let (name, parameter) = (&self.parameter.name, self.as_parameter());
-        if self.resolver.is_some() {
-            return quote!((#name, __rj::None));
-        }
-        quote!((#name, #parameter::need()))
-    }
-
-    /// Makes its value from its slot.
-    pub(crate) fn fill(&self, call: &Ident) -> TokenStream {
-        let (name, local, parameter) = (&self.parameter.name, &self.local, self.as_parameter());
-        if self.resolver.is_some() {
-            return TokenStream::new();
-        }
-        quote!(let #local = #parameter::fill(#local, &#call, #name)?;)
+    pub(super) fn slot(&self) -> TokenStream {
+        self.member("Parameter", "Slot")
     }
 
     /// What the author wrote about it.
-    pub(crate) fn param(&self) -> TokenStream {
+    pub(super) fn param(&self) -> TokenStream {
         let Parameter { name, description, source, .. } = &self.parameter;
         let header = match source {
-            Source::Argument(argument) => argument.header.as_ref(),
+            Source::Argument(argument) => argument.header.as_ref().map(ToTokens::to_token_stream),
             Source::Type | Source::Injected | Source::Resolved(_) => None,
         };
-        let [description, header, default, complete] = [
-            option(description.as_ref()),
-            option(header),
-            option(self.default.as_ref()),
-            option(self.complete.as_ref()),
+        let described = [
+            ("description", description.clone()),
+            ("default", self.default.clone()),
+            ("header", header),
+            ("complete", self.complete.clone()),
         ];
-        quote! {
-            __rj::Param {
-                name: #name,
-                description: #description,
-                default: #default,
-                header: #header,
-                complete: #complete,
-            }
+        names::with_options(&quote!(__rj::Param), &quote!(__rj::Param::new(#name)), &described)
+    }
+
+    /// It in the graph, where no resolver fills it. `typed` is whether type parameters are in scope.
+    pub(super) fn node_argument(&self, typed: bool) -> Option<TokenStream> {
+        let Self { ty, source, .. } = self;
+        let (name, written) = (&self.parameter.name, pretty(&self.parameter.ty));
+        if self.resolver.is_some() {
+            return None;
+        }
+        Some(if self.is_generic && !typed {
+            quote!(__rj::NodeArgument::untyped(#name, #written, #source))
+        } else {
+            quote!(__rj::NodeArgument::of::<#ty, { #source }>(#name, #written))
+        })
+    }
+
+    /// It and its resolver in the graph.
+    pub(super) fn edge(&self) -> Option<TokenStream> {
+        let resolver = self.resolver.as_ref()?;
+        let (ty, name, written) = (resolver.ty(), &self.parameter.name, pretty(&self.parameter.ty));
+        Some(quote!(__rj::Edge::to::<#ty>(<#ty>::__node(), #name, #written)))
+    }
+
+    /// That the item has it, by its name.
+    pub(super) fn has_argument(&self, item: &Ident) -> Option<TokenStream> {
+        let (name, alias) = (&self.parameter.name, &self.alias);
+        self.resolver.is_none().then(
+            || quote!(impl __rj::HasArgument<{ __rj::NodeArgument::id(#name) }> for #item { type Type = #alias; }),
+        )
+    }
+
+    /// The bound on an item that a resolver with this parameter can be used in.
+    pub(super) fn fits(&self) -> TokenStream {
+        let Self { alias, source, resolver, .. } = self;
+        if let Some(resolver) = resolver {
+            let ty = resolver.ty();
+            return quote!(#ty: __rj::FitsIn<__RjItem>);
+        }
+        // Where an item's argument is of another type, the compiler shows this one, too.
+        let name = &self.parameter.name;
+        let private = Ident::new("__rj", self.extent.start);
+        let same = quote_spanned!(self.extent.end=> #private::SameAs<#alias>);
+        quote!(__RjItem: __rj::Offers<{ __rj::NodeArgument::id(#name) }, { #source }, Type<#alias>: #same>)
+    }
+
+    /// Makes what the server supplies for it, before anything else is done.
+    pub(super) fn supply(&self, call: &TokenStream) -> Option<TokenStream> {
+        let (local, name, supply) = (&self.local, &self.parameter.name, self.member("Parameter", "supply"));
+        let may_be_injected = matches!(self.parameter.source, Source::Type | Source::Injected);
+        (may_be_injected && self.parameter.borrowed().is_none())
+            .then(|| quote!(let #local = #supply(#call, #name).await?;))
+    }
+
+    /// The variable of its slot, when the argument tuple is taken apart.
+    pub(super) fn slot_variable(&self) -> Ident {
+        match self.parameter.source {
+            Source::Argument(_) => self.local.clone(),
+            _ => format_ident!("{}_slot", self.local),
+        }
+    }
+
+    /// Makes its value from its slot and from what the server supplied.
+    pub(super) fn fill(&self) -> Option<TokenStream> {
+        let (local, slot, fill) = (&self.local, self.slot_variable(), self.member("Parameter", "fill"));
+        matches!(self.parameter.source, Source::Type).then(|| quote!(let #local = #fill(#slot, #local);))
+    }
+
+    /// The same in a resolver, which shares the item's arguments with others.
+    pub(super) fn fill_shared(&self, walk: &Ident) -> Option<TokenStream> {
+        let Self { local, ty, .. } = self;
+        let (name, fill) = (&self.parameter.name, self.member("ResolverParameter", "fill_shared"));
+        match self.parameter.source {
+            Source::Resolved(_) | Source::Injected => None,
+            _ if self.parameter.borrowed().is_some() => Some(quote!(let #local = #walk.argument::<#ty>(#name);)),
+            Source::Type => Some(quote!(let #local = #fill(#walk, #name, #local);)),
+            Source::Argument(_) => Some(quote!(let #local = #fill(#walk, #name, ());)),
         }
     }
 }
 
-/// `#[arg(default = ..)]` as a function, and as another one to JSON.
+/// Runs the resolvers of these parameters at once. What is left of each is in the variable of its parameter.
+pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStream, TokenStream)> {
+    let each = parameters.iter().filter_map(|parameter| {
+        let (local, name, resolver) = (&parameter.local, &parameter.parameter.name, parameter.resolver.as_ref()?);
+        let (at, ty) = (resolver.at, resolver.ty());
+        let outcome = quote!(__rj::FromOutcome<'_, <#ty as __rj::Resolver>::Output>);
+        let is_optional = parameter.extent.member(&parameter.ty, &outcome, "OPTIONAL");
+        Some((quote!(#local), quote_spanned!(at=> #walk.resolve::<#ty>(#is_optional, #name))))
+    });
+    let each: Vec<_> = each.collect();
+    let joined = each.into_iter().rev().reduce(|(patterns, futures), (pattern, future)| {
+        (quote!((#pattern, #patterns)), quote!(__rj::try_join(#future, #futures)))
+    });
+    joined.map(|(pattern, future)| (pattern, quote!(#future.await?)))
+}
+
+/// Takes the values out of what resolvers settled to.
+pub(super) fn take(parameters: &[Filled]) -> TokenStream {
+    let takes = parameters.iter().filter(|parameter| parameter.resolver.is_some()).map(|parameter| {
+        let (local, name) = (&parameter.local, &parameter.parameter.name);
+        let from_settled = parameter.extent.member(&parameter.ty, &quote!(__rj::FromOutcome<'_, _>), "from_settled");
+        quote!(let #local = #from_settled(&#local, #name)?;)
+    });
+    takes.collect()
+}
+
+/// The path in `#[resolve(..)]`.
+///
+/// It is imported, because a `use` takes a function as well as a type: where there is no type of that name, the alias means
+/// `Unmarked`, which stands in a block around it, and the compiler says that the function is not a resolver. A `use` cannot
+/// tell a resolver from a crate of the same name, though; there the path is written as a type.
+pub(super) struct NamedResolver {
+    /// The path to the hidden type, without the types of a generic resolver.
+    path: TokenStream,
+    /// Those types.
+    arguments: TokenStream,
+    /// The same where the function's own type parameters are not in scope: a node does not depend on them.
+    arguments_of_node: TokenStream,
+    /// What it is imported as.
+    local: Option<Ident>,
+    at: Span,
+    /// Where it is written.
+    pub(super) extent: Extent,
+}
+
+impl NamedResolver {
+    fn new(index: usize, written: &Path, place: &Place, generics: &Generics) -> Self {
+        let extent = Extent::of(written);
+        let at = Span::call_site().located_at(extent.start);
+        let mut path = written.clone();
+        let arguments = match path.segments.last_mut().map(|last| std::mem::take(&mut last.arguments)) {
+            Some(PathArguments::AngleBracketed(arguments)) => Some(arguments),
+            _ => None,
+        };
+        let of_node = arguments.clone().map(|arguments| without_types(arguments, generics));
+        let method = match (place, path.segments.first(), path.segments.last()) {
+            (Place::Block(ty), Some(first), Some(last)) if first.ident == "Self" && path.segments.len() == 2 => {
+                Some(method_type(ty, &last.ident).to_token_stream())
+            }
+            _ => None,
+        };
+        let is_imported = method.is_none() && path.get_ident().is_none_or(|name| !names::is_taken(name));
+        Self {
+            path: method.unwrap_or_else(|| place.outside(path.to_token_stream())),
+            arguments: place.outside(arguments.to_token_stream()),
+            arguments_of_node: place.outside(of_node.to_token_stream()),
+            local: is_imported.then(|| format_ident!("__RjResolver{index}", span = at)),
+            at,
+            extent,
+        }
+    }
+
+    fn named(&self) -> TokenStream {
+        self.local.as_ref().map_or_else(|| self.path.clone(), ToTokens::to_token_stream)
+    }
+
+    /// The hidden type of the resolver.
+    pub(super) fn ty(&self) -> TokenStream {
+        let (named, arguments) = (self.named(), &self.arguments);
+        quote!(#named #arguments)
+    }
+
+    /// Its node.
+    pub(super) fn node(&self) -> TokenStream {
+        let (named, arguments) = (self.named(), &self.arguments_of_node);
+        quote_spanned!(self.at=> <#named #arguments>::__node())
+    }
+}
+
+/// The arguments of a path with `()` in place of what depends on type parameters.
+fn without_types(mut arguments: AngleBracketedGenericArguments, generics: &Generics) -> TokenStream {
+    for argument in &mut arguments.args {
+        let is_const = |name: &Ident| generics.const_params().any(|param| param.ident == *name);
+        if let GenericArgument::Type(ty) = argument
+            && mentions(&ty.to_token_stream(), generics)
+            && !matches!(&*ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(is_const))
+        {
+            *ty = syn::parse_quote!(());
+        }
+    }
+    arguments.to_token_stream()
+}
+
+/// Imports the resolvers of these parameters for the code.
+pub(super) fn with_resolvers(parameters: &[Filled], code: TokenStream) -> TokenStream {
+    let resolvers = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref());
+    let (fallbacks, imports): (Vec<_>, Vec<_>) = resolvers
+        .filter_map(|NamedResolver { path, local, at, extent, .. }| {
+            let local = local.as_ref()?;
+            // As if it were written there: what does not exist is reported without mentioning the macro.
+            let shown = Ident::new(&local.to_string(), extent.end);
+            Some((quote!(use __rj::Unmarked as #local;), quote_spanned!(*at=> use #path as #shown;)))
+        })
+        .unzip();
+    if imports.is_empty() {
+        return code;
+    }
+    quote! {
+        #(#fallbacks)*
+        const _: () = {
+            #(#imports)*
+            #code
+        };
+    }
+}
+
+/// The calls that report what a check of the graph found, each at its parameter.
+pub(super) fn refusals(check: &Ident, parameters: &[Filled]) -> TokenStream {
+    let (resolved, others): (Vec<_>, Vec<_>) = parameters.iter().partition(|parameter| parameter.resolver.is_some());
+    let edges = resolved.iter().filter_map(|parameter| parameter.resolver.as_ref()).enumerate();
+    let edges = edges.map(|(index, resolver)| resolver.extent.call(quote!(#check.edge), &index));
+    let others = others.iter().enumerate();
+    let others = others.map(|(index, parameter)| parameter.extent.call(quote!(#check.argument), &index));
+    quote!(#(#others;)* #(#edges;)*)
+}
+
+/// The parameters with the names that the expansion gives to what belongs to them.
+pub(super) fn read(parameters: Vec<Parameter>, place: &Place, generics: &Generics) -> Vec<Filled> {
+    let filled = |(index, parameter)| Filled::new(index, parameter, place, generics);
+    parameters.into_iter().enumerate().map(filled).collect()
+}
+
+/// `#[arg(default = ..)]`.
 ///
 /// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
 /// that the type of `10` or `Vec::new()` can be inferred.
@@ -221,28 +351,19 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
         _ => false,
     };
     let at = Span::call_site().located_at(expression.span());
-    let extent = Extent::of(expression);
     let value = if converted {
-        let into_default = extent.member(&inferred(extent), &quote!(__rj::DefaultOf<#alias>), "into_default");
-        quote_spanned!(at=> #into_default(#expression))
+        let extent = Extent::of(expression);
+        let inferred = quote_spanned!(extent.start=> _);
+        let into = extent.member(&inferred, &quote!(__rj::std::convert::Into<#alias>), "into");
+        quote_spanned!(at=> #into(#expression))
     } else {
         quote!(#expression)
     };
-    // As if it were written there: a type that cannot be shown is told without a word of the macro.
-    let shown = Ident::new(&alias.to_string(), extent.start);
-    let show_it = extent.member(&shown, &quote!(__rj::Shown), "show");
-    let (make, show, made) = (local("make"), local("show"), local("made"));
     Some(quote_spanned! {at=>
-        {
-            fn #make() -> #alias {
-                let #made: #alias = #value;
-                #made
-            }
-            fn #show() -> __rj::Option<__rj::Value> {
-                #show_it(&#make())
-            }
-            __rj::Default { make: &(#make as fn() -> #alias), show: #show }
-        }
+        __rj::Default::of({
+            const __RJ_DEFAULT: fn() -> #alias = || #value;
+            &__RJ_DEFAULT
+        })
     })
 }
 
@@ -250,18 +371,8 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
 fn complete(argument: &Argument) -> Option<TokenStream> {
     let function = argument.complete.as_ref()?;
     let at = Span::call_site().located_at(function.span());
-    let completing = local("completing");
-    let extent = Extent::of(function);
-    let complete = extent.member(&inferred(extent), &quote!(__rj::Completes), "complete");
-    Some(quote_spanned!(at=> |#completing| #complete(#function, #completing)))
-}
-
-/// The type of what is written there, of which it is told there if it does not fit.
-fn inferred(extent: Extent) -> TokenStream {
-    quote_spanned!(extent.start=> _)
-}
-
-/// One for each parameter, as nested pairs: `(a, (b, ()))`.
-pub(super) fn nested(span: Span, each: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
-    each.rev().fold(quote_spanned!(span=> ()), |rest, one| quote_spanned!(span=> (#one, #rest)))
+    let (request, extent) = (local("request"), Extent::of(function));
+    let inferred = quote_spanned!(extent.start=> _);
+    let complete = extent.member(&inferred, &quote!(__rj::Completes), "complete");
+    Some(quote_spanned!(at=> |#request| #complete(#function, #request)))
 }

@@ -2,66 +2,35 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Generics, LitStr, ReturnType, Signature, Visibility};
+use syn::{
+    Attribute, GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, ReturnType, Signature,
+    Type, Visibility, WherePredicate, parse::Parse, parse_quote,
+};
 
 use super::{
-    beside::Beside,
-    free::one_attribute,
-    generics,
-    hidden::Hidden,
-    named::with_names,
-    parameter::Filled,
-    resolve,
-    spans::{Extent, respanned},
+    HiddenType, name_of,
+    parameter::{self, Filled, refusals, resolve, take, with_resolvers},
 };
 use crate::{
-    errors::Errors,
-    function::Function,
+    errors::{Errors, Extent},
     kind::Kind,
-    names::local,
-    options::Options,
-    parameter::{self, Source},
+    names::{self, local},
+    options::{Options, option},
+    parameter::read_all,
     signature::{self, Place},
 };
-
-/// `#[resolver]` on a function.
-pub(crate) fn resolver(options: TokenStream, item: &TokenStream) -> TokenStream {
-    let mut errors = Errors::default();
-    let Ok(mut function) = syn::parse2::<Function>(item.clone()) else {
-        let first: Option<TokenTree> = item.clone().into_iter().next();
-        errors.at(first, "`#[resolver]` goes on a function");
-        let errors = errors.into_tokens();
-        return quote!(#item #errors);
-    };
-    one_attribute(&mut function.attrs, &mut errors);
-    let Function { attrs, vis, signature, .. } = &mut function;
-    let twin = Resolver::read(&Place::Free, options, attrs, vis, signature, &mut errors);
-    // Among the items of an `impl` block no type can be declared, and the error is about that.
-    let mistakes = (!errors.is_empty()).then(|| errors.into_tokens());
-    let twin = if twin.has_self { mistakes.unwrap_or_default() } else { twin.expand(mistakes.as_ref()) };
-    quote!(#function #twin)
-}
 
 /// All that the expansion needs to know of a resolver.
 pub(super) struct Resolver {
     /// The function's name.
     pub(super) name: Ident,
-    /// The hidden type's name.
-    pub(super) ident: Ident,
-    /// The path to the function.
-    pub(super) function: TokenStream,
-    /// Whose method it is.
-    receiver: TokenStream,
-    vis: Visibility,
-    cfgs: Vec<Attribute>,
-    has_self: bool,
+    hidden: HiddenType,
+    pub(super) has_self: bool,
     is_async: bool,
     pub(super) parameters: Vec<Filled>,
-    /// With the bounds that every type parameter of a resolver has.
-    pub(super) generics: Generics,
-    pub(super) output: TokenStream,
-    pub(super) key: Option<LitStr>,
-    cached: TokenStream,
+    output: TokenStream,
+    key: Option<LitStr>,
+    cached: bool,
 }
 
 impl Resolver {
@@ -76,142 +45,232 @@ impl Resolver {
     ) -> Self {
         let mut options = Options::parse("`#[resolver]`", &["key", "cache"], options, errors);
         let key = options.literal("key", errors);
-        let cached = options.flag("cache", errors);
+        let cached = options.flag("cache", errors).is_none_or(|cached| cached.value);
         options.finish(errors);
         if let Some(key) = key.as_ref().filter(|key| key.value().is_empty()) {
             errors.at(key, "a key cannot be empty");
         }
+        let before = errors.len();
         let has_self = signature::check(Kind::Resolver, place, signature, errors);
-        let parameters = parameter::read(Kind::Resolver, signature, errors);
-        let generics = generics::bounded(&signature.generics, place);
-        let Beside { ident, vis, receiver, function } = Beside::new(place, &signature.ident, vis);
+        let is_sound = errors.len() == before;
+        let parameters = read_all(Kind::Resolver, signature, errors);
+        let generics = bounded(&signature.generics, place);
         Self {
             name: signature.ident.clone(),
-            ident,
-            function,
-            receiver,
-            vis,
-            cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
             has_self,
             is_async: signature.asyncness.is_some(),
-            parameters: parameters.into_iter().enumerate().map(|(i, p)| Filled::new(i, p, place, &generics)).collect(),
-            generics,
+            parameters: parameter::read(parameters, place, &generics),
+            hidden: HiddenType::new(place, &signature.ident, vis, attrs, generics),
             output: match &signature.output {
-                ReturnType::Default => quote!(()),
-                ReturnType::Type(_, ty) => place.outside(ty.to_token_stream()),
+                ReturnType::Type(_, ty) if is_sound => place.outside(ty.to_token_stream()),
+                _ => quote!(()),
             },
             key,
             cached,
         }
     }
 
-    pub(super) fn is_named(&self, name: &Ident) -> bool {
-        self.name == *name
+    /// The hidden type. After errors it only returns what it should.
+    pub(super) fn expand(mut self, is_sound: bool) -> TokenStream {
+        if !is_sound {
+            self.parameters.clear();
+        }
+        let code = self.implementation(is_sound);
+        self.hidden.with(&with_resolvers(&self.parameters, code))
     }
 
-    pub(super) fn parameters(&self) -> &[Filled] {
-        &self.parameters
-    }
-
-    /// The hidden type; where there were mistakes, one that nothing else is known of.
-    pub(super) fn expand(&self, mistakes: Option<&TokenStream>) -> TokenStream {
-        let Self { ident, vis, cfgs, generics, .. } = self;
-        let said = mistakes.map_or_else(|| self.implementation(), |mistakes| self.stub(mistakes));
-        Hidden { ident, vis, cfgs, generics }.with(&said)
-    }
-
-    fn implementation(&self) -> TokenStream {
-        let Self { ident, parameters, output, cached, .. } = self;
-        let checks = parameters.iter().map(|parameter| parameter.check(Kind::Resolver));
-        let by_hand = parameters.iter().filter_map(Filled::check_by_hand);
-        let (returned, shape) = self.returned();
-        let asks_again =
-            Extent::of(output).refuse(&"a resolver that asks does so once in a round: remove `cache = false`");
-        let shared = self.shared();
-        let (probes, generics) = (self.probes(), self.generics_of_shared());
+    fn implementation(&self, is_sound: bool) -> TokenStream {
+        let Self { parameters, .. } = self;
+        let ident = &self.hidden.ident;
+        let declared = parameters.iter().map(Filled::declared);
+        let ((returned, shape), generics) = (self.returned(), self.generics_of_shared());
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
-        let (node, instance, run, beside) = (self.node(), self.instance(), self.run(), self.beside());
-        let (fits, cycle, meant) = (self.fits(), self.check_cycle(), self.meant(&generics));
-        let generic_over = self.generic_over();
-        let said = quote! {
-            #(#checks)*
-            #(#by_hand)*
+        let output = Extent::of(&self.output).member(&returned, &quote!(__rj::Returned<{ #shape }>), "Value");
+        let (probes, node, instance, fits) = (self.probes(), self.node(), self.instance(), self.fits());
+        let (check, run) = (self.check(), self.run(is_sound));
+        quote! {
+            #(#declared)*
             #probes
-            const __RJ_CACHED: __rj::bool = __rj::is_cached(#cached, #shape);
-            const _: () = if __rj::asks_again(#cached, #shape) {
-                #asks_again
-            };
-
             #node
+            #check
 
             #[automatically_derived]
             impl #impl_generics __rj::Resolver for #ident #ty_generics #clause {
-                type Output = <<#returned as __rj::Returned<{ #shape }>>::Value as __rj::Made<{ #shared }>>::Type;
-                const CACHED: __rj::bool = __RJ_CACHED;
+                type Output = #output;
 
                 fn instance() -> &'static __rj::Instance {
                     #instance
                 }
 
                 #run
-
-                #beside
             }
 
             #fits
-            #cycle
-            #meant
-            #generic_over
-        };
-        with_names(parameters, said)
+        }
     }
 
-    fn run(&self) -> TokenStream {
-        let Self { name, function, receiver, parameters, is_async, .. } = self;
-        let ((returned, shape), shared) = (self.returned(), self.shared());
-        let turbofish = self.turbofish();
-        let (walk, value) = (local("walk"), local("value"));
-        let resolves = resolve::for_resolver(parameters, &walk);
-        let fills = parameters.iter().filter(|parameter| parameter.resolver.is_none()).map(|parameter| {
-            let Filled { local, alias, source, parameter: written, at, .. } = parameter;
-            let name = &written.name;
-            let alias = respanned(alias.clone(), *at);
-            match written.borrowed() {
-                Some(_) => quote_spanned!(*at=> let #local = #walk.argument::<#alias>(#name);),
-                // For a type that depends on type parameters this trait alone says whether it can be filled.
-                None if parameter.is_generic => {
-                    let filled = parameter.as_parameter();
-                    match written.source {
-                        Source::Argument(_) => quote!(let #local = #filled::another(#walk, #name);),
-                        _ => quote!(let #local = #filled::inject(#walk.call(), #name)?;),
-                    }
+    /// What it returns: the type, and its shape.
+    ///
+    /// Constants cannot look at what depends on type parameters; there, the way it is written counts.
+    fn returned(&self) -> (TokenStream, TokenStream) {
+        if mentions(&self.output, &self.hidden.generics) {
+            return (self.output.clone(), shape_as_written(&self.output));
+        }
+        (quote!(__RjReturned), quote!(__RJ_SHAPE))
+    }
+
+    /// What its return type is, where constants can look at it.
+    fn probes(&self) -> Option<TokenStream> {
+        let output = &self.output;
+        (!mentions(output, &self.hidden.generics)).then(|| {
+            quote! {
+                type __RjReturned = #output;
+                const __RJ_SHAPE: __rj::std::primitive::u8 =
+                    __rj::Shape::<__RjReturned>::OF + __rj::Shape::<__RjReturned>::ASK_IN_RESULT;
+            }
+        })
+    }
+
+    /// Its type parameters. Where its value depends on them, it is a resolver only for those with which the value can be
+    /// shared.
+    fn generics_of_shared(&self) -> Generics {
+        let mut generics = self.hidden.generics.clone();
+        if mentions(&self.output, &generics) {
+            let (returned, shape) = self.returned();
+            let value = quote!(<#returned as __rj::Returned<{ #shape }>>::Value);
+            let bound = parse_quote!(#value: __rj::std::marker::Send + __rj::std::marker::Sync + 'static);
+            generics.make_where_clause().predicates.push(bound);
+        }
+        generics
+    }
+
+    /// Its place in the graph: a static value, so that the checks can walk a cycle of them.
+    fn node(&self) -> TokenStream {
+        let HiddenType { ident, generics, .. } = &self.hidden;
+        let ((_, shape), returns, cached) = (self.returned(), names::pretty(&self.output), self.cached);
+        let (name, key) = (names::wire(&self.name), option(self.key.as_ref()));
+        let has_plain_name = *ident == self.name && generics.params.is_empty();
+        let arguments = self.parameters.iter().filter_map(|parameter| parameter.node_argument(false));
+        let below = self.parameters.iter().filter_map(|parameter| Some(parameter.resolver.as_ref()?.node()));
+        // With the span of the function's own name, the line is that of the function.
+        let at = quote_spanned!(ident.span()=> __rj::std::concat!(__rj::std::file!(), ":", __rj::std::line!()));
+        let constants = constants(generics);
+        let (params, names) = (generics.params.iter().map(declared), generics.params.iter().map(name_of));
+        quote! {
+            static __RJ_NODE: __rj::Node = {
+                #constants
+                __rj::Node {
+                    id: __rj::Node::id(__rj::std::module_path!(), #name, #at),
+                    name: #name,
+                    key: #key,
+                    module: __rj::std::module_path!(),
+                    has_plain_name: #has_plain_name,
+                    at: #at,
+                    arguments: &[#(#arguments),*],
+                    below: &[#(#below),*],
+                    returns: #returns,
+                    asks: __rj::shape::asks(#shape),
+                    cached: #cached,
                 }
-                None => {
-                    let another = parameter.another();
-                    let filled = quote_spanned!(*at=> <#alias as __rj::ResolverParameter<{ #source }>>::fill);
-                    quote!(let #local = #filled(#walk, #another, #name)?;)
+            };
+
+            #[automatically_derived]
+            impl<#(#params),*> #ident<#(#names),*> {
+                #[doc(hidden)]
+                #[allow(unreachable_pub, reason = "the type may be less public")]
+                pub const fn __node() -> &'static __rj::Node {
+                    &__RJ_NODE
                 }
             }
-        });
-        let locals = parameters.iter().map(|parameter| &parameter.local);
-        let call = quote!(#function #turbofish);
-        // What is wrong with the future (that it cannot move between threads, say) is told at the function's name.
-        let span = Span::call_site().located_at(name.span());
-        let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
-        let told = self.told();
-        let call = quote_spanned!(span=> #call(#self_argument #(#locals),*));
-        let call = if *is_async { resolve::awaited(parameters, &call, span) } else { call };
-        let body = quote_spanned! {span=>
-            __rj::Box::pin(async move {
-                #resolves
-                #(#fills)*
-                #walk.enter::<Self>();
-                let #value: #returned = #call;
-                let #value = <#returned as __rj::Returned<{ #shape }>>::into_ask(#value);
-                #walk.settle::<Self>(<_ as __rj::Made<{ #shared }>>::made(#value #told)).await
-            })
+        }
+    }
+
+    /// It, as a call runs it.
+    fn instance(&self) -> TokenStream {
+        let HiddenType { function, generics, .. } = &self.hidden;
+        let turbofish = self.turbofish();
+        let edges = self.parameters.iter().filter_map(Filled::edge);
+        let arguments = self.parameters.iter().filter_map(|parameter| parameter.node_argument(true));
+        let arguments =
+            if generics.params.is_empty() { quote!(__RJ_NODE.arguments) } else { quote!(&[#(#arguments),*]) };
+        let form = if mentions(&self.output, generics) {
+            quote!(__rj::None)
+        } else {
+            quote!(__rj::Shape::<__RjReturned>::FORM)
         };
         quote! {
+            const {
+                &__rj::Instance {
+                    node: &__RJ_NODE,
+                    arguments: #arguments,
+                    edges: &[#(#edges),*],
+                    form: #form,
+                    types: __rj::Instance::types::<Self, _>(&#function #turbofish),
+                }
+            }
+        }
+    }
+
+    /// What an item must have for the resolver to find its arguments.
+    fn fits(&self) -> TokenStream {
+        let HiddenType { ident, generics, .. } = &self.hidden;
+        let (_, ty_generics, clause) = generics.split_for_impl();
+        let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
+        let bounds = self.parameters.iter().map(Filled::fits);
+        let fits = quote_spanned!(ident.span()=> __rj::FitsIn<__RjItem>);
+        quote! {
+            #[automatically_derived]
+            impl<__RjItem, #(#params),*> #fits for #ident #ty_generics
+            where #(#predicates,)* #(#bounds),* {}
+        }
+    }
+
+    /// The check of its parameters, of what it returns, and for a cycle.
+    fn check(&self) -> TokenStream {
+        let check = Ident::new("__RJ_CHECK", Span::call_site());
+        let refusals = refusals(&check, &self.parameters);
+        let returned = Extent::of(&self.output).call(quote!(#check.returned), &TokenStream::new());
+        quote! {
+            const _: () = {
+                const #check: __rj::Check = __RJ_NODE.check();
+                #returned;
+                #refusals
+            };
+        }
+    }
+
+    fn run(&self, is_sound: bool) -> TokenStream {
+        let Self { name, parameters, is_async, .. } = self;
+        let HiddenType { receiver, function, .. } = &self.hidden;
+        let (returned, shape) = self.returned();
+        let turbofish = self.turbofish();
+        let walk = local("walk");
+        let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(#walk.call())));
+        let resolves = resolve(parameters, &walk).map(|(pattern, future)| quote!(let #pattern = #future;));
+        let takes = take(parameters);
+        let fills = parameters.iter().filter_map(|parameter| parameter.fill_shared(&walk));
+        let locals = parameters.iter().map(|parameter| &parameter.local);
+        // What is wrong with the future (that it is not `Send`, say) is reported at the function's name.
+        let span = Span::call_site().located_at(name.span());
+        let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
+        let wait = is_async.then(|| quote!(.await));
+        let into_ask = Extent::of(&self.output).member(&returned, &quote!(__rj::Returned<{ #shape }>), "into_ask");
+        let body = if is_sound {
+            quote_spanned! {span=>
+                __rj::Box::pin(async move {
+                    #(#supplies)*
+                    #resolves
+                    #takes
+                    #(#fills)*
+                    #walk.enter::<Self>();
+                    #walk.settle::<Self>(#into_ask(#function #turbofish(#self_argument #(#locals),*)#wait)).await
+                })
+            }
+        } else {
+            quote!(__rj::std::unreachable!("it does not compile"))
+        };
+        quote! {
+            #[allow(unused_variables, reason = "not every resolver needs it")]
             fn run<'a>(
                 #walk: &'a __rj::Walk<'a>,
             ) -> __rj::BoxFuture<'a, __rj::Result<__rj::Outcome<Self::Output>, __rj::Halt>> {
@@ -220,13 +279,99 @@ impl Resolver {
         }
     }
 
-    pub(super) fn is_generic(&self) -> bool {
-        !self.generics.params.is_empty()
-    }
-
     /// The type parameters of a call to the function.
-    pub(super) fn turbofish(&self) -> Option<TokenStream> {
-        let names = self.generics.params.iter().map(generics::name);
-        self.is_generic().then(|| quote!(::<#(#names),*>))
+    fn turbofish(&self) -> Option<TokenStream> {
+        let params = &self.hidden.generics.params;
+        let names = params.iter().map(name_of);
+        (!params.is_empty()).then(|| quote!(::<#(#names),*>))
+    }
+}
+
+/// Whether something depends on type or constant parameters.
+pub(super) fn mentions(tokens: &TokenStream, generics: &Generics) -> bool {
+    let named = |ident: &Ident| {
+        generics.params.iter().any(|param| match param {
+            GenericParam::Type(param) => param.ident == *ident,
+            GenericParam::Const(param) => param.ident == *ident,
+            GenericParam::Lifetime(_) => false,
+        })
+    };
+    tokens.clone().into_iter().any(|tree| match tree {
+        TokenTree::Ident(ident) => named(&ident),
+        TokenTree::Group(group) => mentions(&group.stream(), generics),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// A value for each constant parameter, in a static value, which cannot be generic.
+fn constants(generics: &Generics) -> TokenStream {
+    let constants = generics.const_params().map(|param| {
+        let (ident, ty) = (&param.ident, &param.ty);
+        let value = match &*ty.to_token_stream().to_string() {
+            "bool" => quote!(false),
+            "char" => quote!('?'),
+            _ => quote!(0),
+        };
+        quote!(#[allow(dead_code, reason = "not all of them are used")] const #ident: #ty = #value;)
+    });
+    constants.collect()
+}
+
+/// The type parameters, each of which is `'static`: a resolver's value may be kept.
+fn bounded(generics: &Generics, place: &Place) -> Generics {
+    let mut generics = generics.clone();
+    // A named lifetime is a mistake, which is reported elsewhere.
+    let params = generics.params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));
+    generics.params = params.map(|param| outside(param, place)).collect();
+    if let Some(clause) = &mut generics.where_clause {
+        clause.predicates = clause.predicates.iter().map(|bound| outside(bound.clone(), place)).collect();
+    }
+    let types: Vec<Ident> = generics.type_params().map(|param| param.ident.clone()).collect();
+    if !types.is_empty() {
+        let bounds = types.iter().map(|ty| -> WherePredicate { parse_quote!(#ty: 'static) });
+        generics.make_where_clause().predicates.extend(bounds);
+    }
+    generics
+}
+
+/// The same with `Self` spelled out. What cannot be parsed again is left to the compiler.
+fn outside<T: Parse + ToTokens>(bound: T, place: &Place) -> T {
+    syn::parse2(place.outside(bound.to_token_stream())).unwrap_or(bound)
+}
+
+/// The shape of a return type by how it is written: an alias of `Result` must be called so.
+fn shape_as_written(output: &TokenStream) -> TokenStream {
+    let Ok(ty) = syn::parse2::<Type>(output.clone()) else { return quote!(__rj::shape::VALUE) };
+    match (named(&ty, "Ask"), named(&ty, "Result").map(first_argument)) {
+        (Some(_), _) => quote!(__rj::shape::ASK),
+        (None, Some(Some(ok))) if named(&ok, "Ask").is_some() => quote!(__rj::shape::RESULT_OF_ASK),
+        (None, Some(_)) => quote!(__rj::shape::RESULT),
+        (None, None) => quote!(__rj::shape::VALUE),
+    }
+}
+
+fn named(ty: &Type, name: &str) -> Option<PathSegment> {
+    match ty {
+        Type::Path(path) => path.path.segments.last().filter(|last| last.ident == name).cloned(),
+        _ => None,
+    }
+}
+
+fn first_argument(segment: PathSegment) -> Option<Type> {
+    let PathArguments::AngleBracketed(arguments) = segment.arguments else { return None };
+    arguments.args.into_iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
+}
+
+/// A type or constant parameter, where it is declared, without its bounds.
+pub(super) fn declared(param: &GenericParam) -> TokenStream {
+    match param {
+        GenericParam::Const(param) => {
+            let (ident, ty) = (&param.ident, &param.ty);
+            quote!(const #ident: #ty)
+        }
+        other => name_of(other),
     }
 }

@@ -5,16 +5,11 @@ mod answer;
 mod ask;
 mod outcome;
 mod question;
-mod returned;
 mod sampling;
 
 pub use answer::{Answer, AnswerError, RawAnswer, UrlVisited};
 pub use ask::Ask;
 pub(crate) use ask::{AskByHand, NextRound};
 pub use outcome::Outcome;
-#[doc(hidden)]
-pub use outcome::{FromOutcome, Keeps, Value};
 pub(crate) use question::{Question, QuestionDigest};
-#[doc(hidden)]
-pub use returned::{NotAsk, NotForm, NotResult, NotResultOfAsk, Returned, Shape, shape};
 pub use sampling::{Root, Roots, Sample, Sampling};

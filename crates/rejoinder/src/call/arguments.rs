@@ -197,7 +197,7 @@ impl<T: Argument + DeserializeOwned> Slot for T {
         let can_be_sent = |shown: &Value| {
             to_raw_value(shown).is_ok_and(|json| <T as Argument>::read(&SentArgument::Json(&json)).is_ok())
         };
-        let default = param.default.and_then(|default| (default.show)()).filter(can_be_sent);
+        let default = param.default.and_then(|default| default.show()).filter(can_be_sent);
         schema.add::<T>(param, required, default);
     }
 }

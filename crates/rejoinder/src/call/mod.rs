@@ -38,7 +38,7 @@ pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;
 #[doc(hidden)]
-pub use param::{Completes, Default, DefaultOf, HasDefault, Param, Shown};
+pub use param::{Completes, Default, Param};
 pub(crate) use record::{CallRecord, InputResponses, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
@@ -195,7 +195,10 @@ mod tests {
     fn where_nobody_can_be_asked_the_client_is_told_so() {
         let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
         let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default(), None);
-        let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
+        let ctx = Context::from_call(&call, "ctx")
+            .now_or_never()
+            .expect("nothing is awaited")
+            .expect("a context of any call");
         let asked = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
         let by_hand = call.hand_on(NextRound::default()).unwrap_err();
         let told = "this call has no client to ask; in a test, call through `testing::Client`";

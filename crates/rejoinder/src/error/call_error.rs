@@ -220,11 +220,6 @@ impl Halt {
             Self::Failed(error) | Self::Mistake(error) => Some(error),
         }
     }
-
-    /// Whether it ends the call, where the other only ends the round.
-    pub(crate) fn outranks(&self, other: &Self) -> bool {
-        matches!(other, Self::Pending) && !matches!(self, Self::Pending)
-    }
 }
 
 impl From<CallError> for Halt {

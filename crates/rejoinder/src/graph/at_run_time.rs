@@ -1,4 +1,4 @@
-//! Resolvers of a tool that is made at run time: checked when its server is built, in the words of the compiler's checks.
+//! Resolvers of a tool that is made at run time. They are checked when its server is built, as the compiler checks others.
 
 use std::{
     any::{Any, TypeId},
@@ -11,15 +11,16 @@ use rmcp::model::JsonObject;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Report, Resolver, Settled, Walk,
-    check::tell_asking, unknown::tell_unknown, unless_over,
+    Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, below,
+    check::{Report, check_asking, check_known},
+    needs_of,
 };
 use crate::{
     BoxFuture,
     ask::Outcome,
     call::{ArgumentErrors, Call},
     error::Halt,
-    inject::Need,
+    inject::{Need, source},
     schema::generator,
 };
 
@@ -46,10 +47,10 @@ impl Resolvers {
     /// Adds one whose value the function cannot do without.
     pub(crate) fn add<R: Resolver>(&mut self) {
         let node = R::instance().node;
-        self.edges.push(Edge { parameter: node.name, written: node.returns, node, instance: R::instance });
+        self.edges.push(Edge::to::<R>(node, node.name, node.returns));
         self.get.push(|walk| {
             Box::pin(async move {
-                let settled = unless_over(walk.get::<R>().await, false, R::instance().node.name)?;
+                let settled = walk.resolve::<R>(false, R::instance().node.name).await?;
                 let is_there = accepted(&settled).is_some();
                 Ok(is_there.then(|| (TypeId::of::<R>(), Box::new(settled) as _)))
             })
@@ -63,7 +64,7 @@ impl Resolvers {
 
     /// What they need to have been provided.
     pub(crate) fn needs(&self) -> Vec<(&'static str, Need)> {
-        super::needs_below(Vec::new(), &self.edges)
+        needs_of(&[], &self.edges)
     }
 
     /// Everything that is wrong with them in a tool of that name and schema.
@@ -71,18 +72,19 @@ impl Resolvers {
         let properties = schema.get("properties").and_then(|properties| properties.as_object());
         let types: BTreeMap<&str, String> =
             properties.into_iter().flatten().map(|(name, of)| (&**name, ty(of))).collect();
-        let argument = |(name, written)| NodeArgument { name, written, is_argument: true };
-        let arguments: Vec<_> = types.iter().map(|(name, ty)| argument((*name, ty.as_str()))).collect();
-        let item = ItemNode { kind: "tool", name: tool, arguments: &arguments, edges: &self.edges, by_hand };
+        let arguments: Vec<_> =
+            types.iter().map(|(name, ty)| NodeArgument::untyped(name, ty, source::ARGUMENT)).collect();
+        let item =
+            ItemNode { kind: "tool", name: tool, arguments: &arguments, edges: &self.edges, by_hand, variables: None };
         let mut mistakes = Vec::new();
         // What several resolvers take and the tool does not have is one mistake.
         let (mut asking, mut unknown, mut wrong) = (HashSet::new(), HashSet::new(), HashSet::new());
-        for node in self.instances().into_iter().map(|instance| instance.node) {
+        for node in below(&self.edges).into_iter().map(|instance| instance.node) {
             for argument in node.arguments.iter().filter(|argument| unknown.insert(argument.name)) {
-                mistakes.extend(said(|report| tell_unknown(&item, node, argument, report)));
+                mistakes.extend(reported(|report| check_known(&item, node, argument, report)));
             }
-            if by_hand && asking.insert(node.id) {
-                mistakes.extend(said(|report| tell_asking(&item, node, report)));
+            if asking.insert(node.id) {
+                mistakes.extend(reported(|report| check_asking(&item, node, report)));
             }
         }
         mistakes.extend(self.arguments().into_iter().filter_map(|(node, argument, by_name)| {
@@ -95,7 +97,7 @@ impl Resolvers {
             let NodeArgument { name, written, .. } = argument;
             (!fits && wrong.insert((name, written))).then(|| {
                 format!(
-                    "the argument `{name}` is a `{sent}`, and resolver `{}` ({}) takes it as a `{written}`",
+                    "the argument `{name}` is a `{sent}`, but resolver `{}` ({}) takes it as a `{written}`",
                     node.name, node.at
                 )
             })
@@ -103,29 +105,12 @@ impl Resolvers {
         mistakes
     }
 
-    /// Each of them, and each that one of them needs.
-    fn instances(&self) -> Vec<&'static Instance> {
-        fn add(edges: &[Edge], seen: &mut HashSet<TypeId>, found: &mut Vec<&'static Instance>) {
-            for instance in edges.iter().map(|edge| (edge.instance)()) {
-                if seen.insert((instance.type_id)()) {
-                    found.push(instance);
-                    add(instance.edges, seen, found);
-                }
-            }
-        }
-        let (mut seen, mut found) = (HashSet::new(), Vec::new());
-        add(&self.edges, &mut seen, &mut found);
-        found
-    }
-
     /// The arguments that they take by name, and which of them does.
     fn arguments(&self) -> Vec<Taken> {
         let taken = |instance: &'static Instance| {
-            let arguments = instance.node.arguments.iter().zip(instance.by_name);
-            let arguments = arguments.filter(|(argument, _)| argument.is_argument);
-            arguments.filter_map(|(argument, by_name)| Some((instance.node, argument, by_name()?)))
+            instance.arguments.iter().filter_map(|argument| Some((instance.node, argument, (argument.by_name)()?)))
         };
-        self.instances().into_iter().flat_map(taken).collect()
+        below(&self.edges).into_iter().flat_map(taken).collect()
     }
 
     /// Reads the arguments that they take by name.
@@ -135,8 +120,8 @@ impl Resolvers {
     /// Everything that is wrong with them.
     pub(crate) fn read(&self, sent: &JsonObject) -> Result<Named, ArgumentErrors> {
         let (mut named, mut bad) = (Named::default(), ArgumentErrors::default());
-        // Several resolvers may take one argument: what is wrong with it is told once.
-        let mut told = HashSet::new();
+        // Several resolvers may take one argument: what is wrong with it is reported once.
+        let mut reported = HashSet::new();
         for (_, NodeArgument { name, .. }, by_name) in self.arguments() {
             let json: Option<Box<RawValue>> = sent.get(*name).and_then(|value| to_raw_value(value).ok());
             match (by_name.read)(json.as_deref()) {
@@ -145,7 +130,7 @@ impl Resolvers {
                 }
                 Err(error) => {
                     let error = error.of(name);
-                    if told.insert(error.field.clone()) {
+                    if reported.insert(error.field.clone()) {
                         bad.push(error);
                     }
                 }
@@ -168,8 +153,8 @@ impl Resolvers {
     }
 }
 
-/// What a check has to say, if anything.
-fn said(check: impl FnOnce(&mut Report)) -> Option<String> {
+/// What a check reports, if anything.
+fn reported(check: impl FnOnce(&mut Report)) -> Option<String> {
     let mut report = Report::new();
     check(&mut report);
     report.failed().then(|| report.as_str().to_owned())

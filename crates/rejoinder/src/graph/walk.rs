@@ -1,5 +1,7 @@
 use std::{
     any::{Any, TypeId},
+    borrow::Cow,
+    collections::HashMap,
     fmt,
     future::ready,
     sync::{Arc, Mutex, PoisonError},
@@ -8,11 +10,11 @@ use std::{
 use futures_util::future::Either;
 use tokio::sync::OnceCell;
 
-use super::{Doubles, Keys, Ran, Resolver, by_type::ByType};
+use super::{Doubles, Edge, Instance, Ran, Resolver, below};
 use crate::{
     BoxFuture,
     ask::{Ask, Outcome},
-    call::{ArgumentSet, Call, Param},
+    call::{ArgumentSet, Call, ReadParams},
     error::{CallError, Halt},
 };
 
@@ -24,23 +26,45 @@ pub trait Arguments: Send + Sync {
 
 /// The arguments of a function.
 #[derive(Debug)]
-pub struct FunctionArguments<'a, S> {
-    /// What is known of them.
-    pub params: &'static [Param],
-    /// Their values.
-    pub values: &'a S,
-}
+pub struct FunctionArguments<'a, F: ReadParams>(pub &'a F::Set);
 
-impl<S: ArgumentSet> Arguments for FunctionArguments<'_, S> {
+impl<F: ReadParams> Arguments for FunctionArguments<'_, F> {
     fn get(&self, name: &str, _: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.values.get(self.params.iter().position(|param| param.name == name)?)
+        self.0.get(F::PARAMS.iter().position(|param| param.name == name)?)
     }
 }
 
-/// What became of a resolver: its outcome, or what stopped it.
+/// The key under which each resolver of one item asks: its name, numbered where two that ask have the same.
+///
+/// The numbers follow the order in which the resolvers are met, so every replica finds the same ones.
+#[derive(Debug, Default)]
+pub struct Keys(HashMap<TypeId, Cow<'static, str>>);
+
+impl Keys {
+    /// The keys of everything that these edges reach.
+    pub fn of(edges: &[Edge]) -> Self {
+        let mut taken: HashMap<&'static str, usize> = HashMap::new();
+        let asking = below(edges).into_iter().filter(|instance| instance.node.asks);
+        let keys = asking.map(|instance| {
+            let name = instance.node.key.unwrap_or(instance.node.name);
+            let count = taken.entry(name).or_insert(0);
+            let key = if *count == 0 { Cow::Borrowed(name) } else { Cow::Owned(format!("{name}#{count}")) };
+            *count += 1;
+            (instance.type_id(), key)
+        });
+        Self(keys.collect())
+    }
+
+    /// The key of a resolver.
+    pub fn get(&self, instance: &Instance) -> &str {
+        self.0.get(&instance.type_id()).map_or(instance.node.name, |key| key)
+    }
+}
+
+/// The outcome of a resolver, or what stopped it.
 type Settling<T> = Result<Outcome<T>, Halt>;
 
-/// What became of a resolver, as all its consumers share it.
+/// The outcome of a resolver, or what stopped it, as all its consumers share it.
 #[derive(Debug)]
 pub struct Settled<T>(Arc<OnceCell<Settling<T>>>);
 
@@ -70,7 +94,7 @@ pub struct Walk<'a> {
     keys: &'a Keys,
     doubles: Option<&'a Doubles>,
     ran: Option<&'a Ran>,
-    memo: Mutex<ByType<Arc<dyn Any + Send + Sync>>>,
+    memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl<'a> Walk<'a> {
@@ -82,8 +106,7 @@ impl<'a> Walk<'a> {
         keys: &'a Keys,
     ) -> Self {
         let (doubles, ran) = (call.doubles(), call.extension());
-        let memo = Mutex::new(ByType::with_capacity(keys.resolvers()));
-        Self { call, arguments, receiver, keys, doubles, ran, memo }
+        Self { call, arguments, receiver, keys, doubles, ran, memo: Mutex::default() }
     }
 
     /// The call.
@@ -95,33 +118,49 @@ impl<'a> Walk<'a> {
     ///
     /// # Panics
     ///
-    /// If there is none, or one of another type: that there is was checked before anything runs.
+    /// If there is none, or one of another type: the graph was checked before anything runs.
     pub fn argument<T: 'static>(&self, name: &'static str) -> &'a T {
         let argument = self.arguments.get(name, TypeId::of::<T>()).and_then(|argument| argument.downcast_ref());
-        argument.expect("it was checked that the item has this argument, of this type")
+        argument.expect("the graph was checked: the item has this argument, of this type")
     }
 
-    /// Whose methods the item and its resolvers are.
+    /// The value whose methods the item and its resolvers are.
     ///
     /// # Panics
     ///
-    /// If it is of another type: the resolvers of a group can be named within it only.
+    /// If it is of another type: the resolvers of an `impl` block can be named within it only.
     pub fn receiver<T: 'static>(&self) -> &'a T {
-        self.receiver.downcast_ref().expect("a group's resolvers are named as `Self::..`, within it")
+        self.receiver.downcast_ref().expect("the resolvers of a block are named as `Self::..`, within it")
     }
 
-    /// The outcome of a resolver, or what stopped it.
+    /// What fills a parameter: the outcome of a resolver, or that its answer is still out.
     ///
-    /// # Panics
+    /// # Errors
     ///
-    /// Never: what is kept under a resolver's type was made for it.
-    pub async fn get<R: Resolver>(&self) -> Settled<R::Output> {
-        if !R::CACHED {
+    /// What ends the call, although other resolvers still run: a failure, or a decline where the value is needed.
+    pub async fn resolve<R: Resolver>(
+        &self,
+        is_optional: bool,
+        parameter: &'static str,
+    ) -> Result<Settled<R::Output>, Halt> {
+        let settled = self.get::<R>().await;
+        match settled.outcome() {
+            Ok(_) if is_optional => {}
+            Ok(outcome) => drop(outcome.needed(parameter)?),
+            Err(Halt::Pending) => {}
+            Err(halt) => return Err(halt.clone()),
+        }
+        Ok(settled)
+    }
+
+    async fn get<R: Resolver>(&self) -> Settled<R::Output> {
+        if !R::instance().node.cached {
             return Settled(Arc::new(OnceCell::new_with(Some(self.run::<R>().await))));
         }
         let cell = {
             let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(memo.get_or_insert::<R>(|| Arc::new(OnceCell::<Settling<R::Output>>::new())))
+            let cell = memo.entry(TypeId::of::<R>());
+            Arc::clone(cell.or_insert_with(|| Arc::new(OnceCell::<Settling<R::Output>>::new())))
         };
         let cell = cell.downcast::<OnceCell<Settling<R::Output>>>().expect("the entry was made for this resolver");
         cell.get_or_init(|| self.run::<R>()).await;

@@ -161,7 +161,10 @@ mod tests {
         let carrier = Box::new(StatelessCarrier::for_tests());
         let carriage = Carriage { carrier, record: None, record_limit: 1024 };
         let call = Call::new(info, Arc::default(), Some(carriage));
-        let ctx = Context::from_call(&call, "ctx").expect("a context of any call");
+        let ctx = Context::from_call(&call, "ctx")
+            .now_or_never()
+            .expect("nothing is awaited")
+            .expect("a context of any call");
         assert!(ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().is_none());
         assert!(call.can_end(), "the question waits for another round");
         assert!(ctx.once("share", || async { Ok(f64::NAN) }).now_or_never().is_none());

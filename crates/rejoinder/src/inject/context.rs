@@ -1,12 +1,13 @@
-use std::sync::Arc;
+use std::{future::IntoFuture, sync::Arc};
 
 use http::HeaderMap;
 use rmcp::model::ClientCapabilities;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{FromCall, Progress};
+use super::FromCall;
 use crate::{
+    BoxFuture,
     call::{Call, ClientInfo, Emitted, Era, Level},
     error::CallError,
     graph::{Resolved, Resolver},
@@ -162,7 +163,49 @@ impl Context {
 }
 
 impl FromCall for Context {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self { call: call.clone(), resolved: None })
+    }
+}
+
+/// A progress report that is on its way; `.await` sends it. See [`Context::progress`].
+#[must_use = "progress is sent when it is awaited"]
+#[derive(Debug)]
+pub struct Progress {
+    call: Call,
+    progress: f64,
+    total: Option<f64>,
+    message: Option<String>,
+}
+
+impl Progress {
+    fn new(call: Call, progress: f64) -> Self {
+        Self { call, progress, total: None, message: None }
+    }
+
+    /// Says where it ends.
+    pub fn total(mut self, total: f64) -> Self {
+        self.total = Some(total);
+        self
+    }
+
+    /// Says it in words.
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+}
+
+impl IntoFuture for Progress {
+    type Output = ();
+    type IntoFuture = BoxFuture<'static, ()>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let Self { call, progress, total, message } = self;
+            if call.facts().progress_token.is_some() {
+                call.outbox().send(Emitted::Progress { progress, total, message }).await;
+            }
+        })
     }
 }

@@ -85,7 +85,7 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for Dep<T> {
 }
 
 impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
-    fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
         call.dependency::<T>().map(Self).ok_or_else(|| {
             // Only a tool that was added at run time past `build()` gets here.
             CallError::internal(format!(
@@ -102,7 +102,7 @@ impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
 
 /// A service that need not have been provided: `None` then.
 impl<T: ?Sized + Send + Sync + 'static> FromCall for Option<Dep<T>> {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(call.dependency::<T>().map(Dep))
     }
 }

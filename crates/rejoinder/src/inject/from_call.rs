@@ -2,7 +2,7 @@ use std::{any::TypeId, sync::Arc};
 
 use crate::{call::Call, error::CallError};
 
-/// A type that a call can supply: what a parameter may be besides the model's argument.
+/// A type that the server supplies for a parameter, instead of the model.
 ///
 /// Implement it for what your functions need of every call:
 ///
@@ -13,10 +13,31 @@ use crate::{call::Call, error::CallError};
 /// struct Tenant(String);
 ///
 /// impl FromCall for Tenant {
-///     fn from_call(call: &Call, _parameter: &'static str) -> Result<Self, CallError> {
+///     async fn from_call(call: &Call, _parameter: &'static str) -> Result<Self, CallError> {
 ///         call.header("x-tenant")
 ///             .map(|name| Tenant(name.to_owned()))
 ///             .ok_or_else(|| CallError::new("this server answers only behind its gateway"))
+///     }
+/// }
+/// ```
+///
+/// Injected parameters are filled before any resolver runs and before the user is asked, so a `FromCall` can refuse a call
+/// before anything happens. It may wait for something:
+///
+/// ```
+/// use rejoinder::{Call, CallError, FromCall};
+/// # struct Users;
+/// # impl Users {
+/// #     async fn find(&self, token: &str) -> Option<String> { (token == "1").then(|| "ada".to_owned()) }
+/// # }
+///
+/// struct User(String);
+///
+/// impl FromCall for User {
+///     async fn from_call(call: &Call, _parameter: &'static str) -> Result<Self, CallError> {
+///         let users = call.dependency::<Users>().ok_or_else(|| CallError::internal("no `Users` were provided"))?;
+///         let user = users.find(call.header("x-token").unwrap_or_default()).await;
+///         user.map(User).ok_or_else(|| CallError::new("log in first"))
 ///     }
 /// }
 /// ```
@@ -25,21 +46,24 @@ use crate::{call::Call, error::CallError};
 /// `Server::principal` has made them part of who calls: where an answer is for one tenant only, do that.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
-    label = "nothing supplies this type",
-    note = "take `Dep<T>` or `Context`, or implement `FromCall` for it"
+    label = "the server cannot supply this type",
+    note = "take `Dep<T>` or `Context`, or implement `FromCall` for the type",
+    note = "for an argument whose type depends on a type parameter, write `#[arg]` before it and bound the type by `Argument`"
 )]
 pub trait FromCall: Sized + Send {
-    /// Makes the value for the parameter of that name.
+    /// Makes the value for the parameter of that name. Write it as an `async fn`.
     ///
-    /// # Errors
-    ///
-    /// When the call cannot supply it. The error ends the call before the function runs.
-    fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError>;
+    /// An error ends the call before the function, its resolvers and its questions.
+    fn from_call(call: &Call, parameter: &'static str) -> impl Future<Output = Result<Self, CallError>> + Send;
 
     /// What must have been provided for this to work; the server checks it when it is built.
     fn need() -> Option<Need> {
         None
     }
+
+    /// Whether it is for functions that make their rounds by hand.
+    #[doc(hidden)]
+    const BY_HAND: bool = false;
 }
 
 /// Something that a parameter needs to have been provided when the server was built.

@@ -1,17 +1,16 @@
 use serde::de::DeserializeOwned;
 
-use super::{FromCall, Probe};
+use super::FromCall;
 use crate::{
     ask::{Answer, AnswerError, Outcome},
     call::Call,
     error::CallError,
-    reply::Reply,
 };
 
 /// The rounds of a call, for a function that makes them by hand: what came back with this one.
 ///
 /// Resolvers and [`Context::ask`](super::Context::ask) keep track of rounds by themselves. This is for functions that
-/// keep a state of their own between them, and say with a [`Reply`] whether they are done.
+/// keep a state of their own between them, and say with a [`Reply`](crate::Reply) whether they are done.
 ///
 /// ```
 /// use rejoinder::{Ask, Outcome, Rounds, Reply, form::ConfirmForm};
@@ -59,30 +58,9 @@ impl Rounds {
 }
 
 impl FromCall for Rounds {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.clone()))
     }
-}
 
-impl Probe<Rounds> {
-    /// Whoever takes this makes rounds by hand.
-    pub const BY_HAND: bool = true;
+    const BY_HAND: bool = true;
 }
-
-impl<T> Probe<Reply<T>> {
-    /// Whoever returns this makes rounds by hand.
-    pub const BY_HAND: bool = true;
-}
-
-impl<T, E> Probe<Result<Reply<T>, E>> {
-    /// Whoever returns this makes rounds by hand.
-    pub const BY_HAND: bool = true;
-}
-
-/// The other answer of `Probe::BY_HAND`.
-pub trait NotByHand {
-    /// Its rounds are made for it.
-    const BY_HAND: bool = false;
-}
-
-impl<T> NotByHand for Probe<T> {}

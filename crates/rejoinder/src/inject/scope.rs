@@ -76,7 +76,7 @@ impl Scope {
 }
 
 impl FromCall for Scope {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.clone()))
     }
 }
@@ -99,6 +99,6 @@ impl TornDown for () {
 
 impl<E: Failure + Send> TornDown for Result<(), E> {
     fn into_result(self) -> Result<(), CallError> {
-        self.map_err(Failure::into_tool_error)
+        self.map_err(Failure::into_call_error)
     }
 }

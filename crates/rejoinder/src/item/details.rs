@@ -2,7 +2,7 @@
 
 use rmcp::model::Icon;
 
-use crate::schema::OutputSchema;
+use crate::{reply::IntoToolResult, schema::OutputSchema};
 
 /// What `#[tool]` knows besides the parameters.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +21,20 @@ pub struct ToolDetails {
     pub output_schema: fn() -> Option<OutputSchema>,
 }
 
+impl ToolDetails {
+    /// A tool that returns an `R`, with nothing but its name.
+    pub const fn of<R: IntoToolResult>(name: &'static str) -> Self {
+        Self {
+            name,
+            title: None,
+            description: None,
+            annotations: Annotations::NONE,
+            icons: &[],
+            output_schema: R::output_schema,
+        }
+    }
+}
+
 /// What `#[prompt]` knows besides the parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptDetails {
@@ -32,6 +46,13 @@ pub struct PromptDetails {
     pub description: Option<&'static str>,
     /// `icon(..)`.
     pub icons: &'static [IconDetails],
+}
+
+impl PromptDetails {
+    /// A prompt with nothing but its name.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, title: None, description: None, icons: &[] }
+    }
 }
 
 /// What `#[resource("..")]` knows besides the parameters.
@@ -55,6 +76,13 @@ pub struct ResourceDetails {
     pub icons: &'static [IconDetails],
 }
 
+impl ResourceDetails {
+    /// A resource with nothing but its URI and its name.
+    pub const fn new(uri: &'static str, name: &'static str) -> Self {
+        Self { uri, name, title: None, description: None, mime_type: None, ttl_ms: None, public: None, icons: &[] }
+    }
+}
+
 /// What a tool does to the world, as hints to the client; unset is the protocol's default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Annotations {
@@ -68,6 +96,11 @@ pub struct Annotations {
     pub open_world: Option<bool>,
 }
 
+impl Annotations {
+    /// No hints.
+    pub const NONE: Self = Self { read_only: None, destructive: None, idempotent: None, open_world: None };
+}
+
 /// `icon(src = "..", mime_type = "..", sizes = "..")`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IconDetails {
@@ -77,6 +110,13 @@ pub struct IconDetails {
     pub mime_type: Option<&'static str>,
     /// Its sizes, such as `48x48`.
     pub sizes: Option<&'static str>,
+}
+
+impl IconDetails {
+    /// The picture at that address.
+    pub const fn new(src: &'static str) -> Self {
+        Self { src, mime_type: None, sizes: None }
+    }
 }
 
 pub(super) fn icons(details: &[IconDetails]) -> Option<Vec<Icon>> {

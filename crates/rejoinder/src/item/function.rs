@@ -7,41 +7,49 @@ use crate::{
     BoxFuture,
     call::{Call, ReadParams},
     error::Halt,
-    graph::ItemNode,
-    inject::Need,
+    graph::{ItemNode, Keys},
     reply::ResourceBody,
 };
 
-/// What the macros write: a function with all that the framework must know to call it.
+/// A function with all that the framework must know to call it. The macros implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool, prompt or resource",
-    label = "no `#[tool]`, `#[prompt]` or `#[resource]` on this function"
+    label = "write `#[tool]`, `#[prompt]` or `#[resource]` before this function"
 )]
 pub trait Function: ReadParams {
     /// Whose method it is; `()` for a free function.
     type Receiver: Send + Sync + 'static;
 
-    /// Tool, prompt or resource.
-    type Kind: Kind;
+    /// [`ToolDetails`], [`PromptDetails`] or [`ResourceDetails`].
+    type Details;
 
     /// What its attributes and doc comments say.
-    const DETAILS: <Self::Kind as Kind>::Details;
+    const DETAILS: Self::Details;
 
     /// Its place in the graph.
     fn node() -> &'static ItemNode<'static>;
 
-    /// What its parameters need to have been provided, by parameter.
-    fn needs() -> Vec<(&'static str, Need)>;
-
     /// Fills the parameters and calls it.
-    fn run(receiver: Arc<Self::Receiver>, arguments: Self::Set, call: Call)
-    -> BoxFuture<'static, Result<Output, Halt>>;
+    fn run(
+        callee: Arc<Callee<Self::Receiver>>,
+        arguments: Self::Set,
+        call: Call,
+    ) -> BoxFuture<'static, Result<Output, Halt>>;
+}
+
+/// What all calls of one function share.
+#[derive(Debug)]
+pub struct Callee<T> {
+    /// The value whose method it is.
+    pub receiver: Arc<T>,
+    /// The keys under which its resolvers ask.
+    pub keys: Keys,
 }
 
 /// A free function marked `#[tool]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
-    label = "no `#[tool]` on this function",
+    label = "write `#[tool]` before this function",
     note = "prompts go into `prompts![..]`, resources into `resources![..]`"
 )]
 pub trait ToolFunction {
@@ -52,7 +60,7 @@ pub trait ToolFunction {
 /// A free function marked `#[prompt]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a prompt",
-    label = "no `#[prompt]` on this function",
+    label = "write `#[prompt]` before this function",
     note = "tools go into `tools![..]`, resources into `resources![..]`"
 )]
 pub trait PromptFunction {
@@ -63,7 +71,7 @@ pub trait PromptFunction {
 /// A free function marked `#[resource]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a resource",
-    label = "no `#[resource]` on this function",
+    label = "write `#[resource]` before this function",
     note = "tools go into `tools![..]`, prompts into `prompts![..]`"
 )]
 pub trait ResourceFunction {
@@ -72,27 +80,27 @@ pub trait ResourceFunction {
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Function<Kind = ToolKind, Receiver = ()>> ToolFunction for F {
+impl<F: Function<Details = ToolDetails, Receiver = ()>> ToolFunction for F {
     fn tool() -> Tool {
         Tool::of::<F>(Arc::new(()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Function<Kind = PromptKind, Receiver = ()>> PromptFunction for F {
+impl<F: Function<Details = PromptDetails, Receiver = ()>> PromptFunction for F {
     fn prompt() -> Prompt {
         Prompt::of::<F>(Arc::new(()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Function<Kind = ResourceKind, Receiver = ()>> ResourceFunction for F {
+impl<F: Function<Details = ResourceDetails, Receiver = ()>> ResourceFunction for F {
     fn resource() -> Resource {
         Resource::of::<F>(Arc::new(()))
     }
 }
 
-/// What a call gives in the end.
+/// The result of a call.
 #[derive(Debug)]
 pub enum Output {
     /// A tool's result.
@@ -103,34 +111,4 @@ pub enum Output {
     Resource(ResourceBody),
     /// Values for an argument that is being typed.
     Completion(Vec<String>),
-}
-
-/// Tool, prompt or resource.
-pub trait Kind: 'static {
-    /// What its attributes say.
-    type Details;
-}
-
-/// A tool.
-#[derive(Debug)]
-pub enum ToolKind {}
-
-/// A prompt.
-#[derive(Debug)]
-pub enum PromptKind {}
-
-/// A resource.
-#[derive(Debug)]
-pub enum ResourceKind {}
-
-impl Kind for ToolKind {
-    type Details = ToolDetails;
-}
-
-impl Kind for PromptKind {
-    type Details = PromptDetails;
-}
-
-impl Kind for ResourceKind {
-    type Details = ResourceDetails;
 }

@@ -9,9 +9,7 @@ mod resource;
 mod tool;
 
 pub use details::{Annotations, IconDetails, PromptDetails, ResourceDetails, ToolDetails};
-pub use function::{
-    Function, Kind, Output, PromptFunction, PromptKind, ResourceFunction, ResourceKind, ToolFunction, ToolKind,
-};
+pub use function::{Callee, Function, Output, PromptFunction, ResourceFunction, ToolFunction};
 pub use prompt::Prompt;
 pub(crate) use ready::{Reader, Ready};
 pub use resource::Resource;

@@ -3,8 +3,12 @@ use std::{fmt, sync::Arc};
 use rmcp::model::{self, PromptArgument};
 use serde_json::Value;
 
-use super::{Function, PromptKind, Reader, details::icons, ready::FunctionReader};
-use crate::{graph::ItemNode, inject::Need, schema::InputSchema};
+use super::{Function, PromptDetails, Reader, details::icons, ready::FunctionReader};
+use crate::{
+    graph::{ItemNode, needs_of},
+    inject::Need,
+    schema::InputSchema,
+};
 
 /// A prompt, ready to be given to a server. `prompts![..]` makes them from functions marked `#[prompt]`.
 #[derive(Clone)]
@@ -18,7 +22,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// The prompt that a function marked `#[prompt]` is.
-    pub fn of<F: Function<Kind = PromptKind>>(receiver: Arc<F::Receiver>) -> Self {
+    pub fn of<F: Function<Details = PromptDetails>>(receiver: Arc<F::Receiver>) -> Self {
         let details = F::DETAILS;
         let schema = InputSchema::of::<F::Set>(F::PARAMS);
         let arguments: Vec<_> = schema
@@ -38,8 +42,8 @@ impl Prompt {
         Self {
             record,
             choices: choices(&schema),
-            reader: Arc::new(FunctionReader::<F>(receiver)),
-            needs: F::needs(),
+            reader: Arc::new(FunctionReader::<F>::new(receiver)),
+            needs: needs_of(F::node().arguments, F::node().edges),
             node: F::node(),
         }
     }

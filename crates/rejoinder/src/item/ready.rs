@@ -5,11 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use super::{Function, Output};
+use super::{Callee, Function, Output};
 use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, Param, SentArguments, Unknown, read_arguments},
     error::Halt,
+    graph::Keys,
 };
 
 /// A function whose arguments have been read: all that is missing is the call.
@@ -51,12 +52,16 @@ pub trait Reader: Send + Sync {
 }
 
 /// The reader of a [`Function`].
-pub(super) struct FunctionReader<F: Function>(pub(super) Arc<F::Receiver>);
+pub(super) struct FunctionReader<F: Function>(Arc<Callee<F::Receiver>>);
 
 impl<F: Function> FunctionReader<F> {
+    pub(super) fn new(receiver: Arc<F::Receiver>) -> Self {
+        Self(Arc::new(Callee { receiver, keys: Keys::of(F::node().edges) }))
+    }
+
     fn ready(&self, arguments: F::Set) -> Ready {
-        let receiver = Arc::clone(&self.0);
-        Ready::new(move |call| F::run(receiver, arguments, call))
+        let callee = Arc::clone(&self.0);
+        Ready::new(move |call| F::run(callee, arguments, call))
     }
 }
 

@@ -2,8 +2,12 @@ use std::{any::TypeId, fmt, sync::Arc};
 
 use rmcp::model;
 
-use super::{Function, Reader, ResourceDetails, ResourceKind, details::icons, prompt::choices, ready::FunctionReader};
-use crate::{graph::ItemNode, inject::Need, schema::InputSchema};
+use super::{Function, Reader, ResourceDetails, details::icons, prompt::choices, ready::FunctionReader};
+use crate::{
+    graph::{ItemNode, needs_of},
+    inject::Need,
+    schema::InputSchema,
+};
 
 /// A resource, or a template of many, ready to be given to a server.
 ///
@@ -22,7 +26,7 @@ pub struct Resource {
 
 impl Resource {
     /// The resource that a function marked `#[resource("..")]` is.
-    pub fn of<F: Function<Kind = ResourceKind>>(receiver: Arc<F::Receiver>) -> Self {
+    pub fn of<F: Function<Details = ResourceDetails>>(receiver: Arc<F::Receiver>) -> Self {
         let details = F::DETAILS;
         let schema = InputSchema::of::<F::Set>(F::PARAMS);
         Self {
@@ -31,8 +35,8 @@ impl Resource {
             arguments: schema.arguments().map(|(name, _, required)| (name.to_owned(), required)).collect(),
             choices: choices(&schema),
             types: schema.types().to_vec(),
-            reader: Arc::new(FunctionReader::<F>(receiver)),
-            needs: F::needs(),
+            reader: Arc::new(FunctionReader::<F>::new(receiver)),
+            needs: needs_of(F::node().arguments, F::node().edges),
             node: F::node(),
         }
     }

@@ -68,7 +68,7 @@ struct Log(AtomicU32);
 struct Tenant(String);
 
 impl FromCall for Tenant {
-    fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
         let tenant = call.header("x-tenant").map(|tenant| Self(tenant.to_owned()));
         tenant.ok_or_else(|| CallError::new(format!("no {parameter}")))
     }

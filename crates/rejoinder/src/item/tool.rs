@@ -2,9 +2,9 @@ use std::{fmt, sync::Arc};
 
 use rmcp::model::{self, JsonObject, ToolAnnotations};
 
-use super::{Annotations, Function, Reader, ToolKind, details::icons, dynamic::Dynamic, ready::FunctionReader};
+use super::{Annotations, Function, Reader, ToolDetails, details::icons, dynamic::Dynamic, ready::FunctionReader};
 use crate::{
-    graph::{Edge, ItemNode, Resolver, Resolvers},
+    graph::{Edge, ItemNode, Resolver, Resolvers, needs_of},
     inject::{Context, Need},
     reply::IntoToolResult,
     schema::InputSchema,
@@ -36,7 +36,7 @@ type MakeReader = dyn Fn(Arc<Resolvers>) -> Arc<dyn Reader> + Send + Sync;
 
 impl Tool {
     /// The tool that a function marked `#[tool]` is.
-    pub fn of<F: Function<Kind = ToolKind>>(receiver: Arc<F::Receiver>) -> Self {
+    pub fn of<F: Function<Details = ToolDetails>>(receiver: Arc<F::Receiver>) -> Self {
         let details = F::DETAILS;
         let mut record = model::Tool::default();
         record.name = details.name.into();
@@ -48,8 +48,8 @@ impl Tool {
         record.icons = icons(details.icons);
         Self {
             record,
-            reader: Arc::new(FunctionReader::<F>(receiver)),
-            needs: F::needs(),
+            reader: Arc::new(FunctionReader::<F>::new(receiver)),
+            needs: needs_of(F::node().arguments, F::node().edges),
             node: Some(F::node()),
             made: None,
         }

@@ -158,6 +158,8 @@ impl<T: IntoPromptResult> IntoPromptResult for Reply<T> {
     fn into_output(self) -> Result<Output, Halt> {
         self.into_result()?.into_output()
     }
+
+    const BY_HAND: bool = true;
 }
 
 impl<T: IntoResourceContents> IntoResourceContents for Reply<T> {
@@ -168,4 +170,6 @@ impl<T: IntoResourceContents> IntoResourceContents for Reply<T> {
     fn into_output(self) -> Result<Output, Halt> {
         self.into_result()?.into_output()
     }
+
+    const BY_HAND: bool = true;
 }

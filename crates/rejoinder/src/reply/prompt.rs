@@ -9,8 +9,9 @@ use crate::{
 /// What a prompt may return: text or content as one message of the user, messages, or the whole result.
 #[diagnostic::on_unimplemented(
     message = "a prompt cannot return `{Self}`",
-    label = "not a prompt",
-    note = "return text, `PromptMessage`s, a `GetPromptResult`, or a `Result` of one of these"
+    label = "not a prompt result",
+    note = "return text, a `ContentBlock`, `PromptMessage`s, a `GetPromptResult`, a `Reply<T>`, or a `Result` of one of these",
+    note = "a type of your own can be returned if it implements `IntoPromptResult`"
 )]
 pub trait IntoPromptResult {
     /// The result the client gets.
@@ -28,6 +29,10 @@ pub trait IntoPromptResult {
     {
         Ok(Output::Prompt(self.into_prompt_result()?))
     }
+
+    /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.
+    #[doc(hidden)]
+    const BY_HAND: bool = false;
 }
 
 impl IntoPromptResult for GetPromptResult {
@@ -74,10 +79,12 @@ impl IntoPromptResult for &'static str {
 
 impl<T: IntoPromptResult, E: Failure> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        self.map_err(Failure::into_tool_error)?.into_prompt_result()
+        self.map_err(Failure::into_call_error)?.into_prompt_result()
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(Failure::into_tool_error)?.into_output()
+        self.map_err(Failure::into_call_error)?.into_output()
     }
+
+    const BY_HAND: bool = T::BY_HAND;
 }

@@ -7,7 +7,7 @@ use crate::{
     item::Output,
 };
 
-/// What a resource holds, before it is told its URI.
+/// What a resource holds, without its URI.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ResourceBody {
@@ -41,8 +41,9 @@ pub struct Blob<T>(pub T);
 /// What a resource may return: text, bytes, [`Json`], or its contents.
 #[diagnostic::on_unimplemented(
     message = "a resource cannot return `{Self}`",
-    label = "not a resource's contents",
-    note = "return text, `Vec<u8>`, `Blob<T>`, `Json<T>`, `ResourceContents`, or a `Result` of one of these"
+    label = "not the contents of a resource",
+    note = "return text, `Vec<u8>`, `Blob<T>`, `Json<T>`, `ResourceContents`, a `Reply<T>`, or a `Result` of one of these",
+    note = "a type of your own can be returned if it implements `IntoResourceContents`"
 )]
 pub trait IntoResourceContents {
     /// The contents.
@@ -60,6 +61,10 @@ pub trait IntoResourceContents {
     {
         Ok(Output::Resource(self.into_resource_contents()?))
     }
+
+    /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.
+    #[doc(hidden)]
+    const BY_HAND: bool = false;
 }
 
 impl IntoResourceContents for ResourceBody {
@@ -112,10 +117,12 @@ impl IntoResourceContents for Vec<ResourceContents> {
 
 impl<T: IntoResourceContents, E: Failure> IntoResourceContents for Result<T, E> {
     fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        self.map_err(Failure::into_tool_error)?.into_resource_contents()
+        self.map_err(Failure::into_call_error)?.into_resource_contents()
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(Failure::into_tool_error)?.into_output()
+        self.map_err(Failure::into_call_error)?.into_output()
     }
+
+    const BY_HAND: bool = T::BY_HAND;
 }

@@ -15,8 +15,10 @@ use crate::{
 /// content blocks stay what they are, and `Result<_, E>` may fail with anything that is a [`CallError`].
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
-    label = "not a reply",
-    note = "return text, a number, `Json<T>`, `Text<T: Display>`, content blocks, a `CallToolResult`, or a `Result` of one of these"
+    label = "not a tool result",
+    note = "return text, a number, a `bool`, a `char`, `()`, `Json<T>`, `Text<T: Display>`, content blocks, a `CallToolResult`, a \
+            `Reply<T>`, or a `Result` of one of these",
+    note = "a type of your own can be returned if it implements `IntoToolResult`"
 )]
 pub trait IntoToolResult {
     /// The result the client gets.
@@ -41,6 +43,7 @@ pub trait IntoToolResult {
     }
 
     /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.
+    #[doc(hidden)]
     const BY_HAND: bool = false;
 }
 
@@ -89,11 +92,11 @@ impl IntoToolResult for Resource {
 
 impl<T: IntoToolResult, E: Failure> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        self.map_err(Failure::into_tool_error)?.into_tool_result()
+        self.map_err(Failure::into_call_error)?.into_tool_result()
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(Failure::into_tool_error)?.into_output()
+        self.map_err(Failure::into_call_error)?.into_output()
     }
 
     fn output_schema() -> Option<OutputSchema> {

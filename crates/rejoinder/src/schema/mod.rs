@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::call::Default;
 
-    #[derive(Deserialize, JsonSchema)]
+    #[derive(Deserialize, serde::Serialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     enum Color {
         /// Of blood.
@@ -208,7 +208,7 @@ mod tests {
         Param {
             name: "color",
             description: None,
-            default: Some(Default { make: &(red as fn() -> Color), show: || Some("red".into()) }),
+            default: Some(Default::of(&(red as fn() -> Color))),
             header: Some("Color"),
             complete: None,
         },

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     call::Dependencies,
-    graph::{Instance, Resolver, find_below},
+    graph::{Instance, Resolver, below},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
 };
@@ -105,8 +105,8 @@ impl Engine {
         &self,
         value: impl Fn() -> R::Output + Send + Sync + 'static,
     ) -> Option<Arc<Self>> {
-        self.find_resolver(|instance| (instance.type_id)() == TypeId::of::<R>())?;
-        Some(self.with_dependencies(|dependencies| dependencies.doubles_mut().insert::<R>(value)))
+        self.find_resolver(|instance| instance.type_id() == TypeId::of::<R>())?;
+        Some(self.with_dependencies(|dependencies| dependencies.doubles_mut().insert_for(TypeId::of::<R>(), value)))
     }
 
     /// The same server with a stand-in for this resolver, which returns a `T`.
@@ -115,12 +115,12 @@ impl Engine {
         instance: &Instance,
         value: impl Fn() -> T + Send + Sync + 'static,
     ) -> Arc<Self> {
-        self.with_dependencies(|dependencies| dependencies.doubles_mut().insert_for((instance.type_id)(), value))
+        self.with_dependencies(|dependencies| dependencies.doubles_mut().insert_for(instance.type_id(), value))
     }
 
     /// A resolver that an item uses.
     pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
-        self.registry.load().items().find_map(|item| find_below(item.edges(), &is))
+        self.registry.load().items().flat_map(|item| below(item.edges())).find(|instance| is(instance))
     }
 
     fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {

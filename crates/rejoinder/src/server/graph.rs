@@ -159,7 +159,7 @@ impl TextTree {
     fn resolver(&mut self, indent: &str, edge: &Edge, is_last: bool) {
         let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         let instance = (edge.instance)();
-        let is_new = self.seen.insert((instance.type_id)());
+        let is_new = self.seen.insert(instance.type_id());
         let asks = asks(instance, &self.keys).map(|key| format!(", which asks as `{key}`")).unwrap_or_default();
         let again = if is_new { "" } else { ", as above" };
         let from = format!("from `{}`{asks}{again}", instance.shown());
@@ -211,7 +211,7 @@ impl Flowchart<'_> {
     fn edges(&mut self, to: &str, edges: &[Edge]) {
         for edge in edges {
             let instance = (edge.instance)();
-            let drawn = Drawn::Resolver((instance.type_id)());
+            let drawn = Drawn::Resolver(instance.type_id());
             let is_new = !self.ids.contains_key(&drawn);
             let name = escaped(&instance.shown());
             let shape = match asks(instance, &self.keys) {

@@ -205,7 +205,7 @@ fn changed(kind: TargetKind) -> Change {
 }
 
 impl FromCall for ServerHandle {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         let handle = call.dependency::<Self>().map(|handle| Self::clone(&handle));
         handle.ok_or_else(|| CallError::internal("a call without a server has no `ServerHandle`"))
     }

@@ -638,10 +638,10 @@ impl Client {
         _method: F,
         value: impl Fn() -> T + Send + Sync + 'static,
     ) -> Self {
-        let found = self.connection.server.0.find_resolver(|instance| (instance.function)() == TypeId::of::<F>());
+        let found = self.connection.server.0.find_resolver(|instance| (instance.types.function)() == TypeId::of::<F>());
         let Some(instance) = found else { panic!("no item of the server uses the resolver `{}`", type_name::<F>()) };
-        if (instance.output)() != TypeId::of::<T>() {
-            let (name, makes, made) = (instance.shown(), (instance.output_name)(), type_name::<T>());
+        if (instance.types.output)() != TypeId::of::<T>() {
+            let (name, makes, made) = (instance.shown(), (instance.types.output_name)(), type_name::<T>());
             panic!("the resolver `{name}` makes a `{makes}`; it cannot be replaced with a `{made}`")
         }
         let replaced = self.connection.server.0.replace_instance(instance, value);

@@ -152,7 +152,7 @@ async fn a_server_without_prompts_and_resources_has_no_completion() {
 
 /// Says more than anybody waits for.
 async fn talkative(typed: CompletionRequest) -> Vec<String> {
-    let context = Context::from_call(&typed.call, "context").unwrap();
+    let context = Context::from_call(&typed.call, "context").await.unwrap();
     for step in 0..1000 {
         context.progress(f64::from(step)).await;
         context.error(step).await;
@@ -189,7 +189,7 @@ struct Endings {
 async fn deferring(typed: CompletionRequest) -> Vec<String> {
     let endings = typed.call.dependency::<Endings>().unwrap();
     endings.begun.notify_one();
-    let scope = Scope::from_call(&typed.call, "scope").unwrap();
+    let scope = Scope::from_call(&typed.call, "scope").await.unwrap();
     scope.defer(move |ending| async move { endings.ended.lock().unwrap().push(ending) });
     match typed.value.as_str() {
         "wait" => std::future::pending().await,

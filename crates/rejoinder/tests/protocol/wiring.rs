@@ -59,8 +59,8 @@ fn a_form_with_a_bad_default_is_a_build_error() {
     let server = Server::new("letters", "1").tools(tools![ask_around]).prompts(prompts![letter]);
     insta::assert_snapshot!(server.check().unwrap_err(), @r#"
     the server cannot be built:
-      tool `ask_around`: resolver `contact` asks with a form that cannot be made: the default "nobody" of the field `email` must be an email address
-      prompt `letter`: resolver `contact` asks with a form that cannot be made: the default "nobody" of the field `email` must be an email address
+      tool `ask_around`: the form of resolver `contact` cannot be made: the default "nobody" of the field `email` must be an email address
+      prompt `letter`: the form of resolver `contact` cannot be made: the default "nobody" of the field `email` must be an email address
     "#);
 }
 

@@ -152,11 +152,11 @@ fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compil
     assert_eq!(
         unknown.replace(at, "here"),
         "the server cannot be built:\n  tool `delete`: resolver `confirm` (here) takes the tool's argument `path: &str`, \
-         but tool `delete` has only `depth: any`, `file: string`: add the argument to the tool, or rename the tool's \
-         argument that is meant"
+         but tool `delete` has only `depth: any`, `file: string`: add the argument to the tool, or use the \
+         name of the one that is meant"
     );
     let wrong = mistakes(plain(json!({ "path": { "type": "integer" }, "depth": {} })).resolve::<confirm>());
-    assert!(wrong.contains("the argument `path` is a `integer`, and resolver `confirm` ("), "{wrong}");
+    assert!(wrong.contains("the argument `path` is a `integer`, but resolver `confirm` ("), "{wrong}");
     assert!(wrong.contains(") takes it as a `&str`"), "{wrong}");
 }
 
@@ -168,8 +168,8 @@ fn everything_that_does_not_fit_is_told_at_once_and_each_mistake_once() {
     assert_eq!(told.len(), 4, "{told:#?}");
     assert!(told[0].contains("resolver `size` (") && told[0].contains("argument `path: &str`"), "{told:#?}");
     assert!(told[1].contains("resolver `size` (") && told[1].contains("argument `depth: Option<u32>`"), "{told:#?}");
-    assert!(told[2].contains("resolver `confirm` (") && told[2].contains("asks: leave all"), "{told:#?}");
-    assert!(told[3].contains("the argument `mine` is a `string`, and resolver `whole` ("), "{told:#?}");
+    assert!(told[2].contains("resolver `confirm` (") && told[2].contains("asks too: ask in one"), "{told:#?}");
+    assert!(told[3].contains("the argument `mine` is a `string`, but resolver `whole` ("), "{told:#?}");
 }
 
 #[resolver]
@@ -182,7 +182,8 @@ fn e6_rounds_by_hand_beside_a_question_are_told_too() {
     let by_hand = Tool::dynamic(record(json!({ "path": {}, "depth": {} })), |_, _| async { Reply::done("done") });
     let mistake = mistakes(by_hand.resolve::<confirm>());
     assert!(
-        mistake.contains("tool `delete` makes its rounds by hand, with `Rounds` or `Reply`, and resolver `confirm` (")
+        mistake.contains("tool `delete` makes its rounds by hand (`Rounds`, `Reply`), but resolver `confirm` ("),
+        "{mistake}"
     );
 }
 

@@ -15,6 +15,7 @@ mod computed;
 mod doubles;
 mod failing;
 mod generic;
+mod injected_first;
 mod names;
 mod outcomes;
 mod prompts_and_resources;
@@ -62,7 +63,7 @@ impl Runs {
 struct Version(String);
 
 impl FromCall for Version {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.facts().protocol_version.to_string()))
     }
 }

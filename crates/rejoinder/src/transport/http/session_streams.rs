@@ -366,7 +366,7 @@ impl fmt::Debug for ReplyStream {
 }
 
 impl FromCall for ReplyStream {
-    fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(call.extension::<Self>().cloned().unwrap_or_default())
     }
 }

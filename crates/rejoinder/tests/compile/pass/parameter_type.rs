@@ -19,7 +19,7 @@ struct Who {
 }
 
 impl FromCall for Who {
-    fn from_call(_: &Call, parameter: &'static str) -> Result<Self, CallError> {
+    async fn from_call(_: &Call, parameter: &'static str) -> Result<Self, CallError> {
         Ok(Self { name: parameter.to_owned() })
     }
 }

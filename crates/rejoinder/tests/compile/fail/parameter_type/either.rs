@@ -8,7 +8,7 @@ struct Who {
 }
 
 impl FromCall for Who {
-    fn from_call(_: &Call, _: &'static str) -> Result<Self, CallError> {
+    async fn from_call(_: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self { name: String::new() })
     }
 }

@@ -1,8 +1,0 @@
-use rejoinder::prelude::*;
-
-#[resource("notes://{}")]
-fn notes() -> String {
-    String::new()
-}
-
-fn main() {}
