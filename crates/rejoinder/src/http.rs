@@ -1,12 +1,12 @@
 //! How a server is reached over HTTP: [`Config`], and [`McpService`] to mount it in an application of your own.
 
 use std::{
-    fmt,
     net::{Ipv6Addr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
 
+use crate::server::Callback;
 pub use crate::transport::{McpService, ReplyStream, ResponseBody, listen_address};
 
 /// How a server is reached over HTTP; see [`Server::http`](crate::Server::http).
@@ -28,7 +28,7 @@ pub use crate::transport::{McpService, ReplyStream, ResponseBody, listen_address
 /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
 /// ```
 #[must_use = "pass it to `Server::http`"]
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Config {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) any_host: bool,
@@ -39,8 +39,10 @@ pub struct Config {
     pub(crate) max_sessions: usize,
     pub(crate) session_timeout: Duration,
     pub(crate) default_address: Option<SocketAddr>,
-    pub(crate) on_listening: Option<Arc<dyn Fn(SocketAddr) + Send + Sync>>,
+    pub(crate) on_listening: Callback<Option<Arc<OnListening>>>,
 }
+
+type OnListening = dyn Fn(SocketAddr) + Send + Sync;
 
 impl Config {
     /// The default settings: only requests for this machine's own names are accepted.
@@ -55,7 +57,7 @@ impl Config {
             max_sessions: 10_000,
             session_timeout: Duration::from_secs(30 * 60),
             default_address: None,
-            on_listening: None,
+            on_listening: Callback(None),
         }
     }
 
@@ -161,7 +163,7 @@ impl Config {
     /// # }
     /// ```
     pub fn on_listening(mut self, listening: impl Fn(SocketAddr) + Send + Sync + 'static) -> Self {
-        self.on_listening = Some(Arc::new(listening));
+        self.on_listening = Callback(Some(Arc::new(listening)));
         self
     }
 
@@ -189,16 +191,6 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl fmt::Debug for Config {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config")
-            .field("allowed_hosts", &self.allowed_hosts)
-            .field("any_host", &self.any_host)
-            .field("allowed_origins", &self.allowed_origins)
-            .finish_non_exhaustive()
     }
 }
 

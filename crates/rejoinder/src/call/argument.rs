@@ -104,8 +104,8 @@ fn make_integers(value: &mut Value) -> bool {
             }
             _ => false,
         },
-        Value::Array(values) => values.iter_mut().fold(false, |found, value| make_integers(value) || found),
-        Value::Object(members) => members.values_mut().fold(false, |found, value| make_integers(value) || found),
+        Value::Array(values) => values.iter_mut().fold(false, |found, value| found | make_integers(value)),
+        Value::Object(members) => members.values_mut().fold(false, |found, value| found | make_integers(value)),
         _ => false,
     }
 }

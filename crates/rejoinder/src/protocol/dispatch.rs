@@ -33,7 +33,7 @@ pub(crate) enum Origin {
     /// A client of 2026-07-28 or later: each request stands alone.
     Stateless(Http),
     /// An open session.
-    Session(SessionRequest),
+    Session(Box<SessionRequest>),
 }
 
 /// What a session knows about a request.
@@ -175,7 +175,7 @@ impl Request<'_> {
                     }
                     self.answers()?;
                 }
-                let (facts, carrier) = session_facts(self.body, self.id, self.params.meta.as_ref(), session)?;
+                let (facts, carrier) = session_facts(self.body, self.id, self.params.meta.as_ref(), *session)?;
                 (facts, Exchange::Session(carrier), operation)
             }
         };

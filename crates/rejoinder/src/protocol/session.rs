@@ -124,7 +124,7 @@ impl Session {
             None => match self.call(http) {
                 Err(error) => Err(error),
                 Ok((request, questions)) => {
-                    return match dispatch(&self.engine, body, envelope, Origin::Session(request)) {
+                    return match dispatch(&self.engine, body, envelope, Origin::Session(Box::new(request))) {
                         Answer::Stream(stream) => Answer::Stream(stream.with_questions(questions)),
                         answer => answer,
                     };

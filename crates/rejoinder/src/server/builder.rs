@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     BuildError, CacheHints, ServerHandle,
     engine::Engine,
-    options::{Principal, ServerOptions},
+    options::{Callback, ServerOptions},
     registry::Item,
     wiring::WiringCheck,
 };
@@ -273,7 +273,7 @@ impl Server {
     /// assert!(server.check().is_ok());
     /// ```
     pub fn principal(mut self, who: impl Fn(&RequestInfo) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.options.principal = Principal(Some(Arc::new(who)));
+        self.options.principal = Callback(Some(Arc::new(who)));
         self
     }
 

@@ -24,7 +24,7 @@ pub(crate) use completion::{CompleteArgument, Completion};
 pub(crate) use door::{Exchange, Operation, Refusal, Started, Target, TargetKind};
 pub(crate) use engine::{Calls, Engine, RunningCall};
 pub(crate) use mcp_header::{ENCODED_HEADER, decoded_header};
-pub(crate) use options::ServerOptions;
+pub(crate) use options::{Callback, ServerOptions};
 pub(crate) use registry::{Contents, List, Page};
 pub(crate) use running::{Event, Failed, Running};
 pub(crate) use subscriptions::{Change, ChangeFilter, FilterTooLarge, Listener};

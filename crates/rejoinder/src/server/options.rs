@@ -21,7 +21,7 @@ pub(crate) struct ServerOptions {
     pub(crate) max_calls: usize,
     pub(crate) max_subscriptions: usize,
     pub(crate) grace: Duration,
-    pub(crate) principal: Principal,
+    pub(crate) principal: Callback<Option<Arc<IdentifyCaller>>>,
     pub(crate) http: http::Config,
     pub(crate) state: StatePolicy,
 }
@@ -39,7 +39,7 @@ impl Default for ServerOptions {
             max_calls: 10_000,
             max_subscriptions: 10_000,
             grace: Duration::from_secs(10),
-            principal: Principal::default(),
+            principal: Callback::default(),
             http: http::Config::new(),
             state: StatePolicy::new(),
         }
@@ -74,19 +74,15 @@ impl CacheHints {
     pub const CONTENTS: Self = Self { ttl_ms: 0, scope: CacheScope::Private };
 }
 
-/// The author's function that says who calls; without it, all callers are the same.
+/// Returns the name of the caller of a request.
+pub(super) type IdentifyCaller = dyn Fn(&RequestInfo) -> Option<String> + Send + Sync;
+
+/// A function of the author, which `Debug` cannot show.
 #[derive(Clone, Default)]
-pub(crate) struct Principal(pub(super) Option<Arc<dyn Fn(&RequestInfo) -> Option<String> + Send + Sync>>);
+pub(crate) struct Callback<T>(pub(crate) T);
 
-impl Principal {
-    /// Whether callers are distinguished at all.
-    pub(crate) fn is_known(&self) -> bool {
-        self.0.is_some()
-    }
-}
-
-impl fmt::Debug for Principal {
+impl<T> fmt::Debug for Callback<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Principal")
+        f.write_str("fn")
     }
 }

@@ -144,7 +144,7 @@ impl BuiltServer {
             let address = listener.local_addr()?;
             tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
             log_random_keys(&self.0.seal, address);
-            if let Some(listening) = &self.0.options.http.on_listening {
+            if let Some(listening) = &self.0.options.http.on_listening.0 {
                 listening(address);
             }
             Ok(http::serve(self, listener, Shutdown::on_signal()).await?)

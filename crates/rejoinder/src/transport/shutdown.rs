@@ -54,7 +54,7 @@ fn signal() -> impl Future<Output = ()> {
             Ok(mut signal) => drop(signal.recv().await),
             Err(error) => {
                 tracing::warn!(%error, "cannot catch a signal");
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         }
     }

@@ -121,7 +121,7 @@ impl HttpSessions {
 
     /// Who the request is from.
     fn owner(&self, parts: &Parts) -> Result<Owner, RpcError> {
-        if !self.engine.options.principal.is_known() {
+        if self.engine.options.principal.0.is_none() {
             return Ok(None);
         }
         let http = Some(Box::new((parts.headers.clone(), parts.extensions.clone())));
