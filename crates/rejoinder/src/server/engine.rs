@@ -28,8 +28,6 @@ pub(crate) struct Engine {
     pub(crate) hub: Hub,
     /// The calls that run.
     pub(crate) calls: Calls,
-    /// The replies of calls in sessions that wait for their client to come back.
-    pub(crate) untaken: Calls,
     /// What cancelled calls have deferred.
     pub(crate) teardown: Calls,
     /// Seals and opens a `requestState`.
@@ -58,7 +56,6 @@ impl Engine {
                 options,
                 hub: Hub::default(),
                 calls: Calls::default(),
-                untaken: Calls::default(),
                 teardown: Calls::default(),
                 seal,
                 registry: ArcSwap::new(registry),

@@ -153,8 +153,8 @@ pub(super) fn event(pieces: impl IntoIterator<Item = Bytes>) -> Bytes {
 }
 
 /// An event that a client can come back after.
-pub(super) fn event_with_id(stream: u64, number: u64, message: Bytes) -> Bytes {
-    [format!("id: {stream}-{number}\n").into(), event([message])].concat().into()
+pub(super) fn event_with_id(stream: u64, number: u64, message: &Bytes) -> Bytes {
+    [format!("id: {stream}-{number}\n").into(), event([message.clone()])].concat().into()
 }
 
 /// An event without a message: it has an id to come back with, and says when.

@@ -1,17 +1,24 @@
 //! Sessions over Streamable HTTP: who has one, and for how long.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
+    future::poll_fn,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
+    task::Poll,
     time::Duration,
 };
 
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, request::Parts};
 use bytes::Bytes;
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::mpsc,
+    task::AbortHandle,
+    time::{Instant, sleep},
+};
+use tracing::Instrument;
 
 use super::{
     ResponseBody,
@@ -22,7 +29,7 @@ use super::{
 use crate::{
     call::{Era, RequestInfo},
     protocol::{
-        Answer, Envelope, LEGACY, Reply, ReplyBody, RpcError, Session, cancelled_request, error_reply, is_legacy,
+        Answer, Envelope, Frame, LEGACY, Reply, RpcError, Session, cancelled_request, error_reply, is_legacy,
         random_id, request_key,
     },
     server::{Calls, Engine},
@@ -66,7 +73,7 @@ impl HttpSessions {
     }
 
     /// Takes a message.
-    pub(super) async fn post(&self, mut parts: Parts, body: &Bytes, envelope: Envelope<'_>) -> Response<ResponseBody> {
+    pub(super) async fn post(&self, parts: Parts, body: &Bytes, envelope: Envelope<'_>) -> Response<ResponseBody> {
         let id = envelope.id;
         let owner = match self.owner(&parts) {
             Ok(owner) => owner,
@@ -78,7 +85,7 @@ impl HttpSessions {
             self.begin(body, envelope, owner)
         } else {
             match self.find(&parts.headers, &owner, begins) {
-                Ok(session) => return self.receive(&session, &mut parts, body, envelope).await,
+                Ok(session) => return self.receive(&session, parts, body, envelope).await,
                 Err(refused) => Err(refused),
             }
         };
@@ -183,7 +190,7 @@ impl HttpSessions {
             return refuse("the server has as many sessions as it takes: try again later");
         }
         response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
-        let session = Arc::new(HttpSession::new(id.clone(), &self.engine, session, owner));
+        let session = Arc::new(HttpSession::new(id.clone(), session, owner));
         if !std::mem::replace(&mut sessions.swept, true) {
             tokio::spawn(sweep(Arc::downgrade(&self.sessions), self.engine.options.http.session_timeout));
         }
@@ -195,13 +202,10 @@ impl HttpSessions {
     async fn receive(
         &self,
         session: &Arc<HttpSession>,
-        parts: &mut Parts,
+        mut parts: Parts,
         body: &Bytes,
         envelope: Envelope<'_>,
     ) -> Response<ResponseBody> {
-        let http = |parts: &mut Parts| {
-            Some(Box::new((std::mem::take(&mut parts.headers), std::mem::take(&mut parts.extensions))))
-        };
         let Some(id) = envelope.id.filter(|_| envelope.method.is_some()) else {
             if let Some(cancelled) = cancelled_request(&envelope) {
                 session.cancel(&cancelled);
@@ -209,27 +213,29 @@ impl HttpSessions {
             session.session.receive(body, envelope, None);
             return status(StatusCode::ACCEPTED);
         };
-        let stream = session.open_stream(request_key(id));
-        parts.extensions.insert(ReplyStream::new(&stream));
-        let call = match session.session.receive(body, envelope, http(parts)) {
+        let resumes = session.session.version() == Some(LEGACY[0]);
+        let (sender, disconnects) = mpsc::channel(1);
+        parts.extensions.insert(if resumes { ReplyStream::new(sender) } else { ReplyStream::default() });
+        let mut call = match session.session.receive(body, envelope, Some(Box::new((parts.headers, parts.extensions))))
+        {
             Answer::Stream(call) => call,
-            answer => {
-                session.forget(stream.number);
-                return match answer {
-                    Answer::Reply(reply) => json(reply),
-                    _ => status(StatusCode::ACCEPTED),
-                };
-            }
+            Answer::Reply(reply) => return json(reply),
+            Answer::Nothing => return status(StatusCode::ACCEPTED),
         };
+        let first = match poll_fn(|cx| Poll::Ready(call.poll_frame(cx))).await {
+            Poll::Ready(Frame::Last(reply)) => return json(Reply { status: StatusCode::OK, ..reply }),
+            Poll::Ready(first) => Some(first),
+            Poll::Pending => None,
+        };
+        let mut streams = session.streams();
+        streams.last += 1;
+        let number = streams.last;
+        let stream = Arc::new(RequestStream::new(number));
         let events = stream.connect(0, session.attend(), self.replies.begin());
-        let first = stream.begin(call).await;
-        match stream.only_reply().filter(|_| first.is_none()) {
-            Some(reply) => {
-                session.forget(stream.number);
-                json(Reply { status: StatusCode::OK, body: ReplyBody::Whole(reply) })
-            }
-            None => event_stream(ResponseBody::events(events.opening(first))),
-        }
+        let run = Arc::clone(&stream).run(Arc::clone(session), call, first, disconnects);
+        let task = tokio::spawn(run.in_current_span()).abort_handle();
+        streams.open.insert(number, OpenRequest { id: request_key(id), stream, task });
+        event_stream(ResponseBody::events(if resumes { events.resumable(number) } else { events }))
     }
 
     /// Waits until the replies that are on their way have left.
@@ -282,7 +288,6 @@ fn refusal(NoSession(status, error): NoSession, id: Option<&str>) -> Response<Re
 /// A session, as HTTP carries it.
 pub(super) struct HttpSession {
     id: String,
-    pub(super) engine: Arc<Engine>,
     pub(super) session: Arc<Session>,
     owner: Owner,
     own: Mutex<OwnStream>,
@@ -293,10 +298,23 @@ pub(super) struct HttpSession {
 
 #[derive(Default)]
 struct RequestStreams {
-    open: HashMap<u64, Arc<RequestStream>>,
+    open: HashMap<u64, OpenRequest>,
+    /// The last streams that have their reply, by number: it may have been lost on its way to the client.
+    finished: VecDeque<(u64, Arc<RequestStream>)>,
     /// The stream with the number 0 is the session's own.
     last: u64,
 }
+
+/// A request whose call is running.
+struct OpenRequest {
+    id: String,
+    stream: Arc<RequestStream>,
+    task: AbortHandle,
+}
+
+/// How many streams a session keeps after their reply, and how many bytes; the newest is always kept.
+const MOST_FINISHED: usize = 16;
+const MOST_FINISHED_BYTES: usize = 256 * 1024;
 
 /// When the client was last there.
 struct Activity {
@@ -312,10 +330,9 @@ impl Activity {
 }
 
 impl HttpSession {
-    fn new(id: String, engine: &Arc<Engine>, session: Arc<Session>, owner: Owner) -> Self {
+    fn new(id: String, session: Arc<Session>, owner: Owner) -> Self {
         Self {
             id,
-            engine: Arc::clone(engine),
             session,
             owner,
             own: Mutex::default(),
@@ -351,34 +368,32 @@ impl HttpSession {
         OwnEvents { connection: self.own().connect(after), attended: self.attend() }
     }
 
-    /// A stream for the reply to a request.
-    fn open_stream(self: &Arc<Self>, request: String) -> Arc<RequestStream> {
-        let resumes = self.session.version() == Some(LEGACY[0]);
-        let mut streams = self.streams();
-        streams.last += 1;
-        let number = streams.last;
-        let stream = Arc::new(RequestStream::new(self, number, request, resumes));
-        streams.open.insert(number, Arc::clone(&stream));
-        stream
-    }
-
     fn stream(&self, number: u64) -> Option<Arc<RequestStream>> {
-        self.streams().open.get(&number).cloned()
+        let streams = self.streams();
+        let finished = || streams.finished.iter().find(|(finished, _)| *finished == number).map(|(_, stream)| stream);
+        streams.open.get(&number).map(|open| &open.stream).or_else(finished).cloned()
     }
 
-    /// Nobody comes back to that stream.
-    pub(super) fn forget(&self, number: u64) {
-        let forgotten = self.streams().open.remove(&number);
-        drop(forgotten);
+    /// The call of that stream is over. Its messages are kept for a while.
+    pub(super) fn finish(&self, number: u64) {
+        let mut streams = self.streams();
+        let Some(open) = streams.open.remove(&number) else { return };
+        let finished = &mut streams.finished;
+        let mut bytes: usize = finished.iter().map(|(_, stream)| stream.size()).sum();
+        while finished.len() >= MOST_FINISHED || bytes > MOST_FINISHED_BYTES {
+            bytes -= finished.pop_front().map_or(bytes, |(_, stream)| stream.size());
+        }
+        finished.push_back((number, open.stream));
     }
 
     /// Cancels a request.
     fn cancel(&self, request: &str) {
-        let cancelled: Vec<_> = {
-            let mut streams = self.streams();
-            streams.open.extract_if(|_, stream| stream.request == request).map(|(_, stream)| stream).collect()
-        };
-        cancelled.iter().for_each(|stream| stream.end());
+        self.streams().open.retain(|_, open| {
+            if open.id == request {
+                open.task.abort();
+            }
+            open.id != request
+        });
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -389,8 +404,8 @@ impl HttpSession {
     fn end(&self) {
         self.ended.store(true, Ordering::Release);
         self.session.hang_up();
-        let open = std::mem::take(&mut self.streams().open);
-        open.values().for_each(|stream| stream.end());
+        let streams = std::mem::take(&mut *self.streams());
+        streams.open.values().for_each(|open| open.task.abort());
         self.own().wake_all();
     }
 }

@@ -96,6 +96,22 @@ async fn a_client_whose_connection_broke_gets_its_reply() {
 }
 
 #[tokio::test]
+async fn a_reply_that_was_lost_on_its_way_is_sent_again() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    let mut events = Events::of(client.call("emit", json!({ "who": "me" })).await);
+    let first = events.next().await.expect("an event").id.expect("an id");
+    // The server has written the reply and the connection has ended when the client comes back.
+    assert_eq!(events.last().await["id"], "call");
+    for _ in 0..2 {
+        let resumed = client.send("GET", &[("last-event-id", &first)], Value::Null).await;
+        let messages = Events::of(resumed).messages().await;
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert_eq!(messages[0]["id"], "call", "{messages:?}");
+    }
+}
+
+#[tokio::test]
 async fn cancelling_over_http_drops_the_function_and_ends_the_stream() {
     let fixture = fixture();
     let mut client = Http::new(&fixture);

@@ -64,17 +64,22 @@ async fn a_reply_that_waits_for_its_client_keeps_nobody_from_calling() {
     assert_eq!(text(&Events::of(resumed).last().await), "done");
 }
 
-#[tokio::test(start_paused = true)]
-async fn no_more_replies_wait_than_calls_may_run() {
-    let (fixture, held) = one_at_a_time();
-    let (ada, _) = call_and_leave(Http::new(&fixture), &held).await;
-    held.release.notify_one();
-    timeout(SOON, fixture.engine().calls.idle()).await.expect("the call is over");
-
-    let (bob, _) = call_and_leave(ada.another(), &held).await;
-    assert_eq!(bob.server.sessions().requests(), 2);
-    held.release.notify_one();
-    until("one of them is given up", || bob.server.sessions().requests() == 1).await;
+#[tokio::test]
+async fn a_session_keeps_only_its_last_replies() {
+    let mut client = Http::new(&fixture());
+    client.initialize("2025-11-25").await;
+    let mut ids = Vec::new();
+    for _ in 0..17 {
+        let mut events = Events::of(client.call("emit", json!({ "who": "me" })).await);
+        ids.push(events.next().await.expect("an event").id.expect("an id"));
+        assert_eq!(events.last().await["id"], "call");
+    }
+    until("all calls are over", || client.server.sessions().requests() == 0).await;
+    for (index, id) in ids.iter().enumerate() {
+        let resumed = client.send("GET", &[("last-event-id", id)], Value::Null).await;
+        let replies = Events::of(resumed).messages().await;
+        assert_eq!(replies.len(), usize::from(index > 0), "{index}: {replies:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
