@@ -4,7 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Ident, LitStr, parse::ParseStream};
 
-use crate::{docs, errors::Errors, kind::Kind, names, options::Options, parameter::Parameter, signature::Place};
+use crate::{
+    docs, errors::Errors, kind::Kind, names, options::Options, parameter::FunctionParameter, signature::Place,
+};
 
 /// What the options of `#[tool]`, `#[prompt]` or `#[resource]` say.
 pub(crate) struct Details {
@@ -64,7 +66,7 @@ pub(crate) fn read(
     tokens: TokenStream,
     attrs: &[Attribute],
     ident: &Ident,
-    parameters: &[Parameter],
+    parameters: &[FunctionParameter],
     errors: &mut Errors,
 ) -> Details {
     const TOOL: &[&str] =
@@ -140,7 +142,7 @@ fn variables(uri: &str) -> Vec<String> {
 }
 
 /// Each variable must be a parameter. Whether each argument is a variable depends on types, so the compiler checks that.
-fn check_variables(uri: &LitStr, variables: &[String], parameters: &[Parameter], errors: &mut Errors) {
+fn check_variables(uri: &LitStr, variables: &[String], parameters: &[FunctionParameter], errors: &mut Errors) {
     for variable in variables {
         match parameters.iter().find(|parameter| parameter.name == *variable) {
             Some(parameter) if parameter.resolver().is_some() => errors.at(

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// One parameter.
-pub(crate) struct Parameter {
+pub(crate) struct FunctionParameter {
     pub(crate) ident: Ident,
     /// The argument's name, and the name in messages.
     pub(crate) name: String,
@@ -29,14 +29,14 @@ pub(crate) enum Source {
     /// No attribute: its type decides.
     Type,
     /// `#[arg(..)]`: from the model.
-    Argument(Box<Argument>),
+    Argument(Box<ArgumentOptions>),
     /// `#[inject]`: from the call.
     Injected,
     /// `#[resolve(function)]`: from a resolver.
     Resolved(Path),
 }
 
-impl Parameter {
+impl FunctionParameter {
     /// The resolver that fills it.
     pub(crate) fn resolver(&self) -> Option<&Path> {
         match &self.source {
@@ -67,7 +67,7 @@ impl Parameter {
 }
 
 /// What `#[arg(..)]` says.
-pub(crate) struct Argument {
+pub(crate) struct ArgumentOptions {
     name: Option<LitStr>,
     pub(crate) default: Option<Expr>,
     pub(crate) header: Option<LitStr>,
@@ -75,12 +75,12 @@ pub(crate) struct Argument {
 }
 
 /// Reads the parameters and takes our attributes and doc comments off them.
-pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<Parameter> {
+pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<FunctionParameter> {
     let typed = signature.inputs.iter_mut().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
         FnArg::Receiver(_) => None,
     });
-    let mut parameters: Vec<Parameter> = Vec::new();
+    let mut parameters: Vec<FunctionParameter> = Vec::new();
     for typed in typed {
         let Some(parameter) = read_one(kind, typed, errors) else { continue };
         if let Some(other) =
@@ -97,7 +97,7 @@ pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Error
     parameters
 }
 
-fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Parameter> {
+fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<FunctionParameter> {
     let attrs = std::mem::take(&mut typed.attrs);
     let (ours, theirs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
     typed.attrs = theirs;
@@ -122,7 +122,7 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Para
         Source::Type | Source::Injected | Source::Resolved(_) => None,
     };
     let name = given.map_or_else(|| names::wire(&ident), LitStr::value);
-    Some(Parameter { ident, name, ty: (*typed.ty).clone(), description: docs::description(&ours), source })
+    Some(FunctionParameter { ident, name, ty: (*typed.ty).clone(), description: docs::description(&ours), source })
 }
 
 fn is_ours(attr: &Attribute) -> bool {
@@ -159,7 +159,7 @@ fn default_of_the_type(option: &Path) -> Expr {
     syn::parse_quote!(#default())
 }
 
-fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
+fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOptions {
     let tokens = match &attr.meta {
         Meta::Path(_) => TokenStream::new(),
         Meta::List(list) => list.tokens.clone(),
@@ -169,7 +169,7 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> Argument {
         }
     };
     let mut options = Options::parse("`#[arg]`", &["name", "default", "header", "complete"], tokens, errors);
-    let argument = Argument {
+    let argument = ArgumentOptions {
         name: options.literal("name", errors),
         default: options.expression_or("default", default_of_the_type, errors),
         header: options.literal("header", errors),

@@ -16,14 +16,14 @@ use crate::{
 };
 
 /// A function, whose body is kept as it is.
-pub(crate) struct Function {
+pub(crate) struct FunctionItem {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) signature: Signature,
     body: TokenStream,
 }
 
-impl Parse for Function {
+impl Parse for FunctionItem {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         Ok(Self {
             attrs: Attribute::parse_outer(input)?,
@@ -34,7 +34,7 @@ impl Parse for Function {
     }
 }
 
-impl ToTokens for Function {
+impl ToTokens for FunctionItem {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Self { attrs, vis, signature, body } = self;
         tokens.extend(quote!(#(#attrs)* #vis #signature #body));
@@ -117,7 +117,7 @@ fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut
 ///
 /// A resolver may borrow an argument, and whatever takes a resolver's value may borrow that, in an `Option` too.
 pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: &mut Errors) {
-    let mut check = Check { kind, returned: false, may_borrow: is_resolved, errors };
+    let mut check = TypeCheck { kind, returned: false, may_borrow: is_resolved, errors };
     match ty {
         // Where the lifetime has a name, that is what is wrong.
         Type::Reference(reference) if is_resolved || kind == Kind::Resolver => check.visit_borrowed(reference),
@@ -143,18 +143,18 @@ fn is_of_a_value(elem: &Type) -> bool {
 /// Checks the return type.
 pub(crate) fn check_returned(kind: Kind, output: &ReturnType, errors: &mut Errors) {
     if let ReturnType::Type(_, ty) = output {
-        Check { kind, returned: true, may_borrow: false, errors }.visit_type(ty);
+        TypeCheck { kind, returned: true, may_borrow: false, errors }.visit_type(ty);
     }
 }
 
-struct Check<'a> {
+struct TypeCheck<'a> {
     kind: Kind,
     returned: bool,
     may_borrow: bool,
     errors: &'a mut Errors,
 }
 
-impl Check<'_> {
+impl TypeCheck<'_> {
     fn visit_borrowed(&mut self, reference: &TypeReference) {
         if let Some(mutability) = &reference.mutability {
             self.errors.at(mutability, "resolver values are shared: take `&T` or `T`, not `&mut T`");
@@ -163,7 +163,7 @@ impl Check<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Check<'_> {
+impl<'ast> Visit<'ast> for TypeCheck<'_> {
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
         if reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static") {
             return visit::visit_type(self, &reference.elem);

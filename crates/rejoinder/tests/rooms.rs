@@ -16,30 +16,6 @@ const ROOMS: [&[&str]; 6] = [
 const BEHIND_THE_DOOR: [&str; 7] =
     ["graph::", "item::", "registry::", "Call::new(", "Call::carried(", ".reader()", ".entry(TargetKind"];
 
-/// Names that still have more than one meaning. Rename one of the types, and remove its name from here.
-const AMBIGUOUS: [&str; 20] = [
-    "Answer",
-    "Argument",
-    "Envelope",
-    "Function",
-    "Kind",
-    "Line",
-    "Lines",
-    "Message",
-    "Name",
-    "Named",
-    "Object",
-    "Output",
-    "Parameter",
-    "Params",
-    "Place",
-    "Refused",
-    "Reply",
-    "Resolver",
-    "Session",
-    "Shape",
-];
-
 /// Path and code of every source file, without comments and unit tests.
 fn sources(folder: &Path) -> Vec<(String, String)> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable").path());
@@ -124,7 +100,7 @@ fn a_type_name_means_one_thing() {
             }
         }
     }
-    defined.retain(|name, paths| paths.len() > 1 && !AMBIGUOUS.contains(&name.as_str()));
+    defined.retain(|_, paths| paths.len() > 1);
     assert!(defined.is_empty(), "{defined:#?}");
 }
 

@@ -11,13 +11,13 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, Visibility};
 
-use self::{item::Item, parameter::Filled, resolver::Resolver};
+use self::{item::Item, parameter::Filled, resolver::ResolverFunction};
 use crate::{
     errors::Errors,
     kind::Kind,
     names,
     options::Options,
-    signature::{Function, Place},
+    signature::{FunctionItem, Place},
 };
 
 /// The error for a function with two attributes of ours.
@@ -26,7 +26,7 @@ const TWO_KINDS: &str = "a function is one of tool, prompt, resource and resolve
 /// `#[tool]`, `#[prompt]`, `#[resource]` or `#[resolver]` on a free function.
 pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let Ok(mut function) = syn::parse2::<Function>(item.clone()) else {
+    let Ok(mut function) = syn::parse2::<FunctionItem>(item.clone()) else {
         let first: Option<TokenTree> = item.clone().into_iter().next();
         errors.at(first, format!("`#[{}]` goes on a function", kind.word()));
         let errors = errors.into_tokens();
@@ -41,9 +41,9 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
         !is_ours
     });
     let is_method = matches!(function.signature.inputs.first(), Some(FnArg::Receiver(_)));
-    let Function { attrs, vis, signature, .. } = &mut function;
+    let FunctionItem { attrs, vis, signature, .. } = &mut function;
     let hidden = if kind == Kind::Resolver {
-        let resolver = Resolver::read(&Place::Free, options, attrs, vis, signature, &mut errors);
+        let resolver = ResolverFunction::read(&Place::Free, options, attrs, vis, signature, &mut errors);
         (!is_method).then(|| resolver.expand(errors.is_empty()))
     } else {
         let item = Item::read(kind, &Place::Free, options, attrs, vis, signature, &mut errors);
@@ -83,7 +83,7 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
         let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
         let ImplItemFn { attrs, vis, sig, .. } = method;
         if kind == Kind::Resolver {
-            resolvers.push(Resolver::read(&place, options, attrs, vis, sig, &mut errors));
+            resolvers.push(ResolverFunction::read(&place, options, attrs, vis, sig, &mut errors));
         } else {
             items.push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors));
         }
@@ -123,7 +123,7 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) -> bool {
 }
 
 /// Refuses `#[resolve(Self::name)]` where that is a function of the block, but not a resolver.
-fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[Resolver], errors: &mut Errors) {
+fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[ResolverFunction], errors: &mut Errors) {
     let Some(path) = filled.parameter.resolver() else { return };
     let [first, name] = &*path.segments.iter().collect::<Vec<_>>() else { return };
     let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == name.ident));

@@ -11,13 +11,13 @@ use super::{method_type, resolver::mentions};
 use crate::{
     errors::Extent,
     names::{self, local, pretty},
-    parameter::{Argument, Parameter, Source},
+    parameter::{ArgumentOptions, FunctionParameter, Source},
     signature::Place,
 };
 
 /// A parameter with the names that the expansion gives to what belongs to it.
 pub(crate) struct Filled {
-    pub(crate) parameter: Parameter,
+    pub(crate) parameter: FunctionParameter,
     /// Its type, or that of the argument that it borrows, as it is written outside the `impl` block.
     pub(super) ty: TokenStream,
     /// An alias of that type; the type itself where it depends on type parameters.
@@ -37,7 +37,7 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
-    pub(super) fn new(index: usize, parameter: Parameter, place: &Place, generics: &Generics) -> Self {
+    pub(super) fn new(index: usize, parameter: FunctionParameter, place: &Place, generics: &Generics) -> Self {
         let outside = |tokens| place.outside(tokens);
         let ty = outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream()));
         let is_generic = mentions(&ty, generics);
@@ -105,7 +105,7 @@ impl Filled {
 
     /// What the author wrote about it.
     pub(super) fn param(&self) -> TokenStream {
-        let Parameter { name, description, source, .. } = &self.parameter;
+        let FunctionParameter { name, description, source, .. } = &self.parameter;
         let header = match source {
             Source::Argument(argument) => argument.header.as_ref().map(ToTokens::to_token_stream),
             Source::Type | Source::Injected | Source::Resolved(_) => None,
@@ -334,7 +334,7 @@ pub(super) fn refusals(check: &Ident, parameters: &[Filled]) -> TokenStream {
 }
 
 /// The parameters with the names that the expansion gives to what belongs to them.
-pub(super) fn read(parameters: Vec<Parameter>, place: &Place, generics: &Generics) -> Vec<Filled> {
+pub(super) fn read(parameters: Vec<FunctionParameter>, place: &Place, generics: &Generics) -> Vec<Filled> {
     let filled = |(index, parameter)| Filled::new(index, parameter, place, generics);
     parameters.into_iter().enumerate().map(filled).collect()
 }
@@ -343,7 +343,7 @@ pub(super) fn read(parameters: Vec<Parameter>, place: &Place, generics: &Generic
 ///
 /// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
 /// that the type of `10` or `Vec::new()` can be inferred.
-fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
+fn default(argument: &ArgumentOptions, alias: &Ident) -> Option<TokenStream> {
     let expression = argument.default.as_ref()?;
     let converted = match expression {
         Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => true,
@@ -368,7 +368,7 @@ fn default(argument: &Argument, alias: &Ident) -> Option<TokenStream> {
 }
 
 /// `#[arg(complete = ..)]` as a function to a boxed future.
-fn complete(argument: &Argument) -> Option<TokenStream> {
+fn complete(argument: &ArgumentOptions) -> Option<TokenStream> {
     let function = argument.complete.as_ref()?;
     let at = Span::call_site().located_at(function.span());
     let (request, extent) = (local("request"), Extent::of(function));

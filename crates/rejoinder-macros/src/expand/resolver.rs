@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// All that the expansion needs to know of a resolver.
-pub(super) struct Resolver {
+pub(super) struct ResolverFunction {
     /// The function's name.
     pub(super) name: Ident,
     hidden: HiddenType,
@@ -33,7 +33,7 @@ pub(super) struct Resolver {
     cached: bool,
 }
 
-impl Resolver {
+impl ResolverFunction {
     /// Reads a function, and takes our attributes off its parameters.
     pub(super) fn read(
         place: &Place,

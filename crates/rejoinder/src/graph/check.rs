@@ -6,13 +6,13 @@ use super::{Edge, ItemNode, Node, NodeArgument};
 #[derive(Debug)]
 pub struct Check {
     report: Report,
-    place: Place,
+    place: ErrorPlace,
     is_cyclic: bool,
 }
 
 /// What of a function is wrong.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum ErrorPlace {
     /// A parameter that no resolver fills, by its index among these.
     Argument(usize),
     /// A parameter that a resolver fills, by its index among these.
@@ -23,7 +23,7 @@ enum Place {
 
 impl Check {
     const fn new() -> Self {
-        Self { report: Report::new(), place: Place::Returned, is_cyclic: false }
+        Self { report: Report::new(), place: ErrorPlace::Returned, is_cyclic: false }
     }
 
     /// Fails if this parameter, which no resolver fills, is wrong.
@@ -33,7 +33,7 @@ impl Check {
     /// If it is wrong, while the program compiles.
     #[track_caller] // so that the compiler shows the parameter, and not what is here
     pub const fn argument(&self, index: usize) {
-        if let Place::Argument(wrong) = self.place
+        if let ErrorPlace::Argument(wrong) = self.place
             && wrong == index
         {
             self.report.refuse();
@@ -47,7 +47,7 @@ impl Check {
     /// If it is wrong, while the program compiles.
     #[track_caller]
     pub const fn edge(&self, index: usize) {
-        if let Place::Edge(wrong) = self.place
+        if let ErrorPlace::Edge(wrong) = self.place
             && wrong == index
         {
             self.report.refuse();
@@ -61,7 +61,7 @@ impl Check {
     /// If it is wrong, while the program compiles.
     #[track_caller]
     pub const fn returned(&self) {
-        if let Place::Returned = self.place {
+        if let ErrorPlace::Returned = self.place {
             self.report.refuse();
         }
     }
@@ -92,7 +92,7 @@ const fn check_resolver(node: &'static Node) -> Check {
     let mut i = 0;
     while i < node.arguments.len() {
         if node.arguments[i].by_hand {
-            check.place = Place::Argument(i);
+            check.place = ErrorPlace::Argument(i);
             check.report.push(
                 "a resolver cannot take `Rounds`: return `Ask<T>` to ask, and take other answers with `#[resolve(..)]`",
             );
@@ -111,7 +111,7 @@ const fn check_resolver(node: &'static Node) -> Check {
 /// Finds a cycle through this resolver. Only its least member reports it, so that one cycle is one error.
 const fn check_cycle(start: &'static Node, check: &mut Check) {
     let mut path = Path::new();
-    if !find_cycle(start, start, &mut path, &mut Seen::new()) {
+    if !find_cycle(start, start, &mut path, &mut SeenNodes::new()) {
         return;
     }
     let mut i = 0;
@@ -126,7 +126,7 @@ const fn check_cycle(start: &'static Node, check: &mut Check) {
     while start.below[edge].id != first.id {
         edge += 1;
     }
-    check.place = Place::Edge(edge);
+    check.place = ErrorPlace::Edge(edge);
     let report = &mut check.report;
     if path.length == 1 {
         return report.push_all(&["resolver `", start.name, "` (", start.at, ") needs itself: remove this parameter"]);
@@ -141,7 +141,7 @@ const fn check_cycle(start: &'static Node, check: &mut Check) {
     report.push_all(&["`", start.name, "`; remove one of these parameters"]);
 }
 
-const fn find_cycle(start: &'static Node, node: &'static Node, path: &mut Path, seen: &mut Seen) -> bool {
+const fn find_cycle(start: &'static Node, node: &'static Node, path: &mut Path, seen: &mut SeenNodes) -> bool {
     if path.length > 0 && node.id == start.id {
         return true;
     }
@@ -162,7 +162,7 @@ const fn find_cycle(start: &'static Node, node: &'static Node, path: &mut Path, 
 
 const fn check_item(item: &ItemNode<'_>) -> Check {
     let mut check = Check::new();
-    let (mut path, mut met) = (Path::new(), Seen::new());
+    let (mut path, mut met) = (Path::new(), SeenNodes::new());
     let mut i = 0;
     while i < item.edges.len() {
         if is_cyclic(item.edges[i].node, &mut path, &mut met) {
@@ -175,17 +175,17 @@ const fn check_item(item: &ItemNode<'_>) -> Check {
     while i < item.arguments.len() {
         check_argument(item, &item.arguments[i], &mut check.report);
         if check.report.failed() {
-            check.place = Place::Argument(i);
+            check.place = ErrorPlace::Argument(i);
             return check;
         }
         i += 1;
     }
-    let mut seen = Seen::new();
+    let mut seen = SeenNodes::new();
     let mut i = 0;
     while i < item.edges.len() {
         check_below(item, item.edges[i].node, &mut seen, &mut check.report);
         if check.report.failed() {
-            check.place = Place::Edge(i);
+            check.place = ErrorPlace::Edge(i);
             return check;
         }
         i += 1;
@@ -193,7 +193,7 @@ const fn check_item(item: &ItemNode<'_>) -> Check {
     check
 }
 
-const fn is_cyclic(node: &'static Node, path: &mut Path, seen: &mut Seen) -> bool {
+const fn is_cyclic(node: &'static Node, path: &mut Path, seen: &mut SeenNodes) -> bool {
     if path.contains(node) {
         return true;
     }
@@ -253,7 +253,7 @@ const fn contains(names: &[&str], name: &str) -> bool {
 }
 
 /// Checks this resolver, and all that it needs, against the item.
-const fn check_below(item: &ItemNode<'_>, node: &'static Node, seen: &mut Seen, report: &mut Report) {
+const fn check_below(item: &ItemNode<'_>, node: &'static Node, seen: &mut SeenNodes, report: &mut Report) {
     if report.failed() || !seen.add(node) {
         return;
     }
@@ -302,7 +302,7 @@ pub(super) const fn check_known(item: &ItemNode<'_>, node: &Node, argument: &Nod
     } else if let Some(edge) = find_edge(item.edges, name) {
         report.push_all(&["`", name, ": ", edge.written, "` from resolver `", edge.node.name, "`: "]);
         // A resolver that the other one needs cannot take its value.
-        if !needs(edge.node, node, &mut Seen::new()) {
+        if !needs(edge.node, node, &mut SeenNodes::new()) {
             let has_plain_name = edge.node.has_plain_name && compare(edge.node.module, node.module) == 0;
             let path = if has_plain_name { edge.node.name } else { ".." };
             report.push_all(&["take it with `#[resolve(", path, ")]`, or "]);
@@ -337,7 +337,7 @@ const fn find_edge<'a>(edges: &'a [Edge], name: &str) -> Option<&'a Edge> {
 }
 
 /// Whether a resolver is the other one, or needs it.
-const fn needs(node: &'static Node, other: &Node, seen: &mut Seen) -> bool {
+const fn needs(node: &'static Node, other: &Node, seen: &mut SeenNodes) -> bool {
     if node.id == other.id {
         return true;
     }
@@ -444,12 +444,12 @@ impl Report {
 
 /// The nodes that a walk has met, for constant evaluation: open addressing on their ids, so that a walk is linear in the
 /// edges.
-struct Seen {
+struct SeenNodes {
     slots: [u64; Self::SLOTS],
     length: usize,
 }
 
-impl Seen {
+impl SeenNodes {
     const SLOTS: usize = 1024;
     const MOST: usize = 768;
 

@@ -15,7 +15,7 @@ use super::{
     error::failure,
     listen::Listen,
     version::supported,
-    write::{self, Reply, notification},
+    write::{self, RpcReply, notification},
 };
 use crate::{
     call::{Era, Utf8Bytes},
@@ -26,11 +26,11 @@ use crate::{
 
 /// What becomes of a message.
 #[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
-pub(crate) enum Answer {
+pub(crate) enum Dispatched {
     /// A notification: there is no reply.
     Nothing,
     /// The reply, at once.
-    Reply(Reply),
+    Reply(RpcReply),
     /// Something that runs: notifications, perhaps, and a reply in the end.
     Stream(Stream),
 }
@@ -40,13 +40,13 @@ pub(crate) struct Stream {
     /// What a call asks over its session. Dropped before the call: what it takes back then has to go another way.
     questions: Option<mpsc::UnboundedReceiver<Bytes>>,
     writer: Writer,
-    kind: Kind,
+    kind: StreamKind,
     /// The reply, while messages before it are taken.
-    last: Option<Reply>,
+    last: Option<RpcReply>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "nearly every one is a call")]
-enum Kind {
+enum StreamKind {
     Running(Running),
     Listen(Listen),
 }
@@ -56,16 +56,16 @@ pub(crate) enum Frame {
     Notification(Bytes),
     /// What the server asks over a session, or takes back.
     Request(Bytes),
-    Last(Reply),
+    Last(RpcReply),
 }
 
 impl Stream {
     pub(super) fn running(writer: Writer, running: Running) -> Self {
-        Self { writer, kind: Kind::Running(running), questions: None, last: None }
+        Self { writer, kind: StreamKind::Running(running), questions: None, last: None }
     }
 
     pub(super) fn listen(writer: Writer, listen: Listen) -> Self {
-        Self { writer, kind: Kind::Listen(listen), questions: None, last: None }
+        Self { writer, kind: StreamKind::Listen(listen), questions: None, last: None }
     }
 
     /// The same stream, with what its call asks over a session.
@@ -75,7 +75,7 @@ impl Stream {
 
     /// Whether this stays open until the client or the server ends it.
     pub(crate) fn is_subscription(&self) -> bool {
-        matches!(self.kind, Kind::Listen(_))
+        matches!(self.kind, StreamKind::Listen(_))
     }
 
     /// The next message; after [`Frame::Last`] there is none.
@@ -99,11 +99,11 @@ impl Stream {
     fn poll_kind(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         let writer = &self.writer;
         match &mut self.kind {
-            Kind::Running(running) => running.poll_event(cx).map(|event| match event {
+            StreamKind::Running(running) => running.poll_event(cx).map(|event| match event {
                 Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().facts())),
                 event => Frame::Last(writer.ended(running, event)),
             }),
-            Kind::Listen(listen) => listen.poll_frame(cx, &writer.engine, writer.id()),
+            StreamKind::Listen(listen) => listen.poll_frame(cx, &writer.engine, writer.id()),
         }
     }
 
@@ -132,7 +132,7 @@ impl Writer {
     }
 
     /// The last message of a call.
-    fn ended(&self, running: &Running, event: Event) -> Reply {
+    fn ended(&self, running: &Running, event: Event) -> RpcReply {
         match event {
             Event::Done(Ok(output)) => self.output(running, output),
             Event::Done(Err(failed)) => self.failed(running, failed),
@@ -144,7 +144,7 @@ impl Writer {
         }
     }
 
-    fn output(&self, running: &Running, output: Output) -> Reply {
+    fn output(&self, running: &Running, output: Output) -> RpcReply {
         let server = self.server();
         match output {
             Output::Tool(result) => write::tool_reply(self.id(), result, server),
@@ -169,7 +169,7 @@ impl Writer {
     }
 
     /// What the client gets of a call that failed. Only tools have `isError`: elsewhere the text is a JSON-RPC error.
-    fn failed(&self, running: &Running, failed: Failed) -> Reply {
+    fn failed(&self, running: &Running, failed: Failed) -> RpcReply {
         let is_tool = running.is_tool();
         let (code, text) = match failure(running.target(), failed) {
             Err(error) => return self.error(error),
@@ -190,14 +190,14 @@ impl Writer {
         self.error(error)
     }
 
-    pub(super) fn refused(&self, refusal: Refusal) -> Reply {
+    pub(super) fn refused(&self, refusal: Refusal) -> RpcReply {
         match refusal {
             Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
                 let result = CallToolResult::error(vec![ContentBlock::text(bad.to_string())]);
                 write::tool_reply(self.id(), result, self.server())
             }
             Refusal::TooManySubscriptions(_) => {
-                Reply { status: StatusCode::SERVICE_UNAVAILABLE, ..self.error(refusal.into()) }
+                RpcReply { status: StatusCode::SERVICE_UNAVAILABLE, ..self.error(refusal.into()) }
             }
             Refusal::Unknown { kind: TargetKind::Resource, .. } if self.era == Era::Session => {
                 self.error(RpcError { code: RpcError::RESOURCE_NOT_FOUND, ..refusal.into() })
@@ -206,7 +206,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn error(&self, error: RpcError) -> Reply {
+    pub(super) fn error(&self, error: RpcError) -> RpcReply {
         match self.era {
             Era::Session => write::session_error_reply(self.id(), &error),
             _ => write::error_reply(Some(self.id()), &error),
@@ -214,12 +214,12 @@ impl Writer {
     }
 
     /// A page of a list, kept as bytes.
-    pub(super) fn listed(&self, page: Page) -> Reply {
+    pub(super) fn listed(&self, page: Page) -> RpcReply {
         let hints = (self.era == Era::Stateless).then_some((self.engine.options.list_hints, &*self.engine.info_json));
         write::list_reply(self.id(), page, hints)
     }
 
-    pub(super) fn discovered(&self) -> Reply {
+    pub(super) fn discovered(&self) -> RpcReply {
         let engine = &self.engine;
         let mut result = json!({
             "supportedVersions": supported(engine.options.sessions),
@@ -233,7 +233,7 @@ impl Writer {
         self.result(result)
     }
 
-    fn result(&self, mut members: Value) -> Reply {
+    fn result(&self, mut members: Value) -> RpcReply {
         let mut result = Map::new();
         if self.era == Era::Stateless {
             result.insert("resultType".to_owned(), "complete".into());

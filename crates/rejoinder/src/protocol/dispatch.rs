@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Answer, Envelope, RpcError, Stream,
+    Dispatched, Envelope, RpcError, Stream,
     answer::Writer,
     envelope::{Params, string},
     facts::{session_facts, stateless_facts},
@@ -51,24 +51,24 @@ pub(crate) struct SessionRequest {
 }
 
 /// Answers a message.
-pub(crate) fn dispatch(engine: &Arc<Engine>, body: &Bytes, envelope: Envelope<'_>, origin: Origin) -> Answer {
+pub(crate) fn dispatch(engine: &Arc<Engine>, body: &Bytes, envelope: Envelope<'_>, origin: Origin) -> Dispatched {
     let Some(method) = &envelope.method else {
         // Without an id: a client would take an error under this id for the reply to a request of its own.
         let error = RpcError::invalid_request("unexpected response: the server has no open request with this id");
-        return Answer::Reply(error_reply(None, &error));
+        return Dispatched::Reply(error_reply(None, &error));
     };
-    let Some(id) = envelope.id else { return Answer::Nothing };
+    let Some(id) = envelope.id else { return Dispatched::Nothing };
     let writer = Writer::new(engine, Utf8Bytes::part(body, id), matches!(origin, Origin::Session(_)));
     let request = Request { engine, body, id, method, params: envelope.params };
     match request.start(origin) {
-        Ok(Started::Discovered) => Answer::Reply(writer.discovered()),
-        Ok(Started::Listed(page)) => Answer::Reply(writer.listed(page)),
-        Ok(Started::Running(running)) => Answer::Stream(Stream::running(writer, running)),
+        Ok(Started::Discovered) => Dispatched::Reply(writer.discovered()),
+        Ok(Started::Listed(page)) => Dispatched::Reply(writer.listed(page)),
+        Ok(Started::Running(running)) => Dispatched::Stream(Stream::running(writer, running)),
         Ok(Started::Listening(subscription, filter)) => {
-            Answer::Stream(Stream::listen(writer, Listen::new(subscription, &filter)))
+            Dispatched::Stream(Stream::listen(writer, Listen::new(subscription, &filter)))
         }
-        Err(NotStarted::Refused(refusal)) => Answer::Reply(writer.refused(refusal)),
-        Err(NotStarted::Error(error)) => Answer::Reply(writer.error(error)),
+        Err(NotStarted::Refused(refusal)) => Dispatched::Reply(writer.refused(refusal)),
+        Err(NotStarted::Error(error)) => Dispatched::Reply(writer.error(error)),
     }
 }
 

@@ -81,9 +81,9 @@ pub(crate) struct Params<'a> {
 
 /// Reads `params` from an object. Serde would also read a struct from an array.
 fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Params<'de>, D::Error> {
-    struct Object;
+    struct ParamsVisitor;
 
-    impl<'de> Visitor<'de> for Object {
+    impl<'de> Visitor<'de> for ParamsVisitor {
         type Value = Params<'de>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,7 +95,7 @@ fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Params<'de>, D::
         }
     }
 
-    deserializer.deserialize_map(Object)
+    deserializer.deserialize_map(ParamsVisitor)
 }
 
 /// `Option` alone reads `null` as absent.

@@ -26,7 +26,7 @@ pub(super) struct Listen {
 }
 
 #[derive(Deserialize)]
-struct Params<'a> {
+struct ListenParams<'a> {
     // Not `Wanted` at once: an array would do for it, too.
     #[serde(borrow)]
     notifications: &'a RawValue,
@@ -78,7 +78,7 @@ pub(super) fn change_notification(change: Change) -> Bytes {
 /// What the request wants, as far as the server has it.
 pub(super) fn filter(engine: &Engine, params: &str) -> Result<ChangeFilter, RpcError> {
     let not_a_filter = |error| RpcError::invalid_params(format!("`params.notifications` is not a filter: {error}"));
-    let params: Params<'_> = serde_json::from_str(params).map_err(not_a_filter)?;
+    let params: ListenParams<'_> = serde_json::from_str(params).map_err(not_a_filter)?;
     let wanted = params.notifications.get();
     if !wanted.starts_with('{') {
         return Err(RpcError::invalid_params("`params.notifications` must be an object"));

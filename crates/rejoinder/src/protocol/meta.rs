@@ -72,14 +72,14 @@ impl<'a> Meta<'a> {
     pub(super) fn client(&self) -> Result<Option<&'a str>, RpcError> {
         #[derive(Deserialize)]
         #[expect(dead_code, reason = "it is read to be checked")]
-        struct Named<'a> {
+        struct NamedClient<'a> {
             #[serde(borrow)]
             name: Cow<'a, str>,
             #[serde(borrow)]
             version: Cow<'a, str>,
         }
         match self.client {
-            Some(client) if object::<Named<'_>>(client).is_none() => {
+            Some(client) if object::<NamedClient<'_>>(client).is_none() => {
                 Err(malformed("clientInfo", "an object with `name` and `version`"))
             }
             client => Ok(client.map(RawValue::get)),

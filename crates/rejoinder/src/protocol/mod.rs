@@ -1,6 +1,6 @@
 //! Both eras on the wire: envelopes, `_meta`, headers, versions, sessions, and every error code.
 //!
-//! One request goes in as bytes, an [`Answer`] comes out; how the bytes travel is the transport's matter.
+//! One request goes in as bytes, an [`Dispatched`] comes out; how the bytes travel is the transport's matter.
 
 mod answer;
 mod dispatch;
@@ -18,10 +18,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answer::{Answer, Frame, Stream};
+pub(crate) use answer::{Dispatched, Frame, Stream};
 pub(crate) use dispatch::{Http, Origin, cancelled_request, dispatch, request_key};
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
 pub(crate) use session::{Session, random_id};
 pub(crate) use version::{LEGACY, MODERN, is_legacy, is_of_session};
-pub(crate) use write::{Reply, ReplyBody, error_reply};
+pub(crate) use write::{ReplyBody, RpcReply, error_reply};

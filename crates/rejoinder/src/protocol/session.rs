@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Answer, Envelope, Http, LEGACY, Origin, RpcError,
+    Dispatched, Envelope, Http, LEGACY, Origin, RpcError,
     dispatch::{SessionRequest, dispatch},
     error::shortened,
     listen::change_notification,
@@ -106,17 +106,17 @@ impl Session {
     }
 
     /// Takes a message of the client.
-    pub(crate) fn receive(self: &Arc<Self>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Answer {
+    pub(crate) fn receive(self: &Arc<Self>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Dispatched {
         let (method, id) = match (envelope.method.as_deref(), envelope.id) {
             (Some(method), Some(id)) => (method, id),
             (Some("notifications/initialized"), None) => {
                 self.state().expect_messages();
-                return Answer::Nothing;
+                return Dispatched::Nothing;
             }
-            (Some(_), None) => return Answer::Nothing,
+            (Some(_), None) => return Dispatched::Nothing,
             (None, _) => {
                 self.take_answer(&envelope);
-                return Answer::Nothing;
+                return Dispatched::Nothing;
             }
         };
         let result = match self.request(method, &envelope) {
@@ -125,13 +125,13 @@ impl Session {
                 Err(error) => Err(error),
                 Ok((request, questions)) => {
                     return match dispatch(&self.engine, body, envelope, Origin::Session(Box::new(request))) {
-                        Answer::Stream(stream) => Answer::Stream(stream.with_questions(questions)),
+                        Dispatched::Stream(stream) => Dispatched::Stream(stream.with_questions(questions)),
                         answer => answer,
                     };
                 }
             },
         };
-        Answer::Reply(match result {
+        Dispatched::Reply(match result {
             Ok(result) => result_reply(id, &result, None),
             Err(error) if self.version().is_some() => session_error_reply(id, &error),
             Err(error) => error_reply(Some(id), &error),

@@ -20,7 +20,7 @@ pub(super) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The final message of a request.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct RpcReply {
     /// What HTTP says, if nothing has been said yet.
     pub(crate) status: StatusCode,
     pub(crate) body: ReplyBody,
@@ -60,7 +60,7 @@ fn head(id: &str, capacity: usize) -> Vec<u8> {
 }
 
 /// A reply with a result that has no `_meta` of its own; the server's goes in, if there is one.
-pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: Option<&RawValue>) -> Reply {
+pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: Option<&RawValue>) -> RpcReply {
     let Some(server) = server else { return whole_result(id, result) };
     let mut out = match with_result(id, result) {
         Ok(out) => out,
@@ -74,7 +74,7 @@ pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: Option<&R
 }
 
 /// A reply up to the end of its result; or else the reply that says that it could not be written.
-fn with_result<R: Serialize>(id: &str, result: &R) -> Result<Vec<u8>, Reply> {
+fn with_result<R: Serialize>(id: &str, result: &R) -> Result<Vec<u8>, RpcReply> {
     let mut out = head(id, 256);
     out.extend_from_slice(b",\"result\":");
     serde_json::to_writer(&mut out, result).map_err(|error| {
@@ -86,9 +86,9 @@ fn with_result<R: Serialize>(id: &str, result: &R) -> Result<Vec<u8>, Reply> {
 }
 
 /// Ends a result, and the reply with it, with the `_meta` that names the server.
-fn signed(mut out: Vec<u8>, server: &RawValue) -> Reply {
+fn signed(mut out: Vec<u8>, server: &RawValue) -> RpcReply {
     sign(&mut out, server);
-    Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+    RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
 }
 
 fn sign(out: &mut Vec<u8>, server: &RawValue) {
@@ -98,7 +98,7 @@ fn sign(out: &mut Vec<u8>, server: &RawValue) {
 }
 
 /// A reply with what a tool returned. Most return one text and nothing else, which needs no serializer.
-pub(super) fn tool_reply(id: &str, mut result: CallToolResult, server: Option<&RawValue>) -> Reply {
+pub(super) fn tool_reply(id: &str, mut result: CallToolResult, server: Option<&RawValue>) -> RpcReply {
     result.result_type = result_type(result.result_type, server);
     let Some(text) = only_text(&result) else {
         return result_reply_with_meta(id, result, server, |result| result.meta.as_deref_mut());
@@ -118,11 +118,11 @@ pub(super) fn tool_reply(id: &str, mut result: CallToolResult, server: Option<&R
         }
         None => out.extend_from_slice(b"}}"),
     }
-    Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+    RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
 }
 
 /// A reply with a prompt's messages.
-pub(super) fn prompt_reply(id: &str, mut result: GetPromptResult, server: Option<&RawValue>) -> Reply {
+pub(super) fn prompt_reply(id: &str, mut result: GetPromptResult, server: Option<&RawValue>) -> RpcReply {
     result.result_type = result_type(result.result_type, server);
     result_reply_with_meta(id, result, server, |result| result.meta.as_deref_mut())
 }
@@ -145,7 +145,7 @@ fn only_text(result: &CallToolResult) -> Option<&str> {
 }
 
 /// A reply with what a round asks. Its state is a token, in which there is nothing to escape.
-pub(super) fn question_reply(id: &str, questions: &[(Arc<str>, Question)], token: &str, server: &RawValue) -> Reply {
+pub(super) fn question_reply(id: &str, questions: &[(Arc<str>, Question)], token: &str, server: &RawValue) -> RpcReply {
     let mut out = head(id, 320 + token.len() + questions.iter().map(about).sum::<usize>());
     out.extend_from_slice(br#","result":{"resultType":"input_required","#);
     if !questions.is_empty() {
@@ -194,7 +194,7 @@ pub(super) fn result_reply_with_meta<R: Serialize>(
     mut result: R,
     server: Option<&RawValue>,
     meta: impl FnOnce(&mut R) -> Option<&mut Map<String, Value>>,
-) -> Reply {
+) -> RpcReply {
     let (Some(server), Some(own)) = (server, meta(&mut result)) else { return result_reply(id, &result, server) };
     let server = serde_json::from_str(server.get()).unwrap_or_default();
     own.entry(SERVER_INFO).or_insert(server);
@@ -202,17 +202,17 @@ pub(super) fn result_reply_with_meta<R: Serialize>(
 }
 
 /// A reply with a result that is complete as it is.
-pub(super) fn whole_result<R: Serialize>(id: &str, result: &R) -> Reply {
+pub(super) fn whole_result<R: Serialize>(id: &str, result: &R) -> RpcReply {
     let mut out = match with_result(id, result) {
         Ok(out) => out,
         Err(failed) => return failed,
     };
     out.push(b'}');
-    Reply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+    RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
 }
 
 /// A reply with a page that is kept as bytes; the stateless era says for how long it may be cached, and by whom it is.
-pub(super) fn list_reply(id: &str, page: Page, about: Option<(CacheHints, &RawValue)>) -> Reply {
+pub(super) fn list_reply(id: &str, page: Page, about: Option<(CacheHints, &RawValue)>) -> RpcReply {
     let mut out = head(id, 64);
     out.extend_from_slice(b",\"result\":{");
     let tail = about.map_or(Bytes::from_static(b"}}"), |(hints, server)| {
@@ -223,21 +223,21 @@ pub(super) fn list_reply(id: &str, page: Page, about: Option<(CacheHints, &RawVa
         sign(&mut tail, server);
         tail.into()
     });
-    Reply { status: StatusCode::OK, body: ReplyBody::List { head: out.into(), page, tail } }
+    RpcReply { status: StatusCode::OK, body: ReplyBody::List { head: out.into(), page, tail } }
 }
 
 /// A reply with an error; without an id where none could be read.
-pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> Reply {
+pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> RpcReply {
     let code = error.legal_code();
     if code != error.code {
         tracing::warn!(code = error.code, sent = code, "this protocol version has no such error code for tools to use");
     }
-    Reply { status: error.status(), body: error_body(id.unwrap_or("null"), code, error) }
+    RpcReply { status: error.status(), body: error_body(id.unwrap_or("null"), code, error) }
 }
 
 /// A reply of a session with an error, under whatever code.
-pub(super) fn session_error_reply(id: &str, error: &RpcError) -> Reply {
-    Reply { status: StatusCode::OK, body: error_body(id, error.code, error) }
+pub(super) fn session_error_reply(id: &str, error: &RpcError) -> RpcReply {
+    RpcReply { status: StatusCode::OK, body: error_body(id, error.code, error) }
 }
 
 fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn one_text_is_written_as_the_serializer_would() {
         let server = RawValue::from_string(r#"{"name":"test","version":"1"}"#.to_owned()).expect("JSON");
-        let written = |reply: Reply| reply.body.pieces().map(|piece| piece.to_vec()).collect::<Vec<_>>().concat();
+        let written = |reply: RpcReply| reply.body.pieces().map(|piece| piece.to_vec()).collect::<Vec<_>>().concat();
         for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
             let result = CallToolResult::success(vec![ContentBlock::text(text)]);
             assert_eq!(only_text(&result), Some(text));

@@ -4,7 +4,7 @@ use super::{
     BuildError, CacheHints, ServerHandle,
     engine::Engine,
     options::{Callback, ServerOptions},
-    registry::Item,
+    registry::AnyItem,
     wiring::WiringCheck,
 };
 use crate::{
@@ -403,9 +403,9 @@ impl BuiltServer {
 fn build(server: Server) -> Result<Arc<Engine>, BuildError> {
     let capabilities = capabilities(&server);
     let mut check = WiringCheck::new(&server.dependencies, &server.options);
-    server.tools.into_iter().flatten().for_each(|tool| check.add(Item::Tool(tool)));
-    server.prompts.into_iter().flatten().for_each(|prompt| check.add(Item::Prompt(prompt)));
-    server.resources.into_iter().flatten().for_each(|resource| check.add(Item::Resource(resource)));
+    server.tools.into_iter().flatten().for_each(|tool| check.add(AnyItem::Tool(tool)));
+    server.prompts.into_iter().flatten().for_each(|prompt| check.add(AnyItem::Prompt(prompt)));
+    server.resources.into_iter().flatten().for_each(|resource| check.add(AnyItem::Resource(resource)));
     if server.has_unnamed_nest {
         check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
     }

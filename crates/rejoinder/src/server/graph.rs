@@ -6,7 +6,7 @@ use std::{
     fmt::{self, Write},
 };
 
-use super::{BuiltServer, Server, registry::Item};
+use super::{BuiltServer, Server, registry::AnyItem};
 use crate::graph::{Edge, Instance, Keys, NodeArgument};
 
 /// Where the parameters of everything that a server offers come from: arguments, resolvers with their questions, and
@@ -38,7 +38,7 @@ use crate::graph::{Edge, Instance, Keys, NodeArgument};
 /// assert!(server.graph().mermaid().starts_with("flowchart LR"));
 /// ```
 #[derive(Debug, Clone)]
-pub struct Graph(Vec<Item>);
+pub struct Graph(Vec<AnyItem>);
 
 impl Graph {
     /// The graph as a [Mermaid](https://mermaid.js.org) flowchart, which many Markdown viewers draw.
@@ -70,9 +70,9 @@ impl fmt::Display for Graph {
 impl Server {
     /// Where the parameters of everything that the server offers come from.
     pub fn graph(&self) -> Graph {
-        let tools = self.tools.iter().flatten().cloned().map(Item::Tool);
-        let prompts = self.prompts.iter().flatten().cloned().map(Item::Prompt);
-        let resources = self.resources.iter().flatten().cloned().map(Item::Resource);
+        let tools = self.tools.iter().flatten().cloned().map(AnyItem::Tool);
+        let prompts = self.prompts.iter().flatten().cloned().map(AnyItem::Prompt);
+        let resources = self.resources.iter().flatten().cloned().map(AnyItem::Resource);
         Graph(tools.chain(prompts).chain(resources).collect())
     }
 }
@@ -84,7 +84,7 @@ impl BuiltServer {
     }
 }
 
-fn title(item: &Item) -> String {
+fn title(item: &AnyItem) -> String {
     format!("{} {}", item.kind().noun(), item.name())
 }
 
@@ -116,10 +116,10 @@ impl Input {
         inputs
     }
 
-    fn of_item(item: &Item) -> Vec<Self> {
+    fn of_item(item: &AnyItem) -> Vec<Self> {
         match item {
             // A tool that was made at run time has a schema instead.
-            Item::Tool(tool) if tool.node().is_none() => {
+            AnyItem::Tool(tool) if tool.node().is_none() => {
                 let properties = tool.record().input_schema.get("properties").and_then(|schema| schema.as_object());
                 let inputs = properties.into_iter().flatten().map(|(name, schema)| {
                     let ty = schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any").to_owned();
@@ -186,7 +186,7 @@ enum Drawn {
 }
 
 impl Flowchart<'_> {
-    fn draw(&mut self, item: &Item) {
+    fn draw(&mut self, item: &AnyItem) {
         let (title, body) = (escaped(&title(item)), self.prefix.clone());
         let _ = writeln!(self.text, "    subgraph {body}_frame[\"{title}\"]");
         let _ = writeln!(self.text, "        {body}[[\"{title}\"]]");

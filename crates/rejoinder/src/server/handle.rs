@@ -6,7 +6,7 @@ use std::{
 use super::{
     TargetKind,
     engine::Engine,
-    registry::Item,
+    registry::AnyItem,
     subscriptions::Change,
     wiring::{BuildError, WiringCheck, hidden},
 };
@@ -107,7 +107,7 @@ impl ServerHandle {
     ///
     /// If the server was built without tools, or one of these has a problem; then none is added.
     pub fn add_tools(&self, tools: impl IntoIterator<Item = Tool>) -> Result<(), AddError> {
-        self.add(TargetKind::Tool, tools.into_iter().map(Item::Tool))
+        self.add(TargetKind::Tool, tools.into_iter().map(AnyItem::Tool))
     }
 
     /// Removes a tool, if there is one of that name.
@@ -121,7 +121,7 @@ impl ServerHandle {
     ///
     /// If the server was built without prompts, or one of these has a problem; then none is added.
     pub fn add_prompts(&self, prompts: impl IntoIterator<Item = Prompt>) -> Result<(), AddError> {
-        self.add(TargetKind::Prompt, prompts.into_iter().map(Item::Prompt))
+        self.add(TargetKind::Prompt, prompts.into_iter().map(AnyItem::Prompt))
     }
 
     /// Removes a prompt, if there is one of that name.
@@ -135,7 +135,7 @@ impl ServerHandle {
     ///
     /// If the server was built without resources, or one of these has a problem; then none is added.
     pub fn add_resources(&self, resources: impl IntoIterator<Item = Resource>) -> Result<(), AddError> {
-        self.add(TargetKind::Resource, resources.into_iter().map(Item::Resource))
+        self.add(TargetKind::Resource, resources.into_iter().map(AnyItem::Resource))
     }
 
     /// Removes the resource or template of that URI, if there is one.
@@ -166,7 +166,7 @@ impl ServerHandle {
     }
 
     /// Checks the new items by themselves and then beside those that are there; adds all of them or none.
-    fn add(&self, kind: TargetKind, items: impl Iterator<Item = Item>) -> Result<(), AddError> {
+    fn add(&self, kind: TargetKind, items: impl Iterator<Item = AnyItem>) -> Result<(), AddError> {
         let Some(engine) = self.engine() else { return Ok(()) };
         let declared = &engine.capabilities;
         let (plural, is_declared) = match kind {

@@ -21,13 +21,13 @@ use crate::{
 
 /// A tool, a prompt or a resource.
 #[derive(Debug, Clone)]
-pub(super) enum Item {
+pub(super) enum AnyItem {
     Tool(Tool),
     Prompt(Prompt),
     Resource(Resource),
 }
 
-impl Item {
+impl AnyItem {
     pub(super) fn kind(&self) -> TargetKind {
         match self {
             Self::Tool(_) => TargetKind::Tool,
@@ -101,7 +101,7 @@ impl Item {
 /// An item, with what calling it needs.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    pub(super) item: Item,
+    pub(super) item: AnyItem,
     /// The arguments of a tool that a header mirrors.
     pub(crate) param_headers: Vec<ParamHeader>,
     /// For a resource that is a template.
@@ -114,26 +114,26 @@ pub(super) const LONGEST_URI: usize = 8 * 1024;
 impl Entry {
     fn list(&self) -> List {
         match self.item {
-            Item::Tool(_) => List::Tools,
-            Item::Prompt(_) => List::Prompts,
-            Item::Resource(_) if self.template.is_some() => List::Templates,
-            Item::Resource(_) => List::Resources,
+            AnyItem::Tool(_) => List::Tools,
+            AnyItem::Prompt(_) => List::Prompts,
+            AnyItem::Resource(_) if self.template.is_some() => List::Templates,
+            AnyItem::Resource(_) => List::Resources,
         }
     }
 
     /// How a list shows it, as JSON.
     fn listed(&self) -> String {
         match &self.item {
-            Item::Tool(tool) => json(tool.record()),
-            Item::Prompt(prompt) => json(prompt.record()),
-            Item::Resource(resource) if self.template.is_some() => json(&resource.template_record()),
-            Item::Resource(resource) => json(&resource.record()),
+            AnyItem::Tool(tool) => json(tool.record()),
+            AnyItem::Prompt(prompt) => json(prompt.record()),
+            AnyItem::Resource(resource) if self.template.is_some() => json(&resource.template_record()),
+            AnyItem::Resource(resource) => json(&resource.record()),
         }
     }
 
     /// What a reply says about the contents, if it is a resource.
     pub(super) fn contents(&self, default: CacheHints) -> Option<Contents> {
-        let Item::Resource(resource) = &self.item else { return None };
+        let AnyItem::Resource(resource) = &self.item else { return None };
         let details = resource.details();
         let scope = |public| if public { CacheScope::Public } else { CacheScope::Private };
         let hints = CacheHints {
@@ -145,7 +145,7 @@ impl Entry {
 
     /// Whether every URI that matches the other template matches this one too, and its values fit here as well as there.
     fn takes_all_of(&self, other: &Self) -> bool {
-        let (Item::Resource(ours), Item::Resource(theirs)) = (&self.item, &other.item) else { return false };
+        let (AnyItem::Resource(ours), AnyItem::Resource(theirs)) = (&self.item, &other.item) else { return false };
         let (Some(template), Some(others)) = (&self.template, &other.template) else { return false };
         let same_places = template.alike(others);
         same_places
@@ -248,7 +248,7 @@ impl Registry {
     }
 
     /// All items.
-    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+    pub(super) fn items(&self) -> impl Iterator<Item = &AnyItem> {
         let shelves = [&self.tools, &self.prompts, &self.resources];
         shelves.into_iter().flat_map(IndexMap::values).map(|entry| &entry.item)
     }

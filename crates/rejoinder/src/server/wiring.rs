@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{
     ServerOptions, TargetKind,
     mcp_header::param_headers,
-    registry::{Entry, Item, Registry},
+    registry::{AnyItem, Entry, Registry},
     uri_template::UriTemplate,
 };
 use crate::{
@@ -88,7 +88,7 @@ impl<'a> WiringCheck<'a> {
         Self { dependencies, unknown_arguments, registry: Registry::default(), problems: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, mut item: Item) {
+    pub(super) fn add(&mut self, mut item: AnyItem) {
         let subject = subject(&item);
         let mut messages = Vec::new();
         if item.kind() != TargetKind::Resource {
@@ -110,15 +110,15 @@ impl<'a> WiringCheck<'a> {
         }
         let (mut headers, mut template) = (Vec::new(), None);
         match &mut item {
-            Item::Tool(tool) => {
+            AnyItem::Tool(tool) => {
                 messages.extend(tool.mistakes());
                 if self.unknown_arguments == Unknown::Ignored {
                     open_schema(tool);
                 }
                 headers = param_headers(&tool.record().input_schema, &mut messages);
             }
-            Item::Prompt(_) => {}
-            Item::Resource(resource) => template = check_uri(resource, &mut messages),
+            AnyItem::Prompt(_) => {}
+            AnyItem::Resource(resource) => template = check_uri(resource, &mut messages),
         }
         self.problems.extend(messages.into_iter().map(|message| BuildProblem { subject: subject.clone(), message }));
         let entry = Arc::new(Entry { item, param_headers: headers, template });
@@ -136,7 +136,7 @@ impl<'a> WiringCheck<'a> {
     }
 
     /// Checks that every service that a parameter needs was provided.
-    fn needs(&self, item: &Item, messages: &mut Vec<String>) {
+    fn needs(&self, item: &AnyItem, messages: &mut Vec<String>) {
         for (parameter, need) in item.needs().iter().filter(|(_, need)| !self.dependencies.contains(need.id)) {
             let owner = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
             let name = need.name;
@@ -152,7 +152,7 @@ impl<'a> WiringCheck<'a> {
     }
 }
 
-fn subject(item: &Item) -> String {
+fn subject(item: &AnyItem) -> String {
     format!("{} `{}`", item.kind().noun(), item.name())
 }
 
@@ -191,8 +191,8 @@ fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTempl
 }
 
 /// The problem that one of two templates can never match, if one of the two is this item.
-pub(super) fn hidden(registry: &Registry, item: &Item) -> Option<BuildProblem> {
-    let Item::Resource(resource) = item else { return None };
+pub(super) fn hidden(registry: &Registry, item: &AnyItem) -> Option<BuildProblem> {
+    let AnyItem::Resource(resource) = item else { return None };
     let (second, first) = registry.hidden(resource.uri())?;
     Some(BuildProblem {
         subject: format!("resource `{second}`"),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Answer, Envelope, Frame, Origin, dispatch};
+use super::{Dispatched, Envelope, Frame, Origin, dispatch};
 use crate::{prelude::*, server::Engine};
 
 /// Asks twice, and in between takes a step.
@@ -32,7 +32,7 @@ fn request(method: &str, mut params: Value) -> Bytes {
     json!({ "jsonrpc": "2.0", "id": "an id", "method": method, "params": params }).to_string().into()
 }
 
-fn answer(engine: &Arc<Engine>, body: &Bytes) -> Answer {
+fn answer(engine: &Arc<Engine>, body: &Bytes) -> Dispatched {
     let Ok(envelope) = Envelope::read(body) else { panic!("not a message: {body:?}") };
     dispatch(engine, body, envelope, Origin::Stateless(None))
 }
@@ -40,9 +40,9 @@ fn answer(engine: &Arc<Engine>, body: &Bytes) -> Answer {
 /// The reply to a request that says nothing before it.
 async fn reply(engine: &Arc<Engine>, method: &str, params: Value) -> Value {
     let reply = match answer(engine, &request(method, params)) {
-        Answer::Nothing => panic!("no reply"),
-        Answer::Reply(reply) => reply,
-        Answer::Stream(mut stream) => match stream.frame().await {
+        Dispatched::Nothing => panic!("no reply"),
+        Dispatched::Reply(reply) => reply,
+        Dispatched::Stream(mut stream) => match stream.frame().await {
             Frame::Last(reply) => reply,
             Frame::Notification(early) | Frame::Request(early) => panic!("before the reply: {early:?}"),
         },

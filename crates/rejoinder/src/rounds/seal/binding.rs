@@ -1,6 +1,6 @@
 use sha2::{Digest, Sha256};
 
-use super::{canonical::canonical, refused::Reason, token::Envelope};
+use super::{canonical::canonical, refused::Reason, token::StateEnvelope};
 
 /// The call a state belongs to. It opens for this call only, in the round in which it comes back.
 ///
@@ -37,16 +37,16 @@ impl<'a> Binding<'a> {
     }
 
     /// What goes into an envelope that is sealed for this call.
-    pub(super) fn envelope(&self, audience: [u8; 16], id: [u8; 16], (issued, expires): (u64, u64)) -> Envelope {
+    pub(super) fn envelope(&self, audience: [u8; 16], id: [u8; 16], (issued, expires): (u64, u64)) -> StateEnvelope {
         let principal = self.principal.map(|parts| principal_digest(id, parts));
-        Envelope { issued, expires, id, request: self.request, arguments: self.arguments, audience, principal }
+        StateEnvelope { issued, expires, id, request: self.request, arguments: self.arguments, audience, principal }
     }
 
     /// Whether an envelope was sealed for this call.
     ///
     /// Plain comparisons: nobody can put a digest of their own choice into a sealed envelope, so there is nothing to
     /// learn from how long one takes.
-    pub(super) fn check(&self, envelope: &Envelope, audience: [u8; 16]) -> Result<(), Reason> {
+    pub(super) fn check(&self, envelope: &StateEnvelope, audience: [u8; 16]) -> Result<(), Reason> {
         if envelope.request != self.request {
             return Err(Reason::Request);
         }

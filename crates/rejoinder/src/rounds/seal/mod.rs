@@ -42,7 +42,7 @@ pub(crate) use tests::Log;
 use binding::audience_digest;
 use policy::{Clock, nanoseconds};
 use refused::Reason;
-use token::Envelope;
+use token::StateEnvelope;
 
 /// How far apart the clocks of servers that share keys may be.
 const SKEW: Duration = Duration::from_secs(60);
@@ -73,7 +73,7 @@ pub(crate) struct Opened {
 
 /// A state whose seal is intact. Which call it belongs to is not checked yet.
 pub(crate) struct Unsealed {
-    envelope: Envelope,
+    envelope: StateEnvelope,
     state: Vec<u8>,
 }
 
@@ -211,7 +211,7 @@ impl Seal {
             return Err(Reason::TooLong);
         }
         let mut bytes = token::open(&self.keys, token)?;
-        let (envelope, begin) = Envelope::read(&bytes).ok_or(Reason::Envelope)?;
+        let (envelope, begin) = StateEnvelope::read(&bytes).ok_or(Reason::Envelope)?;
         let now = self.clock.now();
         if envelope.issued > nanoseconds(now + SKEW) {
             return Err(Reason::FromTheFuture);

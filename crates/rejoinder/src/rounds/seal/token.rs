@@ -129,7 +129,7 @@ const NAMED: u8 = 1;
 
 /// Everything in a token but the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Envelope {
+pub(super) struct StateEnvelope {
     pub(super) issued: u64,
     pub(super) expires: u64,
     /// Random: makes a state usable once only, and is the salt of the principal.
@@ -147,7 +147,7 @@ pub(super) const fn envelope_size(principal: bool) -> usize {
     1 + 8 + 8 + 16 + 32 + 32 + 16 + 1 + if principal { 16 } else { 0 }
 }
 
-impl Envelope {
+impl StateEnvelope {
     pub(super) fn write(&self, state: &[u8], out: &mut Vec<u8>) {
         out.push(VERSION);
         out.extend_from_slice(&self.issued.to_be_bytes());

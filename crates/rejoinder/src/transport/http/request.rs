@@ -10,19 +10,19 @@ use http_body_util::BodyExt;
 use crate::protocol::RpcError;
 
 /// Why a request is refused before its message is read.
-pub(super) struct Refused {
+pub(super) struct HttpRefusal {
     pub(super) status: StatusCode,
     pub(super) error: RpcError,
 }
 
-impl Refused {
+impl HttpRefusal {
     pub(super) fn new(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         Self { status, error: RpcError::invalid_request(message) }
     }
 }
 
 /// Whether the client accepts a stream of events; an error if it accepts neither JSON nor events.
-pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, Refused> {
+pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, HttpRefusal> {
     // Nearly every client sends this.
     if headers.get(header::ACCEPT).is_some_and(|accept| accept == "application/json, text/event-stream") {
         return Ok(true);
@@ -43,17 +43,17 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, Refused> {
     if json || events {
         return Ok(events);
     }
-    Err(Refused::new(StatusCode::NOT_ACCEPTABLE, "Accept must contain application/json and text/event-stream"))
+    Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must contain application/json and text/event-stream"))
 }
 
 /// Checks that the body is declared as JSON, which a form in a web page cannot do.
-pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Refused> {
+pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), HttpRefusal> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    Err(Refused::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"))
+    Err(HttpRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"))
 }
 
 /// Reads the body, up to a size and for a time.
@@ -61,8 +61,9 @@ pub(super) async fn read_body(
     body: impl Body<Data = Bytes>,
     limit: usize,
     timeout: Duration,
-) -> Result<Bytes, Refused> {
-    let too_large = || Refused::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"));
+) -> Result<Bytes, HttpRefusal> {
+    let too_large =
+        || HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"));
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
@@ -75,8 +76,8 @@ pub(super) async fn read_body(
     match read {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(BodyError::TooLarge)) => Err(too_large()),
-        Ok(Err(BodyError::Incomplete)) => Err(Refused::new(StatusCode::BAD_REQUEST, "the body is incomplete")),
-        Err(_) => Err(Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
+        Ok(Err(BodyError::Incomplete)) => Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "the body is incomplete")),
+        Err(_) => Err(HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
     }
 }
 

@@ -15,13 +15,13 @@ use super::{
     ResponseBody,
     body::CallEvents,
     guard::{self, PageOrigin},
-    request::{Refused, accepts_events, check_content_type, read_body},
+    request::{HttpRefusal, accepts_events, check_content_type, read_body},
     sessions::HttpSessions,
 };
 use crate::{
     BoxError, BoxFuture,
     protocol::{
-        Answer, Envelope, Frame, MODERN, Origin, Reply, RpcError, Stream, dispatch, error_reply, is_of_session,
+        Dispatched, Envelope, Frame, MODERN, Origin, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session,
     },
     server::{BuiltServer, Engine},
 };
@@ -64,7 +64,7 @@ impl McpService {
     {
         let (endpoint, (parts, body)) = (&*self.0, request.into_parts());
         if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options.http) {
-            return refusal(&Refused::new(StatusCode::FORBIDDEN, reason));
+            return refusal(&HttpRefusal::new(StatusCode::FORBIDDEN, reason));
         }
         let page = PageOrigin::of(&parts.headers, &endpoint.engine.options.http);
         // Of no use to a POST, which nearly every request is.
@@ -165,7 +165,7 @@ impl Endpoint {
     }
 
     /// Answers a request that comes from where requests may come from.
-    async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, Refused>
+    async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
@@ -178,7 +178,7 @@ impl Endpoint {
                 {
                     Ok(sessions.get_or_delete(&parts))
                 }
-                _ => Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
+                _ => Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
             };
         }
         check_content_type(&parts.headers)?;
@@ -192,7 +192,7 @@ impl Endpoint {
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
             if !events {
                 let reason = "Accept must name application/json and text/event-stream";
-                return Err(Refused::new(StatusCode::NOT_ACCEPTABLE, reason));
+                return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, reason));
             }
             // In a box: its future would make that of every stateless call larger.
             return Ok(Box::pin(sessions.post(parts, &body, envelope)).await);
@@ -201,16 +201,16 @@ impl Endpoint {
         let answer =
             dispatch(engine, &body, envelope, Origin::Stateless(Some(Box::new((parts.headers, parts.extensions)))));
         Ok(match answer {
-            Answer::Nothing => status(StatusCode::ACCEPTED),
-            Answer::Reply(reply) => json(reply),
-            Answer::Stream(stream) if stream.is_subscription() => {
+            Dispatched::Nothing => status(StatusCode::ACCEPTED),
+            Dispatched::Reply(reply) => json(reply),
+            Dispatched::Stream(stream) if stream.is_subscription() => {
                 if !events {
                     let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
-                    return Ok(json(Reply { status: StatusCode::NOT_ACCEPTABLE, ..error_reply(id, &error) }));
+                    return Ok(json(RpcReply { status: StatusCode::NOT_ACCEPTABLE, ..error_reply(id, &error) }));
                 }
                 event_stream(ResponseBody::events(CallEvents { first: None, stream: Some(stream) }))
             }
-            Answer::Stream(stream) => run(stream, events).await,
+            Dispatched::Stream(stream) => run(stream, events).await,
         })
     }
 }
@@ -241,7 +241,7 @@ pub(super) fn status(status: StatusCode) -> Response<ResponseBody> {
     response
 }
 
-pub(super) fn json(reply: Reply) -> Response<ResponseBody> {
+pub(super) fn json(reply: RpcReply) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::reply(reply.body));
     *response.status_mut() = reply.status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -257,7 +257,7 @@ pub(super) fn event_stream(body: ResponseBody) -> Response<ResponseBody> {
     response
 }
 
-fn refusal(refused: &Refused) -> Response<ResponseBody> {
+fn refusal(refused: &HttpRefusal) -> Response<ResponseBody> {
     let mut response = json(error_reply(None, &refused.error));
     *response.status_mut() = refused.status;
     response

@@ -29,7 +29,7 @@ use super::{
 use crate::{
     call::{Era, RequestInfo},
     protocol::{
-        Answer, Envelope, Frame, LEGACY, Reply, RpcError, Session, cancelled_request, error_reply, is_legacy,
+        Dispatched, Envelope, Frame, LEGACY, RpcError, RpcReply, Session, cancelled_request, error_reply, is_legacy,
         random_id, request_key,
     },
     server::{Calls, Engine},
@@ -78,7 +78,7 @@ impl HttpSessions {
         let owner = match self.owner(&parts) {
             Ok(owner) => owner,
             // As all replies of a session: some clients do not look into the body of an error status.
-            Err(error) => return json(Reply { status: StatusCode::OK, ..error_reply(id, &error) }),
+            Err(error) => return json(RpcReply { status: StatusCode::OK, ..error_reply(id, &error) }),
         };
         let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
         let found = if begins && !parts.headers.contains_key(SESSION) {
@@ -171,7 +171,7 @@ impl HttpSessions {
         let refuse =
             |message: &'static str| Err(NoSession(StatusCode::SERVICE_UNAVAILABLE, RpcError::invalid_request(message)));
         let session = Arc::new(Session::new(&self.engine));
-        let Answer::Reply(reply) = session.receive(body, envelope, None) else {
+        let Dispatched::Reply(reply) = session.receive(body, envelope, None) else {
             unreachable!("`initialize` has a reply")
         };
         let mut response = json(reply);
@@ -218,12 +218,12 @@ impl HttpSessions {
         parts.extensions.insert(if resumes { ReplyStream::new(sender) } else { ReplyStream::default() });
         let mut call = match session.session.receive(body, envelope, Some(Box::new((parts.headers, parts.extensions))))
         {
-            Answer::Stream(call) => call,
-            Answer::Reply(reply) => return json(reply),
-            Answer::Nothing => return status(StatusCode::ACCEPTED),
+            Dispatched::Stream(call) => call,
+            Dispatched::Reply(reply) => return json(reply),
+            Dispatched::Nothing => return status(StatusCode::ACCEPTED),
         };
         let first = match poll_fn(|cx| Poll::Ready(call.poll_frame(cx))).await {
-            Poll::Ready(Frame::Last(reply)) => return json(Reply { status: StatusCode::OK, ..reply }),
+            Poll::Ready(Frame::Last(reply)) => return json(RpcReply { status: StatusCode::OK, ..reply }),
             Poll::Ready(first) => Some(first),
             Poll::Pending => None,
         };
@@ -282,7 +282,7 @@ fn check_version(headers: &HeaderMap) -> Result<(), NoSession> {
 }
 
 fn refusal(NoSession(status, error): NoSession, id: Option<&str>) -> Response<ResponseBody> {
-    json(Reply { status, ..error_reply(id, &error) })
+    json(RpcReply { status, ..error_reply(id, &error) })
 }
 
 /// A session, as HTTP carries it.

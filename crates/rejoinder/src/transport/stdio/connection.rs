@@ -13,13 +13,13 @@ use tokio::{
 };
 
 use super::{
-    in_flight::{InFlight, Output},
+    in_flight::{InFlight, Outgoing},
     lines::{Line, Lines},
 };
 use crate::{
     protocol::{
-        Answer, Envelope, Frame, Origin, Reply, RpcError, Session, Stream, cancelled_request, dispatch, error_reply,
-        is_of_session,
+        Dispatched, Envelope, Frame, Origin, RpcError, RpcReply, Session, Stream, cancelled_request, dispatch,
+        error_reply, is_of_session,
     },
     server::{Engine, Refusal},
     transport::shutdown::Shutdown,
@@ -63,7 +63,7 @@ impl Connection<'_> {
         &mut self,
         input: &mut (impl AsyncRead + Unpin),
         output: &mut (impl AsyncWrite + Unpin),
-        receiver: &mut mpsc::Receiver<Output>,
+        receiver: &mut mpsc::Receiver<Outgoing>,
         shutdown: &Shutdown,
     ) -> io::Result<()> {
         let mut lines = Lines::new(self.engine.options.max_message_size);
@@ -93,7 +93,7 @@ impl Connection<'_> {
                         self.take(message);
                     }
                 }
-                Some(message) = next_of(session.as_deref()) => push(&mut self.out, Output::Message(message)),
+                Some(message) = next_of(session.as_deref()) => push(&mut self.out, Outgoing::Message(message)),
                 () = shutdown.wait() => break self.engine.hub.close(),
             }
             if stopped || !self.flush_unless(shutdown, output).await? {
@@ -138,9 +138,9 @@ impl Connection<'_> {
             dispatch(self.engine, line, envelope, Origin::Stateless(None))
         };
         match answer {
-            Answer::Nothing => {}
-            Answer::Reply(reply) => self.reply(reply),
-            Answer::Stream(stream) => self.run(id.unwrap_or("null"), stream),
+            Dispatched::Nothing => {}
+            Dispatched::Reply(reply) => self.reply(reply),
+            Dispatched::Stream(stream) => self.run(id.unwrap_or("null"), stream),
         }
     }
 
@@ -160,22 +160,22 @@ impl Connection<'_> {
             Poll::Ready(Frame::Last(reply)) => self.reply(reply),
             // It may have no end of them: whoever has something to say goes on by itself, as fast as the client reads.
             Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
-                push(&mut self.out, Output::Message(message));
+                push(&mut self.out, Outgoing::Message(message));
                 self.in_flight.add(id, stream);
             }
             Poll::Pending => self.in_flight.add(id, stream),
         }
     }
 
-    fn reply(&mut self, reply: Reply) {
+    fn reply(&mut self, reply: RpcReply) {
         reply.body.pieces().for_each(|piece| self.out.extend_from_slice(&piece));
         self.out.extend_from_slice(b"\n");
     }
 
-    fn take(&mut self, message: Output) {
+    fn take(&mut self, message: Outgoing) {
         match &message {
             // Cancelled while its reply was on the way here: it gets none.
-            Output::Last(key, serial, _) if !self.in_flight.done(key, *serial) => {}
+            Outgoing::Last(key, serial, _) if !self.in_flight.done(key, *serial) => {}
             _ => push(&mut self.out, message),
         }
     }
@@ -202,7 +202,7 @@ impl Connection<'_> {
     /// Writes what the requests in flight still say, until they are done.
     async fn finish(
         &mut self,
-        receiver: &mut mpsc::Receiver<Output>,
+        receiver: &mut mpsc::Receiver<Outgoing>,
         output: &mut (impl AsyncWrite + Unpin),
     ) -> io::Result<()> {
         self.flush(output).await?;
@@ -223,10 +223,10 @@ async fn next_of(session: Option<&Session>) -> Option<Bytes> {
     }
 }
 
-fn push(out: &mut BytesMut, message: Output) {
+fn push(out: &mut BytesMut, message: Outgoing) {
     match message {
-        Output::Message(message) => out.extend_from_slice(&message),
-        Output::Last(_, _, pieces) => pieces.iter().for_each(|piece| out.extend_from_slice(piece)),
+        Outgoing::Message(message) => out.extend_from_slice(&message),
+        Outgoing::Last(_, _, pieces) => pieces.iter().for_each(|piece| out.extend_from_slice(piece)),
     }
     out.extend_from_slice(b"\n");
 }

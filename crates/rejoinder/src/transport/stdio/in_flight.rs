@@ -9,7 +9,7 @@ use tokio::{
 use crate::protocol::{Frame, Stream, request_key};
 
 /// What a running request sends to the writer.
-pub(super) enum Output {
+pub(super) enum Outgoing {
     Message(Bytes),
     /// It is over; this was its last message.
     Last(Key, Serial, Vec<Bytes>),
@@ -26,7 +26,7 @@ pub(super) struct InFlight {
     tasks: HashMap<Key, Task>,
     running: JoinSet<()>,
     next: Serial,
-    sender: mpsc::Sender<Output>,
+    sender: mpsc::Sender<Outgoing>,
 }
 
 struct Task {
@@ -36,7 +36,7 @@ struct Task {
 }
 
 impl InFlight {
-    pub(super) fn new(sender: mpsc::Sender<Output>) -> Self {
+    pub(super) fn new(sender: mpsc::Sender<Outgoing>) -> Self {
         Self { tasks: HashMap::new(), running: JoinSet::new(), next: 0, sender }
     }
 
@@ -58,12 +58,12 @@ impl InFlight {
             loop {
                 match stream.frame().await {
                     Frame::Notification(message) | Frame::Request(message) => {
-                        if sender.send(Output::Message(message)).await.is_err() {
+                        if sender.send(Outgoing::Message(message)).await.is_err() {
                             return;
                         }
                     }
                     Frame::Last(reply) => {
-                        let _ = sender.send(Output::Last(name, serial, reply.body.pieces().collect())).await;
+                        let _ = sender.send(Outgoing::Last(name, serial, reply.body.pieces().collect())).await;
                         return;
                     }
                 }

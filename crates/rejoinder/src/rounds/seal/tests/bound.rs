@@ -1,6 +1,6 @@
 //! What a state is bound to: time, request, server and caller.
 
-use super::{super::token::Envelope, *};
+use super::{super::token::StateEnvelope, *};
 
 #[test]
 fn b3_b7_a_state_is_for_one_method_and_target() {
@@ -163,7 +163,7 @@ fn b11_b15_what_an_envelope_holds() {
     let keys = StateKeys::new([ONE]).unwrap();
     let open = |binding: &Binding<'_>| {
         let inside = token::open(&keys, &seal.seal(binding, b"the state").unwrap()).unwrap();
-        let (envelope, begin) = Envelope::read(&inside).unwrap();
+        let (envelope, begin) = StateEnvelope::read(&inside).unwrap();
         assert_eq!(inside[begin..], *b"the state");
         envelope
     };
