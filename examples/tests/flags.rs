@@ -156,7 +156,7 @@ fn logs_go_to_standard_error_and_nothing_to_standard_output() {
     let (mut logs, mut output) = (String::new(), String::new());
     serving.logs.read_to_string(&mut logs).expect("text");
     serving.child.stdout.take().expect("a pipe").read_to_string(&mut output).expect("text");
-    assert!(logs.contains("stopping: calls in flight may finish"), "{logs}");
+    assert!(logs.contains("shutting down, running calls may finish"), "{logs}");
     assert_eq!(output, "");
 }
 
@@ -184,7 +184,7 @@ fn sigterm_lets_a_reply_that_is_being_read_end() {
         assert_ne!(reply.read_line(&mut line).expect("text"), 0, "it ended");
     }
     terminate(&serving.child);
-    while !line.contains("stopping") {
+    while !line.contains("shutting down") {
         line.clear();
         assert_ne!(serving.logs.read_line(&mut line).expect("text"), 0, "it ended");
     }

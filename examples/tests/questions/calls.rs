@@ -79,7 +79,7 @@ fn trip(answers: Value, asked: usize, said: &'static str, failed: bool) -> Call 
 
 fn notes(answers: [Value; 3], said: &'static str, failed: bool) -> Call {
     let asked =
-        vec!["Who reads the notes of 1.2?", "Say in a sentence what these changes bring: no more locks", "roots/list"];
+        vec!["Who reads the notes of 1.2?", "Summarize these changes in one sentence: no more locks", "roots/list"];
     Call {
         program: RELEASE_NOTES,
         tool: "release_notes",
@@ -113,10 +113,10 @@ pub(crate) fn calls() -> Vec<Call> {
         arguments: json!({ "id": 4522, "state": "Resolved" }),
         answers: json!({
             "How was 4522 resolved?": accept(json!({ "resolution": "Duplicate" })),
-            "Which item does 4522 repeat?": accept(json!({ "id": 4301 })),
+            "Which item is 4522 a duplicate of?": accept(json!({ "id": 4301 })),
         }),
         rounds: 2,
-        asked: vec!["How was 4522 resolved?", "Which item does 4522 repeat?"],
+        asked: vec!["How was 4522 resolved?", "Which item is 4522 a duplicate of?"],
         said: r#"{"state":"Resolved","resolution":"Duplicate","duplicate_of":4301}"#,
         failed: false,
     };

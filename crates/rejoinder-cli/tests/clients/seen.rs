@@ -33,7 +33,7 @@ fn expected(era: Era) -> Value {
     json!({
         "version": version,
         "server": "rejoinder-tour",
-        "instructions": "Small examples of everything rejoinder offers. Start with the tool `add`.",
+        "instructions": "Small examples of everything that rejoinder offers. Start with the tool `add`.",
         "tools": ["add", "count_to", "roll", "write_note", "delete_note"],
         "arguments of add": { "a": "The first number", "b": "The second number" },
         "prompts": ["review"],
