@@ -1,7 +1,7 @@
 //! What compiles and what does not, and what the compiler then says.
 //!
 //! The expected texts depend on the compiler's own words, so they belong to the toolchain that the workspace names.
-//! `TRYBUILD=overwrite cargo test --test compile` writes them anew; read the difference.
+//! `TRYBUILD=overwrite cargo test --test compile` regenerates them; read the diff.
 
 #[test]
 fn messages() {

@@ -222,9 +222,9 @@ async fn a_test_cancels_a_call_by_dropping_it() {
                 begun = log.wait_for(1) => begun,
             };
             assert_eq!(begun, ["body"]);
-            let mut told = log.wait_for(2).await;
-            told.sort();
-            assert_eq!(told, ["deferred: Cancelled", "task: cancelled"]);
+            let mut lines = log.wait_for(2).await;
+            lines.sort();
+            assert_eq!(lines, ["deferred: Cancelled", "task: cancelled"]);
         }
         let reply = client.call_tool("end", json!({ "how": "well" })).await.unwrap();
         assert_eq!(reply.text(), "done", "other calls go on");

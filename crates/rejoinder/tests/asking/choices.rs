@@ -47,8 +47,8 @@ async fn a_test_without_an_answer_gets_one_suggested() {
             ),
         ] {
             let error = client.call_tool("ask_for", json!({ "kind": kind })).await.unwrap_err();
-            let told = error.to_string();
-            assert!(told.ends_with(&format!("; the test has no answer: add `{remedy}`")), "{told}");
+            let error_text = error.to_string();
+            assert!(error_text.ends_with(&format!("; the test has no answer: add `{remedy}`")), "{error_text}");
             assert_eq!(error.rpc().unwrap().unanswered.as_deref(), Some("it"));
         }
     })

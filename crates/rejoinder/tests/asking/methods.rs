@@ -144,18 +144,19 @@ async fn c22_an_answer_ends_the_call() {
 async fn c37_a_decline_or_cancel_ends_the_call() {
     let client = client(library());
     for case in cases() {
-        for (action, told) in [("decline", "the user declined `reader`"), ("cancel", "the user cancelled `reader`")] {
+        for (action, expected) in [("decline", "the user declined `reader`"), ("cancel", "the user cancelled `reader`")]
+        {
             let (_, rest) = case.asked(&client, json!({ "action": action })).await;
             match case.round(&client, &case.params, rest).await {
                 // Only a tool result has `isError`.
                 Ok(result) => {
                     assert_eq!(case.method, "tools/call");
-                    assert_eq!((&result["isError"], result.pointer(case.text)), (&json!(true), Some(&json!(told))));
+                    assert_eq!((&result["isError"], result.pointer(case.text)), (&json!(true), Some(&json!(expected))));
                 }
                 Err(error) => {
                     assert_ne!(case.method, "tools/call");
                     let uri = case.params.get("uri").map(|uri| json!({ "uri": uri }));
-                    assert_eq!(error, (-32602, told.to_owned(), uri));
+                    assert_eq!(error, (-32602, expected.to_owned(), uri));
                 }
             }
         }

@@ -27,13 +27,13 @@ async fn one_answer_for_each_of_several_calls() {
     let raw = ClientAnswer::with(json!({ "action": "accept", "content": { "name": "Eve" } }));
     let answers = [name("Ada"), ClientAnswer::decline(), ClientAnswer::cancel(), raw];
     in_both_eras(client().answers("who", answers), async |client| {
-        let mut told = Vec::new();
+        let mut replies = Vec::new();
         for _ in 0..4 {
-            told.push(client.call_tool("greet", json!({})).await.unwrap().text());
+            replies.push(client.call_tool("greet", json!({})).await.unwrap().text());
         }
         let declined = "the user declined `who`";
         let left = "the user cancelled `who`";
-        assert_eq!(told, ["Hello, Ada!", declined, left, "Hello, Eve!"]);
+        assert_eq!(replies, ["Hello, Ada!", declined, left, "Hello, Eve!"]);
     })
     .await;
 }
@@ -54,8 +54,8 @@ async fn a_clone_continues_with_the_remaining_answers() {
 async fn a_question_after_the_last_answer_is_an_error() {
     in_both_eras(client().answers("who", [name("")]), async |client| {
         let error = client.call_tool("greet", json!({})).await.unwrap_err().to_string();
-        let told = "tools/call: it asks `who` more often than the test has answers (1): ";
-        assert!(error.starts_with(told), "{error}");
+        let expected = "tools/call: it asks `who` more often than the test has answers (1): ";
+        assert!(error.starts_with(expected), "{error}");
     })
     .await;
 }
@@ -81,6 +81,6 @@ async fn an_open_question_is_asked_again_without_the_answered_ones() {
 async fn over_a_session_no_question_can_be_left_open() {
     let client = client().era(Era::Session).answers("who", [ClientAnswer::later(), name("Ada")]);
     let error = client.call_tool("greet", json!({})).await.unwrap_err().to_string();
-    let told = "tools/call: it asks `who` on a session, where `ClientAnswer::later` is not possible: ";
-    assert!(error.starts_with(told), "{error}");
+    let expected = "tools/call: it asks `who` on a session, where `ClientAnswer::later` is not possible: ";
+    assert!(error.starts_with(expected), "{error}");
 }

@@ -200,8 +200,8 @@ async fn a_step_that_contains_itself_is_the_authors_mistake() {
         let reply = tokio::time::timeout(Duration::from_secs(20), client.call_tool("within_itself", json!({}))).await;
         let reply = reply.expect("a reply").unwrap();
         assert!(reply.is_error());
-        let told = "step `charge` is nested inside itself, which is a deadlock: use another key";
-        assert_eq!(reply.text(), told);
+        let expected = "step `charge` is nested inside itself, which is a deadlock: use another key";
+        assert_eq!(reply.text(), expected);
     })
     .await;
 }
@@ -223,8 +223,9 @@ async fn a_step_that_cannot_be_recorded_or_read_is_the_authors_mistake() {
     in_both_eras(steps().0, async |client| {
         let reply = client.call_tool("retyped", json!({})).await.unwrap();
         assert!(reply.is_error());
-        let told = "the recorded result of step `word` does not have the type that the step has now: use another key";
-        assert_eq!(reply.text(), told);
+        let expected =
+            "the recorded result of step `word` does not have the type that the step has now: use another key";
+        assert_eq!(reply.text(), expected);
         let reply = client.call_tool("unwritable", json!({})).await.unwrap();
         assert!(reply.is_error());
         assert_eq!(reply.text(), unrecordable("map"));

@@ -66,8 +66,11 @@ async fn each_try_shows_the_reason_and_the_final_error_names_the_field() {
             assert!(reply["inputRequests"].get("sure").is_none(), "what was answered is not asked again: {reply}");
         }
         assert_eq!(replies[3]["isError"], true);
-        let told = text(&replies[3]);
-        assert!(told.starts_with("the client sent no usable answer to `who`: ") && told.contains("`name`"), "{told}");
+        let error_text = text(&replies[3]);
+        assert!(
+            error_text.starts_with("the client sent no usable answer to `who`: ") && error_text.contains("`name`"),
+            "{error_text}"
+        );
     }
 }
 

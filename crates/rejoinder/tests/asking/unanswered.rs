@@ -180,8 +180,8 @@ async fn a_detached_task_that_asked_ends_with_its_round() {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let told = "this round of the call has ended: nothing can be asked or recorded in it";
-        assert_eq!(outlives.got.lock().unwrap().as_deref(), Some(told), "{era:?}");
+        let expected = "this round of the call has ended: nothing can be asked or recorded in it";
+        assert_eq!(outlives.got.lock().unwrap().as_deref(), Some(expected), "{era:?}");
     }
 }
 

@@ -139,8 +139,8 @@ async fn an_answer_that_did_not_fit_is_dropped_in_the_next_round() {
 async fn over_a_session_a_question_of_a_task_ends_with_its_round() {
     let client = Client::new(server()).era(Era::Session).answer("sure", rejoinder::form::ConfirmForm { yes: true });
     let reply = client.call_tool("leaves_a_question", json!({})).await.unwrap();
-    let told = "this round of the call has ended: nothing can be asked or recorded in it";
-    assert_eq!(reply.text(), format!("{:?}", Some(Err::<bool, _>(told))));
+    let expected = "this round of the call has ended: nothing can be asked or recorded in it";
+    assert_eq!(reply.text(), format!("{:?}", Some(Err::<bool, _>(expected))));
 }
 
 #[tokio::test]

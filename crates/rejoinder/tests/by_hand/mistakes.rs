@@ -83,7 +83,7 @@ async fn a_question_whose_answer_cannot_be_checked_is_refused() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
         let reply = client.call_tool("branch", json!({})).await.unwrap();
-        let told = "`Reply::ask` needs a form that has a type (question `branch`)";
-        assert!(reply.is_error() && reply.text().starts_with(told), "{}", reply.text());
+        let expected = "`Reply::ask` needs a form that has a type (question `branch`)";
+        assert!(reply.is_error() && reply.text().starts_with(expected), "{}", reply.text());
     }
 }

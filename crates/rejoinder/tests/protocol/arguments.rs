@@ -159,13 +159,13 @@ async fn an_ignored_argument_may_be_sent_twice() {
             pipe.send(request.to_string().replace("\"HERE\"", arguments)).await;
             pipe.next().await
         };
-        let told = ask("prompts/get", "pitch", r#"{"product":"tea","colour":"red","colour":"blue"}"#).await;
-        assert_eq!(told["result"]["messages"][0]["content"]["text"], "Buy tea!", "{told}");
+        let reply = ask("prompts/get", "pitch", r#"{"product":"tea","colour":"red","colour":"blue"}"#).await;
+        assert_eq!(reply["result"]["messages"][0]["content"]["text"], "Buy tea!", "{reply}");
         let order = r#"{"customer":"Ann","lines":[],"gift":true,"colour":"red","colour":"blue"}"#;
-        let told = ask("tools/call", "order", order).await;
-        assert_eq!(told["result"]["content"][0]["text"], "Ann:  any 1 true", "{told}");
-        let told = ask("prompts/get", "pitch", r#"{"product":"tea","product":"milk"}"#).await;
-        assert_eq!(told["error"]["message"], "Invalid argument `product`: it was sent twice.", "{told}");
+        let reply = ask("tools/call", "order", order).await;
+        assert_eq!(reply["result"]["content"][0]["text"], "Ann:  any 1 true", "{reply}");
+        let reply = ask("prompts/get", "pitch", r#"{"product":"tea","product":"milk"}"#).await;
+        assert_eq!(reply["error"]["message"], "Invalid argument `product`: it was sent twice.", "{reply}");
     }
 }
 

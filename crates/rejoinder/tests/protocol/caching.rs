@@ -97,7 +97,7 @@ async fn c65_all_pages_of_a_list_have_the_same_scope() {
     }
 }
 
-/// Only its owner may read it, although whoever has read it may share it.
+/// Only the owner may read it, but the contents may be cached for everybody.
 #[resource("diary://today", public, ttl_ms = 60000)]
 async fn diary(ctx: Context) -> Result<String, CallError> {
     let reader = ctx.header("x-user").unwrap_or("nobody").to_owned();

@@ -185,7 +185,7 @@ struct Endings {
     ended: Mutex<Vec<CallEnd>>,
 }
 
-/// Tells whether the call is over, and defers something; waits for ever if that was typed.
+/// Reports whether the call has ended, and defers a function; never returns if that was typed.
 async fn deferring(typed: CompletionRequest) -> Vec<String> {
     let endings = typed.call.dependency::<Endings>().unwrap();
     endings.begun.notify_one();

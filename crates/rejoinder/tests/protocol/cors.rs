@@ -82,7 +82,7 @@ async fn other_origins_get_no_cors_headers() {
             assert!(answer.status == 403 && says_nothing_to_pages(&answer), "{origin}: {answer:?}");
         }
     }
-    // A page of this machine is accepted where its browser sends the request at all, which it is not told to do.
+    // A page of this machine is accepted where its browser sends the request at all, which it does not announce.
     let local = preflight("http://localhost:5173").send(&server).await;
     assert!(local.status == 405 && says_nothing_to_pages(&local), "{local:?}");
     let rebound = preflight(APP).header("host", "evil.example").send(&server).await;

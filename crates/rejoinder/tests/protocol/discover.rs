@@ -74,7 +74,7 @@ async fn c18_declared_capabilities_are_served() {
                 None => assert_eq!(served.unwrap_err().code(), Some(-32601), "{method}"),
             }
         }
-        assert!(declared.get("logging").is_some(), "log messages are served to whoever asks");
+        assert!(declared.get("logging").is_some(), "log messages are sent to every client that asks for them");
     }
 }
 

@@ -15,7 +15,7 @@ struct DatabaseError;
 /// Fails in the way that is asked for.
 fn fail(how: &str) -> Result<String, CallError> {
     match how {
-        "told" => Err(CallError::new("give a number below 10")),
+        "visible" => Err(CallError::new("give a number below 10")),
         "protocol" => Err(CallError::protocol(1234, "not today", Some(json!({ "until": "tomorrow" })))),
         "hidden" => Err(DatabaseError)?,
         "panic" => panic!("password in a panic"),
@@ -50,7 +50,7 @@ fn has_id(text: &str) -> bool {
 
 #[tokio::test]
 async fn an_error_text_for_the_model_reaches_it() {
-    let reply = client().call_tool("tool_fails", json!({ "how": "told" })).await.unwrap();
+    let reply = client().call_tool("tool_fails", json!({ "how": "visible" })).await.unwrap();
     assert!(reply.is_error());
     assert_eq!(reply.text(), "give a number below 10");
 }
@@ -88,11 +88,11 @@ async fn a_protocol_error_is_sent_unchanged() {
 #[tokio::test]
 async fn prompts_and_resources_fail_with_protocol_errors() {
     let client = client();
-    let prompt = client.get_prompt("prompt_fails", json!({ "how": "told" })).await.unwrap_err();
+    let prompt = client.get_prompt("prompt_fails", json!({ "how": "visible" })).await.unwrap_err();
     assert_eq!((prompt.code(), prompt.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
-    let resource = client.read_resource("fails://told").await.unwrap_err();
+    let resource = client.read_resource("fails://visible").await.unwrap_err();
     assert_eq!((resource.code(), resource.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
-    assert_eq!(resource.rpc().unwrap().data, Some(json!({ "uri": "fails://told" })));
+    assert_eq!(resource.rpc().unwrap().data, Some(json!({ "uri": "fails://visible" })));
     for hidden in [
         client.get_prompt("prompt_fails", json!({ "how": "hidden" })).await.unwrap_err(),
         client.read_resource("fails://hidden").await.unwrap_err(),

@@ -7,10 +7,10 @@
 //!   headers; C65 to C69 caching, tracing, stdio and schemas.
 //! * D1 a key is the same in every process; D2 a digest tells questions apart; D3 every question goes out with a state;
 //!   D4 which answer counts; D5 what reworded and re-sent answers are worth; D6 what is computed beats what is recorded;
-//!   D7 what is recorded is what the client sent, checked again; D8 only what a round looked at goes on; D9 forms are flat;
+//!   D7 what is recorded is what the client sent, checked again; D8 only answers that a round used go on; D9 forms are flat;
 //!   D10 answers that do not fit; D11 the function does not see the state; D12 a question with other words in every round;
 //!   D13 an answer to other words is logged.
-//! * E1 a decline ends the call for whoever needs the value; E2 an `Outcome` shows what was done; E3 the consumer decides;
+//! * E1 a decline ends the call if the value is required; E2 an `Outcome` shows what was done; E3 the consumer decides;
 //!   E4 a decline does not wait for other questions; E5 a resolver's errors are a tool's; E6 rounds by hand beside resolvers
 //!   that ask; E7 what is asked changes no output schema; E8 a client that answers with an error.
 
@@ -26,14 +26,14 @@ fn items() -> BTreeSet<Item> {
     all.filter(|item| EXCEPT.iter().all(|(without, _)| without != item)).collect()
 }
 
-/// Items without a test, and why. (Of D7, half a surrogate pair has none either: it is no text in Rust, so a request that
+/// Items without a test, and why. (Of D7, half a surrogate pair has none either: it is not a string in Rust, so a request that
 /// has one is refused as a whole. Of D9 and E6, what does not compile is among the cases of `tests/compile`.)
 const EXCEPT: [(Item, &str); 2] = [
     (('c', 40), "a note about what is deprecated"),
     (('d', 11), "a function cannot read the state: there is nothing that it could call"),
 ];
 
-/// The items that names of tests in a file begin with: `fn c26_c41_..` is for two of them. A function that is no test
+/// The items that names of tests in a file begin with: `fn c26_c41_..` is for two of them. A function that is not a test
 /// shows nothing.
 fn tested(code: &str) -> impl Iterator<Item = Item> + '_ {
     let after = |mark| code.split(mark).skip(1);

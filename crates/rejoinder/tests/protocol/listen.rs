@@ -65,10 +65,10 @@ async fn c42_on_a_pipe_each_subscription_is_acknowledged_first() {
         assert_eq!(first["params"]["_meta"][SUBSCRIPTION], id);
     }
     server.handle().remove_tool("add");
-    let mut told =
+    let mut received =
         [pipe.next().await, pipe.next().await].map(|message| message["params"]["_meta"][SUBSCRIPTION].clone());
-    told.sort_by_key(Value::to_string);
-    assert_eq!(told, ["a", "b"]);
+    received.sort_by_key(Value::to_string);
+    assert_eq!(received, ["a", "b"]);
 }
 
 #[tokio::test]
@@ -97,8 +97,8 @@ async fn c43_an_invalid_filter_is_refused() {
 #[tokio::test]
 async fn c44_only_requested_notifications_are_sent() {
     let methods = |messages: Vec<Value>| -> Vec<String> {
-        let told = &messages[1..messages.len() - 1];
-        told.iter().map(|message| message["method"].as_str().unwrap().to_owned()).collect()
+        let received = &messages[1..messages.len() - 1];
+        received.iter().map(|message| message["method"].as_str().unwrap().to_owned()).collect()
     };
     let cases = [
         (json!({}), vec![]),
@@ -136,27 +136,27 @@ async fn c46_progress_and_logs_are_not_sent_on_a_subscription() {
     let listening = post("subscriptions/listen", json!({ "notifications": everything(), "_meta": observed("sub") }));
     let calling = async {
         tokio::task::yield_now().await;
-        let mut told = Vec::new();
+        let mut received = Vec::new();
         for tool in ["count", "talk"] {
             let call = post("tools/call", json!({ "name": tool, "_meta": observed(tool) }));
-            told.extend(call.send(&server).await.events());
+            received.extend(call.send(&server).await.events());
         }
         change_everything(&server);
         server.handle().end_subscriptions();
-        told
+        received
     };
-    let (heard, told) = tokio::join!(listening.send(&server), calling);
+    let (heard, received) = tokio::join!(listening.send(&server), calling);
     let methods = |messages: &[Value]| -> Vec<_> {
         messages.iter().filter_map(|message| message["method"].as_str().map(str::to_owned)).collect()
     };
-    let told = methods(&told);
+    let received = methods(&received);
     for method in ["notifications/progress", "notifications/message"] {
-        assert!(told.iter().any(|other| other == method), "the calls told of {method}");
+        assert!(received.iter().any(|other| other == method), "the calls reported {method}");
     }
     let heard = methods(&heard.events());
     assert_eq!(heard.len(), 5, "an acknowledgement and four changes: {heard:?}");
     for method in heard {
-        assert!(!told.contains(&method), "{method}");
+        assert!(!received.contains(&method), "{method}");
     }
 }
 
@@ -168,17 +168,17 @@ async fn c46_on_a_pipe_progress_and_logs_belong_to_their_call() {
     assert_eq!(pipe.next().await["method"], "notifications/subscriptions/acknowledged");
     for tool in ["count", "talk"] {
         pipe.send(message(tool, "tools/call", json!({ "name": tool, "_meta": observed(tool) }))).await;
-        let mut told = 0;
+        let mut received = 0;
         loop {
             let message = pipe.next().await;
             if message["id"] == tool {
                 break;
             }
-            told += 1;
+            received += 1;
             assert_eq!(message["params"]["_meta"].get(SUBSCRIPTION), None, "{message}");
             assert_ne!(message["params"]["progressToken"], "sub", "{message}");
         }
-        assert_ne!(told, 0, "`{tool}` told of something");
+        assert_ne!(received, 0, "`{tool}` sent something");
     }
 }
 
@@ -216,11 +216,11 @@ async fn c49_open_subscriptions_are_notified_of_changed_lists() {
     let mut subscription = client.listen(all.clone()).await.unwrap();
     assert_eq!(*subscription.honoured(), all);
     change_everything(client.server());
-    let told = [(); 4].map(|()| subscription.try_next().unwrap());
-    assert!(told.contains(&Notification::ToolsChanged));
-    assert!(told.contains(&Notification::PromptsChanged));
-    assert!(told.contains(&Notification::ResourcesChanged));
-    assert!(told.contains(&Notification::ResourceUpdated("item://1".into())));
+    let received = [(); 4].map(|()| subscription.try_next().unwrap());
+    assert!(received.contains(&Notification::ToolsChanged));
+    assert!(received.contains(&Notification::PromptsChanged));
+    assert!(received.contains(&Notification::ResourcesChanged));
+    assert!(received.contains(&Notification::ResourceUpdated("item://1".into())));
     assert_eq!(subscription.try_next(), None);
 }
 
@@ -257,16 +257,16 @@ async fn c53_each_subscription_on_a_pipe_ends_with_its_own_result() {
         pipe.send(message(id.clone(), "subscriptions/listen", json!({ "notifications": everything() }))).await;
         assert_eq!(pipe.next().await["params"]["_meta"][SUBSCRIPTION], id);
     }
-    // Only the client takes one back, and is not told of it.
+    // Only the client takes one back, and gets no message about it.
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "two" } });
     pipe.send(cancel).await;
     pipe.send(message(4, "tools/list", json!({}))).await;
     assert_eq!(pipe.next().await["id"], 4);
     server.handle().remove_tool("add");
-    let mut told: Vec<_> =
-        [pipe.next().await, pipe.next().await].map(|told| told["params"]["_meta"][SUBSCRIPTION].clone()).into();
-    told.sort_by_key(Value::to_string);
-    assert_eq!(told, [json!(1), json!(3)], "the others go on");
+    let mut received: Vec<_> =
+        [pipe.next().await, pipe.next().await].map(|received| received["params"]["_meta"][SUBSCRIPTION].clone()).into();
+    received.sort_by_key(Value::to_string);
+    assert_eq!(received, [json!(1), json!(3)], "the others go on");
     server.handle().end_subscriptions();
     let mut rest = [pipe.next().await, pipe.next().await];
     rest.sort_by_key(|last| last["id"].to_string());

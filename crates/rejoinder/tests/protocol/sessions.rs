@@ -166,7 +166,7 @@ async fn e8_an_error_for_an_answer_ends_the_call_with_that_error() {
     assert_eq!(reply["error"], error);
 }
 
-/// What was said to whoever asked.
+/// The answers that each caller got.
 struct Heard(mpsc::UnboundedSender<String>);
 
 /// Asks in a task, which is there longer than the call.

@@ -12,7 +12,7 @@ fn both_eras() -> [Client; 2] {
 #[tokio::test]
 async fn a_similar_name_is_suggested() {
     for client in both_eras() {
-        for (name, told) in [
+        for (name, expected) in [
             ("ad", "there is no tool `ad`; did you mean `add`?"),
             ("Talk", "there is no tool `Talk`; did you mean `talk`?"),
             ("who_am_i", "there is no tool `who_am_i`; did you mean `whoami`?"),
@@ -21,7 +21,7 @@ async fn a_similar_name_is_suggested() {
             ("delete_everything", "there is no tool `delete_everything`"),
         ] {
             let error = client.call_tool(name, json!({})).await.unwrap_err();
-            assert_eq!((error.code(), &*error.rpc().unwrap().message), (Some(-32602), told));
+            assert_eq!((error.code(), &*error.rpc().unwrap().message), (Some(-32602), expected));
         }
         let error = client.get_prompt("gret", json!({})).await.unwrap_err();
         assert_eq!(error.rpc().unwrap().message, "there is no prompt `gret`; did you mean `greet`?");

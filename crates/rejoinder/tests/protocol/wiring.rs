@@ -212,12 +212,12 @@ fn is_stored(store: Option<Dep<dyn Store>>) -> bool {
 async fn a_service_may_be_left_out_where_it_is_optional() {
     let server = || Server::new("optional", "1").tools(tools![ask_for_mail]);
     let store: std::sync::Arc<dyn Store> = std::sync::Arc::new(Memory);
-    for (server, told) in [
+    for (server, expected) in [
         (server(), "false false"),
         (server().provide(Mailer), "true false"),
         (server().provide(Mailer).provide_arc(store), "true true"),
     ] {
-        assert_eq!(Client::new(server).call_tool("ask_for_mail", json!({})).await.unwrap().text(), told);
+        assert_eq!(Client::new(server).call_tool("ask_for_mail", json!({})).await.unwrap().text(), expected);
     }
 }
 

@@ -263,10 +263,13 @@ async fn a_test_without_an_answer_is_told_which_one() {
     in_both_eras(none, async |client| {
         let error = client.call_tool("nested", json!({ "path": "a" })).await.unwrap_err();
         assert_eq!(error.code(), Some(-32021));
-        let told = error.to_string();
-        assert!(told.contains("cannot be asked to fill in forms: it did not declare `elicitation.form`"), "{told}");
+        let error_text = error.to_string();
+        assert!(
+            error_text.contains("cannot be asked to fill in forms: it did not declare `elicitation.form`"),
+            "{error_text}"
+        );
         let remedy = r#"`.answer("confirm", rejoinder::form::ConfirmForm { yes: true })`"#;
-        assert!(told.ends_with(&format!("; the test has no answer: add {remedy}")), "{told}");
+        assert!(error_text.ends_with(&format!("; the test has no answer: add {remedy}")), "{error_text}");
     })
     .await;
     let other = client(&Arc::default()).answer("user_name", ada());

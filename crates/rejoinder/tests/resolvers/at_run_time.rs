@@ -89,15 +89,15 @@ async fn bad_arguments_are_told_in_the_words_of_other_tools() {
     }
     let sizes = json!({ "sizes": { "type": "array" }, "path": { "type": "string" } });
     let client = Client::new(Server::new("r", "1").tools(tools![sum]).tools([plain(sizes).resolve::<total>()]));
-    let mut told = Vec::new();
+    let mut problems = Vec::new();
     for tool in ["delete", "sum"] {
         let reply = client.call_tool(tool, json!({ "sizes": [1, "two"] })).await.unwrap();
         let mut lines: Vec<_> = reply.text().lines().map(str::to_owned).collect();
         lines.sort();
-        told.push(lines);
+        problems.push(lines);
     }
-    assert_eq!(told[0], told[1]);
-    assert!(told[0].iter().any(|line| line.starts_with("- `sizes[1]`: expected an integer")), "{told:?}");
+    assert_eq!(problems[0], problems[1]);
+    assert!(problems[0].iter().any(|line| line.starts_with("- `sizes[1]`: expected an integer")), "{problems:?}");
 }
 
 /// An argument whose reading goes wrong.
@@ -163,13 +163,22 @@ fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compil
 #[test]
 fn everything_that_does_not_fit_is_told_at_once_and_each_mistake_once() {
     let by_hand = Tool::dynamic(record(json!({ "mine": { "type": "string" } })), |_, _| async { Reply::done("done") });
-    let told = mistakes(by_hand.resolve::<size>().resolve::<confirm>().resolve::<whole>());
-    let told: Vec<&str> = told.lines().skip(1).collect();
-    assert_eq!(told.len(), 4, "{told:#?}");
-    assert!(told[0].contains("resolver `size` (") && told[0].contains("argument `path: &str`"), "{told:#?}");
-    assert!(told[1].contains("resolver `size` (") && told[1].contains("argument `depth: Option<u32>`"), "{told:#?}");
-    assert!(told[2].contains("resolver `confirm` (") && told[2].contains("asks too: ask in one"), "{told:#?}");
-    assert!(told[3].contains("the argument `mine` is a `string`, but resolver `whole` ("), "{told:#?}");
+    let problems = mistakes(by_hand.resolve::<size>().resolve::<confirm>().resolve::<whole>());
+    let problems: Vec<&str> = problems.lines().skip(1).collect();
+    assert_eq!(problems.len(), 4, "{problems:#?}");
+    assert!(
+        problems[0].contains("resolver `size` (") && problems[0].contains("argument `path: &str`"),
+        "{problems:#?}"
+    );
+    assert!(
+        problems[1].contains("resolver `size` (") && problems[1].contains("argument `depth: Option<u32>`"),
+        "{problems:#?}"
+    );
+    assert!(
+        problems[2].contains("resolver `confirm` (") && problems[2].contains("asks too: ask in one"),
+        "{problems:#?}"
+    );
+    assert!(problems[3].contains("the argument `mine` is a `string`, but resolver `whole` ("), "{problems:#?}");
 }
 
 #[resolver]

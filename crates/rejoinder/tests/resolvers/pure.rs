@@ -86,9 +86,9 @@ fn needs_below(#[resolve(above)] above: u32) -> String {
 #[test]
 fn also_what_they_need_two_levels_down() {
     let mistakes = Server::new("r", "1").tools(tools![needs_below]).check().unwrap_err().to_string();
-    let told =
+    let expected =
         "tool `needs_below`: parameter `runs` of resolver `only_here` needs a `resolvers::Runs`: provide one with";
-    assert!(mistakes.contains(told), "{mistakes}");
+    assert!(mistakes.contains(expected), "{mistakes}");
     let shared = Server::new("r", "1").provide(Arc::new(Runs::default())).tools(tools![needs_below]);
     let mistakes = shared.check().unwrap_err().to_string();
     assert!(mistakes.contains("an `Arc` of it was provided with `.provide(..)`; use `.provide_arc(..)`"), "{mistakes}");

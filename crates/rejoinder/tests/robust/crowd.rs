@@ -106,8 +106,8 @@ async fn the_number_of_calls_in_sessions_and_on_a_pipe_is_limited() {
         third["id"] = "third".into();
         let answer = way.ask(&third).await;
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("third"), &json!(-32603)), "{answer}");
-        let told = answer["error"]["message"].as_str().expect("a sentence");
-        assert_eq!(told, "too many concurrent calls (limit 2), try again later");
+        let message = answer["error"]["message"].as_str().expect("a sentence");
+        assert_eq!(message, "too many concurrent calls (limit 2), try again later");
         host.events.release.add_permits(2);
         let (Way::StatelessPipe(pipe) | Way::SessionPipe(pipe)) = &mut way else { unreachable!("a pipe") };
         for _ in 0..2 {

@@ -51,7 +51,7 @@ async fn an_invalid_message_is_refused_and_the_next_one_answered() {
     }
 }
 
-/// JSON by its grammar that no type of ours can hold: whoever sent it must not wait for ever.
+/// Valid JSON that no Rust type can hold: the client must still get a reply.
 #[tokio::test]
 async fn arguments_that_no_type_can_hold_get_a_reply() {
     let host = Host::start().await;
@@ -68,7 +68,7 @@ async fn arguments_that_no_type_can_hold_get_a_reply() {
 }
 
 /// What each way tells of a call whose arguments are exactly this text.
-async fn what_is_told(way: &mut Way, tool: &str, arguments: &str) -> String {
+async fn result_text(way: &mut Way, tool: &str, arguments: &str) -> String {
     let message = way.call(tool, json!("ARGUMENTS")).to_string().replacen("\"ARGUMENTS\"", arguments, 1);
     let answer = match way {
         Way::Stateless(_) => way.post(&Post::raw(message).set("Mcp-Name", tool)).await.1,
@@ -82,19 +82,19 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
     let host = Host::start().await;
     let (most, least) = (u128::MAX, i128::MIN);
     for mut way in Way::all(&host).await {
-        let told = what_is_told(&mut way, "wide", &format!(r#"{{"most":{most},"least":{least}}}"#)).await;
-        assert_eq!(told, format!("{most} {least}"), "over {}", way.name());
-        let told = what_is_told(&mut way, "wide", r#"{ "least" : -1, "most" : 18446744073709551616 }"#).await;
-        assert_eq!(told, "18446744073709551616 -1", "over {}", way.name());
-        let told = what_is_told(&mut way, "wide", &format!(r#"{{"most":{most}0,"least":{least}}}"#)).await;
-        assert_eq!(told, "Invalid argument `most`: number out of range.", "over {}", way.name());
-        let told = what_is_told(&mut way, "wide", r#"{"most":3.5,"least":1}"#).await;
+        let text = result_text(&mut way, "wide", &format!(r#"{{"most":{most},"least":{least}}}"#)).await;
+        assert_eq!(text, format!("{most} {least}"), "over {}", way.name());
+        let text = result_text(&mut way, "wide", r#"{ "least" : -1, "most" : 18446744073709551616 }"#).await;
+        assert_eq!(text, "18446744073709551616 -1", "over {}", way.name());
+        let text = result_text(&mut way, "wide", &format!(r#"{{"most":{most}0,"least":{least}}}"#)).await;
+        assert_eq!(text, "Invalid argument `most`: number out of range.", "over {}", way.name());
+        let text = result_text(&mut way, "wide", r#"{"most":3.5,"least":1}"#).await;
         let expected = "Invalid argument `most`: expected a non-negative integer, got the number `3.5`.";
-        assert_eq!(told, expected, "over {}", way.name());
-        // The words that carry them past a reader who cannot hold them are no argument.
+        assert_eq!(text, expected, "over {}", way.name());
+        // A name that looks internal is an ordinary unknown argument.
         for words in ["rejoinder/arguments", r"rejoinder\/arguments", r"\u0072ejoinder/arguments"] {
-            let told = what_is_told(&mut way, "wide", &format!(r#"{{"{words}":"{{\"most\":1,\"least\":1}}"}}"#)).await;
-            assert!(told.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {told}", way.name());
+            let text = result_text(&mut way, "wide", &format!(r#"{{"{words}":"{{\"most\":1,\"least\":1}}"}}"#)).await;
+            assert!(text.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {text}", way.name());
         }
     }
 }
@@ -103,15 +103,15 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
 async fn a_number_with_a_zero_fraction_is_an_integer() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
-        let told = what_is_told(&mut way, "wide", r#"{"most":3e2,"least":-7.00}"#).await;
-        assert_eq!(told, "300 -7", "over {}", way.name());
+        let text = result_text(&mut way, "wide", r#"{"most":3e2,"least":-7.00}"#).await;
+        assert_eq!(text, "300 -7", "over {}", way.name());
         // A float does not hold this one exactly.
-        let told = what_is_told(&mut way, "wide", r#"{"most":36893488147419103232.0,"least":1}"#).await;
-        assert!(told.contains("`most`: expected a non-negative integer"), "over {}: {told}", way.name());
-        let told = what_is_told(&mut way, "between", r#"{"span":{"from":1.0,"to":3}}"#).await;
-        assert_eq!(told, "2", "over {}", way.name());
-        let told = what_is_told(&mut way, "between", r#"{"span":{"from":1.0,"to":3.5}}"#).await;
-        assert!(told.contains("got the number `3.5`"), "over {}: {told}", way.name());
+        let text = result_text(&mut way, "wide", r#"{"most":36893488147419103232.0,"least":1}"#).await;
+        assert!(text.contains("`most`: expected a non-negative integer"), "over {}: {text}", way.name());
+        let text = result_text(&mut way, "between", r#"{"span":{"from":1.0,"to":3}}"#).await;
+        assert_eq!(text, "2", "over {}", way.name());
+        let text = result_text(&mut way, "between", r#"{"span":{"from":1.0,"to":3.5}}"#).await;
+        assert!(text.contains("got the number `3.5`"), "over {}: {text}", way.name());
     }
 }
 
@@ -120,15 +120,10 @@ async fn a_duplicate_name_inside_an_argument_is_refused() {
     let host = Host::start().await;
     for mut way in Way::all(&host).await {
         for twice in [r#"{"from":1,"from":2,"to":3}"#, r#"{"from":1,"to":3,"\u0066rom":2}"#] {
-            let told = what_is_told(&mut way, "between", &format!(r#"{{"span":{twice}}}"#)).await;
-            assert_eq!(told, "Invalid argument `span`: duplicate field `from`.", "over {}", way.name());
+            let text = result_text(&mut way, "between", &format!(r#"{{"span":{twice}}}"#)).await;
+            assert_eq!(text, "Invalid argument `span`: duplicate field `from`.", "over {}", way.name());
         }
-        assert_eq!(
-            what_is_told(&mut way, "between", r#"{"span":{"from":1,"to":3}}"#).await,
-            "2",
-            "over {}",
-            way.name()
-        );
+        assert_eq!(result_text(&mut way, "between", r#"{"span":{"from":1,"to":3}}"#).await, "2", "over {}", way.name());
     }
 }
 
@@ -249,8 +244,8 @@ async fn duplicates_are_refused() {
         }
         for arguments in [r#"{"a":1,"a":2,"b":2}"#, r#"{"a":1,"b":2,"\u0061":1}"#] {
             let (_, answer) = way.raw(good.replacen(ADD, arguments, 1)).await;
-            let told = &answer["result"]["content"][0]["text"];
-            assert_eq!(told, "Invalid argument `a`: it was sent twice.", "{answer}");
+            let text = &answer["result"]["content"][0]["text"];
+            assert_eq!(text, "Invalid argument `a`: it was sent twice.", "{answer}");
         }
         let prompt = way.request("prompts/get", json!({ "name": "panicking_prompt", "arguments": "ARGUMENTS" }));
         let prompt = prompt.to_string().replace("\"ARGUMENTS\"", r#"{"text":"a","text":"b"}"#);

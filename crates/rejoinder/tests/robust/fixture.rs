@@ -195,7 +195,7 @@ async fn forever(progress_first: Option<bool>, events: Dep<Events>, ctx: Context
     std::future::pending::<()>().await;
 }
 
-/// Reports progress for ever, 10 KiB each time, without ever waiting for anything else.
+/// Reports progress without end, 10 KiB each time, and never waits for anything else.
 #[tool]
 async fn flood(events: Dep<Events>, ctx: Context) {
     let _witness = Witness(Some(events.clone()));

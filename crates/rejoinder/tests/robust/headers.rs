@@ -83,7 +83,7 @@ async fn only_requests_for_this_host_from_this_machine_are_served() {
         ("an empty host", add().set("Host", "")),
         ("two hosts", add().also("Host", "localhost")),
         ("a second, foreign host", add().also("Host", "evil.example")),
-        ("a host that is no text", add().set("Host", b"localhost\xFF")),
+        ("a host that is not text", add().set("Host", b"localhost\xFF")),
         ("a user in the host", add().set("Host", "localhost@evil.example")),
         (
             "a foreign host, ours in the target",
@@ -95,7 +95,7 @@ async fn only_requests_for_this_host_from_this_machine_are_served() {
         ("two origins", add().also("Origin", "http://localhost").also("Origin", "http://localhost")),
     ];
     for (what, post) in bad {
-        // Before anything else is looked at: not even the method matters.
+        // This check comes first, before the method is known.
         for post in [post.clone(), post.line("GET /mcp HTTP/1.1")] {
             assert_eq!(host.post(&post).await.refusal(), (403, -32600), "{what}");
         }

@@ -1,4 +1,4 @@
-//! What one caller is told, no other one hears.
+//! A caller never receives what belongs to another one.
 
 use serde_json::json;
 
@@ -37,7 +37,7 @@ async fn notifications_reach_only_their_caller() {
         }));
     }
     for caller in callers {
-        caller.await.expect("it heard only what it was told");
+        caller.await.expect("it received only its own messages");
     }
 }
 

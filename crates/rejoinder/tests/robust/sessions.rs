@@ -137,7 +137,7 @@ async fn headers_are_checked_in_a_session() {
         // It says that it is of the other era, whose requests say more.
         ("another era", post().set("MCP-Protocol-Version", "2026-07-28"), (400, -32602)),
         ("no version", post().set("MCP-Protocol-Version", "1999-01-01"), (400, -32602)),
-        ("a version that is no text", post().set("MCP-Protocol-Version", b"\xFF"), (400, -32022)),
+        ("a version that is not text", post().set("MCP-Protocol-Version", b"\xFF"), (400, -32022)),
         ("two versions", post().also("MCP-Protocol-Version", "1999-01-01"), (400, -32600)),
         ("the same version twice", post().also("MCP-Protocol-Version", "2025-11-25"), (400, -32600)),
     ];
@@ -171,7 +171,7 @@ async fn a_session_belongs_to_its_principal() {
             let made_up = host.post(&stolen.clone().set("Mcp-Session-Id", "made-up")).await;
             let refused = host.post(&stolen).await;
             assert_eq!(refused.refusal(), (404, -32600), "{line}");
-            assert_eq!(refused.json(), made_up.json(), "whether there is one is not told");
+            assert_eq!(refused.json(), made_up.json(), "the answer does not say whether the session exists");
         }
     }
     assert_eq!(answer(&host.post(&ada(session.raw(add().to_string()))).await)["result"]["content"][0]["text"], "3");
@@ -209,7 +209,7 @@ async fn notifications_reach_only_their_session() {
         })
     });
     for caller in callers.collect::<Vec<_>>() {
-        caller.await.expect("it heard only what it was told");
+        caller.await.expect("it received only its own messages");
     }
     host.handle.remove_tool("optional");
     let first = listening.event().await.expect("the change");
@@ -261,7 +261,7 @@ async fn a_cancelled_call_stops() {
     }
 }
 
-/// In this era a lost connection is no word of the client's: it may come back for its reply. The end of its session is.
+/// On a session a lost connection does not cancel a call: the client may come back for the reply. The end of the session cancels it.
 #[tokio::test]
 async fn a_session_that_ends_cancels_its_calls() {
     let host = Host::start_with(|server| server.grace_period(Duration::from_millis(50))).await;

@@ -18,7 +18,7 @@ async fn a_body_over_the_limit_by_its_length_header_is_refused_unread() {
     let host = Host::start().await;
     let long = Post::raw(vec![b' '; 5 * MIB]);
     assert_eq!(host.post(&long).await.refusal(), (413, -32600));
-    // Nothing of it need be sent, and nobody is told to go on.
+    // The server refuses it before any of it is sent, and sends no `100 Continue`.
     let expecting = host.exchange(long.set("Expect", "100-continue").head()).await.expect("an answer");
     assert_eq!(expecting.refusal(), (413, -32600));
     assert_eq!(expecting.message(), "the body is larger than 4194304 bytes");
@@ -60,7 +60,7 @@ async fn a_body_that_does_not_arrive_in_time_is_refused() {
         silent.send(&head).await;
         assert_eq!(silent.response().await.expect("an answer").refusal(), (408, -32600));
     }
-    // Byte by byte, for ever: each byte is in time, the body is not.
+    // Byte by byte, without end: each byte is in time, the body is not.
     let mut drip = host.connect().await;
     drip.send(chunked.head()).await;
     let (reader, mut writer) = drip.socket.into_split();

@@ -102,7 +102,7 @@ impl Pipe {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"))
     }
 
-    /// The next message that is no notification.
+    /// The next message that is not a notification.
     pub(crate) async fn reply(&mut self) -> Value {
         loop {
             let message = self.message().await;
