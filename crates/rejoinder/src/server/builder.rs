@@ -1,5 +1,7 @@
 use std::{sync::Arc, time::Duration};
 
+use serde_json::json;
+
 use super::{
     BuildError, CacheHints, ServerHandle,
     engine::Engine,
@@ -11,12 +13,28 @@ use crate::{
     call::{Dependencies, RequestInfo, Unknown},
     http,
     item::{Prompt, Resource, Tool},
-    model::{Implementation, PromptsCapability, ResourcesCapability, ServerCapabilities, ToolsCapability},
+    model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
     state::StatePolicy,
 };
 
-/// An MCP server, while it is put together.
+/// Describes an MCP server: what it offers, and its settings.
+///
+/// * Who it is: [`new`](Self::new), [`title`](Self::title), [`description`](Self::description),
+///   [`instructions`](Self::instructions).
+/// * What it offers: [`tools`](Self::tools), [`nest`](Self::nest), [`prompts`](Self::prompts),
+///   [`resources`](Self::resources), and the services that these need: [`provide`](Self::provide),
+///   [`provide_arc`](Self::provide_arc).
+/// * How it answers: [`strict_arguments`](Self::strict_arguments),
+///   [`ignore_unknown_arguments`](Self::ignore_unknown_arguments), [`page_size`](Self::page_size),
+///   [`cache_lists`](Self::cache_lists), [`cache_contents`](Self::cache_contents),
+///   [`stateless_only`](Self::stateless_only).
+/// * Who may call, and how much: [`principal`](Self::principal), [`max_message_size`](Self::max_message_size),
+///   [`max_calls`](Self::max_calls), [`max_subscriptions`](Self::max_subscriptions),
+///   [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
+/// * In a test: [`check`](Self::check), [`graph`](Self::graph).
+/// * To serve it: [`serve_from_args`](Self::serve_from_args), [`serve_http`](Self::serve_http),
+///   [`serve_stdio`](Self::serve_stdio), or [`build`](Self::build) to mount it in an application.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -39,13 +57,13 @@ pub struct Server {
     pub(super) tools: Option<Vec<Tool>>,
     pub(super) prompts: Option<Vec<Prompt>>,
     pub(super) resources: Option<Vec<Resource>>,
-    /// Whether tools were nested under no name.
+    /// Whether `nest` was called with an empty name.
     pub(super) has_unnamed_nest: bool,
     pub(crate) options: ServerOptions,
 }
 
 impl Server {
-    /// A server of that name and version, which offers nothing yet.
+    /// A server with that name and version, which offers nothing yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             info: Implementation::new(name, version),
@@ -89,7 +107,7 @@ impl Server {
     ///
     /// #[tool]
     /// async fn close(mailer: Option<Dep<Mailer>>) -> &'static str {
-    ///     if mailer.is_some() { "closed, and everybody told" } else { "closed" }
+    ///     if mailer.is_some() { "closed, and everybody notified" } else { "closed" }
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -97,7 +115,7 @@ impl Server {
     /// let server = || Server::new("tickets", "1.0.0").tools(tools![close]);
     /// assert_eq!(Client::new(server()).call_tool("close", json!({})).await?.text(), "closed");
     /// let client = Client::new(server().provide(Mailer));
-    /// assert_eq!(client.call_tool("close", json!({})).await?.text(), "closed, and everybody told");
+    /// assert_eq!(client.call_tool("close", json!({})).await?.text(), "closed, and everybody notified");
     /// # Ok(())
     /// # }
     /// ```
@@ -145,10 +163,10 @@ impl Server {
         self
     }
 
-    /// Offers tools under a name of their own, which goes before theirs: `buy` of `shop` becomes `shop_buy`.
+    /// Offers tools under a prefix: `buy` of `shop` becomes `shop_buy`.
     ///
-    /// For parts that are written apart, or the same part twice. Not every client takes a `.` or `/` in a tool's name, so
-    /// it is a `_` that joins the two. An empty name is a mistake.
+    /// For tools that are written separately, or offered twice. The separator is `_`, because some clients refuse `.` and
+    /// `/` in the name of a tool. An empty prefix is an error.
     ///
     /// ```
     /// use rejoinder::{prelude::*, testing::Client};
@@ -177,12 +195,12 @@ impl Server {
     pub fn nest(mut self, name: &str, tools: impl IntoIterator<Item = Tool>) -> Self {
         if name.is_empty() {
             self.has_unnamed_nest = true;
-            // The rest of what is wrong is told under the names that their author gave them.
+            // Other problems are reported under the names that the author wrote.
             return self.tools(tools);
         }
         let nested = tools.into_iter().map(|tool| {
-            let whole = format!("{name}_{}", tool.name());
-            tool.renamed(whole)
+            let full_name = format!("{name}_{}", tool.name());
+            tool.renamed(full_name)
         });
         self.tools(nested)
     }
@@ -315,7 +333,7 @@ impl Server {
     }
 
     /// How long running calls may continue when the server shuts down, on any transport; 10 seconds by default. Closing
-    /// sessions and running what calls have deferred may each take as long again.
+    /// sessions, and what calls have deferred, may each take as long again.
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.options.grace = grace;
         self
@@ -349,11 +367,11 @@ impl Server {
         self
     }
 
-    /// Checks how the server is put together: one line of test for every wiring mistake.
+    /// Checks the server without serving it, in one line of a test.
     ///
     /// # Errors
     ///
-    /// Every mistake there is.
+    /// Every problem with the server.
     ///
     /// ```
     /// use rejoinder::prelude::*;
@@ -363,24 +381,51 @@ impl Server {
     /// #[tool]
     /// async fn count(database: Dep<Database>) -> u64 { 0 }
     ///
-    /// let mistakes = Server::new("shop", "1.0.0").tools(tools![count]).check().unwrap_err();
-    /// assert!(mistakes.to_string().contains("parameter `database` needs a"));
+    /// let error = Server::new("shop", "1.0.0").tools(tools![count]).check().unwrap_err();
+    /// assert!(error.to_string().contains("parameter `database` needs a"));
     /// ```
     pub fn check(self) -> Result<(), BuildError> {
-        build(self).map(|_| ())
+        self.build().map(drop)
     }
 
-    /// Puts the server together.
+    /// Builds the server.
     ///
     /// # Errors
     ///
-    /// Every mistake there is.
+    /// Every problem with the server.
     pub fn build(self) -> Result<BuiltServer, BuildError> {
-        build(self).map(BuiltServer)
+        let capabilities = capabilities(&self);
+        let mut check = WiringCheck::new(&self.dependencies, &self.options);
+        self.tools.into_iter().flatten().for_each(|tool| check.add(AnyItem::Tool(tool)));
+        self.prompts.into_iter().flatten().for_each(|prompt| check.add(AnyItem::Prompt(prompt)));
+        self.resources.into_iter().flatten().for_each(|resource| check.add(AnyItem::Resource(resource)));
+        if self.has_unnamed_nest {
+            check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
+        }
+        for (method, mistake) in self.options.http.mistakes() {
+            check.report(&format!("`http::Config::{method}`"), mistake);
+        }
+        let seal = Seal::new(&self.info.name, &self.options.state);
+        let seal = seal
+            .map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("`StatePolicy`", mistake)))
+            .ok();
+        let mut registry = check.finish()?;
+
+        registry.render(self.options.page_size);
+        let seal = Arc::new(seal.expect("its mistakes were reported"));
+        Ok(BuiltServer(Engine::new(
+            self.info,
+            self.instructions,
+            capabilities,
+            self.options,
+            seal,
+            Arc::new(registry),
+            self.dependencies,
+        )))
     }
 }
 
-/// A server whose wiring was found right, ready to be served or mounted.
+/// A server that has passed every check, ready to be served or mounted.
 #[derive(Debug, Clone)]
 pub struct BuiltServer(pub(crate) Arc<Engine>);
 
@@ -399,59 +444,16 @@ impl BuiltServer {
     }
 }
 
-/// Builds a server, or lists everything that is wrong with it.
-fn build(server: Server) -> Result<Arc<Engine>, BuildError> {
-    let capabilities = capabilities(&server);
-    let mut check = WiringCheck::new(&server.dependencies, &server.options);
-    server.tools.into_iter().flatten().for_each(|tool| check.add(AnyItem::Tool(tool)));
-    server.prompts.into_iter().flatten().for_each(|prompt| check.add(AnyItem::Prompt(prompt)));
-    server.resources.into_iter().flatten().for_each(|resource| check.add(AnyItem::Resource(resource)));
-    if server.has_unnamed_nest {
-        check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
-    }
-    for (method, mistake) in server.options.http.mistakes() {
-        check.report(&format!("`http::Config::{method}`"), mistake);
-    }
-    let seal = Seal::new(&server.info.name, &server.options.state);
-    let seal =
-        seal.map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("`StatePolicy`", mistake))).ok();
-    let mut registry = check.finish()?;
-
-    registry.render(server.options.page_size);
-    let seal = Arc::new(seal.expect("its mistakes were reported"));
-    Ok(Engine::new(
-        server.info,
-        server.instructions,
-        capabilities,
-        server.options,
-        seal,
-        Arc::new(registry),
-        server.dependencies,
-    ))
-}
-
 /// The server declares what it serves, and nothing else.
 fn capabilities(server: &Server) -> ServerCapabilities {
-    let mut capabilities = ServerCapabilities::default();
-    capabilities.tools = server.tools.as_ref().map(|_| {
-        let mut tools = ToolsCapability::default();
-        tools.list_changed = Some(true);
-        tools
+    let [tools, prompts, resources] = [server.tools.is_some(), server.prompts.is_some(), server.resources.is_some()];
+    let capabilities = json!({
+        "tools": tools.then(|| json!({ "listChanged": true })),
+        "prompts": prompts.then(|| json!({ "listChanged": true })),
+        "resources": resources.then(|| json!({ "listChanged": true, "subscribe": true })),
+        // Prompts and resources that are added later may have arguments to complete.
+        "completions": (prompts || resources).then(|| json!({})),
+        "logging": {},
     });
-    capabilities.prompts = server.prompts.as_ref().map(|_| {
-        let mut prompts = PromptsCapability::default();
-        prompts.list_changed = Some(true);
-        prompts
-    });
-    capabilities.resources = server.resources.as_ref().map(|_| {
-        let mut resources = ResourcesCapability::default();
-        resources.list_changed = Some(true);
-        resources.subscribe = Some(true);
-        resources
-    });
-    // Prompts and resources that are added later may have arguments to complete.
-    let may_complete = server.prompts.is_some() || server.resources.is_some();
-    capabilities.completions = may_complete.then(Default::default);
-    capabilities.logging = Some(Default::default());
-    capabilities
+    serde_json::from_value(capabilities).expect("these are the protocol's capabilities")
 }

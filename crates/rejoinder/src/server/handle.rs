@@ -1,7 +1,4 @@
-use std::{
-    fmt,
-    sync::{Arc, Weak},
-};
+use std::sync::{Arc, Weak};
 
 use super::{
     TargetKind,
@@ -64,16 +61,8 @@ pub enum AddError {
     #[error(transparent)]
     NotOffered(#[from] NotOffered),
     /// The new items have problems: all of them, as [`Server::check`](super::Server::check) reports them.
-    #[error("nothing was added:{}", Problems(.0))]
+    #[error("nothing was added:{}", .0.list())]
     Wiring(#[from] BuildError),
-}
-
-struct Problems<'a>(&'a BuildError);
-
-impl fmt::Display for Problems<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.list(f)
-    }
 }
 
 /// The server did not declare this kind of item when it was built, so clients do not look for it.

@@ -194,9 +194,8 @@ type Shelf = IndexMap<String, Arc<Entry>>;
 /// Everything that a server offers. A change makes another one, so a call never sees half a change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registry {
-    tools: Shelf,
-    prompts: Shelf,
-    resources: Shelf,
+    /// The items of each [`TargetKind`].
+    shelves: [Shelf; 3],
     /// The pages of each [`List`].
     lists: [Vec<(Cursor, Page)>; 4],
 }
@@ -219,6 +218,14 @@ pub(crate) enum List {
 impl List {
     const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
+    fn kind(self) -> TargetKind {
+        match self {
+            Self::Tools => TargetKind::Tool,
+            Self::Prompts => TargetKind::Prompt,
+            Self::Resources | Self::Templates => TargetKind::Resource,
+        }
+    }
+
     /// The member of the result that holds the items.
     fn field(self) -> &'static str {
         match self {
@@ -231,48 +238,30 @@ impl List {
 }
 
 impl Registry {
-    fn shelf(&self, kind: TargetKind) -> &Shelf {
-        match kind {
-            TargetKind::Tool => &self.tools,
-            TargetKind::Prompt => &self.prompts,
-            TargetKind::Resource => &self.resources,
-        }
-    }
-
-    fn shelf_mut(&mut self, kind: TargetKind) -> &mut Shelf {
-        match kind {
-            TargetKind::Tool => &mut self.tools,
-            TargetKind::Prompt => &mut self.prompts,
-            TargetKind::Resource => &mut self.resources,
-        }
-    }
-
     /// All items.
     pub(super) fn items(&self) -> impl Iterator<Item = &AnyItem> {
-        let shelves = [&self.tools, &self.prompts, &self.resources];
-        shelves.into_iter().flat_map(IndexMap::values).map(|entry| &entry.item)
+        self.shelves.iter().flat_map(IndexMap::values).map(|entry| &entry.item)
     }
 
     /// Adds an item; one of the same name is replaced where it is.
     pub(super) fn add(&mut self, entry: Arc<Entry>) {
-        self.shelf_mut(entry.item.kind()).insert(entry.item.name().to_owned(), entry);
+        self.shelves[entry.item.kind() as usize].insert(entry.item.name().to_owned(), entry);
     }
 
     /// Removes an item; `false` if there is none of that name.
     pub(super) fn remove(&mut self, kind: TargetKind, name: &str) -> bool {
-        self.shelf_mut(kind).shift_remove(name).is_some()
+        self.shelves[kind as usize].shift_remove(name).is_some()
     }
 
     /// Adds everything that another one has; `false` if it has nothing.
     pub(super) fn extend(&mut self, other: &Self) -> bool {
-        let shelves = [&other.tools, &other.prompts, &other.resources];
-        shelves.iter().flat_map(|shelf| shelf.values()).for_each(|entry| self.add(Arc::clone(entry)));
-        shelves.iter().any(|shelf| !shelf.is_empty())
+        other.shelves.iter().flat_map(IndexMap::values).for_each(|entry| self.add(Arc::clone(entry)));
+        other.items().next().is_some()
     }
 
     /// The item that was added under that name; for a resource, its URI or URI template.
     pub(super) fn get(&self, kind: TargetKind, name: &str) -> Option<&Arc<Entry>> {
-        self.shelf(kind).get(name)
+        self.shelves[kind as usize].get(name)
     }
 
     /// The items that a name or URI may mean. A resource wins over templates, which come in the order of adding.
@@ -283,7 +272,7 @@ impl Registry {
         if let Some(entry) = self.get(kind, name).filter(|entry| entry.template.is_none()) {
             return vec![Candidate { entry: Arc::clone(entry), variables: Vec::new() }];
         }
-        let matching = self.shelf(kind).values().filter_map(|entry| {
+        let matching = self.shelves[kind as usize].values().filter_map(|entry| {
             let variables = entry.template.as_ref()?.matches(name)?;
             Some(Candidate { entry: Arc::clone(entry), variables })
         });
@@ -292,13 +281,14 @@ impl Registry {
 
     /// The name nearest to one that does not exist.
     pub(super) fn similar(&self, kind: TargetKind, name: &str) -> Option<String> {
-        similar(name, self.shelf(kind).keys().map(String::as_str)).map(str::to_owned)
+        similar(name, self.shelves[kind as usize].keys().map(String::as_str)).map(str::to_owned)
     }
 
     /// Two templates, of which one has that URI and the second can never match: the second, and the first.
     pub(super) fn hidden(&self, uri: &str) -> Option<(&str, &str)> {
-        let (at, uri, entry) = self.resources.get_full(uri)?;
-        self.resources.iter().enumerate().find_map(|(other_at, (other_uri, other))| match other_at.cmp(&at) {
+        let resources = &self.shelves[TargetKind::Resource as usize];
+        let (at, uri, entry) = resources.get_full(uri)?;
+        resources.iter().enumerate().find_map(|(other_at, (other_uri, other))| match other_at.cmp(&at) {
             std::cmp::Ordering::Less => other.takes_all_of(entry).then_some((&**uri, &**other_uri)),
             std::cmp::Ordering::Equal => None,
             std::cmp::Ordering::Greater => entry.takes_all_of(other).then_some((&**other_uri, &**uri)),
@@ -307,11 +297,7 @@ impl Registry {
 
     /// The entries of a list after the one of that name, or all of them.
     fn listed<'a>(&'a self, list: List, after: Option<&str>) -> impl Iterator<Item = (&'a str, &'a Entry)> {
-        let shelf = match list {
-            List::Tools => &self.tools,
-            List::Prompts => &self.prompts,
-            List::Resources | List::Templates => &self.resources,
-        };
+        let shelf = &self.shelves[list.kind() as usize];
         let start = after.and_then(|after| shelf.get_index_of(after)).map_or(0, |at| at + 1);
         let entries = shelf.iter().skip(start).map(|(name, entry)| (name.as_str(), &**entry));
         entries.filter(move |(_, entry)| entry.list() == list)

@@ -60,15 +60,14 @@ impl fmt::Debug for BuildError {
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server cannot be built:")?;
-        self.list(f)
+        write!(f, "the server cannot be built:{}", self.list())
     }
 }
 
 impl BuildError {
-    /// Writes each problem on its own line.
-    pub(super) fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|BuildProblem { subject, message }| write!(f, "\n  {subject}: {message}"))
+    /// Each problem, on its own line.
+    pub(super) fn list(&self) -> String {
+        self.0.iter().map(|BuildProblem { subject, message }| format!("\n  {subject}: {message}")).collect()
     }
 }
 
