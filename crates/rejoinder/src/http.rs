@@ -63,8 +63,8 @@ impl Config {
 
     /// Accepts requests for this host name too; `localhost` and the loopback addresses are always accepted.
     ///
-    /// A web page can make a host name of its own resolve to your machine (DNS rebinding); this check stops it. The port
-    /// is not compared.
+    /// A web page can make its host name resolve to your machine (DNS rebinding); this check stops it. The port is not
+    /// compared.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.allowed_hosts.push(host.into());
         self

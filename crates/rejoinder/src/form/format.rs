@@ -76,10 +76,8 @@ fn is_uri(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    let mut parts = text.split('-');
-    let (Some(year), Some(month), Some(day), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-        return false;
-    };
+    let parts: Vec<_> = text.split('-').collect();
+    let [year, month, day] = parts[..] else { return false };
     let (Some(year), Some(month), Some(day)) = (digits(year, 4), digits(month, 2), digits(day, 2)) else {
         return false;
     };

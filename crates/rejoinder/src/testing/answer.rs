@@ -24,7 +24,7 @@ use crate::{
 /// assert_eq!(by_form, by_hand);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClientAnswer(Option<Value>);
+pub struct ClientAnswer(pub(super) Option<Value>);
 
 impl ClientAnswer {
     /// The user accepts with this form.
@@ -75,10 +75,6 @@ impl ClientAnswer {
     /// ```
     pub fn later() -> Self {
         Self(None)
-    }
-
-    pub(super) fn into_value(self) -> Option<Value> {
-        self.0
     }
 }
 

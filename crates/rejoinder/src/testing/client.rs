@@ -744,7 +744,7 @@ impl Client {
     /// The answer to a question; `None` if it is to be left open.
     fn answer_to(&self, method: &str, key: &str, question: &Value) -> Result<Option<Value>> {
         let answer = self.scripts.next(key).map_err(|reason| ClientError::unexpected(method, reason, question))?;
-        Ok(answer.into_value())
+        Ok(answer.0)
     }
 
     /// A client without answers declares no capabilities, so what the test lacks is an answer.

@@ -120,7 +120,7 @@ impl Server {
         })
     }
 
-    /// Serves one client on standard input and output until it leaves or the process is told to stop.
+    /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl BuiltServer {
         })
     }
 
-    /// Serves one client on standard input and output until it leaves or the process is told to stop.
+    /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
     ///
     /// # Errors
     ///
@@ -246,8 +246,8 @@ mod tests {
             assert_eq!(http(name).expect("this machine"), Some("127.0.0.1:9130".parse().expect("an address")));
         }
         for bad in ["localhost", "localhost:", "localhost:80000", "example.com:80", "127.0.0.1", "80000", ""] {
-            let told = http(bad).expect_err("no address").to_string();
-            assert!(told.contains("an address and a port, such as 127.0.0.1:8000"), "{told}");
+            let error = http(bad).expect_err("no address").to_string();
+            assert!(error.contains("an address and a port, such as 127.0.0.1:8000"), "{error}");
         }
     }
 }
