@@ -1,7 +1,7 @@
 //! What the macros write paths to. Not public: it changes without notice.
 
 pub use crate::{
-    call::{Completes, Default, Param, ReadParams},
+    call::{ArgumentDefault, Completes, Param, ReadParams},
     error::Halt,
     graph::{
         AnyShape, Check, Edge, FitsIf, FitsIn, FromOutcome, FunctionArguments, HasArgument, Instance, ItemNode, Node,
@@ -32,9 +32,9 @@ pub use crate::rounds::seal::MeasuredSeal;
 ///
 /// If it does not succeed at once.
 pub fn call_at_once(tool: &Tool) {
-    use crate::call::{SentArguments, Unknown};
+    use crate::call::{SentArguments, UnknownArguments};
     use futures_util::FutureExt;
-    let ready = tool.reader().read(&SentArguments::default(), Unknown::Refused).expect("it has no arguments");
+    let ready = tool.reader().read(&SentArguments::default(), UnknownArguments::Refused).expect("it has no arguments");
     let done = ready.run(Call::detached()).now_or_never();
     assert!(matches!(done, Some(Ok(_))), "nothing here waits or fails");
 }

@@ -168,6 +168,11 @@ pub mod state {
 /// A boxed future that can move between threads.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// Locks a mutex, also after a panic: every statement that runs under such a lock leaves its data valid.
+pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// The programs of the README compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -237,8 +237,8 @@ async fn a_deferred_function_that_fails_is_logged() {
     let (logged, _guard) = Logged::here();
     assert_eq!(setup().0.call_tool("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
     let lines = logged.text();
-    assert!(lines.contains("what a call deferred has failed error=the disk is full ending=Succeeded"), "{lines}");
-    assert!(lines.contains("what a call deferred has panicked ending=Succeeded"), "{lines}");
+    assert!(lines.contains("a deferred function failed error=the disk is full end=Succeeded"), "{lines}");
+    assert!(lines.contains("a deferred function panicked end=Succeeded"), "{lines}");
 }
 
 #[tokio::test]

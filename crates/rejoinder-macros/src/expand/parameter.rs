@@ -360,7 +360,7 @@ fn default(argument: &ArgumentOptions, alias: &Ident) -> Option<TokenStream> {
         quote!(#expression)
     };
     Some(quote_spanned! {at=>
-        __rj::Default::of({
+        __rj::ArgumentDefault::of({
             const __RJ_DEFAULT: fn() -> #alias = || #value;
             &__RJ_DEFAULT
         })

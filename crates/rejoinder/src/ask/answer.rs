@@ -1,10 +1,12 @@
+//! The answer to a question.
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{Outcome, Roots, Sample};
 use crate::form::Elicit;
 
-/// What a client sent for an answer.
+/// An answer as the client sent it.
 ///
 /// ```
 /// use rejoinder::ask::RawAnswer;
@@ -16,9 +18,9 @@ use crate::form::Elicit;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum RawAnswer {
-    /// A form that was accepted, as nearly all are: what it contains says it all.
+    /// The content of an accepted form, which most answers are.
     Filled(Map<String, Value>),
-    /// Anything else, as it came.
+    /// Anything else, unchanged.
     Other(Value),
 }
 
@@ -48,27 +50,27 @@ impl From<RawAnswer> for Value {
     }
 }
 
-/// An answer that cannot be used, and why, in words for whoever gave it.
+/// Why an answer cannot be used. The user sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnswerError(pub String);
 
-/// What an answer can be read as.
+/// A type that an answer can be read as.
 pub trait Answer: Sized + Send + Sync + 'static {
-    /// Reads it from what the client sent.
+    /// Reads an answer.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// What is wrong with the answer.
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError>;
 }
 
-/// The user was sent to a page, and agreed to go. What happened there is for the server to find out.
+/// The user agreed to open a web page. What happens there the server has to find out itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UrlVisited;
 
-/// Takes apart what `elicitation/create` answers; what is accepted is read by `content`.
+/// Reads the answer to `elicitation/create`, and an accepted form with `content`.
 ///
-/// An accepted form without content is one in which nothing was filled in: it need not be.
+/// An accepted form without content is one in which nothing was filled in.
 pub(super) fn read_elicitation<T>(
     answer: &RawAnswer,
     content: impl FnOnce(&Map<String, Value>) -> Result<T, AnswerError>,
@@ -119,7 +121,7 @@ impl Answer for Roots {
     }
 }
 
-/// Reads what is no form.
+/// Reads an answer that is not a form.
 fn read_as<T: DeserializeOwned>(answer: &RawAnswer) -> Option<T> {
     match answer {
         RawAnswer::Filled(_) => None,

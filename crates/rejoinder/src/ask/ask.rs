@@ -1,3 +1,5 @@
+//! What a function asks its client.
+
 use std::{fmt, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
@@ -11,7 +13,7 @@ use crate::{
     form::{Choice, ConfirmForm, Elicit, Form, FormErrors, IntoChoice, TextForm},
 };
 
-/// A question to the client, or a value that makes asking needless.
+/// A question to the client, or a value that is already known.
 ///
 /// ```
 /// use rejoinder::Ask;
@@ -27,46 +29,31 @@ pub struct Ask<T>(AskKind<T>);
 #[derive(Clone)]
 enum AskKind<T> {
     Known(T),
-    /// What cannot be asked, by its author's mistake.
+    /// A question that cannot be asked, because of a mistake of its author.
     Mistaken(&'static str),
     Question {
         question: Question,
         read: ReadAnswer<T>,
         fallback: Option<T>,
         allow_unsolicited: bool,
-        /// Whether a type says how to read the answer. What was put together at run time is known to this value alone.
+        /// Whether the answer has a type that reads it. Only this value can read the answer to a dynamic form.
         is_typed: bool,
     },
 }
 
-/// How an answer is read: as its type says, as nearly all are, or as this question alone knows.
-#[derive(Clone)]
-enum ReadAnswer<T> {
-    Typed(fn(&RawAnswer) -> Result<Outcome<T>, AnswerError>),
-    Own(Arc<OwnRead<T>>),
-}
-
-type OwnRead<T> = dyn Fn(&RawAnswer) -> Result<Outcome<T>, AnswerError> + Send + Sync;
-
-impl<T> ReadAnswer<T> {
-    fn read(&self, answer: &RawAnswer) -> Result<Outcome<T>, AnswerError> {
-        match self {
-            Self::Typed(read) => read(answer),
-            Self::Own(read) => read(answer),
-        }
-    }
-}
+/// Reads an answer.
+type ReadAnswer<T> = Arc<dyn Fn(&RawAnswer) -> Result<Outcome<T>, AnswerError> + Send + Sync>;
 
 impl<T> Ask<T> {
-    /// The value is known: nobody is asked.
+    /// A value that is known, so that nothing is asked.
     pub fn known(value: T) -> Self {
         Self(AskKind::Known(value))
     }
 
-    /// Also takes an answer that comes with the first request, before it was asked for.
+    /// Also accepts an answer that comes with the first request, before the question was asked.
     ///
-    /// For clients that know what will be asked. Otherwise an answer counts only for the very words that were asked:
-    /// leave it at that wherever the answer is a consent.
+    /// This is for clients that know what will be asked. Do not use it where the answer is a consent: without it, an answer
+    /// counts only if exactly this question was asked.
     pub fn allow_unsolicited(mut self) -> Self {
         if let AskKind::Question { allow_unsolicited, .. } = &mut self.0 {
             *allow_unsolicited = true;
@@ -74,7 +61,7 @@ impl<T> Ask<T> {
         self
     }
 
-    /// The value to take where the client cannot be asked; without one, such a client gets an error.
+    /// The value to use if the client cannot be asked; without one, such a client gets an error.
     pub fn fallback(mut self, value: T) -> Self {
         if let AskKind::Question { fallback, .. } = &mut self.0 {
             *fallback = Some(value);
@@ -82,10 +69,10 @@ impl<T> Ask<T> {
         self
     }
 
-    /// Changes the value, whichever way it is found. What is asked stays the same.
+    /// Changes the value, whether it is known, answered or a fallback. The question stays the same.
     ///
-    /// `.map(Some)` is for a question that need not come up, beside `Ask::known(None)`. The function may run more than once
-    /// for one answer, so it must have no effects.
+    /// Use `.map(Some)` for a question that is not always asked, together with `Ask::known(None)`. The function may run more
+    /// than once for one answer, so it must have no side effects.
     ///
     /// ```
     /// use rejoinder::Ask;
@@ -104,8 +91,7 @@ impl<T> Ask<T> {
             AskKind::Mistaken(mistake) => AskKind::Mistaken(mistake),
             AskKind::Question { question, read, fallback, allow_unsolicited, is_typed } => {
                 let fallback = fallback.map(&change);
-                let read =
-                    ReadAnswer::Own(Arc::new(move |answer| read.read(answer).map(|outcome| outcome.map(&change))));
+                let read: ReadAnswer<U> = Arc::new(move |answer| read(answer).map(|outcome| outcome.map(&change)));
                 AskKind::Question { question, read, fallback, allow_unsolicited, is_typed }
             }
         })
@@ -114,40 +100,31 @@ impl<T> Ask<T> {
 
 impl<T: Answer> Ask<T> {
     pub(crate) fn question(question: Question) -> Self {
-        let read = ReadAnswer::Typed(T::read);
-        Self(AskKind::Question { question, read, fallback: None, allow_unsolicited: false, is_typed: true })
+        Ask::new(question, Arc::new(T::read), true)
     }
 }
 
 impl<T> Ask<T> {
-    fn mistaken(mistake: &'static str) -> Self {
-        Self(AskKind::Mistaken(mistake))
+    fn new(question: Question, read: ReadAnswer<T>, is_typed: bool) -> Self {
+        Self(AskKind::Question { question, read, fallback: None, allow_unsolicited: false, is_typed })
     }
 
-    fn read_with(
-        question: Question,
-        read: impl Fn(&RawAnswer) -> Result<Outcome<T>, AnswerError> + Send + Sync + 'static,
-    ) -> Self {
-        let read = ReadAnswer::Own(Arc::new(read));
-        Self(AskKind::Question { question, read, fallback: None, allow_unsolicited: false, is_typed: false })
-    }
-
-    /// Asks the user to fill in a form that is put together at run time, and reads the answer with this.
+    /// Asks the user to fill in a form that is built at run time; `read` reads the answer.
     ///
-    /// What is wrong with the answer is told to the user, who is asked again. Where the fields are known when the program is
-    /// written, a struct that derives `Elicit` and [`Ask::user`] are the better choice. Fields belong in the same order in
-    /// every round: another order is another question.
+    /// If `read` returns errors, the user sees them and is asked again. If the fields are known at compile time, use
+    /// [`Ask::user`] with a struct that derives `Elicit`. The fields must have the same order in every round: a form with
+    /// another order is another question.
     ///
     /// ```
     /// use rejoinder::{Ask, form::{Field, Form, FormErrors}};
     ///
-    /// /// One number for each of the columns that a table happens to have.
+    /// /// One number for each column of a table.
     /// fn row(columns: Vec<String>) -> Ask<Vec<f64>> {
     ///     let fields: Vec<Field<f64>> = columns.into_iter().map(Field::new).collect();
     ///     let form = fields.iter().fold(Form::new(), |form, field| form.with(field));
     ///     Ask::dynamic_form("The next row?", form, move |content| {
     ///         let mut errors = FormErrors::default();
-    ///         // All of them first, so that everything that is wrong is told at once.
+    ///         // All of them first, to report all errors at once.
     ///         let row: Vec<Option<f64>> = fields.iter().map(|field| field.read(content, &mut errors)).collect();
     ///         row.into_iter().collect::<Option<_>>().ok_or(errors)
     ///     })
@@ -160,9 +137,10 @@ impl<T> Ask<T> {
         read: impl Fn(&Map<String, Value>) -> Result<T, FormErrors> + Send + Sync + 'static,
     ) -> Self {
         let question = Question::Form { message: message.into(), form };
-        Self::read_with(question, move |answer| {
+        let read = move |answer: &RawAnswer| {
             read_elicitation(answer, |content| read(content).map_err(|errors| AnswerError(errors.to_string())))
-        })
+        };
+        Self::new(question, Arc::new(read), false)
     }
 }
 
@@ -174,7 +152,7 @@ impl<T: Elicit> Ask<T> {
 }
 
 impl Ask<UrlVisited> {
-    /// Sends the user to a page: for what must not pass through the client, such as a password.
+    /// Sends the user to a web page: for what must not pass through the client, such as a password.
     pub fn url(url: impl Into<String>, message: impl Into<String>) -> Self {
         Self::question(Question::Visit { url: url.into(), message: message.into() })
     }
@@ -195,7 +173,7 @@ impl Ask<Roots> {
 }
 
 impl Ask<bool> {
-    /// Asks the user to say yes or no. The form has one field, `yes`: see [`ConfirmForm`].
+    /// Asks the user a yes-or-no question. The form has one field, `yes`: see [`ConfirmForm`].
     pub fn confirm(message: impl Into<String>) -> Self {
         Ask::user(message).map(|ConfirmForm { yes }| yes)
     }
@@ -207,12 +185,11 @@ impl Ask<String> {
         Ask::user(message).map(|TextForm { text }| text)
     }
 
-    /// Asks the user to choose one of a list: of texts, or of pairs of a value and the title that the user sees.
+    /// Asks the user to choose one of a list of strings, or of pairs of a value and the title that the user sees.
     ///
-    /// The form has one field, `choice`. The list must be in the same order in every round, which that of a `HashSet` is not:
-    /// another order is another question. Where the list is known when the program is written, an enum that derives
-    /// `ElicitEnum` is the better choice. An empty list is the author's mistake, and ends the call: with nothing to choose,
-    /// there is nothing to ask.
+    /// The form has one field, `choice`. The list must have the same order in every round, because another order is another
+    /// question; a `HashSet` has no stable order. If the list is known at compile time, use an enum that derives
+    /// `ElicitEnum`. An empty list ends the call with an error.
     ///
     /// ```
     /// use rejoinder::Ask;
@@ -228,7 +205,7 @@ impl Ask<String> {
     pub fn choice(message: impl Into<String>, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
         let choice = Choice::of(choices);
         if choice.is_empty() {
-            return Self::mistaken("`Ask::choice` needs something to choose, and the list is empty");
+            return Self(AskKind::Mistaken("`Ask::choice` needs something to choose, and the list is empty"));
         }
         Self::dynamic_form(message, choice.form(), move |content| choice.read(content))
     }
@@ -236,7 +213,7 @@ impl Ask<String> {
 
 /// How the value of a question is found.
 impl<T> Ask<T> {
-    /// The value, if nobody needs to be asked for it.
+    /// The value, if it is known.
     pub(crate) fn into_known(self) -> Result<T, Self> {
         match self.0 {
             AskKind::Known(value) => Ok(value),
@@ -244,7 +221,7 @@ impl<T> Ask<T> {
         }
     }
 
-    /// Finds the value: known, answered, or asked for.
+    /// Finds the value: it is known, was answered, or is asked for.
     pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
         let (question, read, fallback, allow_unsolicited, is_typed) = match self.0 {
             AskKind::Known(value) => return Ok(Outcome::Accepted(value)),
@@ -253,14 +230,14 @@ impl<T> Ask<T> {
                 (question, read, fallback, allow_unsolicited, is_typed)
             }
         };
-        let check = |answer: &RawAnswer| read.read(answer).map(|_| ());
+        let check = |answer: &RawAnswer| read(answer).map(|_| ());
         let check = AnswerCheck { allow_unsolicited, check: &check };
         let read =
-            |answer: &RawAnswer| read.read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
+            |answer: &RawAnswer| read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
         if call.ending().is_some() {
             return Err(Halt::Failed(CallError::round_is_over()));
         }
-        if let Some(refused) = question.out_of_reach(call.facts()) {
+        if let Some(refused) = question.out_of_reach(call.request()) {
             return match (call.answered(key, &question, check)?, fallback) {
                 (Some(answer), _) => read(&answer),
                 (None, Some(value)) => Ok(Outcome::Accepted(value)),

@@ -1,12 +1,10 @@
+//! A question: its request, the capability and version that it needs, and its digest.
+
 use std::fmt;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{Engine as _, display::Base64Display, engine::general_purpose::URL_SAFE_NO_PAD};
 use rmcp::model::ClientCapabilities;
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, Unexpected, Visitor},
-    ser::SerializeStruct,
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error, ser::SerializeStruct};
 use serde_json::{Map, Value, json, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
@@ -17,8 +15,7 @@ use crate::{
     form::{Form, digest_of},
 };
 
-/// A question, as it goes to the client.
-/// It serialises as the request that it is: its method and its params.
+/// A question, as the client gets it. It serialises as a request: its method and its params.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub(crate) enum Question {
@@ -66,8 +63,8 @@ impl Question {
         }
     }
 
-    /// Whether it can be asked again after an answer that is of no use: a person fills in a form better the second time,
-    /// a client that mistakes one kind of question for another does not mend.
+    /// Whether it can be asked again after an unusable answer: a user can correct a form, but a client that answers another
+    /// kind of question will do so again.
     pub(crate) fn bears_repeating(&self, answer: &RawAnswer) -> bool {
         let is_elicited = match answer {
             RawAnswer::Filled(_) => true,
@@ -76,7 +73,7 @@ impl Question {
         is_elicited && matches!(self, Self::Form { .. })
     }
 
-    /// The same question, with the reason why the last answer was of no use. Only a person reads messages.
+    /// The same question, with the reason why the last answer cannot be used. Only users read messages.
     #[must_use]
     pub(crate) fn because(&self, reason: &str) -> Self {
         match self {
@@ -87,11 +84,11 @@ impl Question {
         }
     }
 
-    /// What the client must be able to do, if it did not say that it can.
+    /// The capability that the question needs, if the client did not declare it.
     pub(crate) fn missing_capability(&self, declared: &ClientCapabilities) -> Option<Value> {
         let elicitation = declared.elicitation.as_ref();
         match self {
-            // A client that says `elicitation: {}` and no more means forms.
+            // `elicitation: {}` means forms.
             Self::Form { .. } => match elicitation {
                 Some(can) if can.form.is_some() || can.url.is_none() => None,
                 _ => Some(json!({ "elicitation": { "form": {} } })),
@@ -144,16 +141,16 @@ impl Serialize for Question {
     }
 }
 
-/// The version that brought elicitation.
+/// The version that added elicitation.
 const ELICITATION: &str = "2025-06-18";
 
-/// The version that brought several of a list, titles of choices as `oneOf`, defaults for all fields, visits, and tools for
-/// the client's model.
+/// The version that added multiple choice, titles of choices as `oneOf`, defaults for all fields, URLs, and sampling with
+/// tools.
 const RICHER_FORMS: &str = "2025-11-25";
 
 impl Question {
-    /// Why the client of such a request cannot be asked this, if it cannot: it did not say that it can, or its session
-    /// speaks a version that has no words for it.
+    /// Why the client cannot be asked this, if it cannot: it did not declare the capability, or its session uses a version
+    /// without it.
     pub(crate) fn out_of_reach(&self, request: &RequestInfo) -> Option<CallError> {
         if let Some(missing) = self.missing_capability(&request.capabilities) {
             return Some(CallError::missing_capability(missing));
@@ -176,14 +173,14 @@ impl Question {
         (speaks < since).then(|| CallError::too_old(what, speaks, since, required))
     }
 
-    /// The params of the request, as JSON, in the words of a session that speaks this version.
+    /// The params of the request, as JSON, for a session of this version.
     pub(crate) fn params_in(&self, version: &str) -> Value {
         let mut params = self.params();
         if let Self::Form { form, .. } = self
             && version < RICHER_FORMS
             && let (Some(params), Some(older)) = (params.as_object_mut(), form.to_older_value())
         {
-            // There was no other mode.
+            // Forms were the only mode.
             params.remove("mode");
             params.insert("requestedSchema".to_owned(), older);
         }
@@ -191,16 +188,16 @@ impl Question {
     }
 }
 
-/// Identifies a question by its text and its form, however they are serialised.
+/// Identifies a question by its text and its form.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct QuestionDigest([u8; 16]);
 
 impl Question {
-    /// What tells it from another.
+    /// Its digest.
     pub(crate) fn digest(&self) -> QuestionDigest {
         let mut hash = Sha256::new_with_prefix("rejoinder/question/v3\0");
         match self {
-            // Most questions are forms, and most of a form is the same whenever it is asked for.
+            // The digest of a form is cached.
             Self::Form { message, form } => {
                 hash.update(b"form\0");
                 hash.update(form.digest());
@@ -212,45 +209,22 @@ impl Question {
                 hash.update(digest_of(self.params()));
             }
         }
-        let mut digest = [0; 16];
-        digest.copy_from_slice(&hash.finalize()[..16]);
-        QuestionDigest(digest)
+        let digest = hash.finalize();
+        QuestionDigest(std::array::from_fn(|index| digest[index]))
     }
 }
 
-/// As it is written into a state: 22 characters.
-const LENGTH: usize = 22;
-
+/// In 22 characters, because a stateless client carries it.
 impl Serialize for QuestionDigest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = [0; LENGTH];
-        let length = URL_SAFE_NO_PAD.encode_slice(self.0, &mut text).map_err(serde::ser::Error::custom)?;
-        serializer.serialize_str(std::str::from_utf8(&text[..length]).map_err(serde::ser::Error::custom)?)
+        serializer.collect_str(&Base64Display::new(&self.0, &URL_SAFE_NO_PAD))
     }
 }
 
 impl<'de> Deserialize<'de> for QuestionDigest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(DigestText)
-    }
-}
-
-struct DigestText;
-
-impl Visitor<'_> for DigestText {
-    type Value = QuestionDigest;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a digest of {LENGTH} characters")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<QuestionDigest, E> {
-        // The decoder wants room for whole groups of four characters.
-        let mut bytes = [0; 18];
-        match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
-            Ok(16) => Ok(QuestionDigest(std::array::from_fn(|index| bytes[index]))),
-            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
-        }
+        let bytes = URL_SAFE_NO_PAD.decode(String::deserialize(deserializer)?).unwrap_or_default();
+        bytes.try_into().map(Self).map_err(|_| D::Error::custom("not the digest of a question"))
     }
 }
 
@@ -309,7 +283,7 @@ mod tests {
     fn it_is_read_as_it_was_written() {
         let digest = Question::Roots.digest();
         let written = serde_json::to_value(digest).expect("a text");
-        assert_eq!(written.as_str().map(str::len), Some(LENGTH));
+        assert_eq!(written.as_str().map(str::len), Some(22));
         assert_eq!(serde_json::from_value::<QuestionDigest>(written).expect("what was written"), digest);
         for other in [json!(""), json!("AAAA"), json!("A".repeat(23)), json!("A".repeat(400)), json!("*"), json!(1)] {
             serde_json::from_value::<QuestionDigest>(other).unwrap_err();

@@ -1,9 +1,9 @@
-//! What clients are asked for besides forms: their model, and their roots.
+//! Sampling and roots.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// What is asked of the client's model.
+/// A request to the client's model.
 ///
 /// ```
 /// use rejoinder::ask::Sampling;
@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 pub struct Sampling(Map<String, Value>);
 
 impl Sampling {
-    /// One message of the user, and at most a thousand tokens in reply.
+    /// One message of the user, and at most 1000 tokens in the reply.
     pub fn new(text: impl Into<String>) -> Self {
         let message = json!({ "role": "user", "content": { "type": "text", "text": text.into() } });
         Self(Map::from_iter([("messages".into(), json!([message])), ("maxTokens".into(), json!(1000))]))
     }
 
-    /// The most tokens that the reply may have.
+    /// The maximum number of tokens in the reply.
     #[must_use]
     pub fn max_tokens(self, tokens: u32) -> Self {
         self.with("maxTokens", tokens.into())
@@ -32,7 +32,7 @@ impl Sampling {
         self.with("systemPrompt", prompt.into().into())
     }
 
-    /// How much chance there is in the reply.
+    /// The temperature: how random the reply is.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         self.with("temperature", temperature.into())
@@ -58,16 +58,16 @@ impl Sampling {
     }
 }
 
-/// What the client's model said.
+/// The reply of the client's model.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Sample {
-    /// Which model it was.
+    /// The name of the model.
     pub model: String,
     /// Who speaks, usually `assistant`.
     pub role: String,
-    /// What it said: one content block, or a list of them.
+    /// One content block, or a list of them.
     pub content: Value,
     /// Why it stopped.
     #[serde(default)]
@@ -75,7 +75,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// All text of it.
+    /// All text of the reply.
     pub fn text(&self) -> String {
         let blocks = match &self.content {
             Value::Array(blocks) => blocks.as_slice(),
@@ -89,7 +89,7 @@ impl Sample {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Roots {
-    /// Each of them.
+    /// The folders.
     pub roots: Vec<Root>,
 }
 
@@ -97,9 +97,9 @@ pub struct Roots {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Root {
-    /// Where it is: `file:///..`.
+    /// Its `file://` URI.
     pub uri: String,
-    /// What people call it.
+    /// Its display name.
     #[serde(default)]
     pub name: Option<String>,
 }

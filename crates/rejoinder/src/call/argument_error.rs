@@ -50,7 +50,7 @@ impl ArgumentErrors {
         Self(vec![ArgumentError { field: "arguments".to_owned(), message: error.to_string() }])
     }
 
-    /// Adds an error, up to a limit: a reply that is far longer than the request helps nobody.
+    /// Adds an error, up to a limit, so that the reply is not far longer than the request.
     pub(crate) fn push(&mut self, error: ArgumentError) {
         match self.0.len() {
             ..MAX => self.0.push(ArgumentError { field: shortened(&error.field), ..error }),

@@ -15,13 +15,13 @@ use serde_json::{
 use super::{Argument, ArgumentError, ArgumentErrors, Param, SentArgument};
 use crate::{inject::Injected, schema::InputSchema};
 
-/// What becomes of an argument that the function does not have.
+/// What to do with an argument that the function does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unknown {
-    /// It is an error.
+pub enum UnknownArguments {
+    /// Report an error.
     #[default]
     Refused,
-    /// It is as if it had not been sent.
+    /// Ignore it.
     Ignored,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+        struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
 
         struct MembersVisitor;
 
@@ -99,7 +99,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
+                while let Some((MemberName(name), value)) = map.next_entry()? {
                     members.push((name, value));
                 }
                 Ok(Members(members))
@@ -126,10 +126,10 @@ pub trait ReadParams: 'static {
 /// Everything that is wrong.
 pub(crate) fn read_arguments<F: ReadParams>(
     sent: &SentArguments<'_>,
-    unknown: Unknown,
+    unknown: UnknownArguments,
 ) -> Result<F::Set, ArgumentErrors> {
     let mut errors = ArgumentErrors::default();
-    if unknown == Unknown::Refused {
+    if unknown == UnknownArguments::Refused {
         refuse_unknown::<F>(sent, &mut errors);
     }
     match F::Set::read(F::PARAMS, sent, &mut errors) {
@@ -193,7 +193,7 @@ impl<T: Argument + DeserializeOwned> Slot for T {
 
     fn describe(param: &Param, schema: &mut InputSchema) {
         let required = param.default.is_none() && T::absent().is_none();
-        // Infinity, say, is `null` in JSON, and `null` is not a number: a default that cannot be sent is not shown.
+        // A default that cannot be sent is not shown: an infinite number is `null` in JSON, for example.
         let can_be_sent = |shown: &Value| {
             to_raw_value(shown).is_ok_and(|json| <T as Argument>::read(&SentArgument::Json(&json)).is_ok())
         };

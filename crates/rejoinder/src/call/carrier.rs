@@ -1,18 +1,20 @@
 //! How a call asks: its record knows what was answered, its carrier brings the rest.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
     Call,
+    parking::RoundEnd,
     record::{CallRecord, InputResponses, round_trip},
 };
 use crate::{
     BoxFuture,
     ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest, RawAnswer},
     error::{CallError, Halt},
+    lock,
 };
 
 /// How the questions of a call travel, and where its record is kept between rounds.
@@ -62,11 +64,10 @@ pub(crate) struct AnswerCheck<'a> {
 }
 
 impl Call {
-    /// The record, which is made when it is first needed.
+    /// The record. It is made when it is first needed.
     pub(super) fn record(&self) -> MutexGuard<'_, CallRecord> {
         let record = self.0.record.get_or_init(Box::<Mutex<CallRecord>>::default);
-        // Every statement leaves it valid.
-        record.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(record)
     }
 
     /// How the call's questions travel, if there is a client to ask.
@@ -83,7 +84,7 @@ impl Call {
     ) -> Result<Arc<RawAnswer>, Halt> {
         let carrier = self.carrier()?;
         let (key, digest) = (Arc::from(key), question.digest());
-        self.note_question(&key, digest)?;
+        self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
         // Several futures may ask the same question at once: the others wait for the first one's answer.
         let _turn = self.0.asking.take(&key).await;
         loop {
@@ -102,7 +103,7 @@ impl Call {
         }
     }
 
-    /// Waits for an answer until the round is over: who asks may be a future that the function spawned.
+    /// Waits for an answer until the round ends: a spawned future may ask, and it outlives the round.
     async fn while_round_lasts<T>(&self, answer: impl Future<Output = Result<T, CallError>>) -> Result<T, CallError> {
         let over = self.record().over();
         if self.is_over() {
@@ -127,13 +128,8 @@ impl Call {
             return Ok(None);
         }
         let (key, digest) = (Arc::from(key), question.digest());
-        self.note_question(&key, digest)?;
+        self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
         Ok(self.find_answer(&key, digest, check).ok())
-    }
-
-    /// Notes what is asked under a key: two different questions under one key end the call.
-    fn note_question(&self, key: &Arc<str>, digest: QuestionDigest) -> Result<(), Halt> {
-        self.record().note_question(key, digest).map_err(Halt::Mistake)
     }
 
     /// A usable answer; otherwise what is wrong with the one that came with this round, if one did.
@@ -147,7 +143,7 @@ impl Call {
             let record = self.record();
             (record.recorded_answer(key, digest), record.response(key, digest, allow_unsolicited))
         };
-        // Code of the author: it may use the call, so nothing is locked.
+        // The check is code of the author, which may use the call: nothing is locked while it runs.
         let (answer, is_new) = match (recorded.filter(|answer| check(answer).is_ok()), response) {
             (Some(answer), _) => (answer, false),
             (None, Some(answer)) => match check(&answer) {
@@ -166,7 +162,6 @@ impl Call {
         key: &str,
         check: impl Fn(&RawAnswer) -> Result<(), AnswerError>,
     ) -> Option<Arc<RawAnswer>> {
-        self.0.carrier.as_ref()?;
         let (digest, answer, is_new) = self.record().latest_answer(key)?;
         match check(&answer) {
             Ok(()) => {
@@ -182,16 +177,12 @@ impl Call {
 
     /// What the last round kept by hand.
     pub(crate) fn kept<T: DeserializeOwned>(&self) -> Option<T> {
-        self.0.carrier.as_ref()?;
-        serde_json::from_str(self.record().kept()?.get()).ok()
+        serde_json::from_str(self.record().kept.as_ref()?.get()).ok()
     }
 
     /// The recorded result of a step.
     pub(crate) fn recorded_step<T: DeserializeOwned>(&self, step: &str) -> Result<Option<T>, CallError> {
-        if self.0.carrier.is_none() {
-            return Ok(None);
-        }
-        let read = self.record().step(step).map(|result| serde_json::from_str(result.get())).transpose();
+        let read = self.record().steps.get(step).map(|result| serde_json::from_str(result.get())).transpose();
         read.map_err(|_| {
             CallError::mistake(format!(
                 "the recorded result of step `{step}` does not have the type that the step has now: use another key"
@@ -216,7 +207,7 @@ impl Call {
     /// Notes what a function that makes its rounds by hand leaves to the next round.
     pub(crate) fn hand_on(&self, next: NextRound) -> Result<(), CallError> {
         for AskByHand { key, question } in &next.questions {
-            if let Some(refused) = question.out_of_reach(self.facts()) {
+            if let Some(refused) = question.out_of_reach(self.request()) {
                 return Err(self.cannot_ask(key, question, true, refused));
             }
         }
@@ -235,7 +226,8 @@ impl Call {
     /// Begins another round in the same call, with the answers that the last one waited for.
     pub(crate) fn begin_round(&self, responses: InputResponses) {
         self.record().begin_round(responses);
-        self.reopen_parking();
-        self.reopen_teardown();
+        *lock(&self.0.parking) = RoundEnd::default();
+        let mut teardown = lock(&self.0.teardown);
+        (teardown.end, teardown.is_over) = (None, false);
     }
 }

@@ -1,3 +1,5 @@
+//! Provided services.
+
 use std::{
     any::{Any, TypeId},
     collections::HashMap,
@@ -10,7 +12,7 @@ use crate::graph::Doubles;
 /// The services that were provided when the server was built, by type.
 #[derive(Default, Clone)]
 pub(crate) struct Dependencies {
-    /// By type, an `Arc` of each: `dyn Trait` is no `Any`, an `Arc` of it is.
+    /// An `Arc` of each, because `dyn Trait` is not `Any` but an `Arc` of it is.
     services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     doubles: Option<Doubles>,
 }
@@ -31,12 +33,12 @@ impl Dependencies {
         self.services.contains_key(&id)
     }
 
-    /// What stands in for resolvers, in a test.
+    /// The replacements of resolvers, in a test.
     pub(crate) fn doubles(&self) -> Option<&Doubles> {
         self.doubles.as_ref()
     }
 
-    /// What stands in for resolvers, to add to it.
+    /// The same, to add to them.
     pub(crate) fn doubles_mut(&mut self) -> &mut Doubles {
         self.doubles.get_or_insert_default()
     }

@@ -32,53 +32,53 @@ pub(crate) use argument::SentArgument;
 pub(crate) use argument_error::{ArgumentError, ArgumentErrors, without_position};
 #[doc(hidden)]
 pub use arguments::ReadParams;
-pub(crate) use arguments::{ArgumentSet, Members, SentArguments, Unknown, read_arguments};
+pub(crate) use arguments::{ArgumentSet, Members, SentArguments, UnknownArguments, read_arguments};
 pub(crate) use carrier::{AnswerCheck, Carriage, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;
 #[doc(hidden)]
-pub use param::{Completes, Default, Param};
+pub use param::{ArgumentDefault, Completes, Param};
 pub(crate) use record::{CallRecord, InputResponses, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;
 pub(crate) use utf8_bytes::Utf8Bytes;
 
-/// One call, as everything that runs for it shares it.
+/// One call, shared by everything that runs for it.
 ///
-/// Cheap to clone. When the call is over, however it ended, its cancellation token is cancelled.
+/// It is cheap to clone. When the call ends, its cancellation token is cancelled.
 #[derive(Clone)]
 pub struct Call(Arc<CallParts>);
 
 struct CallParts {
-    facts: RequestInfo,
+    request: RequestInfo,
     dependencies: Arc<Dependencies>,
     outbox: Outbox,
     carrier: Option<Box<dyn Carrier>>,
-    // Made when it is first needed: most calls ask nothing.
+    // Made when it is first needed: most calls do not ask.
     record: OnceLock<Box<Mutex<CallRecord>>>,
     /// How many bytes the steps of the record may take.
     record_limit: usize,
-    /// Who asks a question.
+    /// The questions that are being asked, by key.
     asking: parking::Turns,
-    /// Who takes a step.
+    /// The steps that are being taken, by key.
     steps: parking::Turns,
-    parking: parking::Parking,
-    deferred: teardown::Stack,
-    // Made when it is first needed: most calls never do.
+    parking: Mutex<parking::RoundEnd>,
+    teardown: Mutex<teardown::Teardown>,
+    // Made when it is first needed: most calls never need it.
     cancelled: OnceLock<CancellationToken>,
 }
 
 impl Call {
     /// Starts a call; without a carrier it cannot ask.
-    pub(crate) fn new(facts: RequestInfo, dependencies: Arc<Dependencies>, carriage: Option<Carriage>) -> Self {
+    pub(crate) fn new(request: RequestInfo, dependencies: Arc<Dependencies>, carriage: Option<Carriage>) -> Self {
         let (carrier, record, record_limit) = match carriage {
             None => (None, None, 0),
             Some(Carriage { carrier, record, record_limit }) => (Some(carrier), record, record_limit),
         };
         Self(Arc::new(CallParts {
-            facts,
+            request,
             dependencies,
             outbox: Outbox::default(),
             carrier,
@@ -86,13 +86,13 @@ impl Call {
             record_limit,
             asking: parking::Turns::default(),
             steps: parking::Turns::default(),
-            parking: parking::Parking::default(),
-            deferred: teardown::Stack::default(),
+            parking: Mutex::default(),
+            teardown: Mutex::default(),
             cancelled: OnceLock::new(),
         }))
     }
 
-    /// The client cannot be asked under that key; a test that watches is told what it is.
+    /// Records for tests that the client cannot be asked this, and returns the reason.
     pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: CallError) -> CallError {
         if let Some(ran) = self.extension::<Ran>() {
             ran.note_unasked(Unasked { key: key.to_owned(), question: question.clone(), is_typed });
@@ -100,14 +100,14 @@ impl Call {
         refused
     }
 
-    /// A call of nobody, for tests of what only needs one to exist.
+    /// A call without a request, for unit tests.
     pub fn detached() -> Self {
         Self::new(RequestInfo::default(), Arc::default(), None)
     }
 
-    /// What the request said of itself.
-    pub fn facts(&self) -> &RequestInfo {
-        &self.0.facts
+    /// What the request says about itself.
+    pub fn request(&self) -> &RequestInfo {
+        &self.0.request
     }
 
     /// Where the call's notifications wait for the transport.
@@ -120,22 +120,22 @@ impl Call {
         self.0.dependencies.get::<T>()
     }
 
-    /// What stands in for resolvers, in a test.
+    /// The replacements of resolvers, in a test.
     pub(crate) fn doubles(&self) -> Option<&Doubles> {
         self.0.dependencies.doubles()
     }
 
-    /// The value of a request header, if there is one and it is text.
+    /// The value of a request header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.0.facts.headers()?.get(name)?.to_str().ok()
+        self.0.request.headers()?.get(name)?.to_str().ok()
     }
 
     /// Something that a layer in front of the server attached to the HTTP request.
     pub fn extension<T: Any + Send + Sync + Clone>(&self) -> Option<&T> {
-        self.0.facts.extensions()?.get::<T>()
+        self.0.request.extensions()?.get::<T>()
     }
 
-    /// Cancelled when the client gave up or the call is over.
+    /// Cancelled when the client gives up or the call ends.
     pub fn cancellation(&self) -> &CancellationToken {
         let token = self.0.cancelled.get_or_init(CancellationToken::new);
         if self.is_over() {
@@ -151,7 +151,7 @@ impl Call {
 
     /// Ends the call: from now on it emits nothing, and its cancellation token is cancelled.
     pub fn end(&self) {
-        // Before the look at the token, so that whoever makes one meanwhile sees that it is over.
+        // First, so that a token that is made meanwhile is cancelled too.
         self.0.outbox.close();
         if let Some(token) = self.0.cancelled.get() {
             token.cancel();
@@ -164,7 +164,7 @@ impl Call {
 
 impl fmt::Debug for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("facts", &self.0.facts).finish_non_exhaustive()
+        f.debug_struct("Call").field("request", &self.0.request).finish_non_exhaustive()
     }
 }
 
@@ -180,7 +180,7 @@ mod tests {
     };
 
     #[test]
-    fn who_asks_for_the_token_when_the_call_is_over_gets_one_that_is_cancelled() {
+    fn a_token_that_is_made_after_the_end_is_cancelled() {
         let call = Call::detached();
         let before = call.cancellation().clone();
         assert!(!before.is_cancelled() && !call.is_over());
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_can_be_asked_the_client_is_told_so() {
+    fn a_call_without_a_client_cannot_ask() {
         let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
         let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default(), None);
         let ctx = Context::from_call(&call, "ctx")
@@ -201,9 +201,9 @@ mod tests {
             .expect("a context of any call");
         let asked = ctx.ask("sure", Ask::confirm("Sure?")).now_or_never().expect("nobody is waited for").unwrap_err();
         let by_hand = call.hand_on(NextRound::default()).unwrap_err();
-        let told = "this call has no client to ask; in a test, call through `testing::Client`";
+        let expected = "this call has no client to ask; in a test, call through `testing::Client`";
         for error in [asked, by_hand] {
-            assert!(matches!(error.kind(), CallErrorKind::Message(text) if text == told), "{error}");
+            assert!(matches!(error.kind(), CallErrorKind::Message(text) if text == expected), "{error}");
         }
     }
 }

@@ -1,6 +1,8 @@
+//! What a call sends before it ends.
+
 use std::{
     collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     task::{Context, Poll, Waker},
 };
 
@@ -8,6 +10,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::Level;
+use crate::lock;
 
 /// Something that a call sends to its client before it ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,11 +57,6 @@ struct OutboxQueue {
 const CAPACITY: usize = 64;
 
 impl Outbox {
-    fn queue(&self) -> MutexGuard<'_, OutboxQueue> {
-        // Every statement leaves it valid.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Emits a notification, and waits while the outbox is full.
     ///
     /// After the end of the call it is dropped, and so is progress that does not rise.
@@ -66,7 +64,7 @@ impl Outbox {
         loop {
             let room = self.room.notified();
             {
-                let mut queue = self.queue();
+                let mut queue = lock(&self.queue);
                 if queue.closed {
                     return;
                 }
@@ -80,14 +78,14 @@ impl Outbox {
 
     /// Takes the oldest notification.
     pub(crate) fn take(&self) -> Option<Emitted> {
-        let emitted = self.queue().waiting.pop_front()?;
+        let emitted = lock(&self.queue).waiting.pop_front()?;
         self.room.notify_waiters();
         Some(emitted)
     }
 
     /// Takes the oldest notification, or is woken when there is one.
     pub(crate) fn poll_take(&self, cx: &Context<'_>) -> Poll<Emitted> {
-        let mut queue = self.queue();
+        let mut queue = lock(&self.queue);
         if let Some(emitted) = queue.waiting.pop_front() {
             self.room.notify_waiters();
             return Poll::Ready(emitted);
@@ -98,21 +96,21 @@ impl Outbox {
         Poll::Pending
     }
 
-    /// Wakes the reader, to see what else has become of the call.
+    /// Wakes the reader, to look at the call again.
     pub(super) fn wake(&self) {
-        if let Some(waker) = self.queue().reader.take() {
+        if let Some(waker) = lock(&self.queue).reader.take() {
             waker.wake();
         }
     }
 
     /// Whether the call has ended.
     pub(super) fn is_closed(&self) -> bool {
-        self.queue().closed
+        lock(&self.queue).closed
     }
 
     /// Refuses everything from now on; what waits may still be taken.
     pub(super) fn close(&self) {
-        self.queue().closed = true;
+        lock(&self.queue).closed = true;
         self.room.notify_waiters();
     }
 }
@@ -198,7 +196,7 @@ mod tests {
             scope.spawn(|| {
                 for number in 0..sends {
                     futures_util::FutureExt::now_or_never(outbox.send(said(number)));
-                    while !outbox.queue().waiting.is_empty() {
+                    while !lock(&outbox.queue).waiting.is_empty() {
                         std::hint::spin_loop();
                     }
                 }

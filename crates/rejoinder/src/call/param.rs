@@ -16,7 +16,7 @@ pub struct Param {
     /// Its doc comment.
     pub description: Option<&'static str>,
     /// `#[arg(default = ..)]`.
-    pub default: Option<Default>,
+    pub default: Option<ArgumentDefault>,
     /// `#[arg(header = "..")]`: the suffix of the `Mcp-Param-` header that repeats it.
     pub header: Option<&'static str>,
     /// `#[arg(complete = ..)]`.
@@ -32,13 +32,13 @@ impl Param {
 
 /// The default of one argument, in the argument's own type.
 #[derive(Debug, Clone, Copy)]
-pub struct Default {
+pub struct ArgumentDefault {
     /// A `fn() -> T` that makes it: [`Param`] does not depend on the parameter's type.
     make: &'static (dyn Any + Send + Sync),
     show: fn(&Self) -> Option<Value>,
 }
 
-impl Default {
+impl ArgumentDefault {
     /// The default that `make` makes.
     pub const fn of<T: Serialize + 'static>(make: &'static fn() -> T) -> Self {
         Self { make, show: |default| serde_json::to_value(default.make::<T>()?).ok() }

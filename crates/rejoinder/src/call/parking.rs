@@ -10,8 +10,9 @@
 
 use std::{
     collections::BTreeMap,
+    iter::successors,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -19,26 +20,19 @@ use std::{
 use tokio::sync::OwnedMutexGuard;
 
 use super::Call;
-use crate::error::{CallError, Halt};
+use crate::{
+    error::{CallError, Halt},
+    lock,
+};
 
-/// Whether a round ends.
+/// Whether and how a round ends.
 #[derive(Debug, Default)]
-pub(super) struct Parking(Mutex<RoundEnd>);
-
-#[derive(Debug, Default)]
-struct RoundEnd {
+pub(super) struct RoundEnd {
     /// Why it ends; a mistake of the author outranks a question.
     halt: Option<Halt>,
     steps_in_flight: usize,
-    /// It has ended: no step begins any more.
+    /// Whether it has ended: then no step begins.
     closed: bool,
-}
-
-impl Parking {
-    fn lock(&self) -> MutexGuard<'_, RoundEnd> {
-        // Every statement leaves it valid.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Call {
@@ -47,14 +41,12 @@ impl Call {
     ///
     /// The halt is noted when this is called, not when the future is awaited.
     pub(crate) fn halt<T>(&self, halt: Halt) -> impl Future<Output = Result<T, CallError>> {
+        if matches!(halt, Halt::Pending) {
+            // The function stops in the middle, and may still need the answers that it has not used.
+            self.record().keep_unused();
+        }
         let error = match halt {
-            Halt::Pending => {
-                // The function stops in the middle: it may still come to the answers that it has not used.
-                self.record().keep_unused();
-                self.note_halt(halt);
-                None
-            }
-            Halt::Mistake(_) => {
+            Halt::Pending | Halt::Mistake(_) => {
                 self.note_halt(halt);
                 None
             }
@@ -72,46 +64,42 @@ impl Call {
     /// Notes that the round ends; the first mistake counts, else the question.
     pub(crate) fn note_halt(&self, halt: Halt) {
         {
-            let mut end = self.0.parking.lock();
+            let mut end = lock(&self.0.parking);
             if !matches!((&end.halt, &halt), (Some(Halt::Mistake(_)), _) | (Some(_), Halt::Pending)) {
                 end.halt = Some(halt);
             }
         }
-        let _ = STEP.try_with(|step| step.let_go(self));
+        let _ = STEP.try_with(|step| step.and_outer(self).for_each(StepInFlight::release));
         // The future that asks may not be the one that polls the call.
         self.0.outbox.wake();
     }
 
     /// The author's mistake that ends the call, if there is one.
     pub(crate) fn mistake(&self) -> Option<Halt> {
-        self.0.parking.lock().halt.clone().filter(|halt| matches!(halt, Halt::Mistake(_)))
+        lock(&self.0.parking).halt.clone().filter(|halt| matches!(halt, Halt::Mistake(_)))
     }
 
     /// Whether the round can end: there is a halt, and no step is in flight.
     pub(crate) fn can_end(&self) -> bool {
-        let end = self.0.parking.lock();
+        let end = lock(&self.0.parking);
         end.halt.is_some() && end.steps_in_flight == 0
     }
 
     /// Ends the round if it can end: from then on no step begins in it.
     pub(crate) fn end_halted(&self) -> Option<Halt> {
-        let mut end = self.0.parking.lock();
+        let mut end = lock(&self.0.parking);
         let halt = end.halt.clone().filter(|_| end.steps_in_flight == 0);
         end.closed |= halt.is_some();
         halt
     }
 
-    pub(super) fn reopen_parking(&self) {
-        *self.0.parking.lock() = RoundEnd::default();
-    }
-
-    /// Waits until nobody else takes the step of that key.
+    /// Waits until no other future takes the step of that key.
     ///
     /// # Errors
     ///
     /// If this runs inside that step: it would wait for itself. A future that the step spawned is not noticed.
     pub(crate) async fn step_turn(&self, step: &str) -> Result<Turn, CallError> {
-        if STEP.try_with(|outer| outer.is_within(self, step)).unwrap_or_default() {
+        if STEP.try_with(|outer| outer.and_outer(self).any(|outer| *outer.key == *step)).unwrap_or_default() {
             return Err(CallError::mistake(format!(
                 "step `{step}` is nested inside itself, which is a deadlock: use another key"
             )));
@@ -123,14 +111,14 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// The step's own, and if the round has ended: the next one would take the step again.
+    /// The error of the step, or that the round has ended: the next one would take the step again.
     pub(crate) async fn take_step<T>(
         &self,
         key: &str,
         step: impl Future<Output = Result<T, CallError>>,
     ) -> Result<(T, StepGuard), CallError> {
         {
-            let mut end = self.0.parking.lock();
+            let mut end = lock(&self.0.parking);
             if end.closed {
                 return Err(CallError::round_is_over());
             }
@@ -160,27 +148,15 @@ struct StepInFlight {
 }
 
 impl StepInFlight {
-    fn is(&self, call: &Call) -> bool {
-        Arc::ptr_eq(&self.call.0, &call.0)
+    /// This step and the steps that it is a part of, without those of other calls.
+    fn and_outer(&self, call: &Call) -> impl Iterator<Item = &Self> {
+        successors(Some(self), |step| step.outer.as_deref()).filter(|step| Arc::ptr_eq(&step.call.0, &call.0))
     }
 
-    fn is_within(&self, call: &Call, key: &str) -> bool {
-        self.is(call) && *self.key == *key || self.outer.as_ref().is_some_and(|outer| outer.is_within(call, key))
-    }
-
-    /// No longer keeps the round of its call from ending, and neither do the steps that it is a part of.
-    fn let_go(&self, call: &Call) {
-        if self.is(call) {
-            self.release();
-        }
-        if let Some(outer) = &self.outer {
-            outer.let_go(call);
-        }
-    }
-
+    /// Lets the round end.
     fn release(&self) {
         if self.holds_round.swap(false, Ordering::SeqCst) {
-            self.call.0.parking.lock().steps_in_flight -= 1;
+            lock(&self.call.0.parking).steps_in_flight -= 1;
             // The round may have waited for this step only.
             if self.call.can_end() {
                 self.call.0.outbox.wake();
@@ -199,19 +175,18 @@ impl Drop for StepGuard {
     }
 }
 
-/// Lets those who come under the same key go one after the other.
+/// Lets futures that use the same key go one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Turns(Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
-/// Somebody's turn, until it is dropped; see [`Turns::take`].
+/// Held until it is dropped; see [`Turns::take`].
 pub(crate) type Turn = OwnedMutexGuard<()>;
 
 impl Turns {
-    /// Waits until nobody else has the turn under this key.
+    /// Waits until no other future has the turn of this key.
     pub(super) async fn take(&self, key: &str) -> Turn {
         let turn = {
-            // Every statement leaves it valid.
-            let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut turns = lock(&self.0);
             Arc::clone(turns.entry(key.to_owned()).or_default())
         };
         turn.lock_owned().await

@@ -42,10 +42,10 @@ pub(crate) struct CallRecord {
     questions: BTreeMap<Arc<str>, OpenQuestion>,
     /// The results of steps (`Context::once`), as JSON text.
     #[serde(rename = "s", default, skip_serializing_if = "BTreeMap::is_empty")]
-    steps: BTreeMap<Arc<str>, Box<RawValue>>,
+    pub(super) steps: BTreeMap<Arc<str>, Box<RawValue>>,
     /// The state of a function that makes its rounds by hand, as JSON text.
     #[serde(rename = "k", default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    kept: Option<Box<RawValue>>,
+    pub(super) kept: Option<Box<RawValue>>,
     #[serde(skip)]
     round: RoundRecord,
 }
@@ -261,7 +261,7 @@ impl CallRecord {
         self.round.responses.get(key).filter(|_| counts).cloned()
     }
 
-    /// The latest answer under a key, whatever was asked, and whether it came with this round.
+    /// The latest answer under a key, to any question, and whether it came with this round.
     pub(super) fn latest_answer(&self, key: &str) -> Option<(QuestionDigest, Arc<RawAnswer>, bool)> {
         if let (Some(open), Some(answer)) = (self.questions.get(key), self.round.responses.get(key)) {
             return Some((open.digest, Arc::clone(answer), true));
@@ -366,13 +366,8 @@ fn ask_again(key: &str, question: &Question, answer: &RawAnswer, reason: &str, b
     Ok(question.because(reason))
 }
 
-/// Steps, and what is kept by hand.
+/// Steps.
 impl CallRecord {
-    /// The recorded result of a step, as JSON.
-    pub(super) fn step(&self, step: &str) -> Option<&RawValue> {
-        self.steps.get(step).map(|result| &**result)
-    }
-
     /// Records the result of a step; an error if the record would take more bytes than it may.
     pub(super) fn record_step(&mut self, step: &str, result: Box<RawValue>, most: usize) -> Result<(), CallError> {
         let recorded: usize = self.steps.iter().map(|(step, result)| step.len() + result.get().len()).sum();
@@ -386,11 +381,6 @@ impl CallRecord {
         self.round.progressed = true;
         self.steps.insert(step.into(), result);
         Ok(())
-    }
-
-    /// What the last round kept by hand, as JSON.
-    pub(crate) fn kept(&self) -> Option<&RawValue> {
-        self.kept.as_deref()
     }
 }
 

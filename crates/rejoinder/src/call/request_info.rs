@@ -43,18 +43,7 @@ pub enum ProgressToken {
     Text(String),
 }
 
-impl ProgressToken {
-    /// Reads a token; `None` if it is neither a string nor an integer.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        match value {
-            Value::String(text) => Some(Self::Text(text.clone())),
-            Value::Number(number) => number.as_i64().map(Self::Number),
-            _ => None,
-        }
-    }
-}
-
-/// Who the client says it is. It is free to lie: nothing may depend on it.
+/// Who the client says it is. It may lie, so nothing may depend on it.
 pub(crate) type ClientInfo = Implementation;
 
 /// What a request says about itself.

@@ -1,22 +1,20 @@
-use std::{
-    fmt,
-    panic::AssertUnwindSafe,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+//! How a round of a call ends, and what runs then.
+
+use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
 
 use super::Call;
-use crate::{BoxFuture, error::CallError};
+use crate::{BoxFuture, error::CallError, lock};
 
-/// How a round of a call ended, as what it deferred is told.
+/// How a round of a call ended. Deferred functions get it.
 ///
 /// ```
 /// use rejoinder::CallEnd;
 ///
-/// async fn close(transaction: Vec<&'static str>, ending: CallEnd) -> &'static str {
-///     if ending.is_success() { "committed" } else { "rolled back" }
+/// async fn close(transaction: Vec<&'static str>, end: CallEnd) -> &'static str {
+///     if end.is_success() { "committed" } else { "rolled back" }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
@@ -26,20 +24,20 @@ use crate::{BoxFuture, error::CallError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallEnd {
-    /// The function returned what was asked of it.
+    /// The function returned a result.
     Succeeded,
-    /// It returned an error, or a resolver did, or the user declined.
+    /// The function or a resolver returned an error, or the user declined.
     Failed,
-    /// It panicked.
+    /// The function or a resolver panicked.
     Panicked,
-    /// It waits for an answer: the call goes on in another round, from the top.
+    /// The round ended with a question: the function runs again from the start when the answer comes.
     Pending,
     /// The client gave up, or the server stops.
     Cancelled,
 }
 
 impl CallEnd {
-    /// Whether the call is over and went well; a round that ends in a question is neither.
+    /// Whether the call succeeded. A round that ends with a question has not.
     pub fn is_success(self) -> bool {
         self == Self::Succeeded
     }
@@ -48,111 +46,73 @@ impl CallEnd {
 /// What runs when a round ends.
 type Deferred = Box<dyn FnOnce(CallEnd) -> BoxFuture<'static, Result<(), CallError>> + Send>;
 
-/// What a round has deferred, and whether it has ended.
+/// What a round has deferred.
 #[derive(Default)]
-pub(super) struct Stack(Mutex<StackState>);
-
-#[derive(Default)]
-struct StackState {
-    /// The last at the end.
+pub(super) struct Teardown {
+    /// The latest is at the end.
     deferred: Vec<Deferred>,
-    stage: Stage,
-}
-
-#[derive(Clone, Copy, Default)]
-enum Stage {
-    #[default]
-    Running,
-    /// What was deferred runs; it may defer more.
-    CallEnd(CallEnd),
-    /// All of it has run.
-    Ended(CallEnd),
-}
-
-impl Stack {
-    fn lock(&self) -> MutexGuard<'_, StackState> {
-        // Every statement leaves it valid.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl StackState {
-    /// The last that was deferred; if there is none left, the round has ended.
-    fn pop(&mut self, ending: CallEnd) -> Option<Deferred> {
-        let last = self.deferred.pop();
-        if last.is_none() {
-            self.stage = Stage::Ended(ending);
-        }
-        last
-    }
-}
-
-impl fmt::Debug for Stack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Stack({})", self.lock().deferred.len())
-    }
+    /// How the round ended, once teardown has begun.
+    pub(super) end: Option<CallEnd>,
+    /// Whether all of it has run.
+    pub(super) is_over: bool,
 }
 
 impl Call {
-    /// Lets something run when the round ends; at once, in a task of its own, if it has ended.
+    /// Runs something when the round ends, or at once, in another task, if its teardown is over.
     pub(crate) fn defer(&self, deferred: Deferred) {
-        let ending = {
-            let mut state = self.0.deferred.lock();
-            match state.stage {
-                Stage::Ended(ending) => ending,
-                Stage::Running | Stage::CallEnd(_) => return state.deferred.push(deferred),
+        let end = {
+            let mut teardown = lock(&self.0.teardown);
+            match teardown.end.filter(|_| teardown.is_over) {
+                Some(end) => end,
+                None => return teardown.deferred.push(deferred),
             }
         };
         match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(run(deferred, ending))),
-            Err(_) => tracing::error!("what was deferred after a call's end cannot run outside a tokio runtime"),
+            Ok(runtime) => drop(runtime.spawn(run(deferred, end))),
+            Err(_) => tracing::error!(
+                "a function that was deferred after the end of its call cannot run outside a tokio runtime"
+            ),
         }
     }
 
-    /// Runs what was deferred, the last first; `None` if nothing was.
+    /// Runs what was deferred, the latest first; `None` if nothing was.
     ///
-    /// What fails or panics is logged, and the others run all the same.
-    pub fn teardown(&self, ending: CallEnd) -> Option<BoxFuture<'static, ()>> {
-        let mut state = self.0.deferred.lock();
-        match (state.stage, state.deferred.is_empty()) {
-            (Stage::Ended(_), _) => return None,
-            (_, true) => {
-                state.stage = Stage::Ended(ending);
-                return None;
-            }
-            (_, false) => state.stage = Stage::CallEnd(ending),
+    /// What fails or panics is logged, and the others still run.
+    pub fn teardown(&self, end: CallEnd) -> Option<BoxFuture<'static, ()>> {
+        let mut teardown = lock(&self.0.teardown);
+        if teardown.is_over {
+            return None;
         }
+        teardown.end = Some(end);
+        teardown.is_over = teardown.deferred.is_empty();
         let call = self.clone();
-        Some(Box::pin(async move {
-            // One at a time, because each may defer more.
-            while let Some(deferred) = call.pop_deferred(ending) {
-                run(deferred, ending).await;
-            }
-        }))
+        (!teardown.is_over).then(|| -> BoxFuture<'static, ()> {
+            Box::pin(async move {
+                // One at a time, because each may defer more.
+                while let Some(deferred) = call.next_deferred() {
+                    run(deferred, end).await;
+                }
+            })
+        })
     }
 
-    fn pop_deferred(&self, ending: CallEnd) -> Option<Deferred> {
-        self.0.deferred.lock().pop(ending)
+    fn next_deferred(&self) -> Option<Deferred> {
+        let mut teardown = lock(&self.0.teardown);
+        let next = teardown.deferred.pop();
+        teardown.is_over = next.is_none();
+        next
     }
 
-    /// How the round ended, if what it deferred runs or has run.
+    /// How the round ended, once its teardown has begun.
     pub(crate) fn ending(&self) -> Option<CallEnd> {
-        match self.0.deferred.lock().stage {
-            Stage::Running => None,
-            Stage::CallEnd(ending) | Stage::Ended(ending) => Some(ending),
-        }
-    }
-
-    /// Says that another round begins in the same call.
-    pub(super) fn reopen_teardown(&self) {
-        self.0.deferred.lock().stage = Stage::Running;
+        lock(&self.0.teardown).end
     }
 }
 
-async fn run(deferred: Deferred, ending: CallEnd) {
-    match AssertUnwindSafe(async { deferred(ending).await }).catch_unwind().await {
+async fn run(deferred: Deferred, end: CallEnd) {
+    match AssertUnwindSafe(async { deferred(end).await }).catch_unwind().await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::error!(%error, ?ending, "what a call deferred has failed"),
-        Err(_) => tracing::error!(?ending, "what a call deferred has panicked"),
+        Ok(Err(error)) => tracing::error!(%error, ?end, "a deferred function failed"),
+        Err(_) => tracing::error!(?end, "a deferred function panicked"),
     }
 }

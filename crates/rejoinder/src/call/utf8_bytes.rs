@@ -1,12 +1,14 @@
+//! Strings without a copy: the name and the arguments of a call are parts of its message.
+
 use std::{fmt, ops::Deref};
 
 use bytes::Bytes;
 
-/// A text that shares the buffer it came in.
+/// A string that shares the buffer of the message that it came in.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Utf8Bytes(Bytes);
 
-/// Buffers up to this size are shared by their parts, however small.
+/// Parts always share a buffer up to this size.
 const SMALL: usize = 4 * 1024;
 
 impl Utf8Bytes {
@@ -36,7 +38,7 @@ impl Deref for Utf8Bytes {
     type Target = str;
 
     fn deref(&self) -> &str {
-        std::str::from_utf8(&self.0).expect("made of a text")
+        std::str::from_utf8(&self.0).expect("it was made of a string")
     }
 }
 

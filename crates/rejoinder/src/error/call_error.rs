@@ -2,16 +2,17 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use serde_json::Value;
 
+use super::MISSING_CAPABILITY;
 use crate::ask::NextRound;
 
-/// Why a tool, prompt or resource could not answer.
+/// Why a tool, prompt, resource or resolver failed.
 ///
-/// What the client gets to see depends on how the error was made:
+/// What the client sees depends on how the error was made:
 ///
-/// * [`CallError::new`]: the text, as a result that says `isError`. The model reads it, so say what to do.
+/// * [`CallError::new`]: the text, as a result with `isError`. The model reads it, so say what to do.
 /// * [`CallError::protocol`]: a JSON-RPC error with that code.
-/// * any other error, through `?`: a generic sentence and an id. The detail goes to the log only,
-///   so a database's complaint never reaches a stranger.
+/// * any other error, through `?`: a generic sentence and an id. The details go to the log only, so that clients never see
+///   the error of a database, for example.
 ///
 /// ```
 /// use rejoinder::CallError;
@@ -61,7 +62,7 @@ impl CallError {
         Self(CallErrorKind::Protocol { code, message: message.into(), data })
     }
 
-    /// The client lacks a capability that the call cannot do without: `{"sampling": {}}`, say.
+    /// The client did not declare capabilities that the call needs, such as `{"sampling": {}}`.
     ///
     /// ```
     /// use rejoinder::CallError;
@@ -70,12 +71,13 @@ impl CallError {
     /// let error = CallError::missing_capability(json!({ "elicitation": { "form": {} } }));
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "the client cannot be asked to fill in forms: it did not declare `elicitation.form` (-32021)",
+    ///     "the client did not declare `elicitation.form`, which this call needs (-32021)",
     /// );
     /// ```
     pub fn missing_capability(required: Value) -> Self {
-        let sentence = missing_capability(&required);
-        Self::protocol(-32021, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
+        let missing: Vec<_> = paths(&required).iter().map(|path| format!("`{path}`")).collect();
+        let sentence = format!("the client did not declare {}, which this call needs", missing.join(" and "));
+        Self::protocol(MISSING_CAPABILITY, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
     }
 
     /// The client's session uses a version that lacks a kind of question.
@@ -83,7 +85,7 @@ impl CallError {
         let sentence = format!(
             "the client cannot be asked {what}: that needs protocol version {since}, and the session uses {speaks}"
         );
-        Self::protocol(-32021, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
+        Self::protocol(MISSING_CAPABILITY, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
     }
 
     pub(crate) fn nobody_to_ask() -> Self {
@@ -156,31 +158,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for CallError {
     }
 }
 
-/// Says what the client cannot be asked for, and which declarations are missing.
-fn missing_capability(required: &Value) -> String {
-    let missing = paths(required);
-    let cannot = match missing.as_slice() {
-        [one] => asked_for(one),
-        _ => "what this needs",
-    };
-    let named: Vec<_> = missing.iter().map(|path| format!("`{path}`")).collect();
-    format!("the client cannot be asked {cannot}: it did not declare {}", named.join(" and "))
-}
-
-fn asked_for(path: &str) -> &'static str {
-    match path {
-        "elicitation" => "to let the user answer",
-        "elicitation.form" => "to fill in forms",
-        "elicitation.url" => "to send the user to a page",
-        "sampling" => "for a sample of its model",
-        "sampling.tools" => "for a sample of its model with tools",
-        "sampling.context" => "for a sample of its model with context",
-        "roots" => "for its roots",
-        _ => "for what this needs",
-    }
-}
-
-/// The innermost members of an object of objects, each with the way to it.
+/// The paths of the innermost members of an object of objects: `elicitation.form`.
 fn paths(required: &Value) -> Vec<String> {
     let members = required.as_object().into_iter().flatten();
     let below = |(name, value): (&String, &Value)| match paths(value) {
@@ -236,17 +214,16 @@ mod tests {
 
     #[test]
     fn the_capability_is_named() {
-        for (required, told) in [
+        for (required, named) in [
+            (json!({ "elicitation": { "url": {} } }), "`elicitation.url`"),
+            (json!({ "com.example/x": {} }), "`com.example/x`"),
             (
-                json!({ "elicitation": { "url": {} } }),
-                "to send the user to a page: it did not declare `elicitation.url`",
+                json!({ "roots": {}, "sampling": { "context": {}, "tools": {} } }),
+                "`roots` and `sampling.context` and `sampling.tools`",
             ),
-            (json!({ "sampling": {} }), "for a sample of its model: it did not declare `sampling`"),
-            (json!({ "roots": {} }), "for its roots: it did not declare `roots`"),
-            (json!({ "com.example/x": {} }), "for what this needs: it did not declare `com.example/x`"),
-            (json!({ "roots": {}, "sampling": {} }), "what this needs: it did not declare `roots` and `sampling`"),
         ] {
-            assert_eq!(missing_capability(&required), format!("the client cannot be asked {told}"));
+            let expected = format!("the client did not declare {named}, which this call needs (-32021)");
+            assert_eq!(CallError::missing_capability(required).to_string(), expected);
         }
     }
 }

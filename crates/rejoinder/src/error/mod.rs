@@ -7,3 +7,7 @@ pub use call_error::{CallError, Halt};
 
 /// Any error, in a box that can move between threads.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The JSON-RPC error codes that the rooms below `protocol` use; `protocol::error` has all of them.
+pub(crate) const INTERNAL_ERROR: i32 = -32603;
+pub(crate) const MISSING_CAPABILITY: i32 = -32021;

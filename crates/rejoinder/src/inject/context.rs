@@ -73,7 +73,7 @@ impl Context {
 
     /// Whether the client wants log messages of that level, for when they are costly to make.
     pub fn log_enabled(&self, level: Level) -> bool {
-        self.call.facts().log_level.is_some_and(|least| level >= least)
+        self.call.request().log_level.is_some_and(|least| level >= least)
     }
 
     /// [`Context::log`] at [`Level::Debug`].
@@ -112,27 +112,27 @@ impl Context {
 
     /// Who the client says it is. It is free to lie: let nothing depend on it.
     pub fn client(&self) -> Option<ClientInfo> {
-        self.call.facts().client()
+        self.call.request().client()
     }
 
     /// What the client declared that it can do.
     pub fn capabilities(&self) -> &ClientCapabilities {
-        &self.call.facts().capabilities
+        &self.call.request().capabilities
     }
 
     /// Which way of talking the client uses.
     pub fn era(&self) -> Era {
-        self.call.facts().era
+        self.call.request().era
     }
 
     /// The protocol version of this request.
     pub fn protocol_version(&self) -> &str {
-        &self.call.facts().protocol_version
+        &self.call.request().protocol_version
     }
 
     /// The request's JSON-RPC id, as JSON: a number, or a string in quotes.
     pub fn request_id(&self) -> &str {
-        std::str::from_utf8(&self.call.facts().request_id).unwrap_or_default()
+        std::str::from_utf8(&self.call.request().request_id).unwrap_or_default()
     }
 
     /// Cancelled when the client gave up, and when the call is over in any other way. The function's future is gone by then,
@@ -143,7 +143,7 @@ impl Context {
 
     /// The request's headers; none on stdio.
     pub fn headers(&self) -> Option<&HeaderMap> {
-        self.call.facts().headers()
+        self.call.request().headers()
     }
 
     /// One header's value, if it is there and is text.
@@ -158,7 +158,7 @@ impl Context {
 
     /// An entry of the request's `_meta`.
     pub fn meta(&self, key: &str) -> Option<serde_json::Value> {
-        self.call.facts().meta(key)
+        self.call.request().meta(key)
     }
 }
 
@@ -203,7 +203,7 @@ impl IntoFuture for Progress {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let Self { call, progress, total, message } = self;
-            if call.facts().progress_token.is_some() {
+            if call.request().progress_token.is_some() {
                 call.outbox().send(Emitted::Progress { progress, total, message }).await;
             }
         })

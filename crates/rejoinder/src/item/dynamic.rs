@@ -6,7 +6,7 @@ use rmcp::model::JsonObject;
 
 use super::{Reader, Ready, ready::guarded};
 use crate::{
-    call::{ArgumentErrors, Param, SentArguments, Unknown},
+    call::{ArgumentErrors, Param, SentArguments, UnknownArguments},
     graph::Resolvers,
     inject::Context,
     reply::IntoToolResult,
@@ -46,7 +46,7 @@ where
     R: IntoToolResult,
 {
     // A closure takes every argument: to it none is unknown.
-    fn read(&self, sent: &SentArguments<'_>, _: Unknown) -> Result<Ready, ArgumentErrors> {
+    fn read(&self, sent: &SentArguments<'_>, _: UnknownArguments) -> Result<Ready, ArgumentErrors> {
         self.ready(sent.to_object()?)
     }
 

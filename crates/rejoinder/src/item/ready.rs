@@ -8,7 +8,7 @@ use std::{
 use super::{Callee, Function, Output};
 use crate::{
     BoxFuture,
-    call::{ArgumentErrors, Call, Param, SentArguments, Unknown, read_arguments},
+    call::{ArgumentErrors, Call, Param, SentArguments, UnknownArguments, read_arguments},
     error::Halt,
     graph::Keys,
 };
@@ -45,7 +45,7 @@ pub trait Reader: Send + Sync {
     /// # Errors
     ///
     /// Everything that is wrong.
-    fn read(&self, sent: &SentArguments<'_>, unknown: Unknown) -> Result<Ready, ArgumentErrors>;
+    fn read(&self, sent: &SentArguments<'_>, unknown: UnknownArguments) -> Result<Ready, ArgumentErrors>;
 
     /// What the author wrote about the parameters.
     fn params(&self) -> &'static [Param];
@@ -66,7 +66,7 @@ impl<F: Function> FunctionReader<F> {
 }
 
 impl<F: Function> Reader for FunctionReader<F> {
-    fn read(&self, sent: &SentArguments<'_>, unknown: Unknown) -> Result<Ready, ArgumentErrors> {
+    fn read(&self, sent: &SentArguments<'_>, unknown: UnknownArguments) -> Result<Ready, ArgumentErrors> {
         match guarded(|| read_arguments::<F>(sent, unknown)) {
             Ok(read) => read.map(|arguments| self.ready(arguments)),
             Err(panic) => Ok(Ready::panicked(panic)),

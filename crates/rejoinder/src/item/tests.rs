@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use super::Output;
-use crate::call::{Dependencies, RequestInfo, SentArguments, Unknown};
+use crate::call::{Dependencies, RequestInfo, SentArguments, UnknownArguments};
 use rejoinder::{Call, FromCall, Tool, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ async fn call(tool: &Tool, arguments: Value) -> Value {
 async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
     let json = arguments.to_string();
     let sent = SentArguments::from_json(&json).expect("an object");
-    let ready = match tool.reader().read(&sent, Unknown::Refused) {
+    let ready = match tool.reader().read(&sent, UnknownArguments::Refused) {
         Ok(ready) => ready,
         Err(bad) => return Value::String(bad.to_string()),
     };
@@ -237,7 +237,8 @@ async fn a_group_shares_its_receiver() {
     assert_eq!(shop.sold.load(Ordering::Relaxed), 3);
 
     let item = &shop.resources()[0];
-    let ready = item.reader().read(&SentArguments::from_texts([("id", "7")]), Unknown::Refused).expect("a number");
+    let ready =
+        item.reader().read(&SentArguments::from_texts([("id", "7")]), UnknownArguments::Refused).expect("a number");
     let body = ready.run(Call::detached()).await.expect("an item");
     let Output::Resource(body) = body else { panic!("not a resource: {body:?}") };
     let contents = body.into_contents("shop://items/7", item.details().mime_type);
@@ -251,14 +252,19 @@ async fn prompts_and_resources_read_texts() {
     insta::assert_json_snapshot!(pitch.record());
     assert_eq!(pitch.choices("size"), Some(["small".to_owned(), "large".to_owned()].as_slice()));
     let texts = SentArguments::from_texts([("item", "42"), ("times", "3"), ("size", "large")]);
-    let reply =
-        pitch.reader().read(&texts, Unknown::Refused).expect("texts").run(Call::detached()).await.expect("a pitch");
+    let reply = pitch
+        .reader()
+        .read(&texts, UnknownArguments::Refused)
+        .expect("texts")
+        .run(Call::detached())
+        .await
+        .expect("a pitch");
     let Output::Prompt(reply) = reply else { panic!("not a prompt: {reply:?}") };
     assert_eq!(json!(reply.messages[0].content)["text"], "42 3 Some(Large)");
 
     let bad = pitch
         .reader()
-        .read(&SentArguments::from_texts([("times", "many")]), Unknown::Refused)
+        .read(&SentArguments::from_texts([("times", "many")]), UnknownArguments::Refused)
         .expect_err("not a number");
     assert_eq!(
         bad.to_string(),

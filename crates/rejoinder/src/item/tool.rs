@@ -129,11 +129,6 @@ impl Tool {
         }
     }
 
-    /// Whether it makes its rounds by hand.
-    pub(crate) fn is_by_hand(&self) -> bool {
-        self.made.as_ref().map_or_else(|| self.node.is_some_and(|node| node.by_hand), |made| made.by_hand)
-    }
-
     /// Everything that is wrong with how it was made at run time.
     pub fn mistakes(&self) -> Vec<String> {
         let Some(made) = &self.made else { return Vec::new() };

@@ -100,7 +100,7 @@ impl Stream {
         let writer = &self.writer;
         match &mut self.kind {
             StreamKind::Running(running) => running.poll_event(cx).map(|event| match event {
-                Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().facts())),
+                Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().request())),
                 event => Frame::Last(writer.ended(running, event)),
             }),
             StreamKind::Listen(listen) => listen.poll_frame(cx, &writer.engine, writer.id()),

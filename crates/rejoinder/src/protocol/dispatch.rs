@@ -21,7 +21,7 @@ use super::{
 use crate::{
     call::{Carrier, Era, InputResponses, Level, RequestInfo, Utf8Bytes},
     model::ClientCapabilities,
-    rounds::seal::Refused,
+    rounds::seal::StateRefusal,
     server::{CompleteArgument, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind},
 };
 
@@ -170,7 +170,7 @@ impl Request<'_> {
                 if let Operation::Call(target) = &operation {
                     // There is no state in a session, so whatever this is, it was not made for this call.
                     if self.params.request_state.is_some() {
-                        let _ = Refused::in_session(target.kind.method());
+                        StateRefusal::Session.log(target.kind.method());
                         return Err(NotStarted::Refused(Refusal::InvalidState));
                     }
                     self.answers()?;
@@ -228,7 +228,7 @@ impl Request<'_> {
         match string(state) {
             Some(state) => Ok(Some(state.into_owned())),
             None => {
-                let _ = Refused::not_text(self.method);
+                StateRefusal::NotText.log(self.method);
                 Err(NotStarted::Refused(Refusal::InvalidState))
             }
         }

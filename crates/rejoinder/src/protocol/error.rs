@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use super::version::supported;
 use crate::{
     call::ArgumentErrors,
-    error::{CallError, CallErrorKind},
-    rounds::seal::{REASON, SENTENCE},
+    error::{self, CallError, CallErrorKind},
     server::{CompleteArgument, Failed, Refusal, TargetKind},
 };
 
@@ -26,9 +25,9 @@ impl RpcError {
     pub(crate) const INVALID_REQUEST: i32 = -32600;
     pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
     pub(crate) const INVALID_PARAMS: i32 = -32602;
-    pub(crate) const INTERNAL: i32 = -32603;
+    pub(crate) const INTERNAL: i32 = error::INTERNAL_ERROR;
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
-    pub(crate) const MISSING_CAPABILITY: i32 = -32021;
+    pub(crate) const MISSING_CAPABILITY: i32 = error::MISSING_CAPABILITY;
     pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
     /// Only in versions up to 2025-11-25.
     pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
@@ -138,7 +137,11 @@ impl From<Refusal> for RpcError {
                 Self::invalid_params("unknown `params.cursor`: request the list again without one")
             }
             Refusal::HeaderMismatch(message) => Self::header_mismatch(message),
-            Refusal::InvalidState => Self::invalid_params(SENTENCE).with_data(json!({ "reason": REASON })),
+            // The same error for every bad state: a forger must not learn how far a forgery got.
+            Refusal::InvalidState => {
+                Self::invalid_params("`requestState` is not valid for this request; make the request again without it")
+                    .with_data(json!({ "reason": "invalid_request_state" }))
+            }
             Refusal::NotArguments(TargetKind::Prompt) => {
                 Self::invalid_params("`params.arguments` must be an object of strings")
             }

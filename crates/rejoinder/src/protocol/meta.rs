@@ -98,10 +98,9 @@ impl<'a> Meta<'a> {
     pub(super) fn progress_token(&self) -> Result<Option<ProgressToken>, RpcError> {
         let Some(raw) = self.progress_token.map(RawValue::get) else { return Ok(None) };
         self.check_progress_token_length()?;
-        let token = serde_json::from_str(raw).ok().and_then(|value| ProgressToken::from_json(&value));
-        token
+        serde_json::from_str(raw)
             .map(Some)
-            .ok_or_else(|| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
+            .map_err(|_| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
     }
 
     /// Every notification repeats the token, so it is as short as an id.

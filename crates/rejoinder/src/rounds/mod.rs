@@ -1,4 +1,4 @@
-//! How a call goes on over several rounds.
+//! How a call continues over several rounds.
 //!
 //! * [`stateless`]: questions go out with the reply of a round and come back answered with the next one.
 //! * [`session`]: questions are sent over the live session, and the function waits.

@@ -30,8 +30,8 @@ pub(crate) struct SessionCarrier<C> {
     resumed: AtomicU32,
 }
 
-/// How long a call waits that resumes without progress: longer each time, because a client on a session cannot be told to
-/// come back later.
+/// How long a call waits before it resumes without progress. It doubles each time, because a client on a session has no way
+/// to retry later.
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 

@@ -1,14 +1,17 @@
 //! Questions that go out with the reply of a round. Their answers come back with a retry of the request, together with the
 //! record of the call in a sealed `requestState`.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::{Arc, OnceLock},
+    time::SystemTime,
+};
 
-use super::seal::{Binding, CannotSeal, Opened, Refused, Seal};
+use super::seal::{Binding, CannotSeal, Opened, Seal, StateRefusal};
 use crate::{
     BoxFuture,
     ask::{Question, RawAnswer},
     call::{CallRecord, Carrier, Parked, Utf8Bytes},
-    error::CallError,
+    error::{CallError, INTERNAL_ERROR},
 };
 
 /// The carrier of a stateless call. The states that it seals open for this call only.
@@ -19,8 +22,8 @@ pub(crate) struct StatelessCarrier {
     target: Utf8Bytes,
     arguments: Option<Utf8Bytes>,
     principal: Option<String>,
-    /// Made when a state came: a round that continues a call and asks again needs it twice.
-    binding: Option<Box<Binding<'static>>>,
+    /// Made when a state is opened or sealed: most calls do neither.
+    binding: OnceLock<Binding>,
     /// When the state of this round expires.
     expires: Option<SystemTime>,
 }
@@ -33,7 +36,7 @@ impl StatelessCarrier {
         arguments: Option<Utf8Bytes>,
         principal: Option<String>,
     ) -> Self {
-        Self { seal, method, target, arguments, principal, binding: None, expires: None }
+        Self { seal, method, target, arguments, principal, binding: OnceLock::new(), expires: None }
     }
 
     #[cfg(test)]
@@ -43,25 +46,17 @@ impl StatelessCarrier {
     }
 
     /// Opens the state that a request brings.
-    pub(crate) fn open(&mut self, token: &str) -> Result<Opened, Refused> {
-        // Before the arguments are hashed, which costs as much as they are long.
-        let unsealed = self.seal.unseal(self.method, token)?;
-        self.binding = Some(Box::new(self.binding()));
-        let opened = self.with(|binding| self.seal.admit(binding, unsealed))?;
+    pub(crate) fn open(&mut self, token: &str) -> Result<Opened, StateRefusal> {
+        let opened = self.seal.open_for(self.method, token, || self.binding())?;
         self.expires = Some(opened.expires);
         Ok(opened)
     }
 
-    fn binding(&self) -> Binding<'static> {
-        Binding::new(self.method, &self.target, self.arguments.as_deref())
-    }
-
-    fn with<T>(&self, run: impl FnOnce(&Binding<'_>) -> T) -> T {
-        let binding = self.binding.as_deref().copied().unwrap_or_else(|| self.binding());
-        match self.principal.as_deref() {
-            None => run(&binding),
-            Some(principal) => run(&binding.principal(Some(&[principal]))),
-        }
+    fn binding(&self) -> &Binding {
+        self.binding.get_or_init(|| {
+            let binding = Binding::new(self.method, &self.target, self.arguments.as_deref());
+            binding.principal(self.principal.clone())
+        })
     }
 }
 
@@ -73,9 +68,8 @@ impl Carrier for StatelessCarrier {
     fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError> {
         // A round that brings nothing new must not extend the life of an earlier consent.
         let until = self.expires.filter(|_| !record.has_progressed());
-        let sealed = self.with(|binding| self.seal.seal_until(binding, &record.write(), until));
-        let state = sealed.map_err(|error| match error {
-            CannotSeal::TooLarge { .. } => CallError::protocol(-32603, error.to_string(), None),
+        let state = self.seal.seal_until(self.binding(), &record.write(), until).map_err(|error| match error {
+            CannotSeal::TooLarge { .. } => CallError::protocol(INTERNAL_ERROR, error.to_string(), None),
             CannotSeal::Random(_) => CallError::internal(error),
         })?;
         Ok(Parked::InputRequired { questions, state })
@@ -95,7 +89,7 @@ mod tests {
             let arguments = Some(r#"{"item":"tea"}"#.into());
             let mut bound = StatelessCarrier::new(Arc::clone(&seal), "tools/call", "buy".into(), arguments, None);
             assert!(bound.open(forged).is_err());
-            assert!(bound.binding.is_none(), "{forged:.10}");
+            assert!(bound.binding.get().is_none(), "{forged:.10}");
         }
     }
 }

@@ -179,7 +179,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
 
     use super::*;
-    use crate::call::Default;
+    use crate::call::ArgumentDefault;
 
     #[derive(Deserialize, serde::Serialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
@@ -208,7 +208,7 @@ mod tests {
         Param {
             name: "color",
             description: None,
-            default: Some(Default::of(&(red as fn() -> Color))),
+            default: Some(ArgumentDefault::of(&(red as fn() -> Color))),
             header: Some("Color"),
             complete: None,
         },

@@ -10,7 +10,7 @@ use super::{
     wiring::WiringCheck,
 };
 use crate::{
-    call::{Dependencies, RequestInfo, Unknown},
+    call::{Dependencies, RequestInfo, UnknownArguments},
     http,
     item::{Prompt, Resource, Tool},
     model::{Implementation, ServerCapabilities},
@@ -271,7 +271,7 @@ impl Server {
     /// # }
     /// ```
     pub fn ignore_unknown_arguments(mut self) -> Self {
-        self.options.unknown_arguments = Unknown::Ignored;
+        self.options.unknown_arguments = UnknownArguments::Ignored;
         self
     }
 

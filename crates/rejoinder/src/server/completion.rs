@@ -60,8 +60,7 @@ impl Engine {
         let call = Call::new(request, Arc::clone(&self.dependencies), None);
         let CompleteArgument { value, known: arguments, argument, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: call.clone() };
-        let mut running = Running::new("completion".into(), call, self.slot()?);
-        running.run_future(Box::pin(async move {
+        let completed = async move {
             Ok(Output::Completion(match param.complete {
                 Some(complete) => complete(completion_request).await,
                 None => {
@@ -69,7 +68,7 @@ impl Engine {
                     choices.filter(|choice| choice.starts_with(&completion_request.value)).cloned().collect()
                 }
             }))
-        }));
-        Ok(running)
+        };
+        Ok(Running::of_future(Box::pin(completed), call, self.slot()?))
     }
 }

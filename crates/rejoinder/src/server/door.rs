@@ -36,7 +36,7 @@ pub(crate) enum Operation {
     Listen(ChangeFilter),
 }
 
-/// What a call is of: what may take several rounds.
+/// What is called. A call may take several rounds.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) kind: TargetKind,
@@ -125,52 +125,36 @@ pub(crate) enum Refusal {
 }
 
 impl Engine {
-    /// Starts an operation.
+    /// Starts an operation. A check for every call is a line here.
     pub(crate) fn start(
         self: &Arc<Self>,
         operation: Operation,
         mut request: RequestInfo,
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
-        // 1. Who calls.
+        // 1. The caller.
         request.principal = self.caller(&request)?;
-        // 2. Middleware wraps what follows.
-        // 3. What is called. A gate answers here as if there were no such item.
+        // 2. Middleware goes here, around everything below.
+        // 3. The item. A gate goes here, and refuses as if the item did not exist.
         let target = match operation {
             Operation::Discover => return Ok(Started::Discovered),
-            Operation::List(list, cursor) => {
-                let page = self.page(list, cursor.as_deref()).ok_or(Refusal::UnknownCursor)?;
-                return Ok(Started::Listed(page));
-            }
+            Operation::List(list, cursor) => return self.list(list, cursor.as_deref()),
             Operation::Listen(filter) => return self.listen(filter),
             Operation::Complete(argument) => return self.complete(argument, request).map(Started::Running),
             Operation::Call(target) => target,
         };
         let found = self.find(&target)?;
-        if let (Era::Stateless, Some(headers)) = (request.era, request.headers()) {
-            let mirrored = found.iter().flat_map(|candidate| &candidate.entry.param_headers);
-            let mut checked = mirrored.map(|header| header.check(headers, target.arguments.as_deref()));
-            checked.try_for_each(|checked| checked).map_err(Refusal::HeaderMismatch)?;
-        }
+        check_param_headers(&found, &target, &request)?;
         let slot = self.slot()?;
-        // 4. What earlier rounds of the call left.
-        let round = self.open(&target, &request, exchange)?;
-        let by_hand = found.iter().any(|candidate| candidate.entry.item.is_by_hand());
-        let runs_again = by_hand && request.era == Era::Session;
-        let call = Call::new(request, Arc::clone(&self.dependencies), Some(round.carriage));
-        let source = CallSource { engine: Arc::clone(self), found, target, is_retry: round.is_retry };
-        let mut running = Running::new(source.target.name.clone(), call, slot);
-        running.is_tool = source.target.kind == TargetKind::Tool;
-        running.source = runs_again.then(|| source.clone());
-        // 5. and 6. The arguments, then the function.
-        match round.spend {
-            None => running.run(source.read()?),
-            Some(spend) => running.run_after(Box::pin(async move { spend.await.and_then(|()| source.read()) })),
-        }
-        Ok(Started::Running(running))
+        // 4. The state: what earlier rounds of the call recorded.
+        let OpenedRound { carriage, is_retry, spend } = self.open(&target, &request, exchange)?;
+        // 5. The arguments, and 6. the function.
+        let call = Call::new(request, Arc::clone(&self.dependencies), Some(carriage));
+        let source = CallSource { engine: Arc::clone(self), found, target, is_retry };
+        Running::start(source, call, slot, spend).map(Started::Running)
     }
 
-    /// Who calls.
+    /// The caller, as the author identifies it.
     pub(crate) fn caller(&self, request: &RequestInfo) -> Result<Option<String>, Refusal> {
         let Some(who) = &self.options.principal.0 else { return Ok(None) };
         catch_unwind(AssertUnwindSafe(|| who(request))).map_err(|_| Refusal::Panicked("Server::principal"))
@@ -192,6 +176,10 @@ impl Engine {
         let is_named = target.kind != TargetKind::Resource;
         let similar = is_named.then(|| registry.similar(target.kind, &target.name)).flatten();
         Err(Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar })
+    }
+
+    fn list(&self, list: List, cursor: Option<&str>) -> Result<Started, Refusal> {
+        self.page(list, cursor).map(Started::Listed).ok_or(Refusal::UnknownCursor)
     }
 
     fn listen(&self, filter: ChangeFilter) -> Result<Started, Refusal> {
@@ -234,7 +222,14 @@ impl Engine {
     }
 }
 
-/// What a round has to go on from.
+/// Checks the headers that repeat arguments.
+fn check_param_headers(found: &[Candidate], target: &Target, request: &RequestInfo) -> Result<(), Refusal> {
+    let (Era::Stateless, Some(headers)) = (request.era, request.headers()) else { return Ok(()) };
+    let mut mirrored = found.iter().flat_map(|candidate| &candidate.entry.param_headers);
+    mirrored.try_for_each(|header| header.check(headers, target.arguments.as_deref())).map_err(Refusal::HeaderMismatch)
+}
+
+/// What a round starts from.
 struct OpenedRound {
     carriage: Carriage,
     /// Whether it continues a call.
@@ -244,23 +239,18 @@ struct OpenedRound {
 }
 
 /// What a function and its arguments are read from.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct CallSource {
     engine: Arc<Engine>,
     /// The first whose parameters can be read is called.
     found: Vec<Candidate>,
-    target: Target,
+    pub(super) target: Target,
     is_retry: bool,
 }
 
-/// A function whose arguments have been read.
-pub(crate) struct Prepared {
-    pub(super) ready: Ready,
-    pub(super) contents: Option<Contents>,
-}
-
 impl CallSource {
-    pub(super) fn read(&self) -> Result<Prepared, Refusal> {
+    /// The function with its arguments, and what the reply says about the contents of a resource.
+    pub(super) fn read(&self) -> Result<(Ready, Option<Contents>), Refusal> {
         let (options, Target { kind, name, arguments }) = (&self.engine.options, &self.target);
         let arguments = arguments.as_deref().unwrap_or("{}");
         for candidate in &self.found {
@@ -271,7 +261,7 @@ impl CallSource {
                         // They may contain what the user answered: for this caller, and not to be kept.
                         contents.hints = CacheHints::CONTENTS;
                     }
-                    return Ok(Prepared { ready, contents });
+                    return Ok((ready, contents));
                 }
                 // A value that does not fit its parameter means that the template does not have this URI.
                 Some(Err(_)) if *kind == TargetKind::Resource => {}

@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use serde::Serialize;
 
 use crate::{
-    call::{RequestInfo, Unknown},
+    call::{RequestInfo, UnknownArguments},
     http,
     state::StatePolicy,
 };
@@ -16,7 +16,7 @@ pub(crate) struct ServerOptions {
     pub(crate) contents_hints: CacheHints,
     pub(crate) sessions: bool,
     pub(crate) strict_arguments: bool,
-    pub(crate) unknown_arguments: Unknown,
+    pub(crate) unknown_arguments: UnknownArguments,
     pub(crate) max_message_size: usize,
     pub(crate) max_calls: usize,
     pub(crate) max_subscriptions: usize,
@@ -34,7 +34,7 @@ impl Default for ServerOptions {
             contents_hints: CacheHints::CONTENTS,
             sessions: true,
             strict_arguments: false,
-            unknown_arguments: Unknown::Refused,
+            unknown_arguments: UnknownArguments::Refused,
             max_message_size: 4 * 1024 * 1024,
             max_calls: 10_000,
             max_subscriptions: 10_000,

@@ -13,7 +13,7 @@ use super::{
     uri_template::{UriTemplate, Variables},
 };
 use crate::{
-    call::{ArgumentErrors, SentArguments, Unknown},
+    call::{ArgumentErrors, SentArguments, UnknownArguments},
     graph::{Edge, ItemNode},
     inject::Need,
     item::{Prompt, Reader, Ready, Resource, Tool},
@@ -86,14 +86,6 @@ impl AnyItem {
             Self::Tool(_) => None,
             Self::Prompt(prompt) => prompt.choices(argument),
             Self::Resource(resource) => resource.choices(argument),
-        }
-    }
-
-    pub(super) fn is_by_hand(&self) -> bool {
-        match self {
-            Self::Tool(tool) => tool.is_by_hand(),
-            Self::Prompt(prompt) => prompt.node().by_hand,
-            Self::Resource(resource) => resource.node().by_hand,
         }
     }
 }
@@ -181,7 +173,7 @@ impl Candidate {
             TargetKind::Prompt => (SentArguments::from_json_strings(arguments)?, options.unknown_arguments),
             TargetKind::Resource => {
                 let variables = self.variables.iter().map(|(name, value)| (&**name, &**value));
-                (SentArguments::from_texts(variables), Unknown::Refused)
+                (SentArguments::from_texts(variables), UnknownArguments::Refused)
             }
         };
         Some(reader.read(&sent, unknown))

@@ -11,12 +11,12 @@ use tokio::runtime::Handle;
 
 use super::{
     Contents, RunningCall, ServerHandle,
-    door::{CallSource, Prepared, Refusal},
+    door::{CallSource, Refusal, TargetKind},
 };
 use crate::{
     BoxFuture,
     ask::Question,
-    call::{Call, CallEnd, Emitted, InputResponses, Parked, Utf8Bytes},
+    call::{Call, CallEnd, Emitted, InputResponses, Parked},
     error::{CallError, Halt},
     item::Output,
 };
@@ -26,31 +26,34 @@ pub(crate) struct Running {
     stage: RunStage,
     /// What the call deferred, while it runs.
     teardown: Option<BoxFuture<'static, ()>>,
-    /// The tool, prompt or resource that is called.
-    target: Utf8Bytes,
-    pub(super) is_tool: bool,
+    /// What is called, to be read again if it runs again; `None` for a completion.
+    source: Option<CallSource>,
     contents: Option<Contents>,
-    /// What the function is read from again, where it may run several times in one call.
-    pub(super) source: Option<CallSource>,
     call: Call,
     /// Freed when teardown is counted.
     _slot: RunningCall,
 }
 
-/// How far a call has got. What follows the function starts when teardown is over.
+/// The stage of a call. What follows the function starts when teardown is over.
 enum RunStage {
-    /// Something must be done before the arguments are read.
-    Before(BoxFuture<'static, Result<Prepared, Refusal>>),
+    /// The state is marked as used before the arguments are read.
+    Spending(BoxFuture<'static, Result<(), Refusal>>),
     /// The function runs.
     Function(BoxFuture<'static, Result<Output, Halt>>),
     /// It returned with a question open, while steps that it spawned are being taken.
     Steps,
-    /// It asks over the session, and then runs again.
+    /// It waits for answers over the session, and then runs again.
     Asking(BoxFuture<'static, Result<InputResponses, CallError>>),
     /// There is something to report.
     Ended(Event),
     /// It has been reported.
     Over,
+}
+
+impl RunStage {
+    fn failed(error: CallError) -> Self {
+        Self::Ended(Event::Done(Err(Failed::Error(error))))
+    }
 }
 
 /// What comes out of a running call.
@@ -80,40 +83,49 @@ pub(crate) enum Failed {
 }
 
 impl Running {
-    /// A call in which nothing runs yet.
-    pub(super) fn new(target: Utf8Bytes, call: Call, slot: RunningCall) -> Self {
-        let (teardown, source, contents) = (None, None, None);
-        Self { stage: RunStage::Over, teardown, target, is_tool: false, contents, source, call, _slot: slot }
+    /// Reads the arguments and calls the function, after `spend` if there is one.
+    pub(super) fn start(
+        source: CallSource,
+        call: Call,
+        slot: RunningCall,
+        spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
+    ) -> Result<Self, Refusal> {
+        let stage = spend.map_or(RunStage::Over, RunStage::Spending);
+        let mut running = Self { stage, teardown: None, source: Some(source), contents: None, call, _slot: slot };
+        if matches!(running.stage, RunStage::Over) {
+            running.run()?;
+        }
+        Ok(running)
     }
 
-    /// Runs a function.
-    pub(super) fn run(&mut self, prepared: Prepared) {
-        self.contents = prepared.contents;
-        self.stage = RunStage::Function(prepared.ready.run(self.call.clone()));
+    /// Runs a future instead of a tool, prompt or resource.
+    pub(super) fn of_future(future: BoxFuture<'static, Result<Output, Halt>>, call: Call, slot: RunningCall) -> Self {
+        let stage = RunStage::Function(future);
+        Self { stage, teardown: None, source: None, contents: None, call, _slot: slot }
     }
 
-    /// Runs a function once it is prepared.
-    pub(super) fn run_after(&mut self, preparing: BoxFuture<'static, Result<Prepared, Refusal>>) {
-        self.stage = RunStage::Before(preparing);
-    }
-
-    /// Runs what is not an item.
-    pub(super) fn run_future(&mut self, future: BoxFuture<'static, Result<Output, Halt>>) {
-        self.stage = RunStage::Function(future);
+    /// Reads the arguments and calls the function.
+    fn run(&mut self) -> Result<(), Refusal> {
+        if let Some(source) = &self.source {
+            let (ready, contents) = source.read()?;
+            self.contents = contents;
+            self.stage = RunStage::Function(ready.run(self.call.clone()));
+        }
+        Ok(())
     }
 
     pub(crate) fn call(&self) -> &Call {
         &self.call
     }
 
-    /// The tool, prompt or resource that is called.
+    /// The name of the tool or prompt, or the URI of the resource, that is called.
     pub(crate) fn target(&self) -> &str {
-        &self.target
+        self.source.as_ref().map_or("completion", |source| &source.target.name)
     }
 
-    /// Whether it is a tool that is called.
+    /// Whether a tool is called.
     pub(crate) fn is_tool(&self) -> bool {
-        self.is_tool
+        self.source.as_ref().is_some_and(|source| source.target.kind == TargetKind::Tool)
     }
 
     /// What the reply says about the contents of a resource.
@@ -131,7 +143,7 @@ impl Running {
             }
             return emitted.map(Event::Emitted);
         }
-        // From here on nothing more is accepted: what the function left running must not withhold the reply.
+        // From here on nothing more is accepted: a future that the function spawned must not delay the reply.
         self.call.end();
         if let Some(emitted) = self.call.outbox().take() {
             return Poll::Ready(Event::Emitted(emitted));
@@ -154,10 +166,11 @@ impl Running {
                 self.teardown = None;
             }
             match &mut self.stage {
-                RunStage::Before(preparing) => match ready!(preparing.as_mut().poll(cx)) {
-                    Ok(prepared) => self.run(prepared),
-                    Err(refusal) => self.stage = RunStage::Ended(Event::Refused(refusal)),
-                },
+                RunStage::Spending(spending) => {
+                    if let Err(refusal) = ready!(spending.as_mut().poll(cx)).and_then(|()| self.run()) {
+                        self.stage = RunStage::Ended(Event::Refused(refusal));
+                    }
+                }
                 RunStage::Function(future) => {
                     let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx)));
                     match polled {
@@ -179,8 +192,13 @@ impl Running {
                     None => return Poll::Pending,
                 },
                 RunStage::Asking(asking) => match ready!(asking.as_mut().poll(cx)) {
-                    Ok(responses) => self.run_again(responses),
-                    Err(error) => self.stage = RunStage::Ended(Event::Done(Err(Failed::Error(error)))),
+                    Ok(responses) => {
+                        self.call.begin_round(responses);
+                        if let Err(refusal) = self.run() {
+                            self.stage = RunStage::Ended(Event::Refused(refusal));
+                        }
+                    }
+                    Err(error) => self.stage = RunStage::failed(error),
                 },
                 RunStage::Ended(_) | RunStage::Over => return Poll::Ready(()),
             }
@@ -193,19 +211,19 @@ impl Running {
         self.stage = RunStage::Steps;
     }
 
-    /// The one place where a round ends: what follows, and what teardown hears.
+    /// Ends the round, and starts teardown. Every round ends here.
     fn end(&mut self, ended: Result<Result<Output, Halt>, ()>) {
-        // An author's mistake counts whatever the function made of it.
+        // A mistake of the author ends the call even if the function handled the error.
         let ended = ended.map(|ended| self.call.mistake().map_or(ended, Err));
         let (stage, end) = match ended {
             Ok(Ok(output)) => (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded),
             Ok(Err(halt)) => match halt.into_error() {
-                Some(error) => (RunStage::Ended(Event::Done(Err(Failed::Error(error)))), CallEnd::Failed),
+                Some(error) => (RunStage::failed(error), CallEnd::Failed),
                 None => self.next_round(),
             },
             Err(()) => (RunStage::Ended(Event::Done(Err(Failed::Panicked))), CallEnd::Panicked),
         };
-        // All that the function held is dropped before teardown.
+        // What the function holds is dropped before teardown.
         let end = match self.replace(stage) {
             Ok(()) => end,
             Err(panicked) => {
@@ -216,37 +234,25 @@ impl Running {
         self.teardown = self.call.teardown(end);
     }
 
-    /// What the round asks: it goes out with the reply, sealed before teardown hears of it, or over the session.
+    /// Sends what the round asks: with the reply, sealed before teardown, or over the session.
     fn next_round(&self) -> (RunStage, CallEnd) {
         match self.call.park() {
             Ok(Parked::Waiting(answers)) => (RunStage::Asking(answers), CallEnd::Pending),
             Ok(Parked::InputRequired { questions, state }) => {
                 (RunStage::Ended(Event::InputRequired { questions, state }), CallEnd::Pending)
             }
-            Err(error) => (RunStage::Ended(Event::Done(Err(Failed::Error(error)))), CallEnd::Failed),
+            Err(error) => (RunStage::failed(error), CallEnd::Failed),
         }
     }
 
-    /// Runs the function once more in the same call, with what was answered.
-    fn run_again(&mut self, responses: InputResponses) {
-        self.call.begin_round(responses);
-        match self.source.as_ref().map(CallSource::read) {
-            Some(Ok(prepared)) => self.run(prepared),
-            _ => {
-                let error = CallError::new("the tool, prompt or resource was removed while the user was asked");
-                self.stage = RunStage::Ended(Event::Done(Err(Failed::Error(error))));
-            }
-        }
-    }
-
-    /// Drops the stage that there is: the function holds the author's values, whose `Drop` may panic.
+    /// Replaces the stage. The old one holds values of the author, whose `Drop` may panic.
     fn replace(&mut self, stage: RunStage) -> Result<(), Failed> {
         let before = std::mem::replace(&mut self.stage, stage);
         catch_unwind(AssertUnwindSafe(|| drop(before))).map_err(|_| Failed::Panicked)
     }
 
-    /// Ends the call where it is. What it deferred hears `end`, unless its round has ended already, and runs even if nobody
-    /// waits for it.
+    /// Ends the call where it is. Deferred functions get `end`, unless the round has ended already, and run even if nothing
+    /// waits for them.
     pub(crate) fn end_with(&mut self, end: CallEnd) {
         // The panic's own message is in the log.
         let _ = self.replace(RunStage::Over);
@@ -281,20 +287,19 @@ mod tests {
     #[tokio::test]
     async fn what_is_deferred_hears_the_end_that_the_call_was_given() {
         for end in [CallEnd::Pending, CallEnd::Cancelled, CallEnd::Failed] {
-            let (call, calls, heard) = (Call::detached(), Arc::new(Calls::default()), Arc::new(Mutex::new(Vec::new())));
-            let log = Arc::clone(&heard);
+            let (call, calls, ends) = (Call::detached(), Arc::new(Calls::default()), Arc::new(Mutex::new(Vec::new())));
+            let log = Arc::clone(&ends);
             call.defer(Box::new(move |end| {
                 log.lock().expect("no panic").push(end);
                 Box::pin(std::future::ready(Ok(())))
             }));
-            let mut running = Running::new("slow".into(), call.clone(), calls.begin());
-            running.run_future(Box::pin(pending()));
+            let mut running = Running::of_future(Box::pin(pending()), call.clone(), calls.begin());
             assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());
             running.end_with(end);
             assert!(call.is_over());
             drop(running);
             tokio::task::yield_now().await;
-            assert_eq!(*heard.lock().expect("no panic"), [end], "once, and not as `Cancelled` when it is dropped");
+            assert_eq!(*ends.lock().expect("no panic"), [end], "once, and not as `Cancelled` when it is dropped");
         }
     }
 }

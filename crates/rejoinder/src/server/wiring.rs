@@ -9,7 +9,7 @@ use super::{
     uri_template::UriTemplate,
 };
 use crate::{
-    call::{Dependencies, Unknown},
+    call::{Dependencies, UnknownArguments},
     graph::bad_forms,
     item::{Resource, Tool},
 };
@@ -76,7 +76,7 @@ impl std::error::Error for BuildError {}
 /// Collects items and their problems.
 pub(super) struct WiringCheck<'a> {
     dependencies: &'a Dependencies,
-    unknown_arguments: Unknown,
+    unknown_arguments: UnknownArguments,
     registry: Registry,
     problems: Vec<BuildProblem>,
 }
@@ -111,7 +111,7 @@ impl<'a> WiringCheck<'a> {
         match &mut item {
             AnyItem::Tool(tool) => {
                 messages.extend(tool.mistakes());
-                if self.unknown_arguments == Unknown::Ignored {
+                if self.unknown_arguments == UnknownArguments::Ignored {
                     open_schema(tool);
                 }
                 headers = param_headers(&tool.record().input_schema, &mut messages);

@@ -165,9 +165,9 @@ impl BuiltServer {
 /// processes.
 fn log_random_keys(seal: &Seal, address: SocketAddr) {
     if address.ip().is_loopback() {
-        seal.mentions_keys();
+        seal.mention_random_key();
     } else {
-        seal.warns_about_keys();
+        seal.warn_about_random_key();
     }
 }
 

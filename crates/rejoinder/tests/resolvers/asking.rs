@@ -265,7 +265,7 @@ async fn a_test_without_an_answer_is_told_which_one() {
         assert_eq!(error.code(), Some(-32021));
         let error_text = error.to_string();
         assert!(
-            error_text.contains("cannot be asked to fill in forms: it did not declare `elicitation.form`"),
+            error_text.contains("the client did not declare `elicitation.form`, which this call needs"),
             "{error_text}"
         );
         let remedy = r#"`.answer("confirm", rejoinder::form::ConfirmForm { yes: true })`"#;

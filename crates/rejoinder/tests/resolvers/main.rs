@@ -64,7 +64,7 @@ struct Version(String);
 
 impl FromCall for Version {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        Ok(Self(call.facts().protocol_version.to_string()))
+        Ok(Self(call.request().protocol_version.to_string()))
     }
 }
 

@@ -1,23 +1,25 @@
+//! Which call a state belongs to.
+
 use sha2::{Digest, Sha256};
 
-use super::{canonical::canonical, refused::Reason, token::StateEnvelope};
+use super::{StateRefusal, canonical::canonical, token::StateEnvelope};
 
-/// The call a state belongs to. It opens for this call only, in the round in which it comes back.
+/// The call that a state belongs to: the state opens for this call only.
 ///
-/// What the client may choose is digested in full; what it cannot, to 16 bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Binding<'a> {
-    pub(super) method: &'a str,
+/// Digests of what the client chooses have 32 bytes, the others 16.
+#[derive(Debug)]
+pub(crate) struct Binding {
+    pub(super) method: &'static str,
     request: [u8; 32],
     arguments: [u8; 32],
-    principal: Option<&'a [&'a str]>,
+    pub(super) principal: Option<String>,
 }
 
-impl<'a> Binding<'a> {
+impl Binding {
     /// A call of a method, its target (the name of a tool or prompt, or a URI) and its arguments as JSON.
     ///
     /// No arguments, `null` and `{}` are the same.
-    pub(crate) fn new(method: &'a str, target: &str, arguments: Option<&str>) -> Self {
+    pub(crate) fn new(method: &'static str, target: &str, arguments: Option<&str>) -> Self {
         let request = digest("request", [method, target]);
         let arguments = match arguments.map(str::trim_ascii) {
             None | Some("null") => digest("arguments", ["{}"]),
@@ -26,57 +28,51 @@ impl<'a> Binding<'a> {
         Self { method, request, arguments, principal: None }
     }
 
-    /// Who calls, in as many parts as name it: client, issuer and subject, say. Each part counts.
-    pub(crate) fn principal(mut self, parts: Option<&'a [&'a str]>) -> Self {
-        self.principal = parts;
-        self
+    /// The same call by this caller.
+    pub(crate) fn principal(self, principal: Option<String>) -> Self {
+        Self { principal, ..self }
     }
 
-    pub(super) fn is_named(&self) -> bool {
-        self.principal.is_some()
-    }
-
-    /// What goes into an envelope that is sealed for this call.
+    /// The envelope of a state that is sealed for this call.
     pub(super) fn envelope(&self, audience: [u8; 16], id: [u8; 16], (issued, expires): (u64, u64)) -> StateEnvelope {
-        let principal = self.principal.map(|parts| principal_digest(id, parts));
+        let principal = self.principal.as_deref().map(|principal| principal_digest(id, principal));
         StateEnvelope { issued, expires, id, request: self.request, arguments: self.arguments, audience, principal }
     }
 
     /// Whether an envelope was sealed for this call.
     ///
-    /// Plain comparisons: nobody can put a digest of their own choice into a sealed envelope, so there is nothing to
-    /// learn from how long one takes.
-    pub(super) fn check(&self, envelope: &StateEnvelope, audience: [u8; 16]) -> Result<(), Reason> {
+    /// The comparisons need not take constant time, because nobody can choose a digest inside a sealed envelope.
+    pub(super) fn check(&self, envelope: &StateEnvelope, audience: [u8; 16]) -> Result<(), StateRefusal> {
         if envelope.request != self.request {
-            return Err(Reason::Request);
+            return Err(StateRefusal::Request);
         }
         if envelope.arguments != self.arguments {
-            return Err(Reason::Arguments);
+            return Err(StateRefusal::Arguments);
         }
         if envelope.audience != audience {
-            return Err(Reason::Audience);
+            return Err(StateRefusal::Audience);
         }
-        match (envelope.principal, self.principal) {
+        match (envelope.principal, self.principal.as_deref()) {
             (None, None) => Ok(()),
-            (Some(_), None) => Err(Reason::PrincipalGone),
-            (None, Some(_)) => Err(Reason::PrincipalCame),
-            (Some(digest), Some(parts)) if digest == principal_digest(envelope.id, parts) => Ok(()),
-            (Some(_), Some(_)) => Err(Reason::Principal),
+            (Some(_), None) => Err(StateRefusal::PrincipalMissing),
+            (None, Some(_)) => Err(StateRefusal::PrincipalAdded),
+            (Some(digest), Some(principal)) if digest == principal_digest(envelope.id, principal) => Ok(()),
+            (Some(_), Some(_)) => Err(StateRefusal::Principal),
         }
     }
 }
 
-/// The server a state belongs to.
+/// The server that a state belongs to.
 pub(super) fn audience_digest(audience: &str) -> [u8; 16] {
     short(digest("audience", [audience]))
 }
 
 /// The id of the state is the salt.
-fn principal_digest(id: [u8; 16], parts: &[&str]) -> [u8; 16] {
-    short(digest("principal", [&id[..]].into_iter().chain(parts.iter().map(|part| part.as_bytes()))))
+fn principal_digest(id: [u8; 16], principal: &str) -> [u8; 16] {
+    short(digest("principal", [&id, principal.as_bytes()]))
 }
 
-/// SHA-256 of parts, each with its length before it, so that no two lists of parts are the same bytes.
+/// SHA-256 of parts, each after its length, so that no two lists of parts have the same digest.
 fn digest<P: AsRef<[u8]>>(label: &str, parts: impl IntoIterator<Item = P>) -> [u8; 32] {
     let mut hash = Sha256::new_with_prefix("rejoinder/state/v1/");
     hash.update(label);
@@ -90,7 +86,5 @@ fn digest<P: AsRef<[u8]>>(label: &str, parts: impl IntoIterator<Item = P>) -> [u
 }
 
 fn short(digest: [u8; 32]) -> [u8; 16] {
-    let mut short = [0; 16];
-    short.copy_from_slice(&digest[..16]);
-    short
+    std::array::from_fn(|index| digest[index])
 }

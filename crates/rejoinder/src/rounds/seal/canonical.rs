@@ -1,7 +1,7 @@
-//! One byte string for everything that is the same JSON, whatever way it is written down. It is only hashed, never read.
+//! Canonical JSON: the same bytes for texts that mean the same. They are only hashed, never read.
 //!
-//! The order of members, white space and escapes do not count, and `1.0` is `1`. A name that occurs twice stays there twice:
-//! which of the two counts is not ours to guess. A number that a double may round (`9007199254740993.0`), text that is not
+//! The order of members, white space and escapes do not count, and `1.0` is `1`. A name that occurs twice is kept twice, in
+//! order. A number that a double may round (`9007199254740993.0`), text that is not
 //! JSON, and JSON that is nested too deeply count as they are written: a user may have agreed to one number, not to another.
 
 use std::fmt;
@@ -35,7 +35,7 @@ struct Canonical<'o> {
 impl Canonical<'_> {
     fn write(self, text: impl fmt::Display) {
         use std::io::Write;
-        write!(self.out, "{text};").expect("a vector takes all that is written");
+        write!(self.out, "{text};").expect("writing to a vector does not fail");
     }
 
     /// Strings are written after their length, so they need no quotes and no escapes.
@@ -92,7 +92,7 @@ impl<'de> Visitor<'de> for Canonical<'_> {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
-        /// Every integer below is a double of its own.
+        /// All smaller integers are exact.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if number.abs() >= EXACT {
             return Err(E::custom("a number that may have been rounded"));

@@ -1,3 +1,5 @@
+//! The secrets that seal states.
+
 use std::{fmt, sync::Arc};
 
 use base64::{
@@ -7,9 +9,9 @@ use base64::{
 use hkdf::Hkdf;
 use secrecy::{ExposeSecret, SecretBox};
 use sha2::Sha256;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, Zeroizing};
 
-/// Where [`StateKeys::from_env`] looks.
+/// The variable that [`StateKeys::from_env`] reads.
 const VARIABLE: &str = "REJOINDER_STATE_KEYS";
 
 /// The fewest bytes a secret may have.
@@ -42,45 +44,37 @@ const SHORTEST: usize = 32;
 ///
 /// Remove a leaked key at once instead; calls that wait for an answer start over.
 #[derive(Clone)]
-pub struct StateKeys(Arc<[Key]>);
+pub struct StateKeys(Arc<[StateKey]>);
 
-/// What is derived from one secret; the secret itself is not kept.
-pub(super) struct Key {
+/// What is derived from one secret. The secret itself is not kept.
+pub(super) struct StateKey {
     pub(super) id: KeyId,
     secret: Secret,
 }
 
-type Secret = SecretBox<[u8; 32]>;
+/// Wiped when it is dropped, and so are the text and the bytes that it came from. The state of the hash inside HKDF and the
+/// stack of the cipher are not wiped: that would cost too much for every state.
+pub(super) type Secret = SecretBox<[u8; 32]>;
 
-/// Wiped when they are dropped: where a key is kept, and the text and bytes that it came as. The hash inside HKDF is not:
-/// every state would pay for that. Nor is the stack of what makes a key for one state of it, and the cipher that gets that.
-const _: () = {
-    const fn wiped<T: ZeroizeOnDrop>() {}
-    wiped::<Secret>();
-    wiped::<Zeroizing<String>>();
-    wiped::<Zeroizing<Vec<u8>>>();
-    wiped::<Zeroizing<[u8; SHORTEST]>>();
-};
-
-/// Says in a token which key opens it.
+/// Identifies in a token the key that opens it.
 pub(super) type KeyId = [u8; 4];
 
-/// Why keys cannot be used. It never repeats any of them.
+/// Why keys cannot be used. It never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateKeysError {
-    /// There is none.
-    #[error("there is no key: give at least one of 32 bytes, from `openssl rand -base64 32`, say")]
+    /// The list is empty.
+    #[error("there is no key: give at least one, for example from `openssl rand -base64 32`")]
     Empty,
-    /// One is too easily guessed.
-    #[error("key {position} has {length} bytes: a key has at least 32, from `openssl rand -base64 32`, say")]
+    /// A key is too short, so it could be guessed.
+    #[error("key {position} has {length} bytes: a key has at least 32, for example from `openssl rand -base64 32`")]
     TooShort {
         /// Which one, counted from 1.
         position: usize,
         /// How many bytes it has.
         length: usize,
     },
-    /// One is there twice.
+    /// The same key occurs twice.
     #[error("key {position} is the same as key {first}")]
     Duplicate {
         /// Which one, counted from 1.
@@ -88,44 +82,29 @@ pub enum StateKeysError {
         /// Which one it repeats.
         first: usize,
     },
-    /// One is not base64.
-    #[error(
-        "key {position} in REJOINDER_STATE_KEYS is not base64: a key has at least 32 bytes, from `openssl rand -base64 32`, \
-         say"
-    )]
+    /// A key is not base64.
+    #[error("key {position} in REJOINDER_STATE_KEYS is not base64: use keys from `openssl rand -base64 32`")]
     NotBase64 {
         /// Which one, counted from 1.
         position: usize,
     },
     /// The variable is missing.
     #[error(
-        "REJOINDER_STATE_KEYS is not set: give it keys of at least 32 bytes in base64 (`openssl rand -base64 32`), separated \
-         by commas, the first of which seals"
+        "REJOINDER_STATE_KEYS is not set: set it to keys of at least 32 bytes in base64 (`openssl rand -base64 32`), \
+         separated by commas; the first one seals"
     )]
     NotSet,
-    /// The variable has nothing in it.
-    #[error(
-        "REJOINDER_STATE_KEYS is empty: give it keys of at least 32 bytes in base64 (`openssl rand -base64 \
-         32`), separated by commas"
-    )]
-    Blank,
-    /// The variable is not text.
-    #[error(
-        "REJOINDER_STATE_KEYS is not text: give it keys of at least 32 bytes in base64 (`openssl rand -base64 32`), \
-         separated by commas"
-    )]
-    NotText,
-    /// What the variable holds is base64, but no keys.
+    /// The value of the variable is not a valid list of keys.
     #[error("REJOINDER_STATE_KEYS: {0}")]
     InVariable(Box<Self>),
 }
 
 impl StateKeys {
-    /// Keys from their bytes, the first of which seals. A string counts as its bytes.
+    /// Keys from their bytes; the first one seals. Of a string the bytes count.
     ///
     /// # Errors
     ///
-    /// There is none, one is shorter than 32 bytes, or one is there twice.
+    /// The list is empty, a key is shorter than 32 bytes, or the same key occurs twice.
     ///
     /// ```
     /// use rejoinder::state::StateKeys;
@@ -137,13 +116,13 @@ impl StateKeys {
     where
         K: AsRef<[u8]>,
     {
-        let mut derived: Vec<Key> = Vec::new();
+        let mut derived: Vec<StateKey> = Vec::new();
         for (index, secret) in keys.into_iter().enumerate() {
             let (secret, position) = (secret.as_ref(), index + 1);
             if secret.len() < SHORTEST {
                 return Err(StateKeysError::TooShort { position, length: secret.len() });
             }
-            let key = Key::derive(secret);
+            let key = StateKey::derive(secret);
             if let Some(first) = derived.iter().position(|other| other.expose() == key.expose()) {
                 return Err(StateKeysError::Duplicate { position, first: first + 1 });
             }
@@ -152,11 +131,11 @@ impl StateKeys {
         if derived.is_empty() { Err(StateKeysError::Empty) } else { Ok(Self(derived.into())) }
     }
 
-    /// Keys from the variable `REJOINDER_STATE_KEYS`: base64 (either alphabet), separated by commas, the first seals.
+    /// Keys from the variable `REJOINDER_STATE_KEYS`: base64 (either alphabet), separated by commas. The first one seals.
     ///
     /// # Errors
     ///
-    /// The variable is not set, or what it holds are not keys. The error never repeats the value.
+    /// The variable is not set, or its value is not a list of keys. The error never contains the value.
     ///
     /// ```no_run
     /// use rejoinder::{Server, state::{StateKeys, StatePolicy}};
@@ -168,13 +147,13 @@ impl StateKeys {
     /// ```
     pub fn from_env() -> Result<Self, StateKeysError> {
         let value = std::env::var_os(VARIABLE).ok_or(StateKeysError::NotSet)?.into_string();
-        Self::from_text(&Zeroizing::new(value.map_err(|_| StateKeysError::NotText)?))
+        Self::from_text(&Zeroizing::new(value.unwrap_or_else(|value| value.to_string_lossy().into_owned())))
     }
 
-    /// What the variable holds.
+    /// Keys from the value of the variable.
     pub(super) fn from_text(text: &str) -> Result<Self, StateKeysError> {
         if text.trim().is_empty() {
-            return Err(StateKeysError::Blank);
+            return Err(StateKeysError::InVariable(Box::new(StateKeysError::Empty)));
         }
         let decode = |(index, key): (usize, &str)| {
             let engine = if key.contains(['-', '_']) { URL_SAFE } else { STANDARD };
@@ -185,26 +164,26 @@ impl StateKeys {
         Self::new(keys.iter()).map_err(|bad| StateKeysError::InVariable(Box::new(bad)))
     }
 
-    /// One key that nobody else has.
+    /// One random key.
     pub(super) fn random() -> Result<Self, getrandom::Error> {
         let mut secret = Zeroizing::new([0; SHORTEST]);
         getrandom::fill(secret.as_mut_slice())?;
-        Ok(Self([Key::derive(secret.as_slice())].into()))
+        Ok(Self([StateKey::derive(secret.as_slice())].into()))
     }
 
     /// The key that seals.
-    pub(super) fn first(&self) -> &Key {
+    pub(super) fn first(&self) -> &StateKey {
         &self.0[0]
     }
 
-    /// Every key of that id. Two secrets may have the same one by chance.
-    pub(super) fn named(&self, id: KeyId) -> impl Iterator<Item = &Key> {
+    /// Every key with that id: two secrets may have the same one by chance.
+    pub(super) fn named(&self, id: KeyId) -> impl Iterator<Item = &StateKey> {
         self.0.iter().filter(move |key| key.id == id)
     }
 }
 
-impl Key {
-    /// HKDF-SHA256 without a salt, one output for the cipher and one for the name.
+impl StateKey {
+    /// HKDF-SHA256 without a salt, with one output for the cipher and one for the id.
     fn derive(secret: &[u8]) -> Self {
         let (mut extracted, source) = Hkdf::<Sha256>::extract(None, secret);
         extracted.as_mut_slice().zeroize();
@@ -224,7 +203,7 @@ impl Key {
     }
 }
 
-/// How many there are, and nothing else.
+/// Shows how many there are, and nothing else.
 impl fmt::Debug for StateKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StateKeys({})", self.0.len())

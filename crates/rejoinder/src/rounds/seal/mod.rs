@@ -8,14 +8,12 @@
 //! * [`keys`]: the secrets, and how they are rotated.
 //! * [`token`]: the text on the wire, the cipher, and the envelope inside.
 //! * [`binding`] and [`canonical`]: which call a state belongs to.
-//! * [`refused`]: why a state is refused.
 //! * [`replay_store`]: states that can be used once only.
 
 mod binding;
 mod canonical;
 mod keys;
 mod policy;
-mod refused;
 mod replay_store;
 mod token;
 
@@ -34,14 +32,12 @@ use std::{
 pub(crate) use binding::Binding;
 pub use keys::{StateKeys, StateKeysError};
 pub use policy::StatePolicy;
-pub(crate) use refused::{REASON, Refused, SENTENCE};
 pub use replay_store::{MemoryReplayStore, ReplayStore};
 #[cfg(test)]
 pub(crate) use tests::Log;
 
 use binding::audience_digest;
 use policy::{Clock, nanoseconds};
-use refused::Reason;
 use token::StateEnvelope;
 
 /// How far apart the clocks of servers that share keys may be.
@@ -51,7 +47,7 @@ const SKEW: Duration = Duration::from_secs(60);
 pub(crate) struct Seal {
     keys: StateKeys,
     keys_are_random: bool,
-    /// Whether to warn of a random key when something is first sealed with it.
+    /// Whether to warn about a random key when something is first sealed with it.
     warns_when_used: AtomicBool,
     warned: Once,
     audience: [u8; 16],
@@ -61,7 +57,7 @@ pub(crate) struct Seal {
     clock: Clock,
 }
 
-/// A state that was opened.
+/// A state that was opened for its call.
 pub(crate) struct Opened {
     /// What was sealed.
     pub(crate) state: Vec<u8>,
@@ -71,10 +67,51 @@ pub(crate) struct Opened {
     pub(crate) expires: SystemTime,
 }
 
-/// A state whose seal is intact. Which call it belongs to is not checked yet.
-pub(crate) struct Unsealed {
-    envelope: StateEnvelope,
-    state: Vec<u8>,
+/// Why a state is refused. This is for the log only: the client gets the same error for all of them, so that a forger
+/// learns nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StateRefusal {
+    #[error("it is not a string")]
+    NotText,
+    #[error("it is longer than `StatePolicy::limit`")]
+    TooLong,
+    #[error("it does not have the format of a sealed state")]
+    Malformed,
+    #[error("this server does not have its key: set REJOINDER_STATE_KEYS to the same value in all processes")]
+    UnknownKey,
+    #[error("its seal is broken")]
+    Broken,
+    #[error("this version of the server cannot read its envelope")]
+    Envelope,
+    #[error("it was sealed in the future: check the clocks of the servers")]
+    FromTheFuture,
+    #[error("it has expired")]
+    Expired,
+    #[error("it belongs to another method, tool, prompt or resource")]
+    Request,
+    #[error("it belongs to a call with other arguments")]
+    Arguments,
+    #[error("it belongs to another server")]
+    Audience,
+    #[error("it belongs to a caller, and this request has none")]
+    PrincipalMissing,
+    #[error("it belongs to a request without a caller, and this request has one")]
+    PrincipalAdded,
+    #[error("it belongs to another caller")]
+    Principal,
+    #[error("it was used before")]
+    Spent,
+    #[error("the replay store failed, so the state cannot be marked as used")]
+    Store,
+    #[error("calls on a session have no state")]
+    Session,
+}
+
+impl StateRefusal {
+    /// Logs the reason, but nothing of the state.
+    pub(crate) fn log(self, method: &str) {
+        tracing::warn!(method, reason = %self, "refused a requestState");
+    }
 }
 
 /// Why a state could not be sealed.
@@ -110,7 +147,7 @@ impl Seal {
         }
         let keys = options.keys.clone().map_or_else(StateKeys::random, Ok);
         Ok(Self {
-            keys: keys.map_err(|error| vec![format!("the system gives no random key: {error}")])?,
+            keys: keys.map_err(|error| vec![format!("the system returned no random key: {error}")])?,
             keys_are_random: options.keys.is_none(),
             warns_when_used: AtomicBool::new(false),
             warned: Once::new(),
@@ -127,121 +164,114 @@ impl Seal {
         (self.limit - shortest()) / 4 * 3
     }
 
-    /// Seals the state of a call, for as long as states are good for.
-    pub(crate) fn seal(&self, binding: &Binding<'_>, state: &[u8]) -> Result<String, CannotSeal> {
+    /// Seals the state of a call, for [`StatePolicy::ttl`].
+    pub(crate) fn seal(&self, binding: &Binding, state: &[u8]) -> Result<String, CannotSeal> {
         self.seal_until(binding, state, None)
     }
 
-    /// Seals the state of a call, for no longer than until then.
+    /// Seals the state of a call, and it expires then at the latest.
     pub(crate) fn seal_until(
         &self,
-        binding: &Binding<'_>,
+        binding: &Binding,
         state: &[u8],
         until: Option<SystemTime>,
     ) -> Result<String, CannotSeal> {
-        let size = token::envelope_size(binding.is_named()) + state.len();
+        let size = token::envelope_size(binding.principal.is_some()) + state.len();
         let length = token::length(size);
         if length > self.limit {
             return Err(CannotSeal::TooLarge { length, limit: self.limit });
         }
         let (nonce, id) = token::fresh()?;
-        let issued = self.clock.now();
+        let issued = (self.clock)();
         let expires = until.map_or(issued + self.ttl, |until| until.min(issued + self.ttl));
         let times = (nanoseconds(issued), nanoseconds(expires));
         let envelope = binding.envelope(self.audience, id, times);
         if self.warns_when_used.load(Ordering::Relaxed) {
-            self.warned.call_once(|| self.warns_about_keys());
+            self.warned.call_once(|| self.warn_about_random_key());
         }
         Ok(token::seal(self.keys.first(), nonce, size, |out| envelope.write(state, out)))
     }
 
     /// Opens the state of a call. It may have been opened before: see [`Seal::spend`].
-    pub(crate) fn open(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Refused> {
-        self.admit(binding, self.unseal(binding.method, token)?)
+    pub(crate) fn open(&self, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
+        self.open_for(binding.method, token, || binding)
     }
 
-    /// Takes off the seal.
-    ///
-    /// Done before the binding is made: hashing the arguments costs time, and only a client with a valid state should
-    /// cause it.
-    pub(crate) fn unseal(&self, method: &str, token: &str) -> Result<Unsealed, Refused> {
-        self.try_unseal(token).map_err(|reason| Refused::because(reason, method))
+    /// The same with a binding that is made after the seal is checked: hashing the arguments costs time, and only a client
+    /// with a valid state should cause it.
+    pub(crate) fn open_for<'b>(
+        &self,
+        method: &str,
+        token: &str,
+        binding: impl FnOnce() -> &'b Binding,
+    ) -> Result<Opened, StateRefusal> {
+        let open = || {
+            if token.len() > self.limit {
+                return Err(StateRefusal::TooLong);
+            }
+            let mut state = token::open(&self.keys, token)?;
+            let (envelope, begin) = StateEnvelope::read(&state).ok_or(StateRefusal::Envelope)?;
+            let now = (self.clock)();
+            if envelope.issued > nanoseconds(now + SKEW) {
+                return Err(StateRefusal::FromTheFuture);
+            }
+            if envelope.expires <= nanoseconds(now) {
+                return Err(StateRefusal::Expired);
+            }
+            binding().check(&envelope, self.audience)?;
+            state.drain(..begin);
+            Ok(Opened { state, id: envelope.id, expires: UNIX_EPOCH + Duration::from_nanos(envelope.expires) })
+        };
+        open().inspect_err(|reason| reason.log(method))
     }
 
-    /// Opens a state for the call that it was sealed for.
-    pub(crate) fn admit(&self, binding: &Binding<'_>, unsealed: Unsealed) -> Result<Opened, Refused> {
-        let Unsealed { envelope, state } = unsealed;
-        binding.check(&envelope, self.audience).map_err(|reason| Refused::because(reason, binding.method))?;
-        let expires = UNIX_EPOCH + Duration::from_nanos(envelope.expires);
-        Ok(Opened { state, id: envelope.id, expires })
-    }
-
-    /// Opens the state of a call, and sees to it that a server with a store opens it once only.
-    ///
-    /// To be done before anything of the round runs: whatever becomes of the round, the state is spent.
+    /// Opens the state of a call and spends it.
     #[cfg(test)]
-    pub(crate) async fn redeem(&self, binding: &Binding<'_>, token: &str) -> Result<Opened, Refused> {
+    pub(crate) async fn redeem(&self, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
         let opened = self.open(binding, token)?;
         self.spend(binding.method, &opened).await?;
         Ok(opened)
     }
 
-    /// Whether a state may be redeemed once only.
+    /// Whether a state can be used once only.
     pub(crate) fn is_single_use(&self) -> bool {
         self.spent.is_some()
     }
 
-    /// Spends a state that was opened.
-    pub(crate) async fn spend(&self, method: &str, opened: &Opened) -> Result<(), Refused> {
+    /// Marks an opened state as used, if there is a store. This comes before anything of the round runs.
+    pub(crate) async fn spend(&self, method: &str, opened: &Opened) -> Result<(), StateRefusal> {
         let Some(store) = &self.spent else { return Ok(()) };
-        // Another server may think it a little earlier, and open the state a little longer.
+        // The clock of another server may be late, so it accepts the state a little longer.
         let reason = match store.spend(opened.id, opened.expires + SKEW).await {
             Ok(true) => return Ok(()),
-            Ok(false) => Reason::Spent,
+            Ok(false) => StateRefusal::Spent,
             Err(error) => {
-                tracing::error!(%error, "the store of spent states failed");
-                Reason::Store
+                tracing::error!(%error, "the replay store failed");
+                StateRefusal::Store
             }
         };
-        Err(Refused::because(reason, method))
+        reason.log(method);
+        Err(reason)
     }
 
-    fn try_unseal(&self, token: &str) -> Result<Unsealed, Reason> {
-        if token.len() > self.limit {
-            return Err(Reason::TooLong);
-        }
-        let mut bytes = token::open(&self.keys, token)?;
-        let (envelope, begin) = StateEnvelope::read(&bytes).ok_or(Reason::Envelope)?;
-        let now = self.clock.now();
-        if envelope.issued > nanoseconds(now + SKEW) {
-            return Err(Reason::FromTheFuture);
-        }
-        if envelope.expires <= nanoseconds(now) {
-            return Err(Reason::Expired);
-        }
-        bytes.drain(..begin);
-        Ok(Unsealed { envelope, state: bytes })
-    }
-
-    /// Warns of keys that die with the process, if it is with them that this seals: for a transport over which a call
-    /// may go on in another process than it began in.
-    pub(crate) fn warns_about_keys(&self) {
+    /// Warns about a random key: for a transport over which the rounds of a call may reach different processes.
+    pub(crate) fn warn_about_random_key(&self) {
         if self.keys_are_random {
             tracing::warn!(
                 "states are sealed with a random key of this process: a call that asks the user starts over if its next \
-                 round reaches another process. Give all of them the same keys: set REJOINDER_STATE_KEYS, which \
+                 round reaches another process. Give all processes the same keys: set REJOINDER_STATE_KEYS, which \
                  `serve_from_args` and `StatePolicy::keys_from_env` read, or call `StatePolicy::keys`"
             );
         }
     }
 
-    /// Warns of them when a state is first sealed: for a server that may never ask anything.
-    pub(crate) fn warns_about_keys_when_used(&self) {
+    /// Warns about it when a state is first sealed: for a server that may never ask.
+    pub(crate) fn warn_about_random_key_when_used(&self) {
         self.warns_when_used.store(self.keys_are_random, Ordering::Relaxed);
     }
 
-    /// Mentions them: for a transport that only this machine reaches.
-    pub(crate) fn mentions_keys(&self) {
+    /// Mentions it: for a transport that only this machine reaches.
+    pub(crate) fn mention_random_key(&self) {
         if self.keys_are_random {
             tracing::info!("states are sealed with a random key of this process, which is fine for a single process");
         }
@@ -259,53 +289,54 @@ impl fmt::Debug for Seal {
     }
 }
 
-/// Not the state: it holds what users answered.
+/// Without the state, which contains what users answered.
 impl fmt::Debug for Opened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Opened").field("expires", &self.expires).finish_non_exhaustive()
     }
 }
 
-/// What must hold whatever comes in: nothing panics, nothing foreign opens, and what is sealed opens as it was.
+/// What must hold for any input: nothing panics, nothing foreign opens, and what is sealed opens unchanged.
 ///
-/// The input is a token as it is; and, up to the first byte 0, the arguments of a call whose state is the rest.
+/// The input is a token, and also the arguments of a call up to the first byte 0, with the rest as its state.
 #[doc(hidden)]
 pub fn fuzz(input: &[u8]) {
     let keys = StateKeys::new([[7; 32], [8; 32]]).expect("two keys of 32 bytes");
     let options = StatePolicy { keys: Some(keys), limit: usize::MAX, ..StatePolicy::default() };
-    let seal = Seal::new("fuzz", &options).expect("the options are right");
+    let seal = Seal::new("fuzz", &options).expect("valid options");
 
     let text = String::from_utf8_lossy(input);
     let split = input.iter().position(|byte| *byte == 0).unwrap_or(input.len());
     let (arguments, state) = input.split_at(split);
     let arguments = String::from_utf8_lossy(arguments);
-    let binding = Binding::new("tools/call", "fuzz", Some(&arguments)).principal(Some(&["client", "subject"]));
-    assert!(seal.open(&binding, &text).is_err(), "nobody can forge a state");
+    let binding = Binding::new("tools/call", "fuzz", Some(&arguments)).principal(Some("subject".to_owned()));
+    assert!(seal.open(&binding, &text).is_err(), "a forged state does not open");
 
     let Ok(token) = seal.seal(&binding, state) else { return };
     let opened = seal.open(&binding, &token).expect("what was sealed opens");
     assert!(opened.state == state, "and is what was sealed");
     assert!(seal.open(&binding, &format!("{token}{text}")).is_err() || text.is_empty(), "and nothing longer");
-    assert!(seal.open(&Binding::new("tools/call", "fuzz", Some(&arguments)), &token).is_err(), "for nobody else");
+    assert!(
+        seal.open(&Binding::new("tools/call", "fuzz", Some(&arguments)), &token).is_err(),
+        "nor for another caller"
+    );
 }
 
-/// The seal by itself, for whoever measures what it costs.
+/// The seal alone, for benchmarks.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct MeasuredSeal(Seal);
 
 impl MeasuredSeal {
-    /// With a key of its own.
-    #[expect(clippy::new_without_default, reason = "not a value with a default, but a door")]
+    /// With a fixed key.
+    #[expect(clippy::new_without_default, reason = "only for benchmarks")]
     pub fn new() -> Self {
         let keys = StateKeys::new([[7; 32]]).expect("a key of 32 bytes");
         let options = StatePolicy { keys: Some(keys), ..StatePolicy::default() };
-        Self(Seal::new("measured", &options).expect("the options are right"))
+        Self(Seal::new("measured", &options).expect("valid options"))
     }
 
-    /// Seals a state as the reply of a round does, and opens it as the next one does; how long it was.
-    ///
-    /// Each of the two finds out by itself which call the state is for, as each is another request.
+    /// Seals a state as one round does and opens it as the next one does, each with its own binding; returns its length.
     pub fn there_and_back(&self, state: &[u8]) -> usize {
         let binding = || Binding::new("tools/call", "remove", Some(r#"{"path":"photos/2019"}"#));
         let token = self.0.seal(&binding(), state).expect("it is small enough");

@@ -1,3 +1,5 @@
+//! How states are sealed, as the author of the server configures it.
+
 use std::{
     fmt,
     sync::Arc,
@@ -18,7 +20,7 @@ const MAX_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// use rejoinder::{Server, state::{StateKeys, StatePolicy}};
 ///
 /// # fn main() -> rejoinder::Result<()> {
-/// let (new, old) = ("a new secret from `openssl rand`, say", "an old one that still opens, until it is gone");
+/// let (new, old) = ("a new secret, at least 32 bytes long", "the old secret, which still opens states");
 /// let policy = StatePolicy::new().keys(StateKeys::new([new, old])?).ttl(Duration::from_secs(300));
 /// let server = Server::new("shop", "1.0.0").state(policy);
 /// # assert!(server.check().is_ok());
@@ -47,7 +49,7 @@ impl StatePolicy {
             audience: None,
             limit: 64 * 1024,
             spent: None,
-            clock: Clock::default(),
+            clock: Arc::new(SystemTime::now),
         }
     }
 
@@ -125,7 +127,7 @@ impl StatePolicy {
 
     /// Lets each state be used once, and records the used ones in this store.
     ///
-    /// Without it, whoever has a state and the answers can repeat the last round of a call until the state expires.
+    /// Without it, a client can repeat the last round of a call until its state expires.
     /// With it, a client that lost a reply cannot send its request again: the call starts over.
     ///
     /// ```
@@ -142,7 +144,7 @@ impl StatePolicy {
     /// The clock of a test.
     #[cfg(test)]
     pub(crate) fn clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        self.clock = Clock::new(now);
+        self.clock = Arc::new(now);
         self
     }
 
@@ -183,34 +185,10 @@ impl fmt::Debug for StatePolicy {
     }
 }
 
-/// The time; a test brings its own.
-#[derive(Clone)]
-pub(crate) struct Clock(Arc<dyn Fn() -> SystemTime + Send + Sync>);
+/// Returns the current time; tests set their own.
+pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-impl Clock {
-    #[cfg(test)]
-    pub(crate) fn new(now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        Self(Arc::new(now))
-    }
-
-    pub(crate) fn now(&self) -> SystemTime {
-        (self.0)()
-    }
-}
-
-impl Default for Clock {
-    fn default() -> Self {
-        Self(Arc::new(SystemTime::now))
-    }
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Clock")
-    }
-}
-
-/// Nanoseconds since 1970, which last until the year 2554. A clock that is further off is at one of the ends.
+/// Nanoseconds since 1970, which reach the year 2554; a time outside of that counts as the nearer end.
 pub(super) fn nanoseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)

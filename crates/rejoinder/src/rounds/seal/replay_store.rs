@@ -1,8 +1,10 @@
+//! States that can be used once only.
+
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashSet},
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::SystemTime,
 };
 
@@ -11,8 +13,8 @@ use crate::{BoxError, BoxFuture};
 
 /// Remembers which states were used, so that each is used once.
 ///
-/// Servers that share keys share one of these: a database with a unique column, or Redis with `SET NX`.
-/// Hand it to [`StatePolicy::single_use`](super::StatePolicy::single_use).
+/// Processes that share keys need one store for all: a database with a unique column, or Redis with `SET NX`.
+/// Pass it to [`StatePolicy::single_use`](super::StatePolicy::single_use).
 ///
 /// ```
 /// use std::time::SystemTime;
@@ -34,14 +36,13 @@ use crate::{BoxError, BoxFuture};
 pub trait ReplayStore: Send + Sync {
     /// Marks a state as used: `true` the first time, `false` afterwards. It need not be remembered after `until`.
     ///
-    /// Of two that try at once, one gets `true`. An error refuses the state: where nobody can say whether it was
-    /// redeemed, it is not redeemed.
+    /// Of two that try at once, one gets `true`. After an error the state is refused, because it may have been used.
     fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>>;
 }
 
-/// [`ReplayStore`] in the memory of this process, for a server that runs once.
+/// A [`ReplayStore`] in the memory of this process, for a server with a single process.
 ///
-/// It forgets states when they expire, and never before: when it is full, it refuses.
+/// It forgets states when they expire, and never before: when it is full, it returns an error.
 ///
 /// ```
 /// use rejoinder::{Server, state::{MemoryReplayStore, StatePolicy}};
@@ -63,15 +64,14 @@ struct Spent {
     expiring: BinaryHeap<Reverse<(SystemTime, [u8; 16])>>,
 }
 
-/// There are as many unexpired states as may be remembered.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} states are spent and have not expired: no more are remembered")]
-struct Full(usize);
+#[error("the replay store is full: it remembers {0} states that have not expired")]
+struct ReplayStoreFull(usize);
 
 impl MemoryReplayStore {
     /// Remembers at most that many states at a time; 100,000 (some 10 MB) unless set.
     pub fn at_most(states: usize) -> Self {
-        Self { spent: Mutex::default(), most: states, clock: Clock::default() }
+        Self { spent: Mutex::default(), most: states, clock: Arc::new(SystemTime::now) }
     }
 
     #[cfg(test)]
@@ -85,17 +85,17 @@ impl MemoryReplayStore {
         self.spent.lock().expect("no test panics while it holds the lock").ids.len()
     }
 
-    fn try_spend(&self, id: [u8; 16], until: SystemTime) -> Result<bool, Full> {
-        let now = self.clock.now();
-        // No panic can happen between the changes to the two collections, so a poisoned lock protects whole data.
+    fn try_spend(&self, id: [u8; 16], until: SystemTime) -> Result<bool, ReplayStoreFull> {
+        let now = (self.clock)();
+        // Nothing panics between the changes to the two collections.
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.forget_expired(now);
-        // What has expired may just have been forgotten.
+        // An expired id may have been forgotten.
         if until <= now || spent.ids.contains(&id) {
             return Ok(false);
         }
         if spent.ids.len() >= self.most {
-            return Err(Full(self.most));
+            return Err(ReplayStoreFull(self.most));
         }
         spent.expiring.push(Reverse((until, id)));
         spent.ids.insert(id);

@@ -1,7 +1,7 @@
 //! `requestState` on the wire: `v1.` and, in base64url without padding, key id, nonce, ciphertext and tag.
 //!
-//! The cipher is XChaCha20-Poly1305. Its nonce has 24 bytes: drawn at random it never repeats, however many servers share
-//! the key. A token has exactly one spelling: a decoder that accepts another one would let one state pass for two.
+//! The cipher is XChaCha20-Poly1305. Its nonce has 24 bytes, so a random one does not repeat, even if many servers share the
+//! key. A token has exactly one spelling, so that one state cannot pass for two.
 //!
 //! Inside is an envelope, in bytes because a client sends it back with every round, and then the record of the call:
 //!
@@ -17,24 +17,24 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag, UnboundKey};
 use zeroize::Zeroizing;
 
 use super::{
-    keys::{Key, KeyId, StateKeys},
-    refused::Reason,
+    StateRefusal,
+    keys::{KeyId, StateKey, StateKeys},
 };
 
 pub(super) const PREFIX: &str = "v1.";
 const ID: usize = size_of::<KeyId>();
 
-/// How many bytes of a token are not what is sealed in it.
+/// How many bytes a token has besides what is sealed in it.
 pub(super) const OVERHEAD: usize = ID + NONCE + TAG;
 
-/// How long a token is that has so many bytes sealed in it.
+/// The length of a token with that many bytes sealed in it.
 pub(super) const fn length(inside: usize) -> usize {
-    // Four characters for three bytes, and one more than the bytes left over. No slice is long enough to overflow.
+    // Four characters for three bytes, and one more than the bytes left over.
     let bytes = OVERHEAD + inside;
     PREFIX.len() + bytes / 3 * 4 + if bytes.is_multiple_of(3) { 0 } else { bytes % 3 + 1 }
 }
 
-/// What is sealed along without being secret: a key id or a version that was changed breaks the seal.
+/// The associated data: changing the key id or the version breaks the seal.
 fn associated(id: KeyId) -> [u8; PREFIX.len() + ID] {
     let mut data = [0; PREFIX.len() + ID];
     data[..PREFIX.len()].copy_from_slice(PREFIX.as_bytes());
@@ -43,7 +43,7 @@ fn associated(id: KeyId) -> [u8; PREFIX.len() + ID] {
 }
 
 /// Seals what `write` appends to the buffer it is given.
-pub(super) fn seal(key: &Key, nonce: [u8; NONCE], size: usize, write: impl FnOnce(&mut Vec<u8>)) -> String {
+pub(super) fn seal(key: &StateKey, nonce: [u8; NONCE], size: usize, write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut bytes = Vec::with_capacity(OVERHEAD + size);
     bytes.extend_from_slice(&key.id);
     bytes.extend_from_slice(&nonce);
@@ -57,34 +57,30 @@ pub(super) fn seal(key: &Key, nonce: [u8; NONCE], size: usize, write: impl FnOnc
 }
 
 /// What was sealed in a token.
-pub(super) fn open(keys: &StateKeys, token: &str) -> Result<Vec<u8>, Reason> {
-    let text = token.strip_prefix(PREFIX).ok_or(Reason::Malformed)?;
+pub(super) fn open(keys: &StateKeys, token: &str) -> Result<Vec<u8>, StateRefusal> {
+    let text = token.strip_prefix(PREFIX).ok_or(StateRefusal::Malformed)?;
     let mut bytes = Vec::with_capacity(text.len());
-    URL_SAFE_NO_PAD.decode_vec(text, &mut bytes).map_err(|_| Reason::Malformed)?;
-    let (id, rest) = bytes.split_first_chunk::<ID>().ok_or(Reason::Malformed)?;
-    let (nonce, rest) = rest.split_first_chunk::<NONCE>().ok_or(Reason::Malformed)?;
-    let (sealed, tag) = rest.split_last_chunk::<TAG>().ok_or(Reason::Malformed)?;
+    URL_SAFE_NO_PAD.decode_vec(text, &mut bytes).map_err(|_| StateRefusal::Malformed)?;
+    let (id, rest) = bytes.split_first_chunk::<ID>().ok_or(StateRefusal::Malformed)?;
+    let (nonce, rest) = rest.split_first_chunk::<NONCE>().ok_or(StateRefusal::Malformed)?;
+    let (sealed, tag) = rest.split_last_chunk::<TAG>().ok_or(StateRefusal::Malformed)?;
 
-    let mut reason = Reason::UnknownKey;
+    let mut reason = StateRefusal::UnknownKey;
     let opened = keys.named(*id).find_map(|key| {
-        reason = Reason::Broken;
-        // A copy for each key: one that does not open it leaves nothing for the next.
+        reason = StateRefusal::Broken;
+        // A copy for each key: a failed attempt destroys it.
         let mut inside = sealed.to_vec();
         decrypt(key.expose(), nonce, &associated(*id), &mut inside, *tag).then_some(inside)
     });
     opened.ok_or(reason)
 }
 
-/// A fresh nonce and a fresh number for the state.
+/// A random nonce, and a random id for the state.
 pub(super) fn fresh() -> Result<([u8; NONCE], [u8; 16]), getrandom::Error> {
-    const NUMBER: usize = 16;
-    // Drawn at once: the system charges by the call.
-    let mut drawn = [0; NONCE + NUMBER];
+    // Both with one system call.
+    let mut drawn = [0; NONCE + 16];
     getrandom::fill(&mut drawn)?;
-    let (mut nonce, mut number) = ([0; NONCE], [0; NUMBER]);
-    nonce.copy_from_slice(&drawn[..NONCE]);
-    number.copy_from_slice(&drawn[NONCE..]);
-    Ok((nonce, number))
+    Ok((std::array::from_fn(|index| drawn[index]), std::array::from_fn(|index| drawn[NONCE + index])))
 }
 
 pub(super) const NONCE: usize = 24;
@@ -95,12 +91,10 @@ pub(super) fn encrypt(key: &[u8; 32], nonce: &[u8; NONCE], associated: &[u8], in
     let (key, nonce) = once(key, nonce);
     let tag = key.seal_in_place_separate_tag(nonce, Aad::from(associated), inside);
     let tag = tag.expect("a state is shorter than the 256 GiB that one nonce may seal");
-    let mut bytes = [0; TAG];
-    bytes.copy_from_slice(tag.as_ref());
-    bytes
+    tag.as_ref().try_into().expect("a tag has 16 bytes")
 }
 
-/// Decrypts in place; `false` if the tag is not the key's, and then what is in place is of no use.
+/// Decrypts in place; `false` if the tag does not match, and then the contents are destroyed.
 pub(super) fn decrypt(
     key: &[u8; 32],
     nonce: &[u8; NONCE],
@@ -112,7 +106,7 @@ pub(super) fn decrypt(
     key.open_in_place_separate_tag(nonce, Aad::from(associated), Tag::from(tag), inside, 0..).is_ok()
 }
 
-/// The key for one nonce, and what is left of the nonce.
+/// The key for one nonce, and the rest of the nonce.
 fn once(key: &[u8; 32], nonce: &[u8; NONCE]) -> (LessSafeKey, Nonce) {
     let (first, rest) = nonce.split_at(16);
     let first = first.try_into().expect("half of a block has 16 bytes");
@@ -132,13 +126,13 @@ const NAMED: u8 = 1;
 pub(super) struct StateEnvelope {
     pub(super) issued: u64,
     pub(super) expires: u64,
-    /// Random: makes a state usable once only, and is the salt of the principal.
+    /// Random: identifies the state in a replay store, and is the salt of the principal.
     pub(super) id: [u8; 16],
     /// Method and target.
     pub(super) request: [u8; 32],
     pub(super) arguments: [u8; 32],
     pub(super) audience: [u8; 16],
-    /// Salted: nobody sees from two envelopes that they belong to the same caller.
+    /// Salted: two envelopes do not show that they belong to the same caller.
     pub(super) principal: Option<[u8; 16]>,
 }
 
@@ -166,7 +160,7 @@ impl StateEnvelope {
         out.extend_from_slice(state);
     }
 
-    /// The envelope, and where the state begins; `None` if these are not the bytes of one.
+    /// The envelope, and where the state begins; `None` if this is not an envelope.
     pub(super) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let mut rest = bytes;
         if take(&mut rest)? != [VERSION] {
@@ -220,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn another_that_is_written_in_rust_makes_the_same_of_everything(
+        fn the_chacha20poly1305_crate_encrypts_the_same(
             key: [u8; 32],
             nonce: [u8; NONCE],
             associated: Vec<u8>,

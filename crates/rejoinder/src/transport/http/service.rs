@@ -128,7 +128,7 @@ impl BuiltServer {
     /// Where it is reached is not known here, so without [keys](crate::state::StatePolicy::keys) it warns when it first asks
     /// something: the answer may go to another process.
     pub fn into_service(self) -> McpService {
-        self.0.seal.warns_about_keys_when_used();
+        self.0.seal.warn_about_random_key_when_used();
         McpService::new(self.0)
     }
 }

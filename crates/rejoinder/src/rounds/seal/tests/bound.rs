@@ -8,14 +8,14 @@ fn b3_b7_a_state_is_for_one_method_and_target() {
     let [buy, sell] = ["buy", "sell"].map(|name| Binding::new("tools/call", name, None));
     let token = seal.seal(&buy, b"").unwrap();
     assert!(seal.open(&buy, &token).is_ok());
-    assert_eq!(refusal(seal.open(&sell, &token)), Reason::Request);
-    assert_eq!(refusal(seal.open(&Binding::new("prompts/get", "buy", None), &token)), Reason::Request);
+    assert_eq!(refusal(seal.open(&sell, &token)), StateRefusal::Request);
+    assert_eq!(refusal(seal.open(&Binding::new("prompts/get", "buy", None), &token)), StateRefusal::Request);
     assert!(seal.open(&Binding::new("tools/callb", "uy", None), &token).is_err());
 
     let [one, other] = ["shop://1", "shop://2"].map(|uri| Binding::new("resources/read", uri, None));
     let token = seal.seal(&one, b"").unwrap();
     assert!(seal.open(&one, &token).is_ok());
-    assert_eq!(refusal(seal.open(&other, &token)), Reason::Request);
+    assert_eq!(refusal(seal.open(&other, &token)), StateRefusal::Request);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn b8_a_state_is_for_the_same_arguments() {
     let with = |arguments| Binding::new("tools/call", "buy", arguments);
     assert!(seal.open(&with(Some(r#" { "count": 1.0, "item": "\u0074ea" } "#)), &token).is_ok());
     for other in [None, Some("{}"), Some(r#"{"item":"tea","count":2}"#), Some(r#"{"item":"tea"}"#), Some("garbage")] {
-        assert_eq!(refusal(seal.open(&with(other), &token)), Reason::Arguments, "{other:?}");
+        assert_eq!(refusal(seal.open(&with(other), &token)), StateRefusal::Arguments, "{other:?}");
     }
     let none = [None, Some("null"), Some(" null\n"), Some("{}"), Some(" { } ")];
     for (one, other) in none.into_iter().flat_map(|one| none.map(|other| (one, other))) {
@@ -39,7 +39,7 @@ fn b35_lone_surrogates_fail_nothing() {
     let with = |arguments| Binding::new("tools/call", "buy", Some(arguments));
     let token = seal.seal(&with(r#"{"a":"\ud800"}"#), b"").unwrap();
     assert!(seal.open(&with(r#"{"a":"\ud800"}"#), &token).is_ok());
-    assert_eq!(refusal(seal.open(&with(r#"{"a":"\udfff"}"#), &token)), Reason::Arguments);
+    assert_eq!(refusal(seal.open(&with(r#"{"a":"\udfff"}"#), &token)), StateRefusal::Arguments);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn b5_a_state_expires() {
     hands.forward(Duration::from_mins(10) - Duration::from_nanos(1));
     assert!(seal.open(&call(), &token).is_ok());
     hands.forward(Duration::from_nanos(1));
-    assert_eq!(refusal(seal.open(&call(), &token)), Reason::Expired);
+    assert_eq!(refusal(seal.open(&call(), &token)), StateRefusal::Expired);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn b36_a_fraction_of_a_second_counts() {
     hands.forward(Duration::from_nanos(249_999));
     assert!(seal.open(&call(), &token).is_ok());
     hands.forward(Duration::from_nanos(1));
-    assert_eq!(refusal(seal.open(&call(), &token)), Reason::Expired);
+    assert_eq!(refusal(seal.open(&call(), &token)), StateRefusal::Expired);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn b6_a_state_from_the_future_is_refused() {
         let opened = here.open(&call(), &there.seal(&call(), b"").unwrap());
         assert_eq!(opened.is_ok(), opens, "{seconds}");
         if !opens {
-            assert_eq!(refusal(opened), Reason::FromTheFuture);
+            assert_eq!(refusal(opened), StateRefusal::FromTheFuture);
         }
     }
 }
@@ -96,24 +96,18 @@ fn b16_each_round_starts_the_time_again() {
 #[test]
 fn b9_b37_a_state_is_for_one_caller() {
     let seal = with_keys(&[ONE]);
-    let mine = call().principal(Some(&["app", "https://issuer", "me"]));
+    let mine = call().principal(Some("me".into()));
     let token = seal.seal(&mine, b"").unwrap();
     assert!(seal.open(&mine, &token).is_ok());
-    assert_eq!(refusal(seal.open(&call(), &token)), Reason::PrincipalGone);
-    for other in [
-        &["app", "https://issuer", "you"][..],
-        &["app", "https://issuer"],
-        &["app", "https://issuer", "me", ""],
-        &["apphttps://issuer", "", "me"],
-        &["app", "https://issuerm", "e"],
-        &[],
-    ] {
-        assert_eq!(refusal(seal.open(&call().principal(Some(other)), &token)), Reason::Principal, "{other:?}");
+    assert_eq!(refusal(seal.open(&call(), &token)), StateRefusal::PrincipalMissing);
+    for other in ["you", "m", "me ", "Me", ""] {
+        let other = call().principal(Some(other.into()));
+        assert_eq!(refusal(seal.open(&other, &token)), StateRefusal::Principal, "{other:?}");
     }
     let nobodys = seal.seal(&call(), b"").unwrap();
     assert!(seal.open(&call(), &nobodys).is_ok());
-    assert_eq!(refusal(seal.open(&mine, &nobodys)), Reason::PrincipalCame);
-    assert_eq!(refusal(seal.open(&call().principal(Some(&[])), &nobodys)), Reason::PrincipalCame);
+    assert_eq!(refusal(seal.open(&mine, &nobodys)), StateRefusal::PrincipalAdded);
+    assert_eq!(refusal(seal.open(&call().principal(Some(String::new())), &nobodys)), StateRefusal::PrincipalAdded);
 }
 
 #[test]
@@ -125,8 +119,8 @@ fn b12_b13_b14_s24_a_state_is_for_one_server() {
     assert!(of("shop", None).open(&call(), &token).is_ok());
     assert!(of("other name", Some("shop")).open(&call(), &token).is_ok());
     for other in [of("bank", None), of("shop", Some("bank")), of("shopp", None)] {
-        assert_eq!(refusal(other.open(&call(), &token)), Reason::Audience);
-        assert_eq!(refusal(of("shop", None).open(&call(), &other.seal(&call(), b"").unwrap())), Reason::Audience);
+        assert_eq!(refusal(other.open(&call(), &token)), StateRefusal::Audience);
+        assert_eq!(refusal(of("shop", None).open(&call(), &other.seal(&call(), b"").unwrap())), StateRefusal::Audience);
     }
 }
 
@@ -161,14 +155,14 @@ fn b11_b15_what_an_envelope_holds() {
     let hands = Hands::new();
     let seal = with_clock(&hands);
     let keys = StateKeys::new([ONE]).unwrap();
-    let open = |binding: &Binding<'_>| {
+    let open = |binding: &Binding| {
         let inside = token::open(&keys, &seal.seal(binding, b"the state").unwrap()).unwrap();
         let (envelope, begin) = StateEnvelope::read(&inside).unwrap();
         assert_eq!(inside[begin..], *b"the state");
         envelope
     };
     let (nobody, once, again) =
-        (open(&call()), open(&call().principal(Some(&["me"]))), open(&call().principal(Some(&["me"]))));
+        (open(&call()), open(&call().principal(Some("me".into()))), open(&call().principal(Some("me".into()))));
     let now = super::super::nanoseconds(hands.now());
     assert_eq!((once.issued, once.expires), (now, now + 600_000_000_000));
     assert_eq!((once.request, once.arguments, once.audience), (nobody.request, nobody.arguments, nobody.audience));

@@ -15,7 +15,7 @@ fn s1_what_is_sealed_opens_as_it_was() {
 fn s2_the_form_and_the_length() {
     let seal = with_keys(&[ONE]);
     for (named, size) in [(false, 114), (true, 130)] {
-        let binding = call().principal(named.then_some(&["me"]));
+        let binding = call().principal(named.then(|| "me".into()));
         for length in 0..10 {
             let token = seal.seal(&binding, &vec![0; length]).unwrap();
             assert!(token.starts_with("v1."));
@@ -45,7 +45,7 @@ fn s4_a_change_anywhere_is_refused() {
         let mut changed = sealed.clone();
         changed[at] ^= 1;
         let reason = refusal(seal.open(&call(), &text(&changed)));
-        assert_eq!(reason, if at < 4 { Reason::UnknownKey } else { Reason::Broken }, "byte {at}");
+        assert_eq!(reason, if at < 4 { StateRefusal::UnknownKey } else { StateRefusal::Broken }, "byte {at}");
     }
 }
 
@@ -56,14 +56,14 @@ fn s5_what_is_no_token_is_refused() {
     for garbage in
         ["", "v1", "v1.", "v1.AAAA", &token[3..], "{\"answers\":{}}", "v1.ünïcödé", &token[..token.len() / 8]]
     {
-        assert_eq!(refusal(seal.open(&call(), garbage)), Reason::Malformed, "{garbage}");
+        assert_eq!(refusal(seal.open(&call(), garbage)), StateRefusal::Malformed, "{garbage}");
     }
 }
 
 #[test]
 fn s14_nothing_of_it_can_be_read() {
     let state = b"the answer that nobody else may read";
-    let binding = call().principal(Some(&["somebody"]));
+    let binding = call().principal(Some("somebody".into()));
     let token = with_keys(&[ONE]).seal(&binding, state).unwrap();
     let sealed = bytes(&token);
     for part in [&state[..], b"somebody", b"tools/call"] {
@@ -107,7 +107,7 @@ fn s16_no_other_spelling_opens() {
 fn s17_another_version_is_refused() {
     let seal = with_keys(&[ONE]);
     let token = seal.seal(&call(), b"").unwrap();
-    assert_eq!(refusal(seal.open(&call(), &token.replacen("v1.", "v2.", 1))), Reason::Malformed);
+    assert_eq!(refusal(seal.open(&call(), &token.replacen("v1.", "v2.", 1))), StateRefusal::Malformed);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn b25_b26_what_is_sealed_must_be_an_envelope() {
     let seal = with_keys(&[ONE]);
     let keys = StateKeys::new([ONE]).unwrap();
     let whole = {
-        let token = seal.seal(&call().principal(Some(&["me"])), b"").unwrap();
+        let token = seal.seal(&call().principal(Some("me".into())), b"").unwrap();
         token::open(&keys, &token).unwrap()
     };
     let mut other_version = whole.clone();
@@ -124,7 +124,7 @@ fn b25_b26_what_is_sealed_must_be_an_envelope() {
     odd_principal[113] = 2;
     for payload in [&b""[..], b"{}", b"null", &whole[..whole.len() - 1], &other_version, &odd_principal] {
         let token = token::seal(keys.first(), [9; 24], payload.len(), |out| out.extend_from_slice(payload));
-        assert_eq!(refusal(seal.open(&call(), &token)), Reason::Envelope);
+        assert_eq!(refusal(seal.open(&call(), &token)), StateRefusal::Envelope);
     }
 }
 
@@ -140,7 +140,7 @@ fn a_state_that_nobody_can_send_back_is_not_sealed() {
     assert!(error.to_string().starts_with("the state of this call takes 2881 bytes, and the limit is 1000"), "{error}");
 
     let larger = with_keys(&[ONE]).seal(&call(), &vec![0; 2000]).unwrap();
-    assert_eq!(refusal(seal.open(&call(), &larger)), Reason::TooLong);
+    assert_eq!(refusal(seal.open(&call(), &larger)), StateRefusal::TooLong);
     let default = StatePolicy::default().limit;
     assert_eq!(default, 64 * 1024);
 }

@@ -7,7 +7,7 @@ const THREE: [u8; 32] = [3; 32];
 #[test]
 fn s6_a_foreign_key_is_unknown() {
     let token = with_keys(&[ONE]).seal(&call(), b"").unwrap();
-    assert_eq!(refusal(with_keys(&[TWO]).open(&call(), &token)), Reason::UnknownKey);
+    assert_eq!(refusal(with_keys(&[TWO]).open(&call(), &token)), StateRefusal::UnknownKey);
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn s7_s8_s9_the_first_key_seals_and_all_open() {
     let by_old = old.seal(&call(), b"").unwrap();
     assert!(both.open(&call(), &by_old).is_ok());
     assert!(turned.open(&call(), &by_old).is_ok());
-    assert_eq!(refusal(new.open(&call(), &by_old)), Reason::UnknownKey);
+    assert_eq!(refusal(new.open(&call(), &by_old)), StateRefusal::UnknownKey);
 
     let by_both = both.seal(&call(), b"").unwrap();
     assert!(old.open(&call(), &by_both).is_ok());
@@ -62,7 +62,7 @@ fn s18_the_id_of_another_key_breaks_the_seal() {
     let mut by_one = bytes(&with_keys(&[ONE]).seal(&call(), b"").unwrap());
     let by_two = bytes(&with_keys(&[TWO]).seal(&call(), b"").unwrap());
     by_one[..4].copy_from_slice(&by_two[..4]);
-    assert_eq!(refusal(ring.open(&call(), &text(&by_one))), Reason::Broken);
+    assert_eq!(refusal(ring.open(&call(), &text(&by_one))), StateRefusal::Broken);
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn keys_come_from_text() {
     assert!(seal(&format!(" {another}= ,\n{url_safe}")).open(&call(), &token).is_ok());
     let in_variable = |bad| StateKeysError::InVariable(Box::new(bad));
     for (bad, why) in [
-        (String::new(), StateKeysError::Blank),
-        (" ".to_owned(), StateKeysError::Blank),
+        (String::new(), StateKeysError::InVariable(Box::new(StateKeysError::Empty))),
+        (" ".to_owned(), StateKeysError::InVariable(Box::new(StateKeysError::Empty))),
         (format!("{standard},"), in_variable(StateKeysError::TooShort { position: 2, length: 0 })),
         ("c2hvcnQ".to_owned(), in_variable(StateKeysError::TooShort { position: 1, length: 5 })),
         (format!("{another},hunter2!{another}"), StateKeysError::NotBase64 { position: 2 }),
@@ -113,12 +113,9 @@ fn keys_come_from_the_environment() {
     let (short, twice) = (URL_SAFE_NO_PAD.encode([1; 16]), format!("{good},{good}"));
     for (value, expected) in [
         (None, "REJOINDER_STATE_KEYS is not set"),
-        (
-            Some("secret?"),
-            "key 1 in REJOINDER_STATE_KEYS is not base64: a key has at least 32 bytes, from `openssl rand",
-        ),
-        (Some(""), "REJOINDER_STATE_KEYS is empty: give it keys"),
-        (Some(" "), "REJOINDER_STATE_KEYS is empty: give it keys"),
+        (Some("secret?"), "key 1 in REJOINDER_STATE_KEYS is not base64: use keys from `openssl rand"),
+        (Some(""), "REJOINDER_STATE_KEYS: there is no key"),
+        (Some(" "), "REJOINDER_STATE_KEYS: there is no key"),
         (Some(short.as_str()), "REJOINDER_STATE_KEYS: key 1 has 16 bytes"),
         (Some(twice.as_str()), "REJOINDER_STATE_KEYS: key 2 is the same as key 1"),
         (Some(good.as_str()), "StateKeys(1)"),
@@ -131,4 +128,14 @@ fn keys_come_from_the_environment() {
         let told = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && told.contains("1 passed"), "{told}");
     }
+}
+
+/// A compile-time check.
+#[test]
+fn secrets_are_wiped_when_they_are_dropped() {
+    fn wiped<T: zeroize::ZeroizeOnDrop>() {}
+    wiped::<super::super::keys::Secret>();
+    wiped::<zeroize::Zeroizing<String>>();
+    wiped::<zeroize::Zeroizing<Vec<u8>>>();
+    wiped::<zeroize::Zeroizing<[u8; 32]>>();
 }

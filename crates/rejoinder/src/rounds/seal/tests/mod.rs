@@ -19,12 +19,12 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 pub(crate) use log::Log;
 
-use super::{Binding, Opened, Seal, StateKeys, StatePolicy, policy::Clock, refused::Reason, token};
+use super::{Binding, Opened, Seal, StateKeys, StatePolicy, StateRefusal, policy::Clock, token};
 
 const ONE: [u8; 32] = [1; 32];
 const TWO: [u8; 32] = [2; 32];
 
-/// A clock that stands still until it is told not to.
+/// A clock that a test sets.
 #[derive(Clone)]
 struct Hands(Arc<Mutex<SystemTime>>);
 
@@ -35,7 +35,7 @@ impl Hands {
 
     fn clock(&self) -> Clock {
         let hands = self.clone();
-        Clock::new(move || hands.now())
+        Arc::new(move || hands.now())
     }
 
     fn now(&self) -> SystemTime {
@@ -59,14 +59,14 @@ fn with_clock(hands: &Hands) -> Seal {
     Seal::new("shop", &StatePolicy { clock: hands.clock(), ..options(&[ONE]) }).unwrap()
 }
 
-fn call() -> Binding<'static> {
+fn call() -> Binding {
     Binding::new("tools/call", "buy", Some(r#"{"item":"tea","count":1}"#))
 }
 
 /// Why a seal does not open a token for a call.
 #[track_caller]
-fn refusal(opened: Result<Opened, super::refused::Refused>) -> Reason {
-    opened.expect_err("it must not open").reason()
+fn refusal(opened: Result<Opened, StateRefusal>) -> StateRefusal {
+    opened.expect_err("it must not open")
 }
 
 fn bytes(token: &str) -> Vec<u8> {

@@ -4,21 +4,19 @@ use proptest::prelude::*;
 
 use super::*;
 
-type Named = Option<Vec<String>>;
-
 /// Method, target, arguments, principal, audience.
-fn any_call() -> impl Strategy<Value = (String, String, String, Named, String)> {
+fn any_call() -> impl Strategy<Value = (&'static str, String, String, Option<String>, String)> {
     let arguments = prop::collection::btree_map("[a-z]{1,5}", any::<i32>(), 0..4)
         .prop_map(|arguments| serde_json::to_string(&arguments).unwrap());
-    let principal = prop::option::of(prop::collection::vec(".{0,8}", 0..4));
-    ("[a-z/]{0,12}", ".{0,20}", arguments, principal, ".{1,10}")
+    let method = prop::sample::select(vec!["tools/call", "prompts/get", "resources/read"]);
+    let principal = prop::option::of(".{0,8}");
+    (method, ".{0,20}", arguments, principal, ".{1,10}")
 }
 
-fn with<R>(call: &(String, String, String, Named, String), run: impl FnOnce(&Seal, &Binding<'_>) -> R) -> R {
+fn with<R>(call: &(&'static str, String, String, Option<String>, String), run: impl FnOnce(&Seal, &Binding) -> R) -> R {
     let (method, target, arguments, principal, audience) = call;
     let options = StatePolicy { audience: Some(audience.clone()), ..options(&[ONE]) };
-    let parts: Option<Vec<&str>> = principal.as_ref().map(|parts| parts.iter().map(String::as_str).collect());
-    let binding = Binding::new(method, target, Some(arguments)).principal(parts.as_deref());
+    let binding = Binding::new(method, target, Some(arguments)).principal(principal.clone());
     run(&Seal::new("shop", &options).unwrap(), &binding)
 }
 

@@ -17,7 +17,7 @@ async fn c29_a_state_is_redeemed_once() {
     let seal = once(MemoryReplayStore::default());
     let (token, other) = (seal.seal(&call(), b"1").unwrap(), seal.seal(&call(), b"1").unwrap());
     assert_eq!(seal.redeem(&call(), &token).await.unwrap().state, b"1");
-    assert_eq!(refusal(seal.redeem(&call(), &token).await), Reason::Spent);
+    assert_eq!(refusal(seal.redeem(&call(), &token).await), StateRefusal::Spent);
     assert!(seal.redeem(&call(), &other).await.is_ok());
 }
 
@@ -33,7 +33,7 @@ async fn without_a_store_a_state_is_redeemed_until_it_expires() {
 async fn a_state_for_another_call_is_not_spent_by_it() {
     let seal = once(MemoryReplayStore::default());
     let token = seal.seal(&call(), b"").unwrap();
-    assert_eq!(refusal(seal.redeem(&Binding::new("tools/call", "sell", None), &token).await), Reason::Request);
+    assert_eq!(refusal(seal.redeem(&Binding::new("tools/call", "sell", None), &token).await), StateRefusal::Request);
     assert!(seal.redeem(&call(), &token).await.is_ok());
 }
 
@@ -48,7 +48,7 @@ async fn a_store_that_fails_redeems_nothing() {
     let seal = once(Down);
     let token = seal.seal(&call(), b"").unwrap();
     let refused = seal.redeem(&call(), &token).await.unwrap_err();
-    assert_eq!(refused.reason(), Reason::Store);
+    assert_eq!(refused, StateRefusal::Store);
     assert!(!refused.to_string().contains("database"));
 }
 
@@ -60,7 +60,7 @@ async fn what_is_expired_is_forgotten_and_what_is_not_never_is() {
     assert!(store.spend([1; 16], in_minutes(1)).await.unwrap());
     assert!(store.spend([2; 16], in_minutes(3)).await.unwrap());
     let full = store.spend([3; 16], in_minutes(3)).await.unwrap_err();
-    assert_eq!(full.to_string(), "2 states are spent and have not expired: no more are remembered");
+    assert_eq!(full.to_string(), "the replay store is full: it remembers 2 states that have not expired");
     assert!(!store.spend([2; 16], in_minutes(3)).await.unwrap(), "full or not, it says what it knows");
 
     hands.forward(Duration::from_mins(1));
