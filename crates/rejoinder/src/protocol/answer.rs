@@ -14,7 +14,7 @@ use super::{
     RpcError,
     error::failure,
     listen::Listen,
-    version::supported,
+    meta::supported,
     write::{self, RpcReply, notification},
 };
 use crate::{

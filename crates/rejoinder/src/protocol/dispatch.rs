@@ -3,38 +3,32 @@
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
-use http::{Extensions, HeaderMap};
+use http::{Extensions, HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
     Dispatched, Envelope, RpcError, Stream,
     answer::Writer,
-    envelope::{Params, string},
-    facts::{session_facts, stateless_facts},
-    headers::{check_method, check_name, check_version},
+    envelope::{RequestParams, string},
+    error::shortened,
     input_response::input_responses,
     listen::{self, Listen},
-    version::MODERN,
+    meta::{MODERN, Meta},
     write::error_reply,
 };
 use crate::{
     call::{Carrier, Era, InputResponses, Level, RequestInfo, Utf8Bytes},
     model::ClientCapabilities,
     rounds::seal::StateRefusal,
-    server::{CompleteArgument, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind},
+    server::{
+        CompleteArgument, ENCODED_HEADER, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind,
+        decoded_header,
+    },
 };
 
 /// What the HTTP request brought along, if there was one.
 pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
-
-/// Where a message comes from.
-pub(crate) enum Origin {
-    /// A client of 2026-07-28 or later: each request stands alone.
-    Stateless(Http),
-    /// An open session.
-    Session(Box<SessionRequest>),
-}
 
 /// What a session knows about a request.
 pub(crate) struct SessionRequest {
@@ -47,20 +41,25 @@ pub(crate) struct SessionRequest {
     pub(crate) log_level: Option<Level>,
     /// How the call's questions reach the client.
     pub(crate) carrier: Box<dyn Carrier>,
-    pub(crate) http: Http,
 }
 
-/// Answers a message.
-pub(crate) fn dispatch(engine: &Arc<Engine>, body: &Bytes, envelope: Envelope<'_>, origin: Origin) -> Dispatched {
+/// Answers a message of a session, or a request that stands alone.
+pub(crate) fn dispatch(
+    engine: &Arc<Engine>,
+    body: &Bytes,
+    envelope: Envelope<'_>,
+    http: Http,
+    session: Option<SessionRequest>,
+) -> Dispatched {
     let Some(method) = &envelope.method else {
         // Without an id: a client would take an error under this id for the reply to a request of its own.
         let error = RpcError::invalid_request("unexpected response: the server has no open request with this id");
         return Dispatched::Reply(error_reply(None, &error));
     };
     let Some(id) = envelope.id else { return Dispatched::Nothing };
-    let writer = Writer::new(engine, Utf8Bytes::part(body, id), matches!(origin, Origin::Session(_)));
+    let writer = Writer::new(engine, Utf8Bytes::part(body, id), session.is_some());
     let request = Request { engine, body, id, method, params: envelope.params };
-    match request.start(origin) {
+    match request.start(http, session) {
         Ok(Started::Discovered) => Dispatched::Reply(writer.discovered()),
         Ok(Started::Listed(page)) => Dispatched::Reply(writer.listed(page)),
         Ok(Started::Running(running)) => Dispatched::Stream(Stream::running(writer, running)),
@@ -100,7 +99,7 @@ struct Request<'a> {
     body: &'a Bytes,
     id: &'a str,
     method: &'a str,
-    params: Params<'a>,
+    params: RequestParams<'a>,
 }
 
 /// Why there is no operation.
@@ -153,19 +152,19 @@ impl Method {
 
 impl Request<'_> {
     /// The checks are in the order in which their errors should win: what the request is, then what it wants.
-    fn start(self, origin: Origin) -> Result<Started, NotStarted> {
-        let (facts, exchange, operation) = match origin {
-            Origin::Stateless(http) => {
-                let mut facts = self.stateless(http.as_deref().map(|(headers, _)| headers))?;
-                let operation = self.operation(Era::Stateless, http.as_deref().map(|(headers, _)| headers))?;
-                facts.http = http;
-                let exchange = match &operation {
-                    Operation::Call(_) => Exchange::Stateless { state: self.state()?, answers: self.answers()? },
-                    _ => Exchange::Stateless { state: None, answers: None },
+    fn start(self, http: Http, session: Option<SessionRequest>) -> Result<Started, NotStarted> {
+        let (mut info, exchange, operation) = match session {
+            None => {
+                let headers = http.as_deref().map(|(headers, _)| headers);
+                let info = self.stateless(headers)?;
+                let operation = self.operation(Era::Stateless, headers)?;
+                let (state, answers) = match &operation {
+                    Operation::Call(_) => (self.state()?, self.answers()?),
+                    _ => (None, None),
                 };
-                (facts, exchange, operation)
+                (info, Exchange::Stateless { state, answers }, operation)
             }
-            Origin::Session(session) => {
+            Some(session) => {
                 let operation = self.operation(Era::Session, None)?;
                 if let Operation::Call(target) = &operation {
                     // There is no state in a session, so whatever this is, it was not made for this call.
@@ -175,11 +174,28 @@ impl Request<'_> {
                     }
                     self.answers()?;
                 }
-                let (facts, carrier) = session_facts(self.body, self.id, self.params.meta.as_ref(), *session)?;
-                (facts, Exchange::Session(carrier), operation)
+                let meta = self.params.meta.as_ref();
+                let info = RequestInfo {
+                    request_id: self.keep(self.id),
+                    era: Era::Session,
+                    protocol_version: session.version.into(),
+                    capabilities: session.capabilities,
+                    client: session.client,
+                    log_level: session.log_level,
+                    progress_token: meta.map_or(Ok(None), Meta::progress_token)?,
+                    meta: meta.map(|meta| self.keep(meta.raw)),
+                    ..RequestInfo::default()
+                };
+                (info, Exchange::Session(session.carrier), operation)
             }
         };
-        self.engine.start(operation, facts, exchange).map_err(NotStarted::Refused)
+        info.http = http;
+        self.engine.start(operation, info, exchange).map_err(NotStarted::Refused)
+    }
+
+    /// A part of the body that outlives the request's message.
+    fn keep(&self, part: &str) -> Bytes {
+        Utf8Bytes::part(self.body, part).into()
     }
 
     /// What a stateless request says about itself.
@@ -189,13 +205,23 @@ impl Request<'_> {
         }
         let meta = self.params.meta.as_ref().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
         let version = meta.version()?;
-        headers.map_or(Ok(()), |headers| check_version(headers, &version))?;
+        check_header(headers, &VERSION, "MCP-Protocol-Version", &version)?;
         if version != MODERN {
             return Err(RpcError::unsupported_version(&version, self.engine.options.sessions));
         }
-        let facts = stateless_facts(self.body, self.id, meta)?;
-        headers.map_or(Ok(()), |headers| check_method(headers, self.method))?;
-        Ok(facts)
+        let info = RequestInfo {
+            request_id: self.keep(self.id),
+            era: Era::Stateless,
+            protocol_version: MODERN.into(),
+            capabilities: meta.capabilities()?,
+            client: meta.client()?.map(|client| self.keep(client)),
+            log_level: meta.log_level()?,
+            progress_token: meta.progress_token()?,
+            meta: Some(self.keep(meta.raw)),
+            ..RequestInfo::default()
+        };
+        check_header(headers, &METHOD, "Mcp-Method", self.method)?;
+        Ok(info)
     }
 
     fn operation(&self, era: Era, headers: Option<&HeaderMap>) -> Result<Operation, RpcError> {
@@ -212,7 +238,7 @@ impl Request<'_> {
                     TargetKind::Tool | TargetKind::Prompt => params.name()?,
                     TargetKind::Resource => params.uri()?,
                 };
-                headers.map_or(Ok(()), |headers| check_name(headers, &name))?;
+                check_header(headers, &NAME, "Mcp-Name", &name)?;
                 let part = |part| Utf8Bytes::part(self.body, part);
                 Operation::Call(Target {
                     kind,
@@ -236,6 +262,37 @@ impl Request<'_> {
 
     fn answers(&self) -> Result<Option<InputResponses>, RpcError> {
         self.params.input_responses.map(input_responses).transpose()
+    }
+}
+
+static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+static NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// Checks a header that repeats a part of the body, so that proxies can route without reading it.
+fn check_header(
+    headers: Option<&HeaderMap>,
+    name: &HeaderName,
+    shown: &'static str,
+    body: &str,
+) -> Result<(), RpcError> {
+    let Some(headers) = headers else { return Ok(()) };
+    let mut values = headers.get_all(name).iter();
+    if let (Some(value), None) = (values.next(), values.next())
+        && value == body
+        && body.is_ascii()
+        && !body.starts_with(ENCODED_HEADER)
+    {
+        return Ok(());
+    }
+    match decoded_header(headers, name, shown).map_err(RpcError::header_mismatch)? {
+        Some(value) if value == body => Ok(()),
+        Some(value) => Err(RpcError::header_mismatch(format!(
+            "the header `{shown}` does not match the body: expected `{1}`, got `{0}`",
+            shortened(&value),
+            shortened(body)
+        ))),
+        None => Err(RpcError::header_mismatch(format!("missing header `{shown}`: expected `{}`", shortened(body)))),
     }
 }
 

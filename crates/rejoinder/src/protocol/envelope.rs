@@ -21,7 +21,7 @@ pub(crate) struct Envelope<'a> {
     pub(crate) id: Option<&'a str>,
     /// The method; a response has none.
     pub(crate) method: Option<Cow<'a, str>>,
-    pub(crate) params: Params<'a>,
+    pub(crate) params: RequestParams<'a>,
     /// The result of a response.
     pub(crate) result: Option<&'a RawValue>,
     /// The error of a response.
@@ -37,7 +37,7 @@ pub(crate) struct BadEnvelope<'a> {
 
 /// A message as it is on the wire. Serde refuses fields that occur twice.
 #[derive(Deserialize)]
-struct Message<'a> {
+struct WireMessage<'a> {
     #[serde(borrow)]
     jsonrpc: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "null_is_a_value")]
@@ -45,7 +45,7 @@ struct Message<'a> {
     #[serde(borrow, default, deserialize_with = "null_is_a_value")]
     method: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "params")]
-    params: Params<'a>,
+    params: RequestParams<'a>,
     #[serde(borrow, default, deserialize_with = "null_is_a_value")]
     result: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -55,7 +55,7 @@ struct Message<'a> {
 /// A request's `params`: the fields that methods share.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Params<'a> {
+pub(crate) struct RequestParams<'a> {
     /// All of it, as JSON; `None` for calls, which have no further fields.
     #[serde(skip)]
     pub(crate) raw: Option<&'a str>,
@@ -80,18 +80,18 @@ pub(crate) struct Params<'a> {
 }
 
 /// Reads `params` from an object. Serde would also read a struct from an array.
-fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Params<'de>, D::Error> {
+fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestParams<'de>, D::Error> {
     struct ParamsVisitor;
 
     impl<'de> Visitor<'de> for ParamsVisitor {
-        type Value = Params<'de>;
+        type Value = RequestParams<'de>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Params<'de>, A::Error> {
-            Params::deserialize(MapAccessDeserializer::new(map))
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RequestParams<'de>, A::Error> {
+            RequestParams::deserialize(MapAccessDeserializer::new(map))
         }
     }
 
@@ -119,7 +119,7 @@ impl<'a> Envelope<'a> {
         if !text.trim_ascii_start().starts_with('{') {
             return Err(not_an_object(text));
         }
-        let mut message: Message<'_> = serde_json::from_str(text).map_err(|error| data_error(&error))?;
+        let mut message: WireMessage<'_> = serde_json::from_str(text).map_err(|error| data_error(&error))?;
         if message.jsonrpc.is_none_or(|version| version.get() != "\"2.0\"") {
             return Err(RpcError::invalid_request("`jsonrpc` must be \"2.0\""));
         }
@@ -147,7 +147,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-impl<'a> Params<'a> {
+impl<'a> RequestParams<'a> {
     /// Reads `_meta`, and of a method with further fields all of `params`.
     fn read_rest(&mut self, message: &'a str, method: Option<&str>) -> Result<(), RpcError> {
         #[derive(Deserialize)]

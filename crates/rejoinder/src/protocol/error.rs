@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::version::supported;
+use super::meta::supported;
 use crate::{
     call::ArgumentErrors,
     error::{self, CallError, CallErrorKind},

@@ -13,7 +13,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::{
     RpcError,
     answer::Frame,
-    write::{SERVER_INFO, whole_result},
+    write::{SERVER_INFO, result_reply},
 };
 use crate::server::{Change, ChangeFilter, Engine, FilterTooLarge, Listener};
 
@@ -54,7 +54,7 @@ impl Listen {
         }
         self.subscription.poll_change(cx).map(|change| match change.map(described_change) {
             Some((method, params)) => notification(method, &params, id),
-            None => Frame::Last(whole_result(id, &End::new(id, &engine.info_json))),
+            None => Frame::Last(result_reply(id, &End::new(id, &engine.info_json), None)),
         })
     }
 }

@@ -6,22 +6,19 @@ mod answer;
 mod dispatch;
 mod envelope;
 mod error;
-mod facts;
-mod headers;
 mod input_response;
 mod listen;
 mod meta;
 mod session;
-mod version;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use answer::{Dispatched, Frame, Stream};
-pub(crate) use dispatch::{Http, Origin, cancelled_request, dispatch, request_key};
+pub(crate) use dispatch::{Http, cancelled_request, dispatch, request_key};
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
+pub(crate) use meta::{LEGACY, MODERN, is_legacy, is_of_session};
 pub(crate) use session::{Session, random_id};
-pub(crate) use version::{LEGACY, MODERN, is_legacy, is_of_session};
 pub(crate) use write::{ReplyBody, RpcReply, error_reply};

@@ -15,7 +15,7 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Dispatched, Envelope, Http, LEGACY, Origin, RpcError,
+    Dispatched, Envelope, Http, LEGACY, RpcError,
     dispatch::{SessionRequest, dispatch},
     error::shortened,
     listen::change_notification,
@@ -121,10 +121,10 @@ impl Session {
         };
         let result = match self.request(method, &envelope) {
             Some(result) => result,
-            None => match self.call(http) {
+            None => match self.call() {
                 Err(error) => Err(error),
                 Ok((request, questions)) => {
-                    return match dispatch(&self.engine, body, envelope, Origin::Session(Box::new(request))) {
+                    return match dispatch(&self.engine, body, envelope, http, Some(request)) {
                         Dispatched::Stream(stream) => Dispatched::Stream(stream.with_questions(questions)),
                         answer => answer,
                     };
@@ -208,7 +208,7 @@ impl Session {
     }
 
     /// What the session knows about a call, and where the call's questions arrive.
-    fn call(self: &Arc<Self>, http: Http) -> Result<(SessionRequest, mpsc::UnboundedReceiver<Bytes>), RpcError> {
+    fn call(self: &Arc<Self>) -> Result<(SessionRequest, mpsc::UnboundedReceiver<Bytes>), RpcError> {
         let state = self.state();
         let client = state.client.clone().ok_or_else(not_begun)?;
         let (to_stream, questions) = mpsc::unbounded_channel();
@@ -219,7 +219,6 @@ impl Session {
             client: Some(client.info),
             log_level: Some(state.level),
             carrier: Box::new(SessionCarrier::new(asks)),
-            http,
         };
         Ok((request, questions))
     }

@@ -59,42 +59,36 @@ fn head(id: &str, capacity: usize) -> Vec<u8> {
     out
 }
 
-/// A reply with a result that has no `_meta` of its own; the server's goes in, if there is one.
+/// A reply with a result that has no `_meta`; the server's is added, if there is one.
 pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: Option<&RawValue>) -> RpcReply {
-    let Some(server) = server else { return whole_result(id, result) };
-    let mut out = match with_result(id, result) {
-        Ok(out) => out,
-        Err(failed) => return failed,
-    };
-    out.pop();
-    if !out.ends_with(b"{") {
-        out.push(b',');
-    }
-    signed(out, server)
-}
-
-/// A reply up to the end of its result; or else the reply that says that it could not be written.
-fn with_result<R: Serialize>(id: &str, result: &R) -> Result<Vec<u8>, RpcReply> {
     let mut out = head(id, 256);
     out.extend_from_slice(b",\"result\":");
-    serde_json::to_writer(&mut out, result).map_err(|error| {
+    if let Err(error) = serde_json::to_writer(&mut out, result) {
         let incident = incident();
         tracing::error!(%error, id = incident, "a result could not be written as JSON");
-        error_reply(Some(id), &RpcError::internal(&incident))
-    })?;
-    Ok(out)
+        return error_reply(Some(id), &RpcError::internal(&incident));
+    }
+    out.pop();
+    if server.is_some() && !out.ends_with(b"{") {
+        out.push(b',');
+    }
+    finished(out, server)
 }
 
-/// Ends a result, and the reply with it, with the `_meta` that names the server.
-fn signed(mut out: Vec<u8>, server: &RawValue) -> RpcReply {
-    sign(&mut out, server);
+/// The reply whose result is written up to its end.
+fn finished(mut out: Vec<u8>, server: Option<&RawValue>) -> RpcReply {
+    end_result(&mut out, server);
     RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
 }
 
-fn sign(out: &mut Vec<u8>, server: &RawValue) {
-    for part in ["\"_meta\":{\"", SERVER_INFO, "\":", server.get(), "}}}"] {
-        out.extend_from_slice(part.as_bytes());
+/// Ends a result, and the reply with it, with the `_meta` that names the server, if there is one.
+fn end_result(out: &mut Vec<u8>, server: Option<&RawValue>) {
+    if let Some(server) = server {
+        for part in ["\"_meta\":{\"", SERVER_INFO, "\":", server.get(), "}"] {
+            out.extend_from_slice(part.as_bytes());
+        }
     }
+    out.extend_from_slice(b"}}");
 }
 
 /// A reply with what a tool returned. Most return one text and nothing else, which needs no serializer.
@@ -111,14 +105,10 @@ pub(super) fn tool_reply(id: &str, mut result: CallToolResult, server: Option<&R
     out.extend_from_slice(br#""content":[{"type":"text","text":"#);
     json(&mut out, text);
     out.extend_from_slice(br#"}],"isError":false"#);
-    match server {
-        Some(server) => {
-            out.push(b',');
-            sign(&mut out, server);
-        }
-        None => out.extend_from_slice(b"}}"),
+    if server.is_some() {
+        out.push(b',');
     }
-    RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+    finished(out, server)
 }
 
 /// A reply with a prompt's messages.
@@ -161,7 +151,7 @@ pub(super) fn question_reply(id: &str, questions: &[(Arc<str>, Question)], token
     for part in [r#""requestState":""#, token, r#"","#] {
         out.extend_from_slice(part.as_bytes());
     }
-    signed(out, server)
+    finished(out, Some(server))
 }
 
 /// A question as JSON. Most are forms, in which the message is all that is not written yet.
@@ -198,17 +188,7 @@ pub(super) fn result_reply_with_meta<R: Serialize>(
     let (Some(server), Some(own)) = (server, meta(&mut result)) else { return result_reply(id, &result, server) };
     let server = serde_json::from_str(server.get()).unwrap_or_default();
     own.entry(SERVER_INFO).or_insert(server);
-    whole_result(id, &result)
-}
-
-/// A reply with a result that is complete as it is.
-pub(super) fn whole_result<R: Serialize>(id: &str, result: &R) -> RpcReply {
-    let mut out = match with_result(id, result) {
-        Ok(out) => out,
-        Err(failed) => return failed,
-    };
-    out.push(b'}');
-    RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+    result_reply(id, &result, None)
 }
 
 /// A reply with a page that is kept as bytes; the stateless era says for how long it may be cached, and by whom it is.
@@ -220,7 +200,7 @@ pub(super) fn list_reply(id: &str, page: Page, about: Option<(CacheHints, &RawVa
         let mut tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
         json(&mut tail, &hints.scope);
         tail.push(b',');
-        sign(&mut tail, server);
+        end_result(&mut tail, Some(server));
         tail.into()
     });
     RpcReply { status: StatusCode::OK, body: ReplyBody::List { head: out.into(), page, tail } }

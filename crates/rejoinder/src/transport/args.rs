@@ -8,7 +8,7 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use tokio::net::TcpListener;
 
-use super::{http, shutdown::Shutdown, stdio};
+use super::{http, shutdown::on_signal, stdio};
 use crate::{
     BoxFuture, Error,
     rounds::seal::Seal,
@@ -147,7 +147,7 @@ impl BuiltServer {
             if let Some(listening) = &self.0.options.http.on_listening.0 {
                 listening(address);
             }
-            Ok(http::serve(self, listener, Shutdown::on_signal()).await?)
+            Ok(http::serve(self, listener, on_signal()).await?)
         })
     }
 
@@ -157,7 +157,7 @@ impl BuiltServer {
     ///
     /// If a pipe breaks.
     pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
-        Box::pin(async move { Ok(stdio::serve(&self.0, Shutdown::on_signal()).await?) })
+        Box::pin(async move { Ok(stdio::serve(&self.0, on_signal()).await?) })
     }
 }
 
@@ -196,15 +196,12 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(|| "expected an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
 }
 
-/// What is logged if `RUST_LOG` is not set. rmcp logs a warning for each invalid request, although the client gets an error.
-const DEFAULT_LOG: &str = "info,rmcp=warn,rmcp::service=error";
-
 /// Writes logs to standard error, as [`Server::serve_from_args`] does: standard output belongs to the protocol.
 ///
 /// `RUST_LOG` sets what is logged. It does nothing in a program that has set up its own logging.
 pub fn log_to_stderr() {
     use tracing_subscriber::{EnvFilter, fmt};
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_LOG));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     // A client that starts this process may write its logs to a file, where colours are noise.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
     // An error means that the program has set up its own logging.

@@ -5,32 +5,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::Engine;
 
-/// Signals a transport to stop.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Shutdown(CancellationToken);
-
-impl Shutdown {
-    /// Stops on Ctrl-C, and on SIGTERM where it exists.
-    pub(crate) fn on_signal() -> Self {
-        let shutdown = Self::default();
-        let token = shutdown.0.clone();
-        let signal = signal();
-        tokio::spawn(async move {
-            signal.await;
-            tracing::info!("shutting down, running calls may finish");
-            token.cancel();
-        });
-        shutdown
-    }
-
-    #[cfg(test)]
-    pub(crate) fn stop(&self) {
-        self.0.cancel();
-    }
-
-    pub(crate) async fn wait(&self) {
-        self.0.cancelled().await;
-    }
+/// A token that is cancelled on Ctrl-C, and on SIGTERM where it exists.
+pub(crate) fn on_signal() -> CancellationToken {
+    let shutdown = CancellationToken::new();
+    let (token, signal) = (shutdown.clone(), signal());
+    tokio::spawn(async move {
+        signal.await;
+        tracing::info!("shutting down, running calls may finish");
+        token.cancel();
+    });
+    shutdown
 }
 
 /// Waits until the deferred work of cancelled calls is done, at most for the grace period.

@@ -2,12 +2,13 @@
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
-use ::http::{HeaderMap, StatusCode, header};
+use ::http::{HeaderMap, Response, StatusCode, header};
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt;
 
-use crate::protocol::RpcError;
+use super::{ResponseBody, service::json};
+use crate::protocol::{RpcError, RpcReply, error_reply};
 
 /// Why a request is refused before its message is read.
 pub(super) struct HttpRefusal {
@@ -18,6 +19,10 @@ pub(super) struct HttpRefusal {
 impl HttpRefusal {
     pub(super) fn new(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         Self { status, error: RpcError::invalid_request(message) }
+    }
+
+    pub(super) fn response(self, id: Option<&str>) -> Response<ResponseBody> {
+        json(RpcReply { status: self.status, ..error_reply(id, &self.error) })
     }
 }
 

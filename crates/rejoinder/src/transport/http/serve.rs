@@ -18,18 +18,16 @@ use tokio::{
     task::JoinSet,
     time::{Sleep, sleep, timeout},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{McpService, ResponseBody};
-use crate::{
-    server::BuiltServer,
-    transport::shutdown::{Shutdown, finish_teardown},
-};
+use crate::{server::BuiltServer, transport::shutdown::finish_teardown};
 
 /// Serves on a listener, at `/mcp`, until told to stop; then running calls have the grace period to finish.
 pub(in crate::transport) async fn serve(
     BuiltServer(engine): BuiltServer,
     listener: TcpListener,
-    shutdown: Shutdown,
+    shutdown: CancellationToken,
 ) -> io::Result<()> {
     let (grace, config) = (engine.options.grace, &engine.options.http);
     let service = McpService::new(Arc::clone(&engine));
@@ -40,7 +38,7 @@ pub(in crate::transport) async fn serve(
                 connections.spawn(connection(stream, service.clone(), config.header_timeout, shutdown.clone()));
             }
             Some(_) = connections.join_next() => {}
-            () = shutdown.wait() => break,
+            () = shutdown.cancelled() => break,
         }
     }
     // New connections are refused from now on.
@@ -85,7 +83,7 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Serves one connection to its end.
-async fn connection(stream: TcpStream, service: McpService, timeout: Duration, shutdown: Shutdown) {
+async fn connection(stream: TcpStream, service: McpService, timeout: Duration, shutdown: CancellationToken) {
     // A reply is written whole: waiting to fill a packet would only delay it.
     let _ = stream.set_nodelay(true);
     let timeout = timeout.min(LONGEST_TIMEOUT);
@@ -99,7 +97,7 @@ async fn connection(stream: TcpStream, service: McpService, timeout: Duration, s
     let mut connection = pin!(builder.serve_connection(stream, answer));
     let ended = tokio::select! {
         ended = &mut connection => ended,
-        () = shutdown.wait() => {
+        () = shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
@@ -206,7 +204,7 @@ mod tests {
         let server = server.grace_period(Duration::from_millis(50)).build().expect("a good server");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let shutdown = Shutdown::default();
+        let shutdown = CancellationToken::default();
         let serving = tokio::spawn(serve(server, listener, shutdown.clone()));
         let body = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "wait",
             "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -221,7 +219,7 @@ mod tests {
         );
         client.write_all(head.as_bytes()).await.expect("the server reads");
         seen.begun.notified().await;
-        shutdown.stop();
+        shutdown.cancel();
         serving.await.expect("it does not panic").expect("it stops well");
         assert_eq!(seen.ending(), Some(CallEnd::Cancelled));
     }

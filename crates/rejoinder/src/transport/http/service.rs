@@ -20,9 +20,7 @@ use super::{
 };
 use crate::{
     BoxError, BoxFuture,
-    protocol::{
-        Dispatched, Envelope, Frame, MODERN, Origin, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session,
-    },
+    protocol::{Dispatched, Envelope, Frame, MODERN, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session},
     server::{BuiltServer, Engine},
 };
 
@@ -64,7 +62,7 @@ impl McpService {
     {
         let (endpoint, (parts, body)) = (&*self.0, request.into_parts());
         if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options.http) {
-            return refusal(&HttpRefusal::new(StatusCode::FORBIDDEN, reason));
+            return HttpRefusal::new(StatusCode::FORBIDDEN, reason).response(None);
         }
         let page = PageOrigin::of(&parts.headers, &endpoint.engine.options.http);
         // Of no use to a POST, which nearly every request is.
@@ -72,9 +70,9 @@ impl McpService {
         let preflight = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
         let mut response = match preflight {
             Some(preflight) => preflight,
-            None => endpoint.handle(parts, body).await.unwrap_or_else(|refused| {
-                let mut response = refusal(&refused);
-                if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (refused.status, methods) {
+            None => endpoint.handle(parts, body).await.unwrap_or_else(|refusal| {
+                let mut response = refusal.response(None);
+                if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (response.status(), methods) {
                     response.headers_mut().insert(header::ALLOW, methods);
                 }
                 response
@@ -104,9 +102,7 @@ impl McpService {
             sessions.close();
         }
     }
-}
 
-impl McpService {
     /// Waits until the replies of sessions that are on their way have left.
     pub(super) async fn replied(&self) {
         if let Some(sessions) = &self.0.sessions {
@@ -198,8 +194,8 @@ impl Endpoint {
             return Ok(Box::pin(sessions.post(parts, &body, envelope)).await);
         }
         let id = envelope.id;
-        let answer =
-            dispatch(engine, &body, envelope, Origin::Stateless(Some(Box::new((parts.headers, parts.extensions)))));
+        let http = Some(Box::new((parts.headers, parts.extensions)));
+        let answer = dispatch(engine, &body, envelope, http, None);
         Ok(match answer {
             Dispatched::Nothing => status(StatusCode::ACCEPTED),
             Dispatched::Reply(reply) => json(reply),
@@ -254,11 +250,5 @@ pub(super) fn event_stream(body: ResponseBody) -> Response<ResponseBody> {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
-}
-
-fn refusal(refused: &HttpRefusal) -> Response<ResponseBody> {
-    let mut response = json(error_reply(None, &refused.error));
-    *response.status_mut() = refused.status;
     response
 }

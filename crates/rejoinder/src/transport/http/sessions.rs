@@ -22,7 +22,7 @@ use tracing::Instrument;
 
 use super::{
     ResponseBody,
-    request::accepts_events,
+    request::{HttpRefusal, accepts_events},
     service::{event_stream, json, status},
     session_streams::{OwnEvents, OwnStream, ReplyStream, RequestStream, parse_event_id},
 };
@@ -58,9 +58,6 @@ struct SessionMap {
 /// Who a request is from; `None` where the server does not know its callers.
 type Owner = Option<Option<String>>;
 
-/// Why a request is not for any session.
-struct NoSession(StatusCode, RpcError);
-
 impl HttpSessions {
     /// None yet.
     pub(super) fn new(engine: Arc<Engine>) -> Self {
@@ -89,18 +86,18 @@ impl HttpSessions {
                 Err(refused) => Err(refused),
             }
         };
-        found.unwrap_or_else(|refused| refusal(refused, id))
+        found.unwrap_or_else(|refusal| refusal.response(id))
     }
 
     /// Opens a stream, or ends the session.
     pub(super) fn get_or_delete(&self, parts: &Parts) -> Response<ResponseBody> {
         let session = self
             .owner(parts)
-            .map_err(|error| NoSession(StatusCode::INTERNAL_SERVER_ERROR, error))
+            .map_err(|error| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error })
             .and_then(|owner| self.find(&parts.headers, &owner, false));
         let session = match session {
             Ok(session) => session,
-            Err(refused) => return refusal(refused, None),
+            Err(refusal) => return refusal.response(None),
         };
         if parts.method == Method::DELETE {
             self.sessions().open.remove(&session.id);
@@ -109,8 +106,7 @@ impl HttpSessions {
             return status(StatusCode::NO_CONTENT);
         }
         if !accepts_events(&parts.headers).unwrap_or(false) {
-            let error = RpcError::invalid_request("Accept must name text/event-stream");
-            return refusal(NoSession(StatusCode::NOT_ACCEPTABLE, error), None);
+            return HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream").response(None);
         }
         let last = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
         match last.map(parse_event_id) {
@@ -137,8 +133,8 @@ impl HttpSessions {
     }
 
     /// The session that the headers name.
-    fn find(&self, headers: &HeaderMap, owner: &Owner, begins: bool) -> Result<Arc<HttpSession>, NoSession> {
-        let refuse = |status, message: &'static str| Err(NoSession(status, RpcError::invalid_request(message)));
+    fn find(&self, headers: &HeaderMap, owner: &Owner, begins: bool) -> Result<Arc<HttpSession>, HttpRefusal> {
+        let refuse = |status, message: &'static str| Err(HttpRefusal::new(status, message));
         let mut named = headers.get_all(SESSION).iter();
         let (first, second) = (named.next(), named.next());
         let session = {
@@ -167,9 +163,8 @@ impl HttpSessions {
     }
 
     /// Answers `initialize`.
-    fn begin(&self, body: &Bytes, envelope: Envelope<'_>, owner: Owner) -> Result<Response<ResponseBody>, NoSession> {
-        let refuse =
-            |message: &'static str| Err(NoSession(StatusCode::SERVICE_UNAVAILABLE, RpcError::invalid_request(message)));
+    fn begin(&self, body: &Bytes, envelope: Envelope<'_>, owner: Owner) -> Result<Response<ResponseBody>, HttpRefusal> {
+        let refuse = |message: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message));
         let session = Arc::new(Session::new(&self.engine));
         let Dispatched::Reply(reply) = session.receive(body, envelope, None) else {
             unreachable!("`initialize` has a reply")
@@ -180,14 +175,15 @@ impl HttpSessions {
         }
         let id = random_id().map_err(|error| {
             tracing::error!(%error, "there is no randomness for the id of a session");
-            NoSession(StatusCode::INTERNAL_SERVER_ERROR, RpcError::new(RpcError::INTERNAL, "the session failed"))
+            let error = RpcError::new(RpcError::INTERNAL, "the session failed");
+            HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error }
         })?;
         let mut sessions = self.sessions();
         if sessions.closed {
             return refuse("the server is shutting down");
         }
         if sessions.open.len() >= self.engine.options.http.max_sessions {
-            return refuse("the server has as many sessions as it takes: try again later");
+            return refuse("too many sessions, try again later");
         }
         response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
         let session = Arc::new(HttpSession::new(id.clone(), session, owner));
@@ -268,7 +264,7 @@ impl HttpSessions {
 }
 
 /// The version header, if there is one.
-fn check_version(headers: &HeaderMap) -> Result<(), NoSession> {
+fn check_version(headers: &HeaderMap) -> Result<(), HttpRefusal> {
     let mut versions = headers.get_all(VERSION).iter();
     let (first, second) = (versions.next(), versions.next());
     let error = match first {
@@ -278,11 +274,7 @@ fn check_version(headers: &HeaderMap) -> Result<(), NoSession> {
         }
         _ => return Ok(()),
     };
-    Err(NoSession(StatusCode::BAD_REQUEST, error))
-}
-
-fn refusal(NoSession(status, error): NoSession, id: Option<&str>) -> Response<ResponseBody> {
-    json(RpcReply { status, ..error_reply(id, &error) })
+    Err(HttpRefusal { status: StatusCode::BAD_REQUEST, error })
 }
 
 /// A session, as HTTP carries it.

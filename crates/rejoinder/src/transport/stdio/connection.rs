@@ -11,18 +11,18 @@ use tokio::{
     sync::mpsc,
     time::timeout,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     in_flight::{InFlight, Outgoing},
-    lines::{Line, Lines},
+    lines::{InputLine, LineReader},
 };
 use crate::{
     protocol::{
-        Dispatched, Envelope, Frame, Origin, RpcError, RpcReply, Session, Stream, cancelled_request, dispatch,
-        error_reply, is_of_session,
+        Dispatched, Envelope, Frame, RpcError, RpcReply, Session, Stream, cancelled_request, dispatch, error_reply,
+        is_of_session,
     },
     server::{Engine, Refusal},
-    transport::shutdown::Shutdown,
 };
 
 /// Serves one client until it closes its end or the server is told to stop; then requests in flight may finish.
@@ -30,7 +30,7 @@ pub(crate) async fn serve(
     engine: &Arc<Engine>,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
-    shutdown: Shutdown,
+    shutdown: CancellationToken,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
     let in_flight = InFlight::new(sender);
@@ -64,9 +64,9 @@ impl Connection<'_> {
         input: &mut (impl AsyncRead + Unpin),
         output: &mut (impl AsyncWrite + Unpin),
         receiver: &mut mpsc::Receiver<Outgoing>,
-        shutdown: &Shutdown,
+        shutdown: &CancellationToken,
     ) -> io::Result<()> {
-        let mut lines = Lines::new(self.engine.options.max_message_size);
+        let mut lines = LineReader::new(self.engine.options.max_message_size);
         loop {
             let mut stopped = false;
             let session = self.session.clone();
@@ -94,7 +94,7 @@ impl Connection<'_> {
                     }
                 }
                 Some(message) = next_of(session.as_deref()) => push(&mut self.out, Outgoing::Message(message)),
-                () = shutdown.wait() => break self.engine.hub.close(),
+                () = shutdown.cancelled() => break self.engine.hub.close(),
             }
             if stopped || !self.flush_unless(shutdown, output).await? {
                 break self.engine.hub.close();
@@ -103,11 +103,11 @@ impl Connection<'_> {
         timeout(self.engine.options.grace, self.finish(receiver, output)).await.unwrap_or(Ok(()))
     }
 
-    fn line(&mut self, line: Line) {
+    fn line(&mut self, line: InputLine) {
         match line {
-            Line::Whole(line) if line.trim_ascii().is_empty() => {}
-            Line::Whole(line) => self.message(&line),
-            Line::TooLong => {
+            InputLine::Whole(line) if line.trim_ascii().is_empty() => {}
+            InputLine::Whole(line) => self.message(&line),
+            InputLine::TooLong => {
                 let limit = self.engine.options.max_message_size;
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
                 self.reply(error_reply(None, &error));
@@ -135,7 +135,7 @@ impl Connection<'_> {
             // Nobody answers a response: two sides that did would never stop.
             return tracing::debug!("a response to nothing that was asked");
         } else {
-            dispatch(self.engine, line, envelope, Origin::Stateless(None))
+            dispatch(self.engine, line, envelope, None, None)
         };
         match answer {
             Dispatched::Nothing => {}
@@ -175,17 +175,21 @@ impl Connection<'_> {
     fn take(&mut self, message: Outgoing) {
         match &message {
             // Cancelled while its reply was on the way here: it gets none.
-            Outgoing::Last(key, serial, _) if !self.in_flight.done(key, *serial) => {}
+            Outgoing::Last(key, task, _) if !self.in_flight.done(key, *task) => {}
             _ => push(&mut self.out, message),
         }
     }
 
     /// Writes what waits; `false` if the server was told to stop meanwhile. A client that does not read must not keep it
     /// from that.
-    async fn flush_unless(&mut self, stop: &Shutdown, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<bool> {
+    async fn flush_unless(
+        &mut self,
+        stop: &CancellationToken,
+        output: &mut (impl AsyncWrite + Unpin),
+    ) -> io::Result<bool> {
         tokio::select! {
             flushed = self.flush(output) => flushed.map(|()| true),
-            () = stop.wait() => Ok(false),
+            () = stop.cancelled() => Ok(false),
         }
     }
 

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use tokio::{
     sync::mpsc,
-    task::{AbortHandle, JoinSet},
+    task::{self, AbortHandle, Id, JoinSet},
 };
 
 use crate::protocol::{Frame, Stream, request_key};
@@ -12,32 +12,25 @@ use crate::protocol::{Frame, Stream, request_key};
 pub(super) enum Outgoing {
     Message(Bytes),
     /// It is over; this was its last message.
-    Last(Key, Serial, Vec<Bytes>),
+    Last(String, Id, Vec<Bytes>),
 }
-
-/// A request's id, the same however it was spelled.
-pub(super) type Key = String;
-
-/// Tells a request from a later one with the same id.
-pub(super) type Serial = u64;
 
 /// The requests that are being worked on, each in a task of its own.
 pub(super) struct InFlight {
-    tasks: HashMap<Key, Task>,
+    /// By the id of the request, the same however it was spelled.
+    tasks: HashMap<String, Task>,
     running: JoinSet<()>,
-    next: Serial,
     sender: mpsc::Sender<Outgoing>,
 }
 
 struct Task {
     handle: AbortHandle,
-    serial: Serial,
     subscription: bool,
 }
 
 impl InFlight {
     pub(super) fn new(sender: mpsc::Sender<Outgoing>) -> Self {
-        Self { tasks: HashMap::new(), running: JoinSet::new(), next: 0, sender }
+        Self { tasks: HashMap::new(), running: JoinSet::new(), sender }
     }
 
     /// Whether a request with this id is being worked on.
@@ -48,8 +41,7 @@ impl InFlight {
     /// Lets a request go on by itself.
     pub(super) fn add(&mut self, id: &str, mut stream: Stream) {
         let key = request_key(id);
-        let (sender, name, serial) = (self.sender.clone(), key.clone(), self.next);
-        self.next += 1;
+        let (sender, name) = (self.sender.clone(), key.clone());
         let subscription = stream.is_subscription();
         // Those that are over need not be kept.
         while self.running.try_join_next().is_some() {}
@@ -63,18 +55,18 @@ impl InFlight {
                         }
                     }
                     Frame::Last(reply) => {
-                        let _ = sender.send(Outgoing::Last(name, serial, reply.body.pieces().collect())).await;
+                        let _ = sender.send(Outgoing::Last(name, task::id(), reply.body.pieces().collect())).await;
                         return;
                     }
                 }
             }
         });
-        self.tasks.insert(key, Task { handle, serial, subscription });
+        self.tasks.insert(key, Task { handle, subscription });
     }
 
     /// Takes note that a request is over; `false` if it was cancelled, perhaps while its reply was on the way.
-    pub(super) fn done(&mut self, key: &str, serial: Serial) -> bool {
-        let known = self.tasks.get(key).is_some_and(|task| task.serial == serial);
+    pub(super) fn done(&mut self, key: &str, task: Id) -> bool {
+        let known = self.tasks.get(key).is_some_and(|known| known.handle.id() == task);
         known && self.tasks.remove(key).is_some()
     }
 

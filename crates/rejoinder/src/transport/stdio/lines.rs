@@ -2,7 +2,7 @@ use bytes::{Buf, Bytes, BytesMut};
 
 /// Cuts a stream of bytes into lines, none longer than the limit.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineReader {
     buffer: BytesMut,
     /// How much of the buffer is known to have no line break.
     searched: usize,
@@ -13,13 +13,13 @@ pub(super) struct Lines {
 
 /// What was cut off.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     Whole(Bytes),
     /// It is passed over as it arrives, so its length costs no memory.
     TooLong,
 }
 
-impl Lines {
+impl LineReader {
     pub(super) fn new(limit: usize) -> Self {
         Self { buffer: BytesMut::with_capacity(64 * 1024), searched: 0, limit, skipping: false }
     }
@@ -31,7 +31,7 @@ impl Lines {
     }
 
     /// The next line that has arrived, without its line break.
-    pub(super) fn next(&mut self) -> Option<Line> {
+    pub(super) fn next(&mut self) -> Option<InputLine> {
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let Some(end) = found.map(|at| at + self.searched) else { return self.without_break() };
@@ -41,24 +41,24 @@ impl Lines {
             if std::mem::take(&mut self.skipping) {
                 continue;
             }
-            return Some(if line.len() > self.limit { Line::TooLong } else { Line::Whole(line.freeze()) });
+            return Some(if line.len() > self.limit { InputLine::TooLong } else { InputLine::Whole(line.freeze()) });
         }
     }
 
-    fn without_break(&mut self) -> Option<Line> {
+    fn without_break(&mut self) -> Option<InputLine> {
         self.searched = self.buffer.len();
         if self.searched <= self.limit && !self.skipping {
             return None;
         }
         self.buffer.clear();
         self.searched = 0;
-        (!std::mem::replace(&mut self.skipping, true)).then_some(Line::TooLong)
+        (!std::mem::replace(&mut self.skipping, true)).then_some(InputLine::TooLong)
     }
 
     /// What came after the last line break, once nothing more comes.
-    pub(super) fn last(&mut self) -> Option<Line> {
+    pub(super) fn last(&mut self) -> Option<InputLine> {
         let rest = self.buffer.split();
-        (!rest.is_empty() && !self.skipping).then(|| Line::Whole(rest.freeze()))
+        (!rest.is_empty() && !self.skipping).then(|| InputLine::Whole(rest.freeze()))
     }
 }
 
@@ -66,8 +66,8 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<Line> {
-        let mut lines = Lines::new(limit);
+    fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<InputLine> {
+        let mut lines = LineReader::new(limit);
         let mut cut = Vec::new();
         for chunk in chunks {
             lines.space().extend_from_slice(chunk);
@@ -77,8 +77,8 @@ mod tests {
         cut
     }
 
-    fn whole(text: &'static str) -> Line {
-        Line::Whole(Bytes::from_static(text.as_bytes()))
+    fn whole(text: &'static str) -> InputLine {
+        InputLine::Whole(Bytes::from_static(text.as_bytes()))
     }
 
     #[test]
@@ -91,14 +91,14 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_told_once_and_passed_over() {
-        assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [Line::TooLong, whole("ok")]);
-        assert_eq!(cut(4, &[b"12345\n1234\n"]), [Line::TooLong, whole("1234")]);
-        assert_eq!(cut(4, &[b"123456"]), [Line::TooLong]);
+        assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [InputLine::TooLong, whole("ok")]);
+        assert_eq!(cut(4, &[b"12345\n1234\n"]), [InputLine::TooLong, whole("1234")]);
+        assert_eq!(cut(4, &[b"123456"]), [InputLine::TooLong]);
     }
 
     #[test]
     fn a_line_that_is_too_long_costs_no_memory() {
-        let mut lines = Lines::new(1024);
+        let mut lines = LineReader::new(1024);
         for _ in 0..1000 {
             lines.space().extend_from_slice(&[b'x'; 16 * 1024]);
             let _ = lines.next();

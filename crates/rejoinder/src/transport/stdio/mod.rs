@@ -14,15 +14,16 @@ use tokio::{
     task::JoinSet,
     time::timeout,
 };
+use tokio_util::sync::CancellationToken;
 
-use super::shutdown::{Shutdown, finish_teardown};
+use super::shutdown::finish_teardown;
 use crate::{
     BoxFuture, Error,
     server::{BuiltServer, Engine},
 };
 
 /// Serves standard input and output until the client closes its end or the server is told to stop.
-pub(super) async fn serve(engine: &Arc<Engine>, shutdown: Shutdown) -> io::Result<()> {
+pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> io::Result<()> {
     let (input, output) = pipes::open();
     let serving = Arc::clone(engine);
     // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
@@ -73,9 +74,13 @@ impl BuiltServer {
 }
 
 /// Not generic, so that it is compiled in this crate and not in each that calls it.
-fn serve_io(engine: Arc<Engine>, input: pipes::Input, output: pipes::Output) -> BoxFuture<'static, Result<(), Error>> {
+fn serve_io(
+    engine: Arc<Engine>,
+    input: pipes::BoxRead,
+    output: pipes::BoxWrite,
+) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move {
-        let ended = connection::serve(&engine, input, output, Shutdown::default()).await;
+        let ended = connection::serve(&engine, input, output, CancellationToken::default()).await;
         let _ = timeout(engine.options.grace, engine.teardown.idle()).await;
         Ok(ended?)
     })

@@ -9,18 +9,18 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-pub(super) type Input = Box<dyn AsyncRead + Send + Unpin>;
-pub(super) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub(super) type BoxRead = Box<dyn AsyncRead + Send + Unpin>;
+pub(super) type BoxWrite = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Pipes and sockets are polled. Anything else (a terminal, a file) goes through threads, which costs a switch for
 /// each message.
-pub(super) fn open() -> (Input, Output) {
+pub(super) fn open() -> (BoxRead, BoxWrite) {
     (polled_input().unwrap_or_else(read_in_thread), polled_output().unwrap_or_else(|| Box::new(tokio::io::stdout())))
 }
 
 /// Reads standard input in a thread of its own. Tokio's is waited for at the end, and a thread that waits for a line
 /// from a terminal has no end.
-fn read_in_thread() -> Input {
+fn read_in_thread() -> BoxRead {
     let (mut sender, receiver) = tokio::io::duplex(64 * 1024);
     let runtime = tokio::runtime::Handle::current();
     let read = move || {
@@ -36,20 +36,20 @@ fn read_in_thread() -> Input {
 }
 
 #[cfg(unix)]
-fn polled_input() -> Option<Input> {
+fn polled_input() -> Option<BoxRead> {
     use tokio::net::unix::pipe::Receiver;
     let fd = std::io::stdin().as_fd().try_clone_to_owned().ok()?;
-    socket(&fd).map(|socket| Box::new(socket) as Input).or_else(|| {
+    socket(&fd).map(|socket| Box::new(socket) as BoxRead).or_else(|| {
         let pipe = Receiver::from_file(File::from(fd)).ok()?;
         Some(Box::new(pipe))
     })
 }
 
 #[cfg(unix)]
-fn polled_output() -> Option<Output> {
+fn polled_output() -> Option<BoxWrite> {
     use tokio::net::unix::pipe::Sender;
     let fd = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
-    socket(&fd).map(|socket| Box::new(socket) as Output).or_else(|| {
+    socket(&fd).map(|socket| Box::new(socket) as BoxWrite).or_else(|| {
         let pipe = Sender::from_file(File::from(fd)).ok()?;
         Some(Box::new(pipe))
     })
@@ -66,11 +66,11 @@ fn socket(fd: &OwnedFd) -> Option<tokio::net::UnixStream> {
 }
 
 #[cfg(not(unix))]
-fn polled_input() -> Option<Input> {
+fn polled_input() -> Option<BoxRead> {
     None
 }
 
 #[cfg(not(unix))]
-fn polled_output() -> Option<Output> {
+fn polled_output() -> Option<BoxWrite> {
     None
 }

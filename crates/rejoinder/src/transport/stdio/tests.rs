@@ -19,14 +19,12 @@ use tokio::{
     },
     sync::Notify,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::connection;
 use crate::{
     server::Engine,
-    transport::{
-        shutdown::Shutdown,
-        shutdown::waiting::{Seen, wait},
-    },
+    transport::shutdown::waiting::{Seen, wait},
 };
 
 #[tool]
@@ -64,7 +62,7 @@ impl Client {
         let (ours, theirs) = duplex(16 * 1024);
         let (reader, writer) = split(theirs);
         let writer = through(writer);
-        tokio::spawn(async move { connection::serve(&engine, reader, writer, Shutdown::default()).await });
+        tokio::spawn(async move { connection::serve(&engine, reader, writer, CancellationToken::default()).await });
         let (output, input) = split(ours);
         Self { input, output: BufReader::new(output).lines() }
     }

@@ -6,17 +6,14 @@ use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
+use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Fixture, dynamic, fixture};
-use crate::{
-    Server,
-    server::Engine,
-    transport::{shutdown::Shutdown, stdio},
-};
+use crate::{Server, server::Engine, transport::stdio};
 
 /// Serves one client on a pipe in memory.
 pub(super) async fn serve_pipe(engine: Arc<Engine>, reader: impl AsyncRead + Unpin, writer: impl AsyncWrite + Unpin) {
-    stdio::connection::serve(&engine, reader, writer, Shutdown::default()).await.expect("it ended in order");
+    stdio::connection::serve(&engine, reader, writer, CancellationToken::default()).await.expect("it ended in order");
 }
 
 pub(super) struct Pipe {
