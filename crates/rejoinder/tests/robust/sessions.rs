@@ -297,7 +297,7 @@ async fn the_number_of_sessions_is_limited() {
     let second = Session::begin(&host).await;
     let response = host.post(&without_session(initialize(5).to_string())).await;
     assert_eq!((response.refusal(), &response.json()["id"]), ((503, -32600), &json!(5)));
-    assert_eq!(response.message(), "the server has as many sessions as it takes: try again later");
+    assert_eq!(response.message(), "too many sessions, try again later");
     still_answers(&second).await;
     assert_eq!(host.post(&first.raw("").line("DELETE /mcp HTTP/1.1")).await.status, 204);
     still_answers(&Session::begin(&host).await).await;
