@@ -38,12 +38,12 @@ impl Details {
     }
 
     /// The expression of the details of a function of that name.
-    pub(crate) fn expression(&self, kind: Kind, function: &str) -> TokenStream {
+    pub(crate) fn expression(&self, kind: Kind, output: &TokenStream, function: &str) -> TokenStream {
         let Self { uri, icons, .. } = self;
         let (ty, name) = (kind.details(), self.name.as_deref().unwrap_or(function));
         let plain = match kind {
             Kind::Resource => quote!(__rj::#ty::new(#uri, #name)),
-            Kind::Tool => quote!(__rj::#ty::of::<__RjReturned>(#name)),
+            Kind::Tool => quote!(__rj::#ty::of::<#output>(#name)),
             Kind::Prompt | Kind::Resolver => quote!(__rj::#ty::new(#name)),
         };
         let details = names::with_options(&quote!(__rj::#ty), &plain, &self.options);

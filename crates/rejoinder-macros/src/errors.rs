@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::{Error, spanned::Spanned};
 
 /// Every mistake that was found, to be reported together.
@@ -58,9 +58,15 @@ impl Extent {
     }
 
     /// `<ty as of>::name`: where `ty` is not an `of`, all of the extent is underlined.
-    pub(crate) fn member(self, ty: &impl ToTokens, of: &TokenStream, name: &str) -> TokenStream {
-        let (open, name) = (quote_spanned!(self.start=> <), Ident::new(name, self.end));
-        quote!(#open #ty as #of>::#name)
+    ///
+    /// Compilers differ in which part of the path they underline, so all of it is where the author wrote the type.
+    pub(crate) fn member(self, ty: &impl ToTokens, of: TokenStream, name: &str) -> TokenStream {
+        let mut of: Vec<TokenTree> = respanned(of, self.start).into_iter().collect();
+        if let Some(last) = of.last_mut() {
+            last.set_span(self.end);
+        }
+        let (close, name) = (quote_spanned!(self.end=> >::), Ident::new(name, self.end));
+        quote_spanned!(self.start=> <#ty as #(#of)* #close #name)
     }
 
     /// A call: where it panics while the program compiles, all of the extent is underlined.
@@ -78,6 +84,8 @@ fn respanned(tokens: TokenStream, at: Span) -> TokenStream {
             group.set_span(at);
             TokenTree::Group(group)
         }
+        // Its span says which crate it is.
+        TokenTree::Ident(ident) if ident == "$crate" => TokenTree::Ident(ident),
         mut other => {
             other.set_span(at);
             other

@@ -155,7 +155,7 @@ fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
 fn default_of_the_type(option: &Path) -> Expr {
     let extent = Extent::of(option);
     let inferred = quote_spanned!(extent.start=> _);
-    let default = extent.member(&inferred, &quote!(__rj::std::default::Default), "default");
+    let default = extent.member(&inferred, quote!(__rj::std::default::Default), "default");
     syn::parse_quote!(#default())
 }
 

@@ -64,7 +64,8 @@ impl Item {
     pub(super) fn expand(mut self, is_sound: bool) -> TokenStream {
         if !is_sound {
             self.parameters.clear();
-            self.output = quote!(());
+            // Every kind can return it.
+            self.output = quote!(__rj::String);
             self.details = Details::nothing();
         }
         let code = self.implementation(is_sound);
@@ -75,16 +76,19 @@ impl Item {
         let Self { kind, parameters, output, .. } = self;
         let HiddenType { ident, receiver, .. } = &self.hidden;
         let declared = parameters.iter().map(Filled::declared);
-        let slots = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::slot);
+        let slots: Vec<_> = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::slot).collect();
+        // Its fields are checked before everything else, each where the author wrote its type.
+        let slots_struct = (!slots.is_empty()).then(|| quote!(struct __RjSlots(#(#slots),*);));
         let params = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::param);
         // A type that is less public than the function is reported at the function's name.
-        let set = nested(self.span(), slots);
+        let set = nested(self.span(), slots.iter().cloned());
         let set = quote_spanned!(self.span()=> type Set = #set;);
-        let (details, details_type) = (self.details.expression(*kind, &names::wire(&self.name)), kind.details());
+        let (details, details_type) =
+            (self.details.expression(*kind, output, &names::wire(&self.name)), kind.details());
         let (node, checks, run) = (self.node(), self.checks(), self.run(is_sound));
         quote! {
             #(#declared)*
-            type __RjReturned = #output;
+            #slots_struct
             #node
             #checks
 
@@ -139,7 +143,7 @@ impl Item {
     /// `<returned as IntoToolResult>::member`.
     fn returned(&self, member: &str) -> TokenStream {
         let reply = self.kind.reply();
-        Extent::of(&self.output).member(&quote!(__RjReturned), &quote!(__rj::reply::#reply), member)
+        Extent::of(&self.output).member(&self.output, quote!(__rj::reply::#reply), member)
     }
 
     /// The checks of all that it needs.
@@ -150,7 +154,7 @@ impl Item {
         let resolvers: Vec<_> = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref()).collect();
         let fits = resolvers.iter().map(|resolver| {
             let fits = quote!(__rj::FitsIf<#ident, { #check.is_sound() }>);
-            resolver.extent.member(&resolver.ty(), &fits, "FITS")
+            resolver.extent.member(&resolver.ty(), fits, "FITS")
         });
         let has = parameters.iter().filter(|_| !resolvers.is_empty()).filter_map(|p| p.has_argument(ident));
         (!parameters.is_empty()).then(|| {

@@ -122,14 +122,21 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) -> bool {
     true
 }
 
-/// Refuses `#[resolve(Self::name)]` where that is a function of the block, but not a resolver.
+/// Refuses `#[resolve(Self::name)]` where that is a function of the block, but not a resolver, or lacks its types.
 fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[ResolverFunction], errors: &mut Errors) {
     let Some(path) = filled.parameter.resolver() else { return };
     let [first, name] = &*path.segments.iter().collect::<Vec<_>>() else { return };
     let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == name.ident));
-    if first.ident == "Self" && is_function && !resolvers.iter().any(|resolver| resolver.name == name.ident) {
-        let name = &name.ident;
-        errors.at(path, format!("`Self::{name}` is not a resolver: write `#[resolver]` before the function"));
+    if first.ident != "Self" || !is_function {
+        return;
+    }
+    let ident = &name.ident;
+    match resolvers.iter().find(|resolver| resolver.name == *ident) {
+        None => errors.at(path, format!("`Self::{ident}` is not a resolver: write `#[resolver]` before the function")),
+        Some(resolver) if name.arguments.is_none() && !resolver.hidden.generics.params.is_empty() => {
+            errors.at(path, format!("`Self::{ident}` is generic: name its types, `#[resolve(Self::{ident}::<..>)]`"));
+        }
+        Some(_) => {}
     }
 }
 
@@ -232,7 +239,13 @@ impl HiddenType {
             #vis struct #ident #struct_generics { #field }
 
             #(#cfgs)*
-            #[allow(deprecated, unused_imports, reason = "the function may be deprecated, and not all code needs all imports")]
+            #[allow(
+                deprecated,
+                dead_code,
+                unused_imports,
+                unused_qualifications,
+                reason = "the function may be deprecated, some types are only checked, and paths are written in full"
+            )]
             const _: () = {
                 use #private as __rj;
                 use #private::{AnyShape as _, AnyType as _};

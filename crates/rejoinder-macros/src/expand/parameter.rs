@@ -95,7 +95,7 @@ impl Filled {
     /// `<ty as Parameter<source>>::member`.
     fn member(&self, of: &str, member: &str) -> TokenStream {
         let (of, source) = (Ident::new(of, Span::call_site()), &self.source);
-        self.extent.member(&self.ty, &quote!(__rj::#of<{ #source }>), member)
+        self.extent.member(&self.ty, quote!(__rj::#of<{ #source }>), member)
     }
 
     /// What the argument tuple holds for it.
@@ -129,7 +129,14 @@ impl Filled {
         Some(if self.is_generic && !typed {
             quote!(__rj::NodeArgument::untyped(#name, #written, #source))
         } else {
-            quote!(__rj::NodeArgument::of::<#ty, { #source }>(#name, #written))
+            match self.parameter.source {
+                _ if self.is_left_to_its_type() => quote!(__rj::NodeArgument::of::<#ty, { #source }>(#name, #written)),
+                Source::Type if self.parameter.borrowed().is_none() => {
+                    quote!(__rj::NodeArgument::injected::<#ty>(#name, #written))
+                }
+                Source::Injected => quote!(__rj::NodeArgument::injected::<#ty>(#name, #written)),
+                _ => quote!(__rj::NodeArgument::argument::<#ty>(#name, #written)),
+            }
         })
     }
 
@@ -203,7 +210,7 @@ pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStrea
         let (local, name, resolver) = (&parameter.local, &parameter.parameter.name, parameter.resolver.as_ref()?);
         let (at, ty) = (resolver.at, resolver.ty());
         let outcome = quote!(__rj::FromOutcome<'_, <#ty as __rj::Resolver>::Output>);
-        let is_optional = parameter.extent.member(&parameter.ty, &outcome, "OPTIONAL");
+        let is_optional = parameter.extent.member(&parameter.ty, outcome, "OPTIONAL");
         Some((quote!(#local), quote_spanned!(at=> #walk.resolve::<#ty>(#is_optional, #name))))
     });
     let each: Vec<_> = each.collect();
@@ -217,7 +224,7 @@ pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStrea
 pub(super) fn take(parameters: &[Filled]) -> TokenStream {
     let takes = parameters.iter().filter(|parameter| parameter.resolver.is_some()).map(|parameter| {
         let (local, name) = (&parameter.local, &parameter.parameter.name);
-        let from_settled = parameter.extent.member(&parameter.ty, &quote!(__rj::FromOutcome<'_, _>), "from_settled");
+        let from_settled = parameter.extent.member(&parameter.ty, quote!(__rj::FromOutcome<'_, _>), "from_settled");
         quote!(let #local = #from_settled(&#local, #name)?;)
     });
     takes.collect()
@@ -263,7 +270,7 @@ impl NamedResolver {
             path: method.unwrap_or_else(|| place.outside(path.to_token_stream())),
             arguments: place.outside(arguments.to_token_stream()),
             arguments_of_node: place.outside(of_node.to_token_stream()),
-            local: is_imported.then(|| format_ident!("__RjResolver{index}", span = at)),
+            local: is_imported.then(|| format_ident!("__RjResolver{index}", span = extent.start)),
             at,
             extent,
         }
@@ -354,7 +361,7 @@ fn default(argument: &ArgumentOptions, alias: &Ident) -> Option<TokenStream> {
     let value = if converted {
         let extent = Extent::of(expression);
         let inferred = quote_spanned!(extent.start=> _);
-        let into = extent.member(&inferred, &quote!(__rj::std::convert::Into<#alias>), "into");
+        let into = extent.member(&inferred, quote!(__rj::std::convert::Into<#alias>), "into");
         quote_spanned!(at=> #into(#expression))
     } else {
         quote!(#expression)
@@ -373,6 +380,6 @@ fn complete(argument: &ArgumentOptions) -> Option<TokenStream> {
     let at = Span::call_site().located_at(function.span());
     let (request, extent) = (local("request"), Extent::of(function));
     let inferred = quote_spanned!(extent.start=> _);
-    let complete = extent.member(&inferred, &quote!(__rj::Completes), "complete");
+    let complete = extent.member(&inferred, quote!(__rj::Completes), "complete");
     Some(quote_spanned!(at=> |#request| #complete(#function, #request)))
 }

@@ -24,7 +24,7 @@ use crate::{
 pub(super) struct ResolverFunction {
     /// The function's name.
     pub(super) name: Ident,
-    hidden: HiddenType,
+    pub(super) hidden: HiddenType,
     pub(super) has_self: bool,
     is_async: bool,
     pub(super) parameters: Vec<Filled>,
@@ -85,7 +85,7 @@ impl ResolverFunction {
         let declared = parameters.iter().map(Filled::declared);
         let ((returned, shape), generics) = (self.returned(), self.generics_of_shared());
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
-        let output = Extent::of(&self.output).member(&returned, &quote!(__rj::Returned<{ #shape }>), "Value");
+        let output = Extent::of(&self.output).member(&returned, quote!(__rj::Returned<{ #shape }>), "Value");
         let (probes, node, instance, fits) = (self.probes(), self.node(), self.instance(), self.fits());
         let (check, run) = (self.check(), self.run(is_sound));
         quote! {
@@ -254,7 +254,7 @@ impl ResolverFunction {
         let span = Span::call_site().located_at(name.span());
         let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
         let wait = is_async.then(|| quote!(.await));
-        let into_ask = Extent::of(&self.output).member(&returned, &quote!(__rj::Returned<{ #shape }>), "into_ask");
+        let into_ask = Extent::of(&self.output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
         let body = if is_sound {
             quote_spanned! {span=>
                 __rj::Box::pin(async move {

@@ -5,9 +5,10 @@ use crate::{ask::Outcome, error::Halt};
 
 /// What a parameter makes of a resolver's outcome: the value, a reference to it, or the outcome itself.
 #[diagnostic::on_unimplemented(
-    message = "the resolver makes a `{T}`, but the parameter is a `{Self}`",
-    label = "wrong type for this resolver",
-    note = "take `T` or `&T` (`&str` for a `String`), or an `Option` (`None` if declined) or `Outcome` of either"
+    message = "the resolver makes a `{T}`, and the parameter cannot take that as a `{Self}`",
+    label = "take `&{T}`, or `{T}` if it is `Clone`",
+    note = "by value, the type must be `Clone`, because other parameters may take the same value",
+    note = "a `String` can be taken as `&str`; an `Option` (`None` if the user declines) or an `Outcome` of each of these works too"
 )]
 pub trait FromOutcome<'a, T: 'a>: Sized {
     /// Whether it can do without the value: then a user who declines does not end the call.

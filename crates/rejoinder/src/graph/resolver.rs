@@ -3,10 +3,12 @@ use std::marker::PhantomData;
 use super::{Instance, Node, Walk};
 use crate::{
     BoxFuture,
-    ask::Outcome,
+    ask::{Ask, Outcome},
     call::Argument,
-    error::Halt,
+    error::{CallError, Halt},
+    form::{Elicit, Form},
     inject::{FromCall, Parameter, source},
+    reply::Failure,
 };
 
 /// A function whose value fills a parameter. `#[resolver]` implements it.
@@ -40,6 +42,11 @@ impl<A, B, C, D> Unmarked<A, B, C, D> {
 }
 
 /// How a resolver's own parameter is filled where no resolver fills it, given its [`source`].
+#[diagnostic::on_unimplemented(
+    message = "a resolver cannot take the argument by value: `{Self}` is not `Clone`",
+    label = "not an argument that can be cloned",
+    note = "borrow the argument (`&{Self}`), or derive `Clone` for its type"
+)]
 pub trait ResolverParameter<const SOURCE: u8>: Parameter<SOURCE> {
     /// Makes the parameter of that name from what the call supplied, or from the item's argument.
     fn fill_shared(walk: &Walk<'_>, name: &'static str, supplied: Self::Supplied) -> Self;
@@ -54,5 +61,110 @@ impl<T: FromCall> ResolverParameter<{ source::INJECTED }> for T {
 impl<T: Argument + Clone> ResolverParameter<{ source::ARGUMENT }> for T {
     fn fill_shared(walk: &Walk<'_>, name: &'static str, (): ()) -> T {
         walk.argument::<T>(name).clone()
+    }
+}
+
+/// Which of the four a return type is. A number, because constant generics take no enum.
+pub mod shape {
+    /// `T`.
+    pub const VALUE: u8 = 0;
+    /// `Ask<T>`.
+    pub const ASK: u8 = 1;
+    /// `Result<T, E>`.
+    pub const RESULT: u8 = 2;
+    /// `Result<Ask<T>, E>`.
+    pub const RESULT_OF_ASK: u8 = 3;
+
+    /// Whether a function that returns this may ask.
+    pub const fn asks(shape: u8) -> bool {
+        shape == ASK || shape == RESULT_OF_ASK
+    }
+}
+
+/// Shows what `T` is: `Shape::<T>::OF + Shape::<T>::ASK_IN_RESULT`. It sees through aliases, but needs a concrete type.
+///
+/// The inherent constants win over those of [`AnyShape`] where their types fit.
+#[derive(Debug)]
+pub struct Shape<T>(PhantomData<T>);
+
+impl<T> Shape<Ask<T>> {
+    /// It is an `Ask`.
+    pub const OF: u8 = shape::ASK;
+}
+
+impl<T, E> Shape<Result<T, E>> {
+    /// It is a `Result`.
+    pub const OF: u8 = shape::RESULT;
+}
+
+impl<T, E> Shape<Result<Ask<T>, E>> {
+    /// It is a `Result` of an `Ask`.
+    pub const ASK_IN_RESULT: u8 = shape::RESULT_OF_ASK - shape::RESULT;
+}
+
+impl<T: Elicit> Shape<Ask<T>> {
+    /// The form that it asks the user to fill in.
+    pub const FORM: Option<fn() -> Form> = Some(T::form);
+}
+
+impl<T: Elicit, E> Shape<Result<Ask<T>, E>> {
+    /// The form that it asks the user to fill in.
+    pub const FORM: Option<fn() -> Form> = Some(T::form);
+}
+
+/// The answers of [`Shape`] for all other types.
+pub trait AnyShape {
+    /// It is neither an `Ask` nor a `Result`.
+    const OF: u8 = shape::VALUE;
+    /// It is not a `Result` of an `Ask`.
+    const ASK_IN_RESULT: u8 = 0;
+    /// Its type does not show which form it is, if any.
+    const FORM: Option<fn() -> Form> = None;
+}
+
+impl<T> AnyShape for Shape<T> {}
+
+/// What a resolver returns, given its [`shape`].
+pub trait Returned<const SHAPE: u8> {
+    /// What its consumers get.
+    type Value;
+
+    /// The value, or the question for it.
+    ///
+    /// # Errors
+    ///
+    /// The resolver's own.
+    fn into_ask(self) -> Result<Ask<Self::Value>, CallError>;
+}
+
+impl<T> Returned<{ shape::VALUE }> for T {
+    type Value = T;
+
+    fn into_ask(self) -> Result<Ask<T>, CallError> {
+        Ok(Ask::known(self))
+    }
+}
+
+impl<T> Returned<{ shape::ASK }> for Ask<T> {
+    type Value = T;
+
+    fn into_ask(self) -> Result<Ask<T>, CallError> {
+        Ok(self)
+    }
+}
+
+impl<T, E: Failure> Returned<{ shape::RESULT }> for Result<T, E> {
+    type Value = T;
+
+    fn into_ask(self) -> Result<Ask<T>, CallError> {
+        self.map(Ask::known).map_err(Failure::into_call_error)
+    }
+}
+
+impl<T, E: Failure> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
+    type Value = T;
+
+    fn into_ask(self) -> Result<Ask<T>, CallError> {
+        self.map_err(Failure::into_call_error)
     }
 }

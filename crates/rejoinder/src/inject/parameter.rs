@@ -65,6 +65,13 @@ pub struct Injected;
 ///
 /// It is filled in two steps: what the server supplies is made before any resolver runs, so that a [`FromCall`] which
 /// refuses a call does so before anybody is asked.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither an argument nor something that the server supplies",
+    label = "nothing supplies this type",
+    note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema`",
+    note = "what the server supplies is a `Dep<T>`, a `Context`, or a type that implements `FromCall`",
+    note = "what a resolver makes is taken with `#[resolve(function)]` before the parameter"
+)]
 pub trait Parameter<const SOURCE: u8>: Sized {
     /// What the argument tuple holds for it.
     type Slot: Send + Sync + 'static;

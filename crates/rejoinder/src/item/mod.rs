@@ -1,19 +1,15 @@
 //! What a server offers: tools, prompts and resources, in the form the server runs them.
 
-mod details;
-mod dynamic;
 mod function;
 mod prompt;
-mod ready;
 mod resource;
 mod tool;
 
-pub use details::{Annotations, IconDetails, PromptDetails, ResourceDetails, ToolDetails};
-pub use function::{Callee, Function, Output, PromptFunction, ResourceFunction, ToolFunction};
-pub use prompt::Prompt;
-pub(crate) use ready::{Reader, Ready};
-pub use resource::Resource;
-pub use tool::Tool;
+pub use function::{Callee, Function, IconDetails, Output, PromptFunction, ResourceFunction, ToolFunction};
+pub(crate) use function::{Reader, Ready};
+pub use prompt::{Prompt, PromptDetails};
+pub use resource::{Resource, ResourceDetails};
+pub use tool::{Annotations, Tool, ToolDetails};
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc};
 use rmcp::model::{self, PromptArgument};
 use serde_json::Value;
 
-use super::{Function, PromptDetails, Reader, details::icons, ready::FunctionReader};
+use super::function::{Function, FunctionReader, IconDetails, Reader, icons};
 use crate::{
     graph::{ItemNode, needs_of},
     inject::Need,
@@ -97,4 +97,24 @@ pub(super) fn choices(schema: &InputSchema) -> Vec<(String, Vec<String>)> {
         Some(listed.filter_map(Value::as_str).map(str::to_owned).collect())
     };
     schema.arguments().filter_map(|(name, schema, _)| Some((name.to_owned(), values(schema)?))).collect()
+}
+
+/// What `#[prompt]` knows besides the parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptDetails {
+    /// The prompt's name.
+    pub name: &'static str,
+    /// `title = ".."`.
+    pub title: Option<&'static str>,
+    /// The doc comment.
+    pub description: Option<&'static str>,
+    /// `icon(..)`.
+    pub icons: &'static [IconDetails],
+}
+
+impl PromptDetails {
+    /// A prompt with nothing but its name.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, title: None, description: None, icons: &[] }
+    }
 }

@@ -2,7 +2,10 @@ use std::{any::TypeId, fmt, sync::Arc};
 
 use rmcp::model;
 
-use super::{Function, Reader, ResourceDetails, details::icons, prompt::choices, ready::FunctionReader};
+use super::{
+    function::{Function, FunctionReader, IconDetails, Reader, icons},
+    prompt::choices,
+};
 use crate::{
     graph::{ItemNode, needs_of},
     inject::Need,
@@ -118,5 +121,33 @@ impl Resource {
 impl fmt::Debug for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resource").field("uri", &self.uri).field("name", &self.details.name).finish_non_exhaustive()
+    }
+}
+
+/// What `#[resource("..")]` knows besides the parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct ResourceDetails {
+    /// The URI, or the URI template.
+    pub uri: &'static str,
+    /// The resource's name.
+    pub name: &'static str,
+    /// `title = ".."`.
+    pub title: Option<&'static str>,
+    /// The doc comment.
+    pub description: Option<&'static str>,
+    /// `mime_type = ".."`.
+    pub mime_type: Option<&'static str>,
+    /// `ttl_ms = ..`: for how long a client may keep the contents.
+    pub ttl_ms: Option<u64>,
+    /// `public`: whether a cache may hand the contents to other callers.
+    pub public: Option<bool>,
+    /// `icon(..)`.
+    pub icons: &'static [IconDetails],
+}
+
+impl ResourceDetails {
+    /// A resource with nothing but its URI and its name.
+    pub const fn new(uri: &'static str, name: &'static str) -> Self {
+        Self { uri, name, title: None, description: None, mime_type: None, ttl_ms: None, public: None, icons: &[] }
     }
 }

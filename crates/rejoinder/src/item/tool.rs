@@ -2,12 +2,13 @@ use std::{fmt, sync::Arc};
 
 use rmcp::model::{self, JsonObject, ToolAnnotations};
 
-use super::{Annotations, Function, Reader, ToolDetails, details::icons, dynamic::Dynamic, ready::FunctionReader};
+use super::function::{Function, FunctionReader, IconDetails, Reader, Ready, guarded, icons};
 use crate::{
+    call::{ArgumentErrors, Param, SentArguments, UnknownArguments},
     graph::{Edge, ItemNode, Resolver, Resolvers, needs_of},
     inject::{Context, Need},
     reply::IntoToolResult,
-    schema::InputSchema,
+    schema::{InputSchema, OutputSchema},
 };
 
 /// A tool, ready to be given to a server.
@@ -183,4 +184,96 @@ fn annotations(hints: Annotations) -> Option<ToolAnnotations> {
     (hints != Annotations::default()).then(|| {
         ToolAnnotations::from_raw(None, hints.read_only, hints.destructive, hints.idempotent, hints.open_world)
     })
+}
+
+/// A tool's function that is a closure over its arguments as JSON.
+pub(super) struct Dynamic<H> {
+    pub(super) function: Arc<H>,
+    pub(super) resolvers: Arc<Resolvers>,
+}
+
+impl<H, F, R> Dynamic<H>
+where
+    H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
+    F: Future<Output = R> + Send + 'static,
+    R: IntoToolResult,
+{
+    fn ready(&self, arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
+        let named = match guarded(|| self.resolvers.read(&arguments)) {
+            Ok(read) => read?,
+            Err(panic) => return Ok(Ready::panicked(panic)),
+        };
+        let (function, resolvers) = (Arc::clone(&self.function), Arc::clone(&self.resolvers));
+        Ok(Ready::new(move |call| {
+            Box::pin(async move {
+                let resolved = resolvers.resolve(&call, &named).await?;
+                function(arguments, Context::with_resolved(call, resolved)).await.into_output()
+            })
+        }))
+    }
+}
+
+impl<H, F, R> Reader for Dynamic<H>
+where
+    H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
+    F: Future<Output = R> + Send + 'static,
+    R: IntoToolResult,
+{
+    // A closure takes every argument: to it none is unknown.
+    fn read(&self, sent: &SentArguments<'_>, _: UnknownArguments) -> Result<Ready, ArgumentErrors> {
+        self.ready(sent.to_object()?)
+    }
+
+    fn params(&self) -> &'static [Param] {
+        &[]
+    }
+}
+
+/// What `#[tool]` knows besides the parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolDetails {
+    /// The tool's name.
+    pub name: &'static str,
+    /// `title = ".."`.
+    pub title: Option<&'static str>,
+    /// The doc comment.
+    pub description: Option<&'static str>,
+    /// What the tool does to the world.
+    pub annotations: Annotations,
+    /// `icon(..)`.
+    pub icons: &'static [IconDetails],
+    /// The schema of what it returns.
+    pub output_schema: fn() -> Option<OutputSchema>,
+}
+
+impl ToolDetails {
+    /// A tool that returns an `R`, with nothing but its name.
+    pub const fn of<R: IntoToolResult>(name: &'static str) -> Self {
+        Self {
+            name,
+            title: None,
+            description: None,
+            annotations: Annotations::NONE,
+            icons: &[],
+            output_schema: R::output_schema,
+        }
+    }
+}
+
+/// What a tool does to the world, as hints to the client; unset is the protocol's default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Annotations {
+    /// It changes nothing.
+    pub read_only: Option<bool>,
+    /// It may destroy something.
+    pub destructive: Option<bool>,
+    /// Doing it twice is doing it once.
+    pub idempotent: Option<bool>,
+    /// It reaches beyond the server.
+    pub open_world: Option<bool>,
+}
+
+impl Annotations {
+    /// No hints.
+    pub const NONE: Self = Self { read_only: None, destructive: None, idempotent: None, open_world: None };
 }

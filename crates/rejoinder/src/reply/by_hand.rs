@@ -12,13 +12,13 @@ use crate::{
 
 /// What a function that makes its rounds by hand returns: the result, or what leads to the next round.
 ///
-/// Take [`Rounds`](crate::inject::Rounds) to see what came back. The state is sealed, so the client can neither read nor
-/// change it, and any replica can go on with it.
+/// Take [`Rounds`](crate::inject::Rounds) to read the answers. The state is sealed: the client can neither read nor
+/// change it, and any replica can continue with it.
 ///
 /// ```
 /// use rejoinder::{Rounds, Reply};
 ///
-/// /// Sums up at most a thousand numbers at a time, then lets somebody else go on.
+/// /// Sums up at most a thousand numbers at a time, then lets any replica continue.
 /// async fn sum(to: u64, rounds: Rounds) -> Reply<u64> {
 ///     let (from, sum) = rounds.state().unwrap_or((0, 0));
 ///     let end = to.min(from + 1000);
@@ -32,8 +32,8 @@ use crate::{
 /// # }
 /// ```
 ///
-/// One that only waits for what happens elsewhere needs no `Rounds`: it has the client come again, and keeps no connection
-/// open meanwhile. What it asks it could not read, though.
+/// A function that only waits for something elsewhere does not need `Rounds`: the client retries, and no connection stays
+/// open in the meantime. It cannot ask, because it could not read the answers.
 ///
 /// ```
 /// use rejoinder::{Dep, Reply};
@@ -54,23 +54,17 @@ use crate::{
 /// ```
 #[must_use = "a reply does nothing until it is returned"]
 #[derive(Debug)]
-pub struct Reply<T>(Inner<T>);
-
-#[derive(Debug)]
-enum Inner<T> {
-    Done(T),
-    Next(Result<NextRound, CallError>),
-}
+pub struct Reply<T>(Result<T, Halt>);
 
 impl<T> Reply<T> {
     /// The call is over, with this result.
     pub fn done(result: T) -> Self {
-        Self(Inner::Done(result))
+        Self(Ok(result))
     }
 
     /// Asks under this key; the function runs again with the answer.
     pub fn ask<A>(key: impl Into<String>, question: Ask<A>) -> Self {
-        Self(Inner::Next(Ok(NextRound::default()))).and(key, question)
+        Self(Err(Halt::Next(Box::default()))).and(key, question)
     }
 
     /// Asks this as well, in the same round. It changes nothing about a reply that is done.
@@ -85,9 +79,9 @@ impl<T> Reply<T> {
         })
     }
 
-    /// Hands this on to the next round. It changes nothing about a reply that is done.
+    /// Passes this state to the next round. It changes nothing about a reply that is done.
     ///
-    /// The call fails if it has no form in JSON. A number that is not finite becomes `null`, as in `serde_json`.
+    /// The call fails if the state cannot be written as JSON. A number that is not finite becomes `null`, as in `serde_json`.
     pub fn with_state(self, state: impl Serialize) -> Self {
         self.next(|next| {
             let (state, _): (_, serde_json::Value) = round_trip(&state, || "the state for the next round".to_owned())?;
@@ -95,42 +89,33 @@ impl<T> Reply<T> {
         })
     }
 
-    /// Asks nothing, but lets the client come again with this state: to whoever has time for it then.
+    /// Asks nothing: the client retries with this state, and any replica continues.
     ///
-    /// A state is good for a while (10 minutes unless set), and has that time anew only if it is another than before.
+    /// A state is valid for 10 minutes by default. That time starts again only when the state changes.
     ///
-    /// A client on a session cannot be sent away. For it the function runs again here: at once if the state is another
-    /// than before, and otherwise after a while that grows to a second.
+    /// A client on a session does not retry. For it the function runs again on the server: at once if the state changed,
+    /// and otherwise after a delay that grows to one second.
     pub fn resume(state: impl Serialize) -> Self {
-        Self(Inner::Next(Ok(NextRound::default()))).with_state(state)
+        Self(Err(Halt::Next(Box::default()))).with_state(state)
     }
 
     /// Whether the call is over.
     pub fn is_done(&self) -> bool {
-        matches!(self.0, Inner::Done(_))
+        self.0.is_ok()
     }
 
+    /// Changes what leads to the next round. A reply that is done or has failed stays as it is.
     fn next(self, change: impl FnOnce(NextRound) -> Result<NextRound, CallError>) -> Self {
-        match self.0 {
-            Inner::Done(result) => Self(Inner::Done(result)),
-            Inner::Next(next) => Self(Inner::Next(next.and_then(change))),
-        }
-    }
-
-    /// The result, or what leads to the next round.
-    fn into_result(self) -> Result<T, Halt> {
-        match self.0 {
-            Inner::Done(result) => Ok(result),
-            Inner::Next(next) => Err(Halt::Next(Box::new(next?))),
-        }
+        Self(self.0.map_err(|halt| match halt {
+            Halt::Next(next) => change(*next).map_or_else(Halt::from, |next| Halt::Next(Box::new(next))),
+            other => other,
+        }))
     }
 
     /// The result, for a caller that cannot start another round.
     fn only_result(self) -> Result<T, CallError> {
-        self.into_result().map_err(|halt| {
-            let unfinished = || CallError::new("the call goes on in another round");
-            halt.into_error().unwrap_or_else(unfinished)
-        })
+        let unfinished = || CallError::new("the call continues in another round");
+        self.0.map_err(|halt| halt.into_error().unwrap_or_else(unfinished))
     }
 }
 
@@ -140,7 +125,7 @@ impl<T: IntoToolResult> IntoToolResult for Reply<T> {
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.into_result()?.into_output()
+        self.0?.into_output()
     }
 
     fn output_schema() -> Option<OutputSchema> {
@@ -156,7 +141,7 @@ impl<T: IntoPromptResult> IntoPromptResult for Reply<T> {
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.into_result()?.into_output()
+        self.0?.into_output()
     }
 
     const BY_HAND: bool = true;
@@ -168,7 +153,7 @@ impl<T: IntoResourceContents> IntoResourceContents for Reply<T> {
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.into_result()?.into_output()
+        self.0?.into_output()
     }
 
     const BY_HAND: bool = true;

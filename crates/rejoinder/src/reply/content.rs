@@ -2,9 +2,54 @@ use std::fmt::Display;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::{AudioContent, CallToolResult, ContentBlock, ImageContent};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 
 use super::IntoToolResult;
-use crate::error::CallError;
+use crate::{error::CallError, schema::OutputSchema};
+
+/// A structured result: `structuredContent` with a matching `outputSchema`, and the same as text for old clients.
+///
+/// ```
+/// use rejoinder::{Json, reply::IntoToolResult};
+///
+/// #[derive(serde::Serialize, schemars::JsonSchema)]
+/// struct Sum { total: i64 }
+///
+/// let reply = Json(Sum { total: 3 }).into_tool_result()?;
+/// assert_eq!(reply.structured_content, Some(serde_json::json!({ "total": 3 })));
+/// # Ok::<(), rejoinder::CallError>(())
+/// ```
+///
+/// A value that is not an object is sent as `{"result": ..}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Json<T>(pub T);
+
+/// What [`Json`] can carry.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a structured result",
+    label = "`Json` cannot carry this type",
+    note = "a structured result implements `serde::Serialize` and `schemars::JsonSchema`"
+)]
+pub trait Structured: Serialize + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> Structured for T {}
+
+impl<T: Structured> IntoToolResult for Json<T> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        let value = serde_json::to_value(&self.0)?;
+        let value = if value.is_object() { value } else { json!({ "result": value }) };
+        let mut reply = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
+        reply.structured_content = Some(value);
+        Ok(reply)
+    }
+
+    fn output_schema() -> Option<OutputSchema> {
+        Some(OutputSchema::of::<T>())
+    }
+}
 
 /// Anything that can be displayed, as text.
 ///
