@@ -1,6 +1,6 @@
 //! What the attribute on the function says.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Ident, LitStr, parse::ParseStream};
 
@@ -49,9 +49,13 @@ impl Details {
         let details = names::with_options(&quote!(__rj::#ty), &plain, &self.options);
         let mut more = Vec::new();
         if self.annotations.iter().any(|(_, value)| value.is_some()) {
-            let none = quote!(__rj::Annotations::NONE);
-            let annotations = names::with_options(&quote!(__rj::Annotations), &none, &self.annotations);
-            more.push(quote!(annotations: #annotations));
+            // All of them, because a base without effect is a clippy warning in the author's crate.
+            let annotations = self.annotations.iter().map(|(name, value)| {
+                let name = Ident::new(name, Span::call_site());
+                let value = value.as_ref().map_or_else(|| quote!(__rj::None), |value| quote!(__rj::Some(#value)));
+                quote!(#name: #value)
+            });
+            more.push(quote!(annotations: __rj::Annotations { #(#annotations,)* }));
         }
         if !icons.is_empty() {
             more.push(quote!(icons: &[#(#icons),*]));
