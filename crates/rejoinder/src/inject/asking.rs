@@ -92,10 +92,9 @@ impl Context {
     /// The result is part of the call's sealed state, so keep it small. It is returned as later rounds read it: through JSON,
     /// in this round, too.
     ///
-    /// While a step runs, others that come to it wait for its result, and the round does not end. So a step must not wait for
-    /// an answer that another future asks for, and not for itself: a step that is nested inside itself is an error, and one
-    /// that waits for a spawned future which comes to the same step, or which asks, waits for ever. A step that asks runs
-    /// again from its beginning in the round in which the answer is there.
+    /// While a step runs, the round does not end, and other futures that call `once` with the same key wait for its result.
+    /// A step nested inside itself is an error. A step that waits for a spawned future never ends if that future takes the
+    /// same step or asks a question. A step that asks starts again from its beginning in the round that has the answer.
     ///
     /// ```
     /// use rejoinder::{Ask, CallError, Context};
