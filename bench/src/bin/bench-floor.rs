@@ -1,30 +1,42 @@
-//! A bare axum handler that sends what `bench-rejoinder` sends: the floor to measure against.
+//! A bare handler that sends what `bench-rejoinder` sends: the floor to measure against.
 //!
-//! `bench-floor --http 127.0.0.1:PORT [--list FILE] [--question FILE]`, where the files hold the bytes to answer
-//! `tools/list` and the first round of `remove` with.
+//! `bench-floor --http 127.0.0.1:PORT [--hyper] [--list FILE] [--question FILE]`, where the files hold the bytes to answer
+//! `tools/list` and the first round of `remove` with. It runs on axum, or on hyper alone.
 
+use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
 use rejoinder_bench::{
     flags::Flags,
     floor::{self, Round},
     serve,
 };
+use tokio::net::TcpListener;
 
 fn main() -> Result<()> {
     let flags = Flags::parse(std::env::args().skip(1))?;
     let address = flags.address()?;
-    let kept = Kept { list: kept(&flags, "list")?, question: kept(&flags, "question")? };
-    let app = Router::new().route("/mcp", post(answer)).with_state(Arc::new(kept));
-    serve::runtime()?.block_on(serve::serve(address, app))
+    let kept = Arc::new(Kept { list: kept(&flags, "list")?, question: kept(&flags, "question")? });
+    serve::runtime()?.block_on(async {
+        if flags.has("hyper") {
+            return on_hyper(address, kept).await;
+        }
+        serve::serve(address, Router::new().route("/mcp", post(on_axum)).with_state(kept)).await
+    })
 }
 
 /// What is sent as it is.
@@ -41,25 +53,55 @@ fn kept(flags: &Flags, flag: &str) -> Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// Looks at the three headers a server must look at, then answers.
-async fn answer(State(kept): State<Arc<Kept>>, headers: HeaderMap, body: Bytes) -> Response {
+/// The handler as axum calls it.
+async fn on_axum(State(kept): State<Arc<Kept>>, headers: HeaderMap, body: Bytes) -> Response {
+    match answer(&kept, &headers, &body) {
+        Some(reply) => ([(header::CONTENT_TYPE, "application/json")], reply).into_response(),
+        None => StatusCode::BAD_REQUEST.into_response(),
+    }
+}
+
+/// Serves the handler without a router, until the process is ended.
+async fn on_hyper(address: SocketAddr, kept: Arc<Kept>) -> Result<()> {
+    let listener = TcpListener::bind(address).await?;
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        let kept = kept.clone();
+        tokio::spawn(async move {
+            let service = service_fn(|request: hyper::Request<Incoming>| async {
+                let (head, body) = request.into_parts();
+                let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+                let reply = answer(&kept, &head.headers, &body);
+                let mut response = hyper::Response::new(Full::<Bytes>::default());
+                match reply {
+                    Some(reply) => *response.body_mut() = reply.into(),
+                    None => *response.status_mut() = StatusCode::BAD_REQUEST,
+                }
+                let json = HeaderValue::from_static("application/json");
+                response.headers_mut().insert(header::CONTENT_TYPE, json);
+                Ok::<_, Infallible>(response)
+            });
+            // It ends when the client leaves, which is not an error here.
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+/// Looks at the three headers a server must look at, then answers; `None` is a bad request.
+fn answer(kept: &Kept, headers: &HeaderMap, body: &[u8]) -> Option<Bytes> {
     let says = |name: &str, value: &str| headers.get(name).is_some_and(|given| given == value);
     if !says("mcp-protocol-version", "2026-07-28") {
-        return StatusCode::BAD_REQUEST.into_response();
+        return None;
     }
-    let json = [(header::CONTENT_TYPE, "application/json")];
     if says("mcp-method", "tools/call") && says("mcp-name", "add") {
-        if let Some(reply) = floor::call(&body) {
-            return (json, reply).into_response();
-        }
-    } else if says("mcp-method", "tools/call") && says("mcp-name", "remove") {
-        match floor::round(&body) {
-            Some(Round::Question) => return (json, kept.question.clone()).into_response(),
-            Some(Round::Removed(reply)) => return (json, reply).into_response(),
-            None => {}
-        }
-    } else if says("mcp-method", "tools/list") && floor::is_list(&body) {
-        return (json, kept.list.clone()).into_response();
+        return floor::call(body).map(Bytes::from);
     }
-    StatusCode::BAD_REQUEST.into_response()
+    if says("mcp-method", "tools/call") && says("mcp-name", "remove") {
+        return floor::round(body).map(|round| match round {
+            Round::Question => kept.question.clone(),
+            Round::Removed(reply) => reply.into(),
+        });
+    }
+    (says("mcp-method", "tools/list") && floor::is_list(body)).then(|| kept.list.clone())
 }

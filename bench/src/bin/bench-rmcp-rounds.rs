@@ -24,6 +24,7 @@ const TTL: Duration = Duration::from_secs(600);
 #[derive(Debug, Clone)]
 struct Remover {
     codec: Arc<RequestStateCodec>,
+    schema: Arc<ElicitationSchema>,
 }
 
 /// What rides in the state.
@@ -42,14 +43,10 @@ struct Confirm {
 impl Remover {
     fn ask(&self, path: &str) -> Result<CallToolResponse, ErrorData> {
         let message = two_rounds::message(path);
-        let schema = ElicitationSchema::builder()
-            .required_bool_with("yes", |yes| yes.description("Remove it and everything in it?"))
-            .build()
-            .map_err(|error| ErrorData::internal_error(error, None))?;
         let question = ElicitRequestParams::FormElicitationParams {
             meta: None,
             message: message.clone(),
-            requested_schema: schema,
+            requested_schema: ElicitationSchema::clone(&self.schema),
         };
         let asked = Asked { key: two_rounds::KEY.to_owned(), message };
         let state = self
@@ -106,6 +103,10 @@ impl ServerHandler for Remover {
 fn main() -> Result<()> {
     let flags = Flags::parse(std::env::args().skip(1))?;
     let codec = RequestStateCodec::try_new(*b"a secret of the bench, 32 bytes.")?;
-    let server = Remover { codec: Arc::new(codec) };
+    let schema = ElicitationSchema::builder()
+        .required_bool_with("yes", |yes| yes.description("Remove it and everything in it?"))
+        .build()
+        .map_err(anyhow::Error::msg)?;
+    let server = Remover { codec: Arc::new(codec), schema: Arc::new(schema) };
     serve::runtime()?.block_on(serve::serve(flags.address()?, serve::rmcp(move || Ok(server.clone()))))
 }

@@ -48,7 +48,6 @@ impl Shared {
         for number in 1..tools {
             let mut route = add.clone();
             route.attr.name = format!("tool_{number:04}").into();
-            route.attr.description = Some(format!("Add two integers, variant {number}").into());
             router.add_route(route);
         }
         Ok(Self { tool_router: Arc::new(router) })

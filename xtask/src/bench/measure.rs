@@ -57,13 +57,16 @@ impl Bench {
             }
         }
         std::fs::write(&kept.question, answer(name::REJOINDER_ROUNDS, "question")?)?;
-        let (ours, floor) = (answer(name::REJOINDER, "call")?, answer(name::FLOOR, "call")?);
-        ensure!(
-            ours == floor,
-            "rejoinder and the floor answer differently; put our bytes into bench/src/floor.rs\n  rejoinder {}\n  floor     {}",
-            String::from_utf8_lossy(&ours),
-            String::from_utf8_lossy(&floor)
-        );
+        let ours = answer(name::REJOINDER, "call")?;
+        for floor in [name::FLOOR, name::HYPER] {
+            let bytes = answer(floor, "call")?;
+            ensure!(
+                ours == bytes,
+                "rejoinder and {floor} answer differently; put our bytes into bench/src/floor.rs\n  rejoinder {}\n  {floor} {}",
+                String::from_utf8_lossy(&ours),
+                String::from_utf8_lossy(&bytes)
+            );
+        }
         for (peer, ask, expected) in [
             (name::REJOINDER, "call", "3"),
             (name::RMCP, "call", "3"),

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 
 use super::Effort;
 use super::inside::Inside;
-use super::plan::{COMPARISONS, Load, SLOW, loads, name};
-use super::samples::{Figures, Samples};
+use super::plan::{COMPARISONS, Comparison, Load, SLOW, loads, name};
+use super::samples::{Figures, Ratios, Samples};
 use crate::process;
 
 /// Writes the page. The machine is described by what matters to a ratio; not by its name.
@@ -41,15 +41,19 @@ pub(super) fn page(samples: &Samples, inside: &Inside, effort: Effort, pinned: b
 fn ratios(samples: &Samples) -> Result<String> {
     let mut out = "\n## Ratios\n\n\
          How many times less processor time the first server needs for a request, and how many times more requests \
-         it answers per second. A target is met when both reach it.\n\n\
+         it answers per second: medians of the rounds, with their 95 % bootstrap intervals. A target is met when the lower \
+         ends of both intervals reach it. When only the medians reach it, the result is at the line.\n\n\
          Over HTTP the targets apply at 16 and 64 connections. With one connection a server must be woken for every \
          request, which costs far more processor time than at 16 (compare the tables below) and says nothing about the \
          server, so that ratio is shown without a target. On stdio with one request in flight the target is not to be \
          slower than the faster peer.\n\n\
+         The bare handlers send the same bytes as rejoinder: on axum, which is what an author would use without a \
+         framework, and on hyper without a router, which is about the least that an HTTP server costs.\n\n\
          In a call of two rounds the bare handler creates no question and opens no state, it only receives and sends: its \
          ratio is about the most that is possible.\n\n\
          On a session (2025-11-25) every connection has its own session, and each call its own id.\n\n\
-         | | against | load | CPU ratio | worst to best round | rate ratio | target | |\n|---|---|---|---|---|---|---|---|\n"
+         | | against | load | CPU ratio | interval | rate ratio | interval | target | |\n\
+         |---|---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for one in COMPARISONS {
         let found = samples
@@ -59,18 +63,10 @@ fn ratios(samples: &Samples) -> Result<String> {
             Some(least) => format!(">= {least:.2}"),
             None => String::new(),
         };
-        writeln!(
-            out,
-            "| {} | {} | {} | {:.2} | {:.2} to {:.2} | {:.2} | {target} | {} |",
-            one.subject,
-            one.peer,
-            one.load,
-            found.cpu,
-            found.least,
-            found.most,
-            found.rate,
-            one.verdict(found.cpu, found.rate)
-        )?;
+        let Comparison { subject, peer, load, .. } = one;
+        let Ratios { cpu, rate } = &found;
+        let verdict = one.verdict(&found);
+        writeln!(out, "| {subject} | {peer} | {load} | {cpu} | {rate} | {target} | {verdict} |")?;
     }
     Ok(out)
 }

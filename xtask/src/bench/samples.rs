@@ -34,14 +34,47 @@ pub(super) struct Figures {
 /// How one server compares with another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ratios {
-    /// How many times less processor time it needs for a request: the median of the rounds.
-    pub(super) cpu: f64,
-    /// The same in the round that was worst for it.
-    pub(super) least: f64,
-    /// The same in the round that was best for it.
-    pub(super) most: f64,
-    /// How many times more requests it answers in a second: the median of the rounds.
-    pub(super) rate: f64,
+    /// How many times less processor time it needs for a request.
+    pub(super) cpu: Estimate,
+    /// How many times more requests it answers in a second.
+    pub(super) rate: Estimate,
+}
+
+/// The median of the rounds, and the 95 % bootstrap interval around it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Estimate {
+    pub(super) median: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// How many times the rounds are drawn again for an interval.
+const RESAMPLES: usize = 4000;
+
+impl Estimate {
+    /// Draws as many values as there are, with replacement, again and again: 95 % of the medians are in the interval.
+    fn of(values: &[f64]) -> Option<Self> {
+        let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut draw = || {
+            // xorshift: good enough to draw with, and the same figures give the same interval.
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            values[usize::try_from(random >> 33).unwrap_or_default() % values.len()]
+        };
+        let median_of_all = median(values.iter().copied())?;
+        let mut medians: Vec<f64> = (0..RESAMPLES).filter_map(|_| median((0..values.len()).map(|_| draw()))).collect();
+        medians.sort_by(f64::total_cmp);
+        let cut = RESAMPLES / 40;
+        Some(Self { median: median_of_all, low: medians[cut], high: medians[RESAMPLES - 1 - cut] })
+    }
+}
+
+/// As two cells of a table.
+impl fmt::Display for Estimate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:.2} | {:.2} to {:.2}", self.median, self.low, self.high)
+    }
 }
 
 impl Sample {
@@ -109,12 +142,7 @@ impl Samples {
             cpu.push(other.figures.cpu_us / one.figures.cpu_us);
             rate.push(one.figures.rate / other.figures.rate);
         }
-        Some(Ratios {
-            cpu: median(cpu.iter().copied())?,
-            least: cpu.iter().copied().reduce(f64::min)?,
-            most: cpu.iter().copied().reduce(f64::max)?,
-            rate: median(rate.into_iter())?,
-        })
+        Some(Ratios { cpu: Estimate::of(&cpu)?, rate: Estimate::of(&rate)? })
     }
 
     /// How many times as large a figure of `subject` is under one load as under another, the two paired within each round.
@@ -171,11 +199,23 @@ mod tests {
             samples.push(sample("theirs", round, 40.0 * slow));
         }
         let load = Load::Call(16);
-        let even = Ratios { cpu: 4.0, least: 4.0, most: 4.0, rate: 4.0 };
-        assert_eq!(samples.ratios("ours", "theirs", load), Some(even));
+        let even = Estimate { median: 4.0, low: 4.0, high: 4.0 };
+        assert_eq!(samples.ratios("ours", "theirs", load), Some(Ratios { cpu: even, rate: even }));
         assert_eq!(samples.ratios("ours", "nobody", load), None);
         assert_eq!(samples.medians("ours", load).unwrap().cpu_us, 10.0);
         assert_eq!(samples.under(load), ["ours", "theirs"]);
+    }
+
+    #[test]
+    fn the_interval_is_around_the_median_and_leaves_out_stray_rounds() {
+        let mut values: Vec<f64> = (0..25).map(|round| 4.0 + f64::from(round) / 100.0).collect();
+        values[24] = 9.0;
+        let found = Estimate::of(&values).unwrap();
+        assert_eq!(found.median, 4.12);
+        assert!(4.0 < found.low && found.low < 4.12, "{found:?}");
+        assert!(4.12 < found.high && found.high < 4.24, "{found:?}");
+        assert_eq!(Estimate::of(&values), Some(found));
+        assert_eq!(Estimate::of(&[]), None);
     }
 
     #[test]
