@@ -1,3 +1,4 @@
+// 6:20: literal out of range for `u8`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

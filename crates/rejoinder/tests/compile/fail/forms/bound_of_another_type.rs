@@ -1,3 +1,4 @@
+// 6:20: mismatched types
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

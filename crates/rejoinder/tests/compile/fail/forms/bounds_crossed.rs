@@ -1,3 +1,4 @@
+// 6:23: `max` is less than `min`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

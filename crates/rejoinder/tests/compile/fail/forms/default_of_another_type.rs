@@ -1,3 +1,4 @@
+// 11:24: mismatched types
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

@@ -1,3 +1,4 @@
+// 11:42: the default is more than `max`
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

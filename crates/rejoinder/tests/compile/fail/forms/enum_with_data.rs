@@ -1,3 +1,4 @@
+// 7:10: a variant of a choice cannot have data: use another field of the form
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

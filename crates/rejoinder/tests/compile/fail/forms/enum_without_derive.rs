@@ -1,3 +1,4 @@
+// 11:13: `Option<Colour>` cannot be a field of a form
 use rejoinder::prelude::*;
 
 enum Colour {

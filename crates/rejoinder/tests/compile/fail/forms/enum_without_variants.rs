@@ -1,3 +1,4 @@
+// 5:6: a choice needs at least one variant
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

@@ -1,3 +1,4 @@
+// 5:15: a form cannot be generic: write one for each type
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

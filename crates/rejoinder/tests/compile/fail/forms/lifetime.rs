@@ -1,3 +1,4 @@
+// 5:15: a form cannot borrow: use owned types such as `String`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,3 +1,4 @@
+// 7:11: `Option<Vec<std::string::String>>` cannot be a field of a form
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

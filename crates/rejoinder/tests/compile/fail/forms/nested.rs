@@ -1,3 +1,4 @@
+// 13:14: `Address` cannot be a field of a form
 use rejoinder::prelude::*;
 
 /// A form itself, which does not make it a field.

@@ -1,3 +1,4 @@
+// 11:5: `Confirm` is not a form that the user can be asked to fill in
 use rejoinder::prelude::*;
 
 #[derive(Clone)]

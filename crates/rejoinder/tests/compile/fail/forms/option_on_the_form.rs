@@ -1,3 +1,4 @@
+// 5:1: put `#[elicit(..)]` on a field of the form
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

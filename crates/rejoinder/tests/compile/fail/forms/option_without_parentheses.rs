@@ -1,3 +1,4 @@
+// 6:7: write `#[elicit(title = ..)]`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

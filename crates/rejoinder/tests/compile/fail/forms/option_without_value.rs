@@ -1,3 +1,4 @@
+// 6:14: `min_length` needs a value: `min_length = 3`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

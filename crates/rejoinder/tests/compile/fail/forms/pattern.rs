@@ -1,3 +1,4 @@
+// 6:24: `pattern` is not a regular expression: non-empty character class has no closing bracket
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,3 +1,4 @@
+// 6:11: `&'static str` cannot be a field of a form
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,3 +1,4 @@
+// 8:5: this field has the name `name` in the answer, which `name` already has
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

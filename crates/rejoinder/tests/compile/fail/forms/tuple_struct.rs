@@ -1,3 +1,4 @@
+// 5:12: the fields of a form need names: `struct Name { name: .. }`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,3 +1,4 @@
+// 5:10: `#[elicit]` has no option `rename`; the options are `rename_all`, `legacy_names`
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

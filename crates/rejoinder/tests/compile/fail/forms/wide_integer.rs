@@ -1,3 +1,4 @@
+// 6:13: `u128` cannot be a field of a form
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,3 +1,4 @@
+// 5:1: a tool cannot be `const`: remove it
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 5:10: a tool cannot be generic, because its schema must be known: write the types out
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 5:10: a tool has no lifetimes, because it owns its parameters: remove them
 use rejoinder::prelude::*;
 
 #[tool]

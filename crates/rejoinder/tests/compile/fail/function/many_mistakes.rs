@@ -1,3 +1,4 @@
+// 5:1: a tool cannot be `unsafe`, because clients choose its arguments
 use rejoinder::prelude::*;
 
 #[tool(titel = "Shout", read_only = "yes")]

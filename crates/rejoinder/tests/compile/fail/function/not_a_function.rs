@@ -1,3 +1,4 @@
+// 5:1: `#[tool]` goes on a function
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 7:10: future cannot be sent between threads safely
 use rejoinder::prelude::*;
 
 use std::rc::Rc;

@@ -1,3 +1,4 @@
+// 8:12: a tool with `self` needs `#[handlers]` on the `impl` block around it
 use rejoinder::prelude::*;
 
 struct Shop;

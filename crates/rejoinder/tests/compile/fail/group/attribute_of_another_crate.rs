@@ -1,3 +1,4 @@
+// 17:13: a tool with `self` needs `#[handlers]` on the `impl` block around it
 use rejoinder::prelude::*;
 
 mod other {

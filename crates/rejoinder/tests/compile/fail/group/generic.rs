@@ -1,3 +1,4 @@
+// 7:6: `#[handlers]` does not support generic types yet: write the types out
 use rejoinder::prelude::*;
 
 struct Shop<T>(T);

@@ -1,3 +1,4 @@
+// 14:29: `Self::load` is generic: name its types, `#[resolve(Self::load::<..>)]`
 use rejoinder::prelude::*;
 
 struct Shop;

@@ -1,3 +1,4 @@
+// 13:29: `Self::price` is not a resolver: write `#[resolver]` before the function
 use rejoinder::prelude::*;
 
 struct Shop;

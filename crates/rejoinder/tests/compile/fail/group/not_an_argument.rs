@@ -1,3 +1,4 @@
+// 10:23: `Db` cannot be an argument
 use rejoinder::prelude::*;
 
 struct Db;

@@ -1,3 +1,4 @@
+// 5:1: `#[handlers]` goes on an `impl` block
 use rejoinder::prelude::*;
 
 #[handlers]

@@ -1,3 +1,4 @@
+// 6:20: `tools` is an identifier: `tools = more_tools`
 use rejoinder::prelude::*;
 
 struct Shop;

@@ -1,3 +1,4 @@
+// 11:6: `#[handlers]` goes on the `impl` block of a type, not of a trait
 use rejoinder::prelude::*;
 
 struct Shop;

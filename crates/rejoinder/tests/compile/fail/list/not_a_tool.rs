@@ -1,3 +1,4 @@
+// 9:20: expected type, found function `shout`
 use rejoinder::prelude::*;
 
 fn shout(word: String) -> String {

@@ -1,3 +1,4 @@
+// 10:20: `shout` is not a tool
 use rejoinder::prelude::*;
 
 #[prompt]

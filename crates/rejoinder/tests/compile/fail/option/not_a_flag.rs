@@ -1,3 +1,4 @@
+// 4:20: `read_only` is `true` or `false`
 use rejoinder::prelude::*;
 
 #[tool(read_only = 1)]

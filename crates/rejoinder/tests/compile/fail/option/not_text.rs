@@ -1,3 +1,4 @@
+// 4:16: `title` is a string: `title = ".."`
 use rejoinder::prelude::*;
 
 #[tool(title = 5)]

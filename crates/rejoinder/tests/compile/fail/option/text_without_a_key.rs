@@ -1,3 +1,4 @@
+// 4:8: `#[tool]` takes options such as `name = ..`: expected identifier
 use rejoinder::prelude::*;
 
 #[tool("shout")]

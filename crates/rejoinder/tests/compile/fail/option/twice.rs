@@ -1,3 +1,4 @@
+// 4:25: `title` is given twice
 use rejoinder::prelude::*;
 
 #[tool(title = "Shout", title = "Cry")]

@@ -1,3 +1,4 @@
+// 5:16: `cfg` on a parameter is not supported: write two functions
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 11:27: only the arguments of prompts and resources can be completed: remove `complete`
 use rejoinder::prelude::*;
 
 use rejoinder::call::CompletionRequest;

@@ -1,3 +1,4 @@
+// 11:27: `fn(CompletionRequest) -> Vec<std::string::String> {words}` does not complete an argument
 use rejoinder::prelude::*;
 
 use rejoinder::call::CompletionRequest;

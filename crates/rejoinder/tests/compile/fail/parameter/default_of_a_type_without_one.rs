@@ -1,3 +1,4 @@
+// 11:16: the trait bound `Size: Default` is not satisfied
 use rejoinder::prelude::*;
 
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

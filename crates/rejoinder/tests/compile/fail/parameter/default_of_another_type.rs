@@ -1,3 +1,4 @@
+// 5:24: the trait bound `i64: From<&str>` is not satisfied
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 11:26: the trait bound `Size: serde::Serialize` is not satisfied
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -1,3 +1,4 @@
+// 5:23: a header's name has letters, digits and `-`: this is the part after `Mcp-Param-`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 5:26: only a tool's arguments can be sent in headers, too
 use rejoinder::prelude::*;
 
 #[prompt]

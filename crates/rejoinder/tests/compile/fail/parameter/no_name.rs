@@ -1,3 +1,4 @@
+// 5:8: a parameter needs a name: it is the argument's name
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 5:14: `name` needs a value: `name = ".."`
 use rejoinder::prelude::*;
 
 #[tool]

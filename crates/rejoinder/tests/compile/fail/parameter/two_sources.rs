@@ -1,3 +1,4 @@
+// 5:15: one attribute says where a parameter comes from: remove the others
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 5:14: `#[arg]` has no option `defualt`; did you mean `default`? the options are `name`, `default`, `header`, `complete`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 5:22: `rejoinder::Context` cannot be an argument
 use rejoinder::prelude::*;
 
 #[tool]

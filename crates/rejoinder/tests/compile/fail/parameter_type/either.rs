@@ -1,3 +1,4 @@
+// 18:15: this parameter can come from the model or from the server: write `#[arg]` or `#[inject]` before it
 use rejoinder::prelude::*;
 
 use rejoinder::{Call, FromCall};

@@ -1,3 +1,4 @@
+// 5:16: a tool's parameter needs one type, not `impl Trait`: the argument's schema depends on it
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 5:26: `std::string::String` cannot be injected
 use rejoinder::prelude::*;
 
 #[tool]

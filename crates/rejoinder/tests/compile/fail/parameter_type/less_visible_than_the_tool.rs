@@ -1,3 +1,4 @@
+// 10:8: private type `Filter` in public interface
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

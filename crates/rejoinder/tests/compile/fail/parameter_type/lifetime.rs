@@ -1,3 +1,4 @@
+// 7:20: a tool owns its parameters: use a type that borrows nothing
 use rejoinder::prelude::*;
 
 use std::borrow::Cow;

@@ -1,3 +1,4 @@
+// 10:18: `std::option::Option<Filter>` cannot be an argument
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize)]

@@ -1,3 +1,4 @@
+// 7:35: `Db` cannot be an argument
 use rejoinder::prelude::*;
 
 struct Db;

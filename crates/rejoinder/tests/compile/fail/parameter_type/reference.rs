@@ -1,3 +1,4 @@
+// 5:16: a tool owns its parameters: write `String` instead of `&str`
 use rejoinder::prelude::*;
 
 #[tool]

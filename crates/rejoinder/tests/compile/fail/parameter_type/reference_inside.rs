@@ -1,3 +1,4 @@
+// 5:24: a tool owns its parameters: write `Vec<String>` instead of `&[String]`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 8:16: a tool owns its arguments: fill it from a resolver with `#[resolve(function)]`, or write `User` instead of `&User`
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

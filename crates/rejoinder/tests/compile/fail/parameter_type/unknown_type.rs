@@ -1,3 +1,4 @@
+// 5:17: cannot find type `Strin` in this scope
 use rejoinder::prelude::*;
 
 #[tool]

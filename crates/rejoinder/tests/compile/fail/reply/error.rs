@@ -1,3 +1,4 @@
+// 7:19: `Failed` cannot be the error of a tool, prompt, resource or resolver
 use rejoinder::prelude::*;
 
 struct Failed;

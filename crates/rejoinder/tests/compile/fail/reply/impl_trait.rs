@@ -1,3 +1,4 @@
+// 5:27: name the type that the tool returns: its schema must be known
 use rejoinder::prelude::*;
 
 #[tool]

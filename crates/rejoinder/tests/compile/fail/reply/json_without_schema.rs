@@ -1,3 +1,4 @@
+// 10:27: `Sum` cannot be a structured result
 use rejoinder::prelude::*;
 
 #[derive(serde::Serialize)]

@@ -1,3 +1,4 @@
+// 5:26: a prompt cannot return `u32`
 use rejoinder::prelude::*;
 
 #[prompt]

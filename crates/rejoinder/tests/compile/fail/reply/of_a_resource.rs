@@ -1,3 +1,4 @@
+// 5:15: a resource cannot return `Option<std::string::String>`
 use rejoinder::prelude::*;
 
 #[resource("notes://count")]

@@ -1,3 +1,4 @@
+// 7:33: a tool cannot return `Sum`
 use rejoinder::prelude::*;
 
 struct Sum(i64);

@@ -1,3 +1,4 @@
+// 11:23: a tool returns an owned value: write `String` instead of `&str`
 use rejoinder::prelude::*;
 
 struct Shop {

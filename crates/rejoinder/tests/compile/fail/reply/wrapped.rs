@@ -1,3 +1,4 @@
+// 9:19: a tool cannot return `Sum`
 use rejoinder::prelude::*;
 
 struct Sum(i64);

@@ -1,3 +1,4 @@
+// 5:21: `rejoinder::Context` cannot be an argument
 use rejoinder::prelude::*;
 
 #[resolver]

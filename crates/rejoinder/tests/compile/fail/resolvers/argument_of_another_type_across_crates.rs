@@ -1,3 +1,4 @@
+// 5:49: the argument is a `Vec<std::string::String>`, but a resolver takes it as a `std::string::String`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,3 +1,4 @@
+// 15:38: the argument is a `Option<u32>`, but a resolver takes it as a `u32`
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 21:69: resolver `greeting` (argument_that_a_resolver_elsewhere_fills.rs:16) takes the tool's argument `name: &str`, but tool `of_another_module` has `name: String` from resolver `user`: take it with `#[resolve(..)]`, or rename one of the two
 use std::sync::Arc;
 
 use rejoinder::prelude::*;

@@ -1,3 +1,4 @@
+// 15:51: resolver `greeting` (argument_that_a_resolver_fills.rs:10) takes the tool's argument `name: &str`, but tool `greet` has `name: String` from resolver `user`: take it with `#[resolve(user)]`, or rename one of the two
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 10:41: resolver `size` (argument_that_is_injected.rs:5) takes the tool's argument `files: &str`, but tool `delete` has `files: Dep<String>` from the server: take it with that type, or rename it
 use rejoinder::prelude::*;
 
 #[resolver]

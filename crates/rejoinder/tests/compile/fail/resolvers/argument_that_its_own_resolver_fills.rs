@@ -1,3 +1,4 @@
+// 10:20: resolver `name` (argument_that_its_own_resolver_fills.rs:5) takes the tool's argument `name: &str`, but tool `greet` has `name: String` from resolver `name`: rename one of the two
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 10:17: a resolver cannot take the argument by value: `Order` is not `Clone`
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

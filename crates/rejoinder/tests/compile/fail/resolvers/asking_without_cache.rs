@@ -1,3 +1,4 @@
+// 10:13: a resolver that asks runs once in a round: remove `cache = false`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

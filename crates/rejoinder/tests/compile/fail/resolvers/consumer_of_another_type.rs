@@ -1,3 +1,4 @@
+// 20:35: the resolver makes a `usize`, and the parameter cannot take that as a `&u32`
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 10:49: resolver `confirm` (cycle_of_one.rs:10) needs itself: remove this parameter
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 5:14: `std::string::String` cannot be the error of a tool, prompt, resource or resolver
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 8:40: `Store<T>` cannot be injected
 use rejoinder::prelude::*;
 
 struct Store<T>(Vec<T>);

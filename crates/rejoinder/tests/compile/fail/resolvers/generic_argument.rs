@@ -1,3 +1,4 @@
+// 5:47: `T` cannot be an argument
 use rejoinder::prelude::*;
 
 #[resolver]

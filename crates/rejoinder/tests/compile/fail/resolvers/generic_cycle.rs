@@ -1,3 +1,4 @@
+// 5:35: resolvers need each other in a cycle: `even` (generic_cycle.rs:5) -> `odd` (generic_cycle.rs:10) -> `even`; remove one of these parameters
 use rejoinder::prelude::*;
 
 #[resolver]

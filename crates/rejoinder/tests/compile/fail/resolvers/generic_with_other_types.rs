@@ -1,3 +1,4 @@
+// 17:26: `Rc<u8>` cannot be sent between threads safely
 use std::rc::Rc;
 
 use rejoinder::prelude::*;

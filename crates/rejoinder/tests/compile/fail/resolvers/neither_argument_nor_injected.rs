@@ -1,3 +1,4 @@
+// 7:16: `Files` is neither an argument nor something that the server supplies
 use rejoinder::prelude::*;
 
 struct Files;

@@ -1,3 +1,4 @@
+// 14:21: unresolved import `size`
 use rejoinder::prelude::*;
 
 mod disk {

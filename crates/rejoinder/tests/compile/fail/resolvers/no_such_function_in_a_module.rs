@@ -1,3 +1,4 @@
+// 16:21: unresolved import `memory::size`
 use rejoinder::prelude::*;
 
 mod disk {

@@ -1,3 +1,4 @@
+// 10:21: `#[resolve(..)]` names a function that is not a resolver
 use rejoinder::prelude::*;
 
 #[tool]

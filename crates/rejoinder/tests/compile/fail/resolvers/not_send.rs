@@ -1,3 +1,4 @@
+// 5:10: future cannot be sent between threads safely
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 4:12: `#[resolver]` has no option `kye`; the options are `key`, `cache`
 use rejoinder::prelude::*;
 
 #[resolver(kye = "a")]

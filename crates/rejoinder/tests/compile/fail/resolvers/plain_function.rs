@@ -1,3 +1,4 @@
+// 9:21: `#[resolve(..)]` names a function that is not a resolver
 use rejoinder::prelude::*;
 
 fn size() -> usize {

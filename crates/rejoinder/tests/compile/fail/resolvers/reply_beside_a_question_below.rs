@@ -1,3 +1,4 @@
+// 17:25: prompt `plan` makes its rounds by hand (`Rounds`, `Reply`), but resolver `sure` (reply_beside_a_question_below.rs:5) asks too: ask in one of the two places only
 use rejoinder::prelude::*;
 
 #[resolver]

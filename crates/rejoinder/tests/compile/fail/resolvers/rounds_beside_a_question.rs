@@ -1,3 +1,4 @@
+// 10:43: tool `delete` makes its rounds by hand (`Rounds`, `Reply`), but resolver `sure` (rounds_beside_a_question.rs:5) asks too: ask in one of the two places only
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 5:18: a resolver cannot take `Rounds`: return `Ask<T>` to ask, and take other answers with `#[resolve(..)]`
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,3 +1,4 @@
+// 5:26: a function that takes `Rounds` returns `Reply<T>`: return one, or ask with `Context::ask` and remove `Rounds`
 use rejoinder::prelude::*;
 
 #[tool]

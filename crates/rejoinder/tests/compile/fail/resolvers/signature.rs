@@ -1,3 +1,4 @@
+// 5:13: a resolver needs no named lifetimes: write `&str` and remove them
 use rejoinder::prelude::*;
 
 #[resolver]

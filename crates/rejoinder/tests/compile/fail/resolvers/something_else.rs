@@ -1,3 +1,4 @@
+// 17:36: `#[resolve(..)]` names a function that is not a resolver
 //! What is not a resolver is told once, whatever it is: its types are no matter then.
 
 use rejoinder::prelude::*;

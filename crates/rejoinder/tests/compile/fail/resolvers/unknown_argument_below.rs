@@ -1,3 +1,4 @@
+// 19:21: resolver `owner` (unknown_argument_below.rs:8) takes the prompt's argument `path: &str`, but prompt `delete` has no arguments: add the argument to the prompt, or use the name of the one that is meant
 use rejoinder::prelude::*;
 
 mod auth {

@@ -1,3 +1,4 @@
+// 7:14: `Cell<usize>` cannot be shared between threads safely
 use std::{cell::Cell, rc::Rc};
 
 use rejoinder::prelude::*;

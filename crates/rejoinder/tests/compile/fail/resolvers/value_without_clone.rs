@@ -1,3 +1,4 @@
+// 12:32: the resolver makes a `Big`, and the parameter cannot take that as a `Big`
 use rejoinder::prelude::*;
 
 struct Big;

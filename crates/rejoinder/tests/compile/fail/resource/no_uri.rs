@@ -1,3 +1,4 @@
+// 4:12: a resource needs its URI first: `#[resource("notes://{id}")]`
 use rejoinder::prelude::*;
 
 #[resource(name = "notes")]

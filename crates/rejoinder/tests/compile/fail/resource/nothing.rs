@@ -1,3 +1,4 @@
+// 4:1: a resource needs its URI first: `#[resource("notes://{id}")]`
 use rejoinder::prelude::*;
 
 #[resource]

@@ -1,3 +1,4 @@
+// 5:28: the URI has no variable `page` for this argument: add `{page}` to the URI, or `{?page}` if it is optional (`{&page}` after another query variable)
 use rejoinder::prelude::*;
 
 #[resource("notes://{id}")]

@@ -1,3 +1,4 @@
+// 10:29: a resolver fills this parameter, but the URI has a variable `id`: rename one of the two
 use rejoinder::prelude::*;
 
 #[resolver]

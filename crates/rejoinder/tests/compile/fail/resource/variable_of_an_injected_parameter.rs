@@ -1,3 +1,4 @@
+// 5:26: the server supplies this parameter, but the URI has a variable `db`: rename one of the two
 use rejoinder::prelude::*;
 
 #[resource("notes://{id}/{db}")]
