@@ -83,13 +83,13 @@ impl Words {
         self.0.pop_front()
     }
 
-    /// Takes the flag `name` from wherever it stands; whether it was there.
+    /// Takes the flag `name`, at any position; whether it was there.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         let at = self.0.iter().position(|word| word == name);
         at.and_then(|at| self.0.remove(at)).is_some()
     }
 
-    /// Takes `name VALUE` from wherever it stands.
+    /// Takes `name VALUE`, at any position.
     pub(crate) fn value(&mut self, name: &str) -> Result<Option<String>> {
         let Some(at) = self.0.iter().position(|word| word == name) else {
             return Ok(None);

@@ -1,13 +1,6 @@
-//! What a call costs inside the process, printed as JSON.
-//!
-//! ```text
-//! bench-inside [--rounds N]
-//! bench-inside --repeat NAME --times N
-//! ```
-//!
-//! The second form does one thing over and over, for a profiler to look at: `chain 32`, `fan 8`, `seal 1024`.
+//! What a call costs inside the process, printed as JSON: `bench-inside [--rounds N]`.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rejoinder::__private::MeasuredSeal;
 use rejoinder_bench::flags::Flags;
 use rejoinder_bench::inside::{self, Timed, nodes, state};
@@ -23,12 +16,6 @@ const TIMES: u32 = 200;
 fn main() -> Result<()> {
     let flags = Flags::parse(std::env::args().skip(1))?;
     let mut things = things();
-    if let Some(name) = flags.get::<String>("repeat")? {
-        let (_, thing) =
-            things.iter_mut().find(|(known, _)| *known == name).with_context(|| format!("nothing is called {name}"))?;
-        (0..flags.get("times")?.unwrap_or(1000)).for_each(|_| thing());
-        return Ok(());
-    }
     let rounds = flags.get("rounds")?.unwrap_or(500);
     let fastest = inside::fastest(&mut things, rounds, TIMES);
     let ns: Map<String, Value> = things.iter().zip(fastest).map(|((name, _), ns)| (name.clone(), ns.into())).collect();

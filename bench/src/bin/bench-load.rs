@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! bench-load once  --http 127.0.0.1:PORT --ask call|session|list|rounds|question
-//! bench-load http  --http 127.0.0.1:PORT --ask call|session|list|rounds --connections C --seconds S [--warmup S] [--requests N] [--pid PID] [--awake] [--slow N]
-//! bench-load stdio --depth K [--session] --seconds S [--warmup S] [--requests N] -- COMMAND ARGUMENTS..
+//! bench-load http  --http 127.0.0.1:PORT --ask call|session|list|rounds --connections C --seconds S [--warmup S] [--pid PID] [--slow N]
+//! bench-load stdio --depth K [--session] --seconds S [--warmup S] -- COMMAND ARGUMENTS..
 //! ```
 //!
 //! `once` prints the last reply, the others one line of JSON. With `--slow` that many calls of `wait` are open
@@ -37,9 +37,8 @@ fn main() -> Result<()> {
             let connections = flags.get("connections")?.unwrap_or(1);
             let pid = flags.get("pid")?;
             let window = window(&flags)?;
-            let waiting = if flags.has("awake") { http::Waiting::Awake } else { http::Waiting::Asleep };
             let mut slow = Slow::open(flags.address()?, flags.get("slow")?.unwrap_or(0))?;
-            let report = http::run(flags.address()?, ask(&flags)?, connections, window, waiting, pid)?;
+            let report = http::run(flags.address()?, ask(&flags)?, connections, window, pid)?;
             slow.check()?;
             print(&report)
         }
@@ -61,7 +60,6 @@ fn window(flags: &Flags) -> Result<Window> {
     Ok(Window {
         warmup: Duration::try_from_secs_f64(flags.get("warmup")?.unwrap_or(0.0))?,
         length: Duration::try_from_secs_f64(flags.get("seconds")?.unwrap_or(2.0))?,
-        requests: flags.get("requests")?.unwrap_or(usize::MAX),
     })
 }
 

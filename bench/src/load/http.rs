@@ -80,14 +80,7 @@ fn exchange(stream: &mut std::net::TcpStream, request: &[u8]) -> Result<(String,
 /// # Errors
 ///
 /// When a connection fails or is closed, or the server stops answering.
-pub fn run(
-    address: SocketAddr,
-    ask: Ask,
-    connections: usize,
-    window: Window,
-    waiting: Waiting,
-    pid: Option<u32>,
-) -> Result<Report> {
+pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pid: Option<u32>) -> Result<Report> {
     let authority = address.to_string();
     let mut poll = Poll::new()?;
     let mut open = Vec::with_capacity(connections);
@@ -101,7 +94,11 @@ pub fn run(
     let mut first: Option<Vec<u8>> = None;
     let mut tally = Tally::new(window, pid);
     loop {
-        waiting.wait(&mut poll, &mut events)?;
+        match poll.poll(&mut events, Some(PATIENCE)) {
+            Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
+            Ok(()) if events.is_empty() => bail!("the server has not answered for {} s", PATIENCE.as_secs()),
+            _ => {}
+        }
         for event in &events {
             let connection = &mut open[event.token().0];
             connection.flush()?;
@@ -124,33 +121,6 @@ pub fn run(
                 return tally.finish(first.map_or(0, |body| body.len()));
             }
             connection.next_call()?;
-        }
-    }
-}
-
-/// How the loader waits for replies.
-#[derive(Debug, Clone, Copy)]
-pub enum Waiting {
-    /// Until the server wakes it.
-    Asleep,
-    /// By polling, so that the server does not have to wake it: for a loader with its own core.
-    Awake,
-}
-
-impl Waiting {
-    fn wait(self, poll: &mut Poll, events: &mut Events) -> Result<()> {
-        let began = Instant::now();
-        let at_most = match self {
-            Self::Asleep => PATIENCE,
-            Self::Awake => Duration::ZERO,
-        };
-        loop {
-            match poll.poll(events, Some(at_most)) {
-                Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
-                _ if !events.is_empty() => return Ok(()),
-                _ if began.elapsed() >= PATIENCE => bail!("the server has not answered for {} s", PATIENCE.as_secs()),
-                _ => {}
-            }
         }
     }
 }

@@ -33,8 +33,6 @@ pub struct Window {
     pub warmup: Duration,
     /// Time to count.
     pub length: Duration,
-    /// Stop after this many replies, if that comes first.
-    pub requests: usize,
 }
 
 /// Counts replies inside a [`Window`].
@@ -81,7 +79,7 @@ impl Tally {
         self.nanos.push(nanos);
         self.non_200 += usize::from(!ok);
         self.mismatched += usize::from(!same);
-        Ok(now - start < self.window.length && self.nanos.len() < self.window.requests)
+        Ok(now - start < self.window.length)
     }
 
     /// Closes the run.
@@ -158,13 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn warm_up_is_not_counted_and_the_count_ends_the_run() {
-        let window = Window { warmup: Duration::ZERO, length: Duration::from_secs(60), requests: 2 };
-        let mut tally = Tally::new(window, None);
+    fn warm_up_is_not_counted_and_the_window_ends_the_run() {
+        let mut tally = Tally::new(Window { warmup: Duration::ZERO, length: Duration::from_secs(60) }, None);
         let now = Instant::now();
         assert!(tally.count(now, now, true, true).unwrap());
         assert!(tally.count(now, now, true, true).unwrap());
-        assert!(!tally.count(now, now, false, false).unwrap());
+        assert!(!tally.count(now + Duration::from_secs(61), now, false, false).unwrap());
         let report = tally.finish(9).unwrap();
         assert_eq!((report.requests, report.non_200, report.mismatched), (2, 1, 1));
         assert_eq!(report.cpu_us, None);

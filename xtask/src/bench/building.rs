@@ -4,7 +4,7 @@
 //! either crate has.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -15,8 +15,15 @@ use crate::{cargo, process, tools};
 /// The heading of the section, which is the last one of the page.
 const HEADING: &str = "\n## Building\n";
 
-/// How many tools the servers have.
-const SIZES: [usize; 2] = [1, 100];
+/// Every server, beside its peer.
+const PROJECTS: [(Kit, Shape); 6] = [
+    (Kit::Rejoinder, Shape::Tools(1)),
+    (Kit::Rmcp, Shape::Tools(1)),
+    (Kit::Rejoinder, Shape::Tools(100)),
+    (Kit::Rmcp, Shape::Tools(100)),
+    (Kit::Rejoinder, Shape::StdioOnly),
+    (Kit::Rmcp, Shape::StdioOnly),
+];
 
 /// Which crate a server is written with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,17 +32,25 @@ enum Kit {
     Rmcp,
 }
 
+/// What a server has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// This many tools, over HTTP and stdio.
+    Tools(usize),
+    /// One tool, over stdio, and no feature of its crate that this does not need.
+    StdioOnly,
+}
+
 /// A server that is built.
 #[derive(Debug)]
 struct Project {
     kit: Kit,
-    tools: usize,
+    shape: Shape,
     /// CPU seconds of `cargo check` after a change, one for each round.
     check: Vec<f64>,
     /// The same for `cargo build --release`.
     release: Vec<f64>,
-    /// Bytes of the release binary.
-    size: u64,
+    /// Bytes of the stripped release binary.
     stripped: u64,
     /// How many crates it depends on.
     crates: usize,
@@ -49,8 +64,7 @@ impl Building {
     /// Builds everything once, then again and again after a change of one line.
     pub(super) fn measure(rounds: usize) -> Result<Self> {
         let folder = tools::folder("building");
-        let kits = |tools| [Kit::Rejoinder, Kit::Rmcp].map(|kit| Project::new(kit, tools));
-        let mut projects: Vec<Project> = SIZES.into_iter().flat_map(kits).collect();
+        let mut projects: Vec<Project> = PROJECTS.into_iter().map(|(kit, shape)| Project::new(kit, shape)).collect();
         lay_out(&folder, &projects)?;
         for round in 0..=rounds {
             for project in &mut projects {
@@ -59,7 +73,7 @@ impl Building {
                 let release = project.build(&folder, "build", &["--release"])?;
                 // The first build compiles the dependencies too.
                 if round > 0 {
-                    println!("building {:<20} check {check:.2} s, release {release:.2} s", project.name());
+                    println!("building {:<24} check {check:.2} s, release {release:.2} s", project.name());
                     project.check.push(check);
                     project.release.push(release);
                 }
@@ -77,7 +91,8 @@ impl Building {
             "{HEADING}\n\
              The same server written with both crates, as each documents it: every tool has three arguments, and the \
              program serves stdio and HTTP. Default profiles. CPU seconds are user and system time of cargo and the \
-             compiler after one line of the server has changed; medians.\n\n"
+             compiler after one line of the server has changed; medians. The server for stdio only has one tool, and \
+             its crate without the features that it does not use.\n\n"
         );
         let mut row = |title: &str, cell: &dyn Fn(&Project) -> Option<String>| -> Result<()> {
             let cells = self.0.iter().map(cell).collect::<Option<Vec<_>>>();
@@ -91,42 +106,41 @@ impl Building {
         row("---", &|_| Some("---".to_owned()))?;
         row("`cargo check`, CPU s", &|one| seconds(&one.check))?;
         row("`cargo build --release`, CPU s", &|one| seconds(&one.release))?;
-        row("release binary, MB", &|one| megabytes(one.size))?;
         row("release binary, stripped, MB", &|one| megabytes(one.stripped))?;
         row("crates in the tree", &|one| Some(one.crates.to_string()))?;
         Ok(out)
     }
 }
 
-/// The page with this section in the place of the one it has.
+/// The page with its section on building replaced by this one.
 pub(super) fn replace_section(page: &str, section: &str) -> String {
     let (before, _) = page.split_once(HEADING).unwrap_or((page, ""));
     format!("{before}{section}")
 }
 
 impl Project {
-    fn new(kit: Kit, tools: usize) -> Self {
-        Self { kit, tools, check: Vec::new(), release: Vec::new(), size: 0, stripped: 0, crates: 0 }
-    }
-
-    /// The name of its package.
-    fn name(&self) -> String {
-        format!("{}-{}", if self.kit == Kit::Rejoinder { "with-rejoinder" } else { "with-rmcp" }, self.tools)
+    fn new(kit: Kit, shape: Shape) -> Self {
+        Self { kit, shape, check: Vec::new(), release: Vec::new(), stripped: 0, crates: 0 }
     }
 
     /// What the report calls it.
     fn title(&self) -> String {
         let kit = if self.kit == Kit::Rejoinder { "rejoinder" } else { "rmcp" };
-        format!("{kit}, {} {}", self.tools, if self.tools == 1 { "tool" } else { "tools" })
+        match self.shape {
+            Shape::Tools(1) => format!("{kit}, 1 tool"),
+            Shape::Tools(many) => format!("{kit}, {many} tools"),
+            Shape::StdioOnly => format!("{kit}, stdio only"),
+        }
+    }
+
+    /// The name of its package.
+    fn name(&self) -> String {
+        format!("building-{}", self.title().replace(", ", "-").replace(' ', "-"))
     }
 
     /// Writes its source. Each `edit` differs from the others in one line.
     fn write(&self, folder: &Path, edit: usize) -> Result<()> {
-        let source = match self.kit {
-            Kit::Rejoinder => rejoinder_source(self.tools, edit),
-            Kit::Rmcp => rmcp_source(self.tools, edit),
-        };
-        Ok(std::fs::write(folder.join(self.name()).join("src/main.rs"), source)?)
+        Ok(std::fs::write(folder.join(self.name()).join("src/main.rs"), source(self.kit, self.shape, edit))?)
     }
 
     /// Runs cargo on it and returns the CPU seconds that took.
@@ -142,7 +156,7 @@ impl Project {
         let binary = folder.join("target/release").join(self.name());
         let stripped = folder.join("stripped");
         process::run(Command::new("strip").arg("-o").arg(&stripped).arg(&binary))?;
-        (self.size, self.stripped) = (size(&binary)?, size(&stripped)?);
+        self.stripped = std::fs::metadata(&stripped).context("reading the stripped binary")?.len();
         let tree = process::output(&mut self.cargo(folder, &["tree", "--edges", "normal,build", "--prefix", "none"]))?;
         self.crates = crates_in(&String::from_utf8_lossy(&tree));
         Ok(())
@@ -159,42 +173,58 @@ impl Project {
 /// Writes the manifests, and takes over the versions of this workspace.
 fn lay_out(folder: &Path, projects: &[Project]) -> Result<()> {
     let root = tools::root();
-    let names: Vec<String> = projects.iter().map(Project::name).collect();
     for project in projects {
         let package = folder.join(project.name());
         tools::make(&package.join("src"))?;
-        let dependencies = match project.kit {
-            Kit::Rejoinder => format!("rejoinder = {{ path = {:?} }}\n", root.join("crates/rejoinder")),
-            Kit::Rmcp => RMCP_DEPENDENCIES.to_owned(),
+        let dependencies = match (project.kit, project.shape) {
+            (Kit::Rejoinder, _) => format!("rejoinder = {{ path = {:?} }}\n", root.join("crates/rejoinder")),
+            (Kit::Rmcp, Shape::Tools(_)) => format!("{RMCP}{RMCP_HTTP}"),
+            (Kit::Rmcp, Shape::StdioOnly) => format!("{RMCP}{RMCP_STDIO}"),
         };
         let name = project.name();
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
-             tokio = {{ version = \"1\", features = [\"macros\", \"net\", \"rt-multi-thread\"] }}\n{dependencies}"
+             tokio = {{ version = \"1\", features = [\"macros\", \"rt-multi-thread\"] }}\n{dependencies}"
         );
         std::fs::write(package.join("Cargo.toml"), manifest)?;
         project.write(folder, 0)?;
     }
+    let names: Vec<String> = projects.iter().map(Project::name).collect();
     let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = {names:?}\n");
     std::fs::write(folder.join("Cargo.toml"), workspace)?;
     std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).context("copying Cargo.lock")?;
     Ok(())
 }
 
-const RMCP_DEPENDENCIES: &str = r#"anyhow = "1"
-axum = { version = "0.8", default-features = false, features = ["http1", "tokio"] }
-rmcp = { version = "=3.8.0", features = ["transport-io", "transport-streamable-http-server"] }
+/// What every server with rmcp needs beside rmcp itself.
+const RMCP: &str = r#"anyhow = "1"
 schemars = "1"
 serde = { version = "1", features = ["derive"] }
+"#;
+
+const RMCP_STDIO: &str = r#"rmcp = { version = "=3.8.0", features = ["transport-io"] }
+"#;
+
+const RMCP_HTTP: &str = r#"axum = { version = "0.8", default-features = false, features = ["http1", "tokio"] }
+rmcp = { version = "=3.8.0", features = ["transport-io", "transport-streamable-http-server"] }
 tracing-subscriber = { version = "0.3", features = ["env-filter"] }
 "#;
 
-fn rejoinder_source(tools: usize, edit: usize) -> String {
-    let mut out = "use rejoinder::prelude::*;\n".to_owned();
-    let mut names = String::new();
-    for tool in 0..tools {
-        let edit = if tool == 0 { edit } else { 0 };
-        out += &format!(
+/// The source of a server. Each `edit` changes one line.
+fn source(kit: Kit, shape: Shape, edit: usize) -> String {
+    let tools = if let Shape::Tools(many) = shape { many } else { 1 };
+    // In the body of the first tool.
+    let edits = (0..tools).map(|tool| (tool, if tool == 0 { edit } else { 0 }));
+    match kit {
+        Kit::Rejoinder => rejoinder_source(shape, edits),
+        Kit::Rmcp => rmcp_source(shape, edits),
+    }
+}
+
+fn rejoinder_source(shape: Shape, edits: impl Iterator<Item = (usize, usize)>) -> String {
+    let (mut tools, mut names) = (String::new(), String::new());
+    for (tool, edit) in edits {
+        tools += &format!(
             r#"
 /// Describe item {tool}
 #[tool]
@@ -212,20 +242,21 @@ async fn tool_{tool}(
         );
         names += &format!("tool_{tool}, ");
     }
-    out + &format!(
-        r#"
+    let serve = if shape == Shape::StdioOnly { "serve_stdio" } else { "serve_from_args" };
+    format!(
+        r#"use rejoinder::prelude::*;
+{tools}
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {{
-    Server::new("building", "1.0.0").tools(tools![{names}]).serve_from_args().await
+    Server::new("building", "1.0.0").tools(tools![{names}]).{serve}().await
 }}
 "#
     )
 }
 
-fn rmcp_source(tools: usize, edit: usize) -> String {
+fn rmcp_source(shape: Shape, edits: impl Iterator<Item = (usize, usize)>) -> String {
     let (mut arguments, mut methods) = (String::new(), String::new());
-    for tool in 0..tools {
-        let edit = if tool == 0 { edit } else { 0 };
+    for (tool, edit) in edits {
         arguments += &format!(
             r#"
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -249,13 +280,9 @@ struct Arguments{tool} {{
 "#
         );
     }
+    let http = if shape == Shape::StdioOnly { "" } else { RMCP_MAIN_HTTP };
     format!(
-        r#"use std::sync::Arc;
-
-use rmcp::handler::server::wrapper::Parameters;
-use rmcp::transport::streamable_http_server::{{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
-}};
+        r#"use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{{ServiceExt, tool, tool_router}};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -267,23 +294,30 @@ struct Building;
 impl Building {{{methods}}}
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {{
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
-        .with_writer(std::io::stderr)
-        .init();
-    let Some(address) = std::env::args().nth(1) else {{
-        Building.serve(rmcp::transport::stdio()).await?.waiting().await?;
-        return Ok(());
-    }};
-    let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(|| Ok(Building), sessions, StreamableHttpServerConfig::default());
-    let listener = tokio::net::TcpListener::bind(address).await?;
-    Ok(axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await?)
+async fn main() -> anyhow::Result<()> {{{http}
+    Building.serve(rmcp::transport::stdio()).await?.waiting().await?;
+    Ok(())
 }}
 "#
     )
 }
+
+/// What `main` does first in a server with rmcp that serves HTTP too.
+const RMCP_MAIN_HTTP: &str = r#"
+    use rmcp::transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    };
+
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(std::io::stderr)
+        .init();
+    if let Some(address) = std::env::args().nth(1) {
+        let sessions = std::sync::Arc::new(LocalSessionManager::default());
+        let service = StreamableHttpService::new(|| Ok(Building), sessions, StreamableHttpServerConfig::default());
+        let listener = tokio::net::TcpListener::bind(address).await?;
+        return Ok(axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await?);
+    }"#;
 
 /// User and system time of all processes that this one has started and waited for.
 fn children_cpu_seconds() -> Result<f64> {
@@ -305,18 +339,14 @@ fn crates_in(tree: &str) -> usize {
     packages.len()
 }
 
-fn size(file: &PathBuf) -> Result<u64> {
-    Ok(std::fs::metadata(file).with_context(|| format!("reading {}", file.display()))?.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn an_edit_changes_one_line() {
-        for source in [rejoinder_source, rmcp_source] {
-            let (one, other) = (source(3, 1), source(3, 2));
+        for (kit, shape) in PROJECTS {
+            let (one, other) = (source(kit, shape, 1), source(kit, shape, 2));
             assert_eq!(one.lines().zip(other.lines()).filter(|(one, other)| one != other).count(), 1);
         }
     }
@@ -330,14 +360,16 @@ mod tests {
 
     #[test]
     fn rows_have_a_cell_for_each_project() {
-        let mut project = Project::new(Kit::Rmcp, 100);
+        let mut project = Project::new(Kit::Rmcp, Shape::Tools(100));
         (project.check, project.release) = (vec![1.0, 3.0, 2.0], vec![4.0]);
-        (project.size, project.stripped, project.crates) = (12_340_000, 1_000_000, 70);
+        (project.stripped, project.crates) = (12_340_000, 70);
         let page = Building(vec![project]).section().unwrap();
-        for row in ["|  | rmcp, 100 tools |", "| `cargo check`, CPU s | 2.00 |", "| release binary, MB | 12.3 |"] {
+        for row in
+            ["|  | rmcp, 100 tools |", "| `cargo check`, CPU s | 2.00 |", "| release binary, stripped, MB | 12.3 |"]
+        {
             assert!(page.contains(row), "{page}");
         }
-        let error = Building(vec![Project::new(Kit::Rmcp, 1)]).section().unwrap_err().to_string();
+        let error = Building(vec![Project::new(Kit::Rmcp, Shape::StdioOnly)]).section().unwrap_err().to_string();
         assert_eq!(error, "`cargo check`, CPU s was not measured");
     }
 

@@ -1,9 +1,9 @@
 //! `cargo xtask bench`: our server beside its peers, in one run on one machine.
 //!
-//! Every round puts each load on all servers that get it, one right after the other and each started afresh; every
-//! other round goes backwards, so that a slow spell of the machine hits nobody in particular. The server has one core and
-//! the loader the other. What is compared is the processor time for each request, paired within a round: it depends least
-//! on what else the machine does.
+//! Every round puts each load on all servers that get it, one right after the other, in new processes; every other round
+//! goes backwards, so that a slow spell of the machine does not hit one server more than another. The server has one core
+//! and the loader the other. What is compared is the processor time for each request, paired within a round: it depends
+//! least on what else the machine does.
 
 mod building;
 mod inside;
@@ -30,17 +30,14 @@ pub(crate) struct Options {
     quick: bool,
     /// Only what a server costs to build.
     build: bool,
-    /// Another binary in the place of `bench-rejoinder`: for work on this harness itself.
-    rejoinder: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads `[--quick] [--build] [--rejoinder BIN]`.
+    /// Reads `[--quick] [--build]`.
     pub(crate) fn parse(mut words: Words) -> Result<Self> {
         let (quick, build) = (words.flag("--quick"), words.flag("--build"));
-        let rejoinder = words.value("--rejoinder")?.map(PathBuf::from);
         words.end()?;
-        Ok(Self { quick, build, rejoinder })
+        Ok(Self { quick, build })
     }
 }
 
@@ -57,9 +54,9 @@ struct Effort {
 }
 
 impl Effort {
-    /// About ten minutes, and as many for building: many short rounds, since the two of a pair then meet the same machine, and the median of many
-    /// pairs outlives more disturbances.
-    const FULL: Self = Self { rounds: 25, seconds: 0.35, warmup: 0.1, turns: 1000, builds: 5 };
+    /// About fifteen minutes. Many short rounds: the two of a pair then meet the same machine, and the median of many pairs
+    /// withstands more disturbances.
+    const FULL: Self = Self { rounds: 25, seconds: 0.35, warmup: 0.1, turns: 1000, builds: 3 };
 
     /// Half a minute.
     const QUICK: Self = Self { rounds: 2, seconds: 0.5, warmup: 0.1, turns: 100, builds: 1 };
@@ -70,15 +67,6 @@ impl Effort {
 struct Binaries(BTreeMap<String, PathBuf>);
 
 impl Binaries {
-    /// Builds them.
-    fn build(options: &Options) -> Result<Self> {
-        let mut built = cargo::build_release(PACKAGE)?;
-        if let Some(path) = &options.rejoinder {
-            built.insert(plan::REJOINDER.to_owned(), path.clone());
-        }
-        Ok(Self(built))
-    }
-
     /// Where the program `name` is.
     fn path(&self, name: &str) -> Result<&PathBuf> {
         self.0.get(name).with_context(|| format!("package {PACKAGE} has no binary {name}"))
@@ -93,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let page = std::fs::read_to_string(&file).unwrap_or_default();
         building::replace_section(&page, &building::Building::measure(effort.builds)?.section()?)
     } else {
-        let mut page = load(options, effort)?;
+        let mut page = load(effort)?;
         if !options.quick {
             page += &building::Building::measure(effort.builds)?.section()?;
         }
@@ -107,8 +95,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// Puts every load on every server, and returns the page.
-fn load(options: &Options, effort: Effort) -> Result<String> {
-    let bench = measure::Bench::new(Binaries::build(options)?, effort);
+fn load(effort: Effort) -> Result<String> {
+    let bench = measure::Bench::new(Binaries(cargo::build_release(PACKAGE)?), effort);
     let subjects = plan::subjects(&bench.prepare()?);
     let mut samples = samples::Samples::default();
     for round in 0..effort.rounds {

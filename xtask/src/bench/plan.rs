@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::samples::Ratios;
 
 /// Our own server.
-pub(super) const REJOINDER: &str = "bench-rejoinder";
+const REJOINDER: &str = "bench-rejoinder";
 
 /// rmcp's.
 const RMCP: &str = "bench-rmcp";
@@ -36,9 +36,6 @@ pub(super) enum Load {
     List(usize),
     /// Calls of `remove`, each a question and its answer, over this many connections.
     Rounds(usize),
-    /// The same from a loader that never sleeps: to wake the other end of a connection costs the server processor time,
-    /// more so on a virtual machine, which says nothing about either server.
-    RoundsAwake(usize),
     /// `tools/call` of `add` over stdio, this many in flight.
     Stdio(usize),
     /// The same on an open session of 2025-11-25.
@@ -50,7 +47,7 @@ const BESIDE: &[Load] = &[Load::CallBeside(16)];
 const SESSION: &[Load] = &[Load::Session(16), Load::Session(64)];
 const LIST: &[Load] = &[Load::List(16)];
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
-const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64), Load::RoundsAwake(16)];
+const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64), Load::StdioSession(1), Load::StdioSession(64)];
 
 /// Every load, in the order in which they are run and reported.
@@ -67,7 +64,6 @@ impl fmt::Display for Load {
             Self::Session(many) => write!(out, "tools/call on a session, {many} connections"),
             Self::List(many) => write!(out, "tools/list, {many} connections"),
             Self::Rounds(many) => write!(out, "calls of two rounds, {many} connections"),
-            Self::RoundsAwake(many) => write!(out, "calls of two rounds, {many} connections, the loader never asleep"),
             Self::Stdio(many) => write!(out, "tools/call on stdio, {many} in flight"),
             Self::StdioSession(many) => write!(out, "tools/call on a session, stdio, {many} in flight"),
         }
@@ -78,7 +74,7 @@ impl Load {
     /// What is counted: a call of two rounds is two requests.
     pub(super) fn unit(self) -> &'static str {
         match self {
-            Self::Rounds(_) | Self::RoundsAwake(_) => "call",
+            Self::Rounds(_) => "call",
             _ => "request",
         }
     }
@@ -96,7 +92,6 @@ impl Load {
             Self::Session(many) => ("http --ask session --connections".to_owned(), many),
             Self::List(many) => ("http --ask list --connections".to_owned(), many),
             Self::Rounds(many) => ("http --ask rounds --connections".to_owned(), many),
-            Self::RoundsAwake(many) => ("http --ask rounds --awake --connections".to_owned(), many),
             Self::Stdio(many) => ("stdio --depth".to_owned(), many),
             Self::StdioSession(many) => ("stdio --session --depth".to_owned(), many),
         };
@@ -233,10 +228,8 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     compare(name::REJOINDER_MANY, name::RMCP_MANY, Load::List(16), None),
     compare(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(16), TIMES_BY_HAND),
     compare(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(64), TIMES_BY_HAND),
-    compare(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::RoundsAwake(16), None),
     compare(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(16), None),
     compare(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(64), None),
-    compare(name::FLOOR, name::RMCP_ROUNDS, Load::RoundsAwake(16), None),
     compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::Stdio(1), None),
     compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::Stdio(64), TIMES_DOCUMENTED),
     compare(name::REJOINDER_STDIO, name::RMCP_PIPES, Load::Stdio(1), LEVEL),

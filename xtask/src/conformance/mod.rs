@@ -25,17 +25,14 @@ const FIXTURE: &str = "rejoinder-conformance";
 pub(crate) struct Options {
     /// Where to write the suite's files.
     out: Option<PathBuf>,
-    /// Another server to judge, started with `--http ADDRESS`: for work on this runner itself.
-    server: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads `[--out DIR] [--server BIN]`.
+    /// Reads `[--out DIR]`.
     pub(crate) fn parse(mut words: Words) -> Result<Self> {
         let out = words.value("--out")?.map(PathBuf::from);
-        let server = words.value("--server")?.map(PathBuf::from);
         words.end()?;
-        Ok(Self { out, server })
+        Ok(Self { out })
     }
 }
 
@@ -44,12 +41,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let list = tools::root().join("conformance/expected-failures.txt");
     let expected = verdict::read_expected(&list)?;
     let suite = suite::Suite::install()?;
-    let binary = match &options.server {
-        Some(binary) => binary.clone(),
-        None => cargo::build_release(FIXTURE)?
-            .remove(FIXTURE)
-            .with_context(|| format!("{FIXTURE} has no binary of that name"))?,
-    };
+    let binary = cargo::build_release(FIXTURE)?
+        .remove(FIXTURE)
+        .with_context(|| format!("{FIXTURE} has no binary of that name"))?;
     let out = match &options.out {
         Some(folder) => folder.clone(),
         None => tools::folder("conformance-results"),

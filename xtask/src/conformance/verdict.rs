@@ -21,7 +21,7 @@ pub(super) fn read_expected(file: &Path) -> Result<Expected> {
     parse(&text).with_context(|| format!("reading {}", file.display()))
 }
 
-/// Reads the lines. An entry without a reason is an error: nobody could know later whether it may go.
+/// Reads the lines. An entry without a reason is an error: nobody would know later whether it can be removed.
 fn parse(text: &str) -> Result<Expected> {
     let mut expected = Expected::new();
     for (number, line) in (1..).zip(text.lines()) {
