@@ -3,7 +3,7 @@
 use insta::assert_json_snapshot;
 use rejoinder::{
     Ask, Elicit, ElicitEnum, Outcome,
-    form::{Choice, ConfirmForm, Field, Form, FormErrors, TextForm},
+    form::{ConfirmForm, Field, Form, FormErrors, TextForm},
     model::{ElicitationSchema, PrimitiveSchemaDefinition},
 };
 use serde_json::{Map, Value, json};
@@ -382,10 +382,11 @@ fn a_field_replaces_the_field_of_the_same_name() {
 
 #[test]
 fn titles_of_choices_are_optional() {
-    let choices = |choice: Choice| choice.form().to_value()["properties"]["choice"].clone();
     let plain = json!({ "type": "string", "enum": ["main", "v1"] });
-    assert_eq!(choices(Choice::of(["main", "v1"])), plain);
-    assert_eq!(choices(Choice::of(&["main".to_owned(), "v1".to_owned()])), plain);
+    let branch = || Field::<String>::new("branch");
+    for branch in [branch().one_of(["main", "v1"]), branch().one_of(&["main".to_owned(), "v1".to_owned()])] {
+        assert_eq!(Form::new().with(&branch).to_value()["properties"]["branch"], plain);
+    }
     let _: Ask<String> = Ask::choice("Which branch?", vec!["main".to_owned()]);
 }
 
@@ -394,9 +395,19 @@ fn ready_made_forms_read_and_write() {
     assert_eq!(ConfirmForm::read(&ConfirmForm { yes: true }.write()), Ok(ConfirmForm { yes: true }));
     assert_eq!(TextForm::read(&TextForm { text: "so".into() }.write()), Ok(TextForm { text: "so".into() }));
     assert_eq!(refused::<TextForm>(&json!({ "text": 1 })), "`text` must be a string");
-    let choice = Choice::of([("a".to_owned(), "Number 1")]);
-    assert_json_snapshot!("choice", choice.form());
-    assert_eq!(choice.read(&choice.write("a")).as_deref(), Ok("a"));
-    assert_eq!(choice.read(&choice.write("Number 1")).unwrap_err().to_string(), "`choice` must be `a`");
-    assert_eq!(choice.read(&Map::new()).unwrap_err().to_string(), "`choice` is missing");
+}
+
+#[test]
+fn a_choice_is_its_value_and_not_its_title() {
+    let choice = Field::<String>::new("choice").one_of([("a".to_owned(), "Number 1")]);
+    assert_json_snapshot!("choice", Form::new().with(&choice));
+    for (answer, expected) in [
+        (json!({ "choice": "a" }), Ok("a".to_owned())),
+        (json!({ "choice": "Number 1" }), Err("`choice` must be `a`".to_owned())),
+        (json!({}), Err("`choice` is missing".to_owned())),
+    ] {
+        let mut errors = FormErrors::default();
+        let chosen = choice.read(answer.as_object().unwrap(), &mut errors);
+        assert_eq!(chosen.ok_or(errors.to_string()), expected);
+    }
 }

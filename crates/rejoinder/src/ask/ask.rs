@@ -10,7 +10,7 @@ use super::{
 use crate::{
     call::{AnswerCheck, Call},
     error::{CallError, Halt},
-    form::{Choice, ConfirmForm, Elicit, Form, FormErrors, IntoChoice, TextForm},
+    form::{ConfirmForm, Elicit, Field, Form, FormErrors, IntoChoice, TextForm},
 };
 
 /// A question to the client, or a value that is already known.
@@ -203,11 +203,12 @@ impl Ask<String> {
     /// }
     /// ```
     pub fn choice(message: impl Into<String>, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
-        let choice = Choice::of(choices);
-        if choice.is_empty() {
+        let mut choices = choices.into_iter().peekable();
+        if choices.peek().is_none() {
             return Self(AskKind::Mistaken("`Ask::choice` needs something to choose, and the list is empty"));
         }
-        Self::dynamic_form(message, choice.form(), move |content| choice.read(content))
+        let choice = Field::<String>::new("choice").one_of(choices);
+        Self::dynamic_form(message, Form::new().with(&choice), move |content| choice.read_alone(content))
     }
 }
 

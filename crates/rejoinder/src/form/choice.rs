@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{ChoicesField, ElicitField, Field, Form, FormErrors, Rules, read_one, write_one};
+use super::{ChoicesField, ElicitField, Rules};
 
 /// A choice: an enum without data. A form has one of its variants (`Colour`) or several (`Vec<Colour>`). Derive it:
 ///
@@ -132,11 +132,11 @@ impl<E: ElicitEnum> ChoicesField for Vec<E> {}
 /// Something to choose: a value, or a value and the title that the user sees.
 ///
 /// ```
-/// use rejoinder::form::{Choice, IntoChoice};
+/// use rejoinder::form::{Field, Form, IntoChoice};
 /// use serde_json::json;
 ///
 /// fn shown(choices: impl IntoIterator<Item = impl IntoChoice>) -> serde_json::Value {
-///     Choice::of(choices).form().to_value()["properties"]["choice"].clone()
+///     Form::new().with(&Field::<String>::new("branch").one_of(choices)).to_value()["properties"]["branch"].clone()
 /// }
 ///
 /// assert_eq!(shown(["main", "v1"]), json!({ "type": "string", "enum": ["main", "v1"] }));
@@ -172,59 +172,6 @@ macro_rules! strings {
 }
 
 strings!(String &String &str Cow<'_, str>);
-
-/// One of a list that is known only when the question is asked.
-///
-/// ```
-/// use rejoinder::form::Choice;
-/// use serde_json::json;
-///
-/// let branches = [("main", "The main branch"), ("v1", "Version 1")];
-/// let branch = Choice::of(branches);
-/// assert_eq!(
-///     branch.form().to_value()["properties"]["choice"],
-///     json!({
-///         "type": "string",
-///         "oneOf": [{ "const": "main", "title": "The main branch" }, { "const": "v1", "title": "Version 1" }],
-///     }),
-/// );
-/// assert_eq!(branch.read(&branch.write("v1"))?, "v1");
-/// assert_eq!(branch.read(&branch.write("v2")).unwrap_err().to_string(), "`choice` must be one of `main`, `v1`");
-/// # Ok::<(), rejoinder::form::FormErrors>(())
-/// ```
-#[derive(Debug)]
-pub struct Choice(Field<String>);
-
-impl Choice {
-    /// A choice of these values, with or without titles for the user to see. An empty list accepts no answer.
-    pub fn of(choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
-        Self(Field::new("choice").one_of(choices))
-    }
-
-    /// Whether there is nothing to choose.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.has_no_choices()
-    }
-
-    /// The form that the client shows to the user.
-    pub fn form(&self) -> Form {
-        Form::new().with(&self.0)
-    }
-
-    /// The value that the user chose.
-    ///
-    /// # Errors
-    ///
-    /// The value is missing, or not in the list.
-    pub fn read(&self, content: &Map<String, Value>) -> Result<String, FormErrors> {
-        read_one(&self.0, content)
-    }
-
-    /// The answer of a user who chose that value.
-    pub fn write(&self, value: &str) -> Map<String, Value> {
-        write_one("choice", &value.to_owned())
-    }
-}
 
 /// Adds the keywords of one choice.
 pub(super) fn describe_choices<S: AsRef<str>>(choices: &[(S, Option<S>)], schema: &mut Map<String, Value>) {

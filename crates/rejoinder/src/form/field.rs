@@ -176,11 +176,6 @@ impl<T> Field<T> {
         self.default.is_none() && (self.absent)().is_none()
     }
 
-    /// Whether the list of texts to choose from is empty.
-    pub(super) fn has_no_choices(&self) -> bool {
-        self.rules.one_of.as_ref().is_some_and(Vec::is_empty)
-    }
-
     /// The JSON Schema of the field.
     pub(super) fn schema(&self) -> Map<String, Value> {
         let mut schema = Map::new();
@@ -208,6 +203,12 @@ impl<T> Field<T> {
             (_, None) => absent(),
         };
         value.map_err(|message| errors.0.push(FormError { field: self.name.clone(), message })).ok()
+    }
+
+    /// Reads the value of a form's only field.
+    pub(crate) fn read_alone(&self, content: &Map<String, Value>) -> Result<T, FormErrors> {
+        let mut errors = FormErrors::default();
+        self.read(content, &mut errors).ok_or(errors)
     }
 
     /// Adds the field's value to an answer, unless the value is one that is left out.

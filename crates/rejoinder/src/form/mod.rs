@@ -1,7 +1,7 @@
 //! Forms that a user can be asked to fill in.
 //!
 //! A form is a struct that derives [`Elicit`]. MCP forms are flat: a field is a text, a number, a yes-or-no question or a
-//! choice. [`ConfirmForm`], [`TextForm`] and [`Choice`] are ready-made forms.
+//! choice. [`ConfirmForm`] and [`TextForm`] are ready-made forms.
 //!
 //! * `field`: [`Field`], one field with its title, rules and default, and [`ElicitField`], the types that it can have;
 //! * `rules`: the constraints on a value, with their JSON Schema keywords and messages;
@@ -15,7 +15,7 @@ mod number;
 mod older;
 mod rules;
 
-pub use choice::{Choice, ElicitEnum, IntoChoice};
+pub use choice::{ElicitEnum, IntoChoice};
 pub use field::{ChoicesField, ElicitField, Field, NumberField, TextField};
 pub use format::Format;
 pub use rules::{Number, Rules};
@@ -27,7 +27,7 @@ use std::{
     sync::{Arc, LazyLock, OnceLock},
 };
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::Serialize;
 use serde_json::{
     Map, Value,
     value::{RawValue, to_raw_value},
@@ -112,15 +112,19 @@ pub trait Elicit: Sized + Send + Sync + 'static {
 /// );
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Form(Arc<FormSchema>);
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(tag = "type", rename = "object")]
 struct FormSchema {
     properties: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     required: Vec<String>,
     /// Made once, since a form is asked for many times.
+    #[serde(skip)]
     json: OnceLock<Box<RawValue>>,
+    #[serde(skip)]
     digest: OnceLock<[u8; 32]>,
 }
 
@@ -161,19 +165,6 @@ impl Form {
 impl PartialEq for Form {
     fn eq(&self, other: &Self) -> bool {
         self.0.properties == other.0.properties && self.0.required == other.0.required
-    }
-}
-
-impl Serialize for Form {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let FormSchema { properties, required, .. } = &*self.0;
-        let mut schema = serializer.serialize_map(None)?;
-        schema.serialize_entry("type", "object")?;
-        schema.serialize_entry("properties", properties)?;
-        if !required.is_empty() {
-            schema.serialize_entry("required", required)?;
-        }
-        schema.end()
     }
 }
 
@@ -239,11 +230,11 @@ impl Elicit for ConfirmForm {
     }
 
     fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
-        read_one(&Field::new("yes"), content).map(|yes| Self { yes })
+        Field::new("yes").read_alone(content).map(|yes| Self { yes })
     }
 
     fn write(&self) -> Map<String, Value> {
-        write_one("yes", &self.yes)
+        Map::from_iter([("yes".to_owned(), self.yes.into())])
     }
 }
 
@@ -261,21 +252,12 @@ impl Elicit for TextForm {
     }
 
     fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
-        read_one(&Field::new("text"), content).map(|text| Self { text })
+        Field::new("text").read_alone(content).map(|text| Self { text })
     }
 
     fn write(&self) -> Map<String, Value> {
-        write_one("text", &self.text)
+        Map::from_iter([("text".to_owned(), self.text.as_str().into())])
     }
-}
-
-fn read_one<T>(field: &Field<T>, content: &Map<String, Value>) -> Result<T, FormErrors> {
-    let mut errors = FormErrors::default();
-    field.read(content, &mut errors).ok_or(errors)
-}
-
-fn write_one(name: &str, value: &impl ElicitField) -> Map<String, Value> {
-    Map::from_iter([(name.to_owned(), value.write())])
 }
 
 #[cfg(test)]

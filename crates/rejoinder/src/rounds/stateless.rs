@@ -6,12 +6,12 @@ use std::{
     time::SystemTime,
 };
 
-use super::seal::{Binding, CannotSeal, Opened, Seal, StateRefusal};
+use super::seal::{Binding, Opened, Seal, StateRefusal};
 use crate::{
     BoxFuture,
     ask::{Question, RawAnswer},
     call::{CallRecord, Carrier, Parked, Utf8Bytes},
-    error::{CallError, INTERNAL_ERROR},
+    error::CallError,
 };
 
 /// The carrier of a stateless call. The states that it seals open for this call only.
@@ -68,10 +68,7 @@ impl Carrier for StatelessCarrier {
     fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError> {
         // A round that brings nothing new must not extend the life of an earlier consent.
         let until = self.expires.filter(|_| !record.has_progressed());
-        let state = self.seal.seal_until(self.binding(), &record.write(), until).map_err(|error| match error {
-            CannotSeal::TooLarge { .. } => CallError::protocol(INTERNAL_ERROR, error.to_string(), None),
-            CannotSeal::Random(_) => CallError::internal(error),
-        })?;
+        let state = self.seal.seal_until(self.binding(), &record.write(), until)?;
         Ok(Parked::InputRequired { questions, state })
     }
 }

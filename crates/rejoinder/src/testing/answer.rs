@@ -1,9 +1,6 @@
 //! What a test answers when the server asks.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::HashMap, sync::Mutex};
 
 use serde_json::{Map, Value, json};
 
@@ -11,6 +8,7 @@ use crate::{
     ask::Question,
     form::{ConfirmForm, Elicit, Form, TextForm},
     graph::Unasked,
+    lock,
 };
 
 /// An answer to a question; see [`Client::answers`](super::Client::answers).
@@ -86,22 +84,17 @@ pub(super) struct Scripts(Mutex<HashMap<String, Script>>);
 pub(super) enum Script {
     /// The same answer every time.
     Always(ClientAnswer),
-    /// One after the other; how many there were.
-    InTurn(VecDeque<ClientAnswer>, usize),
+    /// One after the other; how many were sent.
+    InTurn(Vec<ClientAnswer>, usize),
 }
 
 impl Scripts {
-    fn scripts(&self) -> MutexGuard<'_, HashMap<String, Script>> {
-        // Every statement leaves it valid.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub(super) fn insert(&self, key: &str, script: Script) {
-        self.scripts().insert(key.to_owned(), script);
+        lock(&self.0).insert(key.to_owned(), script);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.scripts().is_empty()
+        lock(&self.0).is_empty()
     }
 
     /// The next answer under a key.
@@ -110,12 +103,13 @@ impl Scripts {
     ///
     /// What the test lacks.
     pub(super) fn next(&self, key: &str) -> Result<ClientAnswer, String> {
-        match self.scripts().get_mut(key) {
+        match lock(&self.0).get_mut(key) {
             None => Err(format!("it asks `{key}`, and the test has no answer to it")),
             Some(Script::Always(answer)) => Ok(answer.clone()),
-            Some(Script::InTurn(left, all)) => {
-                let used_up = || format!("it asks `{key}` more often than the test has answers ({all})");
-                left.pop_front().ok_or_else(used_up)
+            Some(Script::InTurn(answers, sent)) => {
+                *sent += 1;
+                let used_up = || format!("it asks `{key}` more often than the test has answers ({})", answers.len());
+                answers.get(*sent - 1).cloned().ok_or_else(used_up)
             }
         }
     }
@@ -123,7 +117,7 @@ impl Scripts {
 
 impl Clone for Scripts {
     fn clone(&self) -> Self {
-        Self(Mutex::new(self.scripts().clone()))
+        Self(Mutex::new(lock(&self.0).clone()))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::{
     any::{TypeId, type_name},
     borrow::Cow,
-    collections::VecDeque,
     fmt::Display,
     sync::Arc,
 };
@@ -16,7 +15,7 @@ use super::{
     ClientAnswer, ClientError, Filter, Response, Result, Subscription,
     answer::{Script, Scripts, remedy},
     connection::ClientConnection,
-    exchange::{HttpExchange, Incoming, Received},
+    exchange::{HttpExchange, Incoming},
     response::read,
 };
 use crate::{
@@ -266,9 +265,7 @@ impl Client {
     /// ```
     #[must_use]
     pub fn answers(self, key: &str, answers: impl IntoIterator<Item = ClientAnswer>) -> Self {
-        let answers: VecDeque<_> = answers.into_iter().collect();
-        let all = answers.len();
-        self.scripted(key, Script::InTurn(answers, all))
+        self.scripted(key, Script::InTurn(answers.into_iter().collect(), 0))
     }
 
     /// Calls a tool and requests progress.
@@ -392,7 +389,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn request(&self, method: &str, params: Value) -> Result<Value> {
-        Ok(self.connection.open(method, params, Ran::default()).await?.finish().await?.result)
+        self.connection.open(method, params, Ran::default()).await?.finish().await
     }
 
     /// The server's capabilities, name and instructions.
@@ -672,34 +669,21 @@ impl Client {
         self.reconnected()
     }
 
+    /// Sends a call, and sends it again with answers until there is a result.
     async fn run<R: DeserializeOwned>(&self, method: &str, params: Value) -> Result<Response<R>> {
         let (mut asked, mut ran) = (Vec::new(), Vec::new());
-        let received = self.all_rounds(method, params, &mut asked, &mut ran).await?;
-        Ok(Response { asked, ran, ..Response::read(method, &received)? })
-    }
-
-    /// Sends a call, and sends it again with answers until there is a result.
-    async fn all_rounds(
-        &self,
-        method: &str,
-        params: Value,
-        asked: &mut Vec<Vec<String>>,
-        ran: &mut Vec<Vec<String>>,
-    ) -> Result<Received> {
         let mut next = params.clone();
-        let mut asking = 0;
-        while asking <= MOST_QUESTIONS && ran.len() < MOST_ROUNDS {
+        while asked.len() <= MOST_QUESTIONS && ran.len() < MOST_ROUNDS {
             let noted = Ran::default();
             let mut exchange = self.connection.open(method, next, noted.clone()).await?;
-            let received = self.one_round(&mut exchange, method, asked).await;
-            let received = received.map_err(|error| self.with_remedy(error, &noted))?;
+            let result = self.one_round(&mut exchange, method, &mut asked).await;
+            let result = result.map_err(|error| self.with_remedy(error, &noted))?;
             ran.push(noted.take().into_iter().map(Cow::into_owned).collect());
-            if received.result["resultType"] != "input_required" {
-                return Ok(received);
+            if result["resultType"] != "input_required" {
+                return Ok(Response { asked, ran, ..Response::read(method, &result, &exchange.notifications)? });
             }
-            let questions = received.result["inputRequests"].as_object().cloned().unwrap_or_default();
+            let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
             if !questions.is_empty() {
-                asking += 1;
                 asked.push(questions.keys().cloned().collect());
             }
             let mut answers = Map::new();
@@ -708,9 +692,9 @@ impl Client {
             }
             next = params.clone();
             next["inputResponses"] = Value::Object(answers);
-            next["requestState"] = received.result["requestState"].clone();
+            next["requestState"] = result["requestState"].clone();
         }
-        let reason = format!("no result after {} rounds, {asking} of which asked something", ran.len());
+        let reason = format!("no result after {} rounds, {} of which asked something", ran.len(), asked.len());
         Err(ClientError::unexpected(method, reason, &next))
     }
 
@@ -720,11 +704,10 @@ impl Client {
         exchange: &mut HttpExchange,
         method: &str,
         asked: &mut Vec<Vec<String>>,
-    ) -> Result<Received> {
-        let mut notifications = Vec::new();
+    ) -> Result<Value> {
         loop {
-            let question = match exchange.receive(&mut notifications).await? {
-                Incoming::Result(result) => return Ok(Received { result, notifications }),
+            let question = match exchange.receive().await? {
+                Incoming::Result(result) => return Ok(result),
                 Incoming::Question(question) => question,
             };
             if asked.len() == MOST_ON_A_SESSION {

@@ -64,19 +64,18 @@ impl ClientConnection {
     /// Sends a request of the client's era. The resolvers that run for it are noted in `ran`.
     pub(super) async fn open(&self, method: &str, params: Value, ran: Ran) -> Result<HttpExchange> {
         let (id, params) = (self.next_id(), if params.is_null() { json!({}) } else { params });
-        let (mut request, cancel) = match self.era {
-            Era::Session => {
-                let headers = self.session_headers().await?;
-                let cancelled =
-                    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
-                let cancelled = self.post(headers.clone(), &cancelled);
-                (self.session_request(id, headers, method, params), Some(CancelOnDrop::new(&self.service, cancelled)))
-            }
-            _ => (self.stateless_request(id, method, params), None),
+        let session = match self.era {
+            Era::Session => Some(self.session_headers().await?),
+            _ => None,
         };
+        let mut request = self.request(id, session, method, params);
         request.extensions_mut().insert(ran);
         let mut exchange = self.exchange(method, request).await;
-        exchange.cancel = cancel;
+        exchange.cancel = session.map(|headers| {
+            let params = json!({ "requestId": id });
+            let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+            CancelOnDrop::new(&self.service, self.post(headers.clone(), &cancelled))
+        });
         Ok(exchange)
     }
 
@@ -113,35 +112,35 @@ impl ClientConnection {
         request
     }
 
-    fn stateless_request(&self, id: u64, method: &str, mut params: Value) -> Request<Full<Bytes>> {
-        if let Value::Object(params) = &mut params {
+    /// A request; in a session with the headers of all its requests.
+    fn request(&self, id: u64, session: Option<&HeaderMap>, method: &str, mut params: Value) -> Request<Full<Bytes>> {
+        if method != "initialize"
+            && let Value::Object(params) = &mut params
+        {
             let own = params.remove("_meta");
-            params.insert("_meta".into(), self.meta(id, own));
+            params.insert("_meta".into(), self.meta(id, session.is_some(), own));
         }
-        let headers = self.stateless_headers(method, &params);
-        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        self.post(headers, &body)
+        let headers = session.cloned().unwrap_or_else(|| self.stateless_headers(method, &params));
+        self.post(headers, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
     }
 
     /// The `_meta` of a request; an entry of the test's own replaces the client's, and `null` removes it.
-    fn meta(&self, id: u64, own: Option<Value>) -> Value {
-        let mut meta = json!({
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientCapabilities": self.capabilities,
-            "io.modelcontextprotocol/clientInfo": self.info,
-            "progressToken": id,
-        });
-        if let Some(level) = self.log_level {
-            meta["io.modelcontextprotocol/logLevel"] = json!(level);
+    fn meta(&self, id: u64, is_session: bool, own: Option<Value>) -> Value {
+        let mut meta = json!({ "progressToken": id });
+        if !is_session {
+            meta["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!(self.capabilities);
+            meta["io.modelcontextprotocol/clientInfo"] = json!(self.info);
+            meta["io.modelcontextprotocol/logLevel"] = json!(self.log_level);
         }
+        let own = own.unwrap_or_else(|| json!({}));
         match (own, &mut meta) {
-            (Some(Value::Object(own)), Value::Object(entries)) => {
+            (Value::Object(own), Value::Object(entries)) => {
                 entries.extend(own);
                 entries.retain(|_, entry| !entry.is_null());
                 meta
             }
-            (None, _) => meta,
-            (Some(own), _) => own,
+            (own, _) => own,
         }
     }
 
@@ -174,13 +173,6 @@ impl ClientConnection {
         headers
     }
 
-    fn session_request(&self, id: u64, headers: &HeaderMap, method: &str, mut params: Value) -> Request<Full<Bytes>> {
-        if method != "initialize" && params["_meta"].get("progressToken").is_none() {
-            params["_meta"]["progressToken"] = id.into();
-        }
-        self.post(headers.clone(), &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
-    }
-
     /// The headers of every request in the session, which is opened first if there is none.
     async fn session_headers(&self) -> Result<&HeaderMap> {
         self.session.get_or_try_init(|| self.open_session()).await
@@ -189,9 +181,9 @@ impl ClientConnection {
     async fn open_session(&self) -> Result<HeaderMap> {
         let params =
             json!({ "protocolVersion": SESSION_VERSION, "capabilities": self.capabilities, "clientInfo": self.info });
-        let request = self.session_request(self.next_id(), &HeaderMap::new(), "initialize", params);
+        let request = self.request(self.next_id(), Some(&HeaderMap::new()), "initialize", params);
         let mut exchange = self.exchange("initialize", request).await;
-        let result = exchange.finish().await?.result;
+        let result = exchange.finish().await?;
         let version = HeaderValue::try_from(read::<String>("initialize", &result["protocolVersion"])?)
             .map_err(|error| ClientError::unexpected("initialize", error.to_string(), &result))?;
         let mut headers = HeaderMap::from_iter([(HeaderName::from_static("mcp-protocol-version"), version)]);
@@ -201,7 +193,7 @@ impl ClientConnection {
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         self.exchange("notifications/initialized", self.post(headers.clone(), &initialized)).await.accepted().await?;
         if let Some(level) = self.log_level {
-            let request = self.session_request(self.next_id(), &headers, "logging/setLevel", json!({ "level": level }));
+            let request = self.request(self.next_id(), Some(&headers), "logging/setLevel", json!({ "level": level }));
             self.exchange("logging/setLevel", request).await.finish().await?;
         }
         Ok(headers)

@@ -18,14 +18,9 @@ pub(super) struct HttpExchange {
     pub(super) headers: HeaderMap,
     body: ResponseBody,
     events: Option<SseReader>,
-    pub(super) cancel: Option<CancelOnDrop>,
-}
-
-/// A result, and the notifications before it.
-#[derive(Debug)]
-pub(super) struct Received {
-    pub(super) result: Value,
+    /// What came before the result.
     pub(super) notifications: Vec<Value>,
+    pub(super) cancel: Option<CancelOnDrop>,
 }
 
 /// A message that a client acts on.
@@ -41,7 +36,7 @@ impl HttpExchange {
         let kind = parts.headers.get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes).unwrap_or_default();
         let events = kind.starts_with(b"text/event-stream").then(SseReader::default);
         let (status, headers) = (parts.status, parts.headers);
-        Self { method: method.to_owned(), status, headers, body, events, cancel: None }
+        Self { method: method.to_owned(), status, headers, body, events, notifications: Vec::new(), cancel: None }
     }
 
     /// The next message; `None` at the end.
@@ -76,10 +71,9 @@ impl HttpExchange {
     }
 
     /// Reads until there is a result.
-    pub(super) async fn finish(&mut self) -> Result<Received> {
-        let mut notifications = Vec::new();
-        match self.receive(&mut notifications).await? {
-            Incoming::Result(result) => Ok(Received { result, notifications }),
+    pub(super) async fn finish(&mut self) -> Result<Value> {
+        match self.receive().await? {
+            Incoming::Result(result) => Ok(result),
             Incoming::Question(question) => {
                 let reason = "it asks; only `call_tool`, `get_prompt` and `read_resource` answer";
                 Err(ClientError::unexpected(&self.method, reason, &question))
@@ -88,10 +82,10 @@ impl HttpExchange {
     }
 
     /// Reads until there is a question or the result.
-    pub(super) async fn receive(&mut self, notifications: &mut Vec<Value>) -> Result<Incoming> {
+    pub(super) async fn receive(&mut self) -> Result<Incoming> {
         while let Some(mut message) = self.next().await? {
             match (message.get("method").is_some(), message.get("id").is_some()) {
-                (true, false) => notifications.push(message),
+                (true, false) => self.notifications.push(message),
                 (true, true) => return Ok(Incoming::Question(message)),
                 (false, _) => {
                     self.cancel.iter_mut().for_each(CancelOnDrop::disarm);

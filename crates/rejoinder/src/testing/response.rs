@@ -1,12 +1,12 @@
-use crate::{
-    call::Level,
-    model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents},
-};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{ClientError, Result, exchange::Received};
+use super::{ClientError, Result};
+use crate::{
+    call::Level,
+    model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents},
+};
 
 /// The result of a call, and what happened on the way.
 ///
@@ -74,15 +74,11 @@ pub struct Log {
 }
 
 impl<R: DeserializeOwned> Response<R> {
-    pub(super) fn read(method: &str, received: &Received) -> Result<Self> {
-        let mut response = Self {
-            result: read(method, &received.result)?,
-            progress: Vec::new(),
-            logs: Vec::new(),
-            asked: Vec::new(),
-            ran: Vec::new(),
-        };
-        for message in &received.notifications {
+    /// Reads a result, and the notifications before it.
+    pub(super) fn read(method: &str, result: &Value, notifications: &[Value]) -> Result<Self> {
+        let (progress, logs, asked, ran) = Default::default();
+        let mut response = Self { result: read(method, result)?, progress, logs, asked, ran };
+        for message in notifications {
             let params = &message["params"];
             match message["method"].as_str() {
                 Some("notifications/progress") => response.progress.push(read(method, params)?),

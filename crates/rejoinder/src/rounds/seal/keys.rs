@@ -12,7 +12,10 @@ use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The variable that [`StateKeys::from_env`] reads.
-const VARIABLE: &str = "REJOINDER_STATE_KEYS";
+pub(super) const VARIABLE: &str = "REJOINDER_STATE_KEYS";
+
+/// Where a key comes from, in errors.
+const EXAMPLE: &str = "`openssl rand -base64 32`";
 
 /// The fewest bytes a secret may have.
 const SHORTEST: usize = 32;
@@ -59,45 +62,10 @@ pub(super) type Secret = SecretBox<[u8; 32]>;
 /// Identifies in a token the key that opens it.
 pub(super) type KeyId = [u8; 4];
 
-/// Why keys cannot be used. It never contains a key.
+/// Why keys cannot be used. The message never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StateKeysError {
-    /// The list is empty.
-    #[error("there is no key: give at least one, for example from `openssl rand -base64 32`")]
-    Empty,
-    /// A key is too short, so it could be guessed.
-    #[error("key {position} has {length} bytes: a key has at least 32, for example from `openssl rand -base64 32`")]
-    TooShort {
-        /// Which one, counted from 1.
-        position: usize,
-        /// How many bytes it has.
-        length: usize,
-    },
-    /// The same key occurs twice.
-    #[error("key {position} is the same as key {first}")]
-    Duplicate {
-        /// Which one, counted from 1.
-        position: usize,
-        /// Which one it repeats.
-        first: usize,
-    },
-    /// A key is not base64.
-    #[error("key {position} in REJOINDER_STATE_KEYS is not base64: use keys from `openssl rand -base64 32`")]
-    NotBase64 {
-        /// Which one, counted from 1.
-        position: usize,
-    },
-    /// The variable is missing.
-    #[error(
-        "REJOINDER_STATE_KEYS is not set: set it to keys of at least 32 bytes in base64 (`openssl rand -base64 32`), \
-         separated by commas; the first one seals"
-    )]
-    NotSet,
-    /// The value of the variable is not a valid list of keys.
-    #[error("REJOINDER_STATE_KEYS: {0}")]
-    InVariable(Box<Self>),
-}
+#[error("{0}")]
+pub struct StateKeysError(String);
 
 impl StateKeys {
     /// Keys from their bytes; the first one seals. Of a string the bytes count.
@@ -120,15 +88,21 @@ impl StateKeys {
         for (index, secret) in keys.into_iter().enumerate() {
             let (secret, position) = (secret.as_ref(), index + 1);
             if secret.len() < SHORTEST {
-                return Err(StateKeysError::TooShort { position, length: secret.len() });
+                return Err(StateKeysError(format!(
+                    "key {position} has {} bytes: a key has at least {SHORTEST}, for example from {EXAMPLE}",
+                    secret.len()
+                )));
             }
             let key = StateKey::derive(secret);
             if let Some(first) = derived.iter().position(|other| other.expose() == key.expose()) {
-                return Err(StateKeysError::Duplicate { position, first: first + 1 });
+                return Err(StateKeysError(format!("key {position} is the same as key {}", first + 1)));
             }
             derived.push(key);
         }
-        if derived.is_empty() { Err(StateKeysError::Empty) } else { Ok(Self(derived.into())) }
+        if derived.is_empty() {
+            return Err(StateKeysError(format!("there is no key: give at least one, for example from {EXAMPLE}")));
+        }
+        Ok(Self(derived.into()))
     }
 
     /// Keys from the variable `REJOINDER_STATE_KEYS`: base64 (either alphabet), separated by commas. The first one seals.
@@ -146,22 +120,25 @@ impl StateKeys {
     /// # }
     /// ```
     pub fn from_env() -> Result<Self, StateKeysError> {
-        let value = std::env::var_os(VARIABLE).ok_or(StateKeysError::NotSet)?.into_string();
-        Self::from_text(&Zeroizing::new(value.unwrap_or_else(|value| value.to_string_lossy().into_owned())))
+        let Some(value) = std::env::var_os(VARIABLE) else {
+            return Err(StateKeysError(format!(
+                "{VARIABLE} is not set: set it to keys of at least {SHORTEST} bytes in base64 ({EXAMPLE}), separated by \
+                 commas; the first one seals"
+            )));
+        };
+        Self::from_text(&Zeroizing::new(value.to_string_lossy().into_owned()))
     }
 
     /// Keys from the value of the variable.
     pub(super) fn from_text(text: &str) -> Result<Self, StateKeysError> {
-        if text.trim().is_empty() {
-            return Err(StateKeysError::InVariable(Box::new(StateKeysError::Empty)));
-        }
         let decode = |(index, key): (usize, &str)| {
             let engine = if key.contains(['-', '_']) { URL_SAFE } else { STANDARD };
-            let decoded = engine.decode(key.trim()).map_err(|_| StateKeysError::NotBase64 { position: index + 1 })?;
-            Ok(Zeroizing::new(decoded))
+            let not_base64 = |_| StateKeysError(format!("key {} is not base64: use keys from {EXAMPLE}", index + 1));
+            engine.decode(key.trim()).map(Zeroizing::new).map_err(not_base64)
         };
-        let keys = text.split(',').enumerate().map(decode).collect::<Result<Vec<_>, _>>()?;
-        Self::new(keys.iter()).map_err(|bad| StateKeysError::InVariable(Box::new(bad)))
+        let listed = Some(text).filter(|text| !text.trim().is_empty()).into_iter().flat_map(|text| text.split(','));
+        let keys = listed.enumerate().map(decode).collect::<Result<Vec<_>, _>>().and_then(Self::new);
+        keys.map_err(|StateKeysError(reason)| StateKeysError(format!("{VARIABLE}: {reason}")))
     }
 
     /// One random key.

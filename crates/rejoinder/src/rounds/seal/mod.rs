@@ -40,6 +40,8 @@ use binding::audience_digest;
 use policy::{Clock, nanoseconds};
 use token::StateEnvelope;
 
+use crate::error::{CallError, INTERNAL_ERROR};
+
 /// How far apart the clocks of servers that share keys may be.
 const SKEW: Duration = Duration::from_secs(60);
 
@@ -114,25 +116,6 @@ impl StateRefusal {
     }
 }
 
-/// Why a state could not be sealed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CannotSeal {
-    /// It is larger than the limit.
-    #[error(
-        "the state of this call takes {length} bytes, and the limit is {limit} (`StatePolicy::limit`); ask for less, or \
-         store large values elsewhere and keep a reference"
-    )]
-    TooLarge {
-        /// What the token would take.
-        length: usize,
-        /// What it may take.
-        limit: usize,
-    },
-    /// The system returned no random numbers.
-    #[error("the system returned no random numbers")]
-    Random(#[from] getrandom::Error),
-}
-
 /// How long the shortest token is.
 const fn shortest() -> usize {
     token::length(token::envelope_size(true))
@@ -165,23 +148,35 @@ impl Seal {
     }
 
     /// Seals the state of a call, for [`StatePolicy::ttl`].
-    pub(crate) fn seal(&self, binding: &Binding, state: &[u8]) -> Result<String, CannotSeal> {
+    pub(crate) fn seal(&self, binding: &Binding, state: &[u8]) -> Result<String, CallError> {
         self.seal_until(binding, state, None)
     }
 
     /// Seals the state of a call, and it expires then at the latest.
+    ///
+    /// # Errors
+    ///
+    /// If the state is too large, or the system has no random numbers.
     pub(crate) fn seal_until(
         &self,
         binding: &Binding,
         state: &[u8],
         until: Option<SystemTime>,
-    ) -> Result<String, CannotSeal> {
+    ) -> Result<String, CallError> {
         let size = token::envelope_size(binding.principal.is_some()) + state.len();
         let length = token::length(size);
         if length > self.limit {
-            return Err(CannotSeal::TooLarge { length, limit: self.limit });
+            let limit = self.limit;
+            return Err(CallError::protocol(
+                INTERNAL_ERROR,
+                format!(
+                    "the state of this call takes {length} bytes, and the limit is {limit} (`StatePolicy::limit`); ask for \
+                     less, or store large values elsewhere and keep a reference"
+                ),
+                None,
+            ));
         }
-        let (nonce, id) = token::fresh()?;
+        let (nonce, id) = token::fresh().map_err(CallError::internal)?;
         let issued = (self.clock)();
         let expires = until.map_or(issued + self.ttl, |until| until.min(issued + self.ttl));
         let times = (nanoseconds(issued), nanoseconds(expires));

@@ -6,7 +6,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::{StateKeysError, keys::StateKeys, replay_store::ReplayStore, shortest};
+use super::{
+    StateKeysError,
+    keys::{StateKeys, VARIABLE},
+    replay_store::ReplayStore,
+    shortest,
+};
 
 const MAX_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -80,14 +85,10 @@ impl StatePolicy {
     /// # }
     /// ```
     pub fn keys_from_env(self) -> Result<Self, StateKeysError> {
-        if self.keys.is_some() {
+        if self.keys.is_some() || std::env::var_os(VARIABLE).is_none() {
             return Ok(self);
         }
-        match StateKeys::from_env() {
-            Ok(keys) => Ok(self.keys(keys)),
-            Err(StateKeysError::NotSet) => Ok(self),
-            Err(error) => Err(error),
-        }
+        Ok(self.keys(StateKeys::from_env()?))
     }
 
     /// How long a user may take to answer before the call has to start over; 10 minutes by default, 30 days at most.

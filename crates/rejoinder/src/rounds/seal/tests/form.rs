@@ -1,6 +1,6 @@
 //! What a token looks like, and that it has one form only.
 
-use super::{super::CannotSeal, *};
+use super::*;
 
 #[test]
 fn s1_what_is_sealed_opens_as_it_was() {
@@ -50,7 +50,7 @@ fn s4_a_change_anywhere_is_refused() {
 }
 
 #[test]
-fn s5_what_is_no_token_is_refused() {
+fn s5_a_text_that_is_not_a_token_is_refused() {
     let seal = with_keys(&[ONE]);
     let token = seal.seal(&call(), b"").unwrap();
     for garbage in
@@ -136,7 +136,6 @@ fn a_state_that_nobody_can_send_back_is_not_sealed() {
     assert!((997..=1000).contains(&token.len()), "{}", token.len());
     assert!(seal.open(&call(), &token).is_ok());
     let error = seal.seal(&call(), &vec![0; 2000]).unwrap_err();
-    assert_eq!(error, CannotSeal::TooLarge { length: token::length(114 + 2000), limit: 1000 });
     assert!(error.to_string().starts_with("the state of this call takes 2881 bytes, and the limit is 1000"), "{error}");
 
     let larger = with_keys(&[ONE]).seal(&call(), &vec![0; 2000]).unwrap();
