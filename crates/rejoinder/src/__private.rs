@@ -34,7 +34,7 @@ pub use crate::rounds::seal::MeasuredSeal;
 pub fn call_at_once(tool: &Tool) {
     use crate::call::{SentArguments, UnknownArguments};
     use futures_util::FutureExt;
-    let ready = tool.reader().read(&SentArguments::default(), UnknownArguments::Refused).expect("it has no arguments");
-    let done = ready.run(Call::detached()).now_or_never();
+    let ready = tool.function.read(&SentArguments::default(), UnknownArguments::Refused).expect("it has no arguments");
+    let done = ready(Call::detached()).now_or_never();
     assert!(matches!(done, Some(Ok(_))), "nothing here waits or fails");
 }

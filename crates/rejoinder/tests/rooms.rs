@@ -14,7 +14,7 @@ const ROOMS: [&[&str]; 6] = [
 
 /// What runs a call. `protocol` and `transport` go through `Engine::start` and its types instead.
 const BEHIND_THE_DOOR: [&str; 7] =
-    ["graph::", "item::", "registry::", "Call::new(", "Call::carried(", ".reader()", ".entry(TargetKind"];
+    ["graph::", "item::", "registry::", "Call::new(", "Call::carried(", ".function()", ".entry(TargetKind"];
 
 /// Path and code of every source file, without comments and unit tests.
 fn sources(folder: &Path) -> Vec<(String, String)> {

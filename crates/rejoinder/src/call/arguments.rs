@@ -17,7 +17,7 @@ use crate::{inject::Injected, schema::InputSchema};
 
 /// What to do with an argument that the function does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum UnknownArguments {
+pub(crate) enum UnknownArguments {
     /// Report an error.
     #[default]
     Refused,

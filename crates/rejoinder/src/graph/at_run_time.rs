@@ -13,14 +13,13 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::{
     Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, below,
     check::{Report, check_asking, check_known},
-    needs_of,
 };
 use crate::{
     BoxFuture,
     ask::Outcome,
     call::{ArgumentErrors, Call},
     error::Halt,
-    inject::{Need, source},
+    inject::source,
     schema::generator,
 };
 
@@ -60,11 +59,6 @@ impl Resolvers {
     /// Their places in the graph.
     pub(crate) fn edges(&self) -> &[Edge] {
         &self.edges
-    }
-
-    /// What they need to have been provided.
-    pub(crate) fn needs(&self) -> Vec<(&'static str, Need)> {
-        needs_of(&[], &self.edges)
     }
 
     /// Everything that is wrong with them in a tool of that name and schema.

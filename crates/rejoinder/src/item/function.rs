@@ -1,19 +1,23 @@
 use std::{
-    any::Any,
+    any::TypeId,
+    borrow::Cow,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
 };
 
-use rmcp::model::{CallToolResult, GetPromptResult, Icon};
+use rmcp::model::{CallToolResult, GetPromptResult, Icon, JsonObject};
+use serde_json::Value;
 
 use super::{Prompt, PromptDetails, Resource, ResourceDetails, Tool, ToolDetails};
 use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, Param, ReadParams, SentArguments, UnknownArguments, read_arguments},
     error::Halt,
-    graph::{ItemNode, Keys},
+    graph::{Edge, ItemNode, Keys, NodeArgument, needs_of},
+    inject::Need,
     reply::ResourceBody,
+    schema::InputSchema,
 };
 
 /// A function with all that the framework must know to call it. The macros implement it.
@@ -119,75 +123,106 @@ pub enum Output {
 }
 
 /// A function whose arguments have been read: all that is missing is the call.
-pub struct Ready(Box<dyn FnOnce(Call) -> BoxFuture<'static, Result<Output, Halt>> + Send>);
+pub(crate) type Ready = Box<dyn FnOnce(Call) -> BoxFuture<'static, Result<Output, Halt>> + Send>;
 
-impl Ready {
-    pub(super) fn new(run: impl FnOnce(Call) -> BoxFuture<'static, Result<Output, Halt>> + Send + 'static) -> Self {
-        Self(Box::new(run))
-    }
+/// Reads arguments, or finds everything that is wrong with them.
+type Read = dyn Fn(&SentArguments<'_>, UnknownArguments) -> Result<Ready, ArgumentErrors> + Send + Sync;
 
-    /// The author's `Deserialize` panicked. That is a failure of the call, so it goes off where the call runs.
-    pub(super) fn panicked(panic: Panic) -> Self {
-        Self::new(|_| Box::pin(async { resume_unwind(panic) }))
-    }
+/// The function of an item, as a server checks and calls it.
+#[derive(Clone)]
+pub(crate) struct ItemFunction {
+    read: Arc<Read>,
+    /// What the author wrote about the parameters that the model supplies.
+    pub(crate) params: &'static [Param],
+    /// The parameters that no resolver fills; a function that is made at run time has none.
+    pub(crate) inputs: &'static [NodeArgument<'static>],
+    /// The resolvers that it needs.
+    pub(crate) edges: Cow<'static, [Edge]>,
+    /// Its arguments; a function that is made at run time has none.
+    pub(crate) arguments: Vec<ItemArgument>,
+}
 
-    /// Calls the function.
-    pub fn run(self, call: Call) -> BoxFuture<'static, Result<Output, Halt>> {
-        (self.0)(call)
+/// An argument of an item's function.
+#[derive(Debug, Clone)]
+pub(crate) struct ItemArgument {
+    pub(crate) name: &'static str,
+    pub(crate) ty: TypeId,
+    pub(crate) is_required: bool,
+    /// The values that its type allows, if it lists them.
+    pub(crate) choices: Vec<String>,
+}
+
+impl ItemArgument {
+    fn of(schema: &InputSchema, name: &'static str, ty: TypeId) -> Self {
+        let described = schema.arguments().find(|(other, ..)| *other == name);
+        let is_required = described.is_some_and(|(_, _, is_required)| is_required);
+        let values = described.and_then(|(_, schema, _)| schema.get("enum")?.as_array()).into_iter().flatten();
+        let choices = values.filter_map(Value::as_str).map(str::to_owned).collect();
+        Self { name, ty, is_required, choices }
     }
 }
 
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Ready")
+impl ItemFunction {
+    /// A function that a macro has marked.
+    pub(super) fn of<F: Function>(receiver: Arc<F::Receiver>, schema: &InputSchema) -> Self {
+        let ItemNode { arguments: inputs, edges, .. } = *F::node();
+        let callee = Arc::new(Callee { receiver, keys: Keys::of(edges) });
+        let read = move |sent: &SentArguments<'_>, unknown| {
+            let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown)) {
+                Ok(arguments) => arguments?,
+                Err(panicked) => return Ok(panicked),
+            };
+            let callee = Arc::clone(&callee);
+            Ok(Box::new(move |call| F::run(callee, arguments, call)) as Ready)
+        };
+        Self {
+            read: Arc::new(read),
+            params: F::PARAMS,
+            inputs,
+            edges: Cow::Borrowed(edges),
+            arguments: schema.types().iter().map(|&(name, ty)| ItemArgument::of(schema, name, ty)).collect(),
+        }
     }
-}
 
-/// Reads the arguments of one function.
-pub trait Reader: Send + Sync {
+    /// A function that is made at run time, and takes whatever is sent.
+    pub(super) fn dynamic(
+        edges: Vec<Edge>,
+        read: impl Fn(JsonObject) -> Result<Ready, ArgumentErrors> + Send + Sync + 'static,
+    ) -> Self {
+        let read = move |sent: &SentArguments<'_>, _| read(sent.to_object()?);
+        Self { read: Arc::new(read), params: &[], inputs: &[], edges: Cow::Owned(edges), arguments: Vec::new() }
+    }
+
     /// Reads arguments.
     ///
     /// # Errors
     ///
     /// Everything that is wrong.
-    fn read(&self, sent: &SentArguments<'_>, unknown: UnknownArguments) -> Result<Ready, ArgumentErrors>;
-
-    /// What the author wrote about the parameters.
-    fn params(&self) -> &'static [Param];
-}
-
-/// The reader of a [`Function`].
-pub(super) struct FunctionReader<F: Function>(Arc<Callee<F::Receiver>>);
-
-impl<F: Function> FunctionReader<F> {
-    pub(super) fn new(receiver: Arc<F::Receiver>) -> Self {
-        Self(Arc::new(Callee { receiver, keys: Keys::of(F::node().edges) }))
+    pub(crate) fn read(&self, sent: &SentArguments<'_>, unknown: UnknownArguments) -> Result<Ready, ArgumentErrors> {
+        (self.read)(sent, unknown)
     }
 
-    fn ready(&self, arguments: F::Set) -> Ready {
-        let callee = Arc::clone(&self.0);
-        Ready::new(move |call| F::run(callee, arguments, call))
+    /// The argument of that name.
+    pub(crate) fn argument(&self, name: &str) -> Option<&ItemArgument> {
+        self.arguments.iter().find(|argument| argument.name == name)
+    }
+
+    /// The services that must be provided, by parameter.
+    pub(crate) fn needs(&self) -> Vec<(&'static str, Need)> {
+        needs_of(self.inputs, &self.edges)
     }
 }
 
-impl<F: Function> Reader for FunctionReader<F> {
-    fn read(&self, sent: &SentArguments<'_>, unknown: UnknownArguments) -> Result<Ready, ArgumentErrors> {
-        match guarded(|| read_arguments::<F>(sent, unknown)) {
-            Ok(read) => read.map(|arguments| self.ready(arguments)),
-            Err(panic) => Ok(Ready::panicked(panic)),
-        }
-    }
-
-    fn params(&self) -> &'static [Param] {
-        F::PARAMS
+impl fmt::Debug for ItemFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ItemFunction").field("inputs", &self.inputs).field("edges", &self.edges).finish_non_exhaustive()
     }
 }
 
-type Panic = Box<dyn Any + Send>;
-
-/// Reads with the author's `Deserialize`, which may panic: that is this call's failure, not the server's.
-pub(super) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, Panic> {
+/// Reads with the author's `Deserialize`. A panic is a failure of this call, so it continues where the call runs.
+pub(super) fn read_guarded<T>(read: impl FnOnce() -> T) -> Result<T, Ready> {
     catch_unwind(AssertUnwindSafe(read))
+        .map_err(|panic| -> Ready { Box::new(|_| Box::pin(async { resume_unwind(panic) })) })
 }
 
 /// `icon(src = "..", mime_type = "..", sizes = "..")`.

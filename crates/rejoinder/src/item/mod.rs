@@ -6,7 +6,7 @@ mod resource;
 mod tool;
 
 pub use function::{Callee, Function, IconDetails, Output, PromptFunction, ResourceFunction, ToolFunction};
-pub(crate) use function::{Reader, Ready};
+pub(crate) use function::{ItemArgument, ItemFunction, Ready};
 pub use prompt::{Prompt, PromptDetails};
 pub use resource::{Resource, ResourceDetails};
 pub use tool::{Annotations, Tool, ToolDetails};

@@ -1,23 +1,16 @@
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use rmcp::model::{self, PromptArgument};
 use serde_json::Value;
 
-use super::function::{Function, FunctionReader, IconDetails, Reader, icons};
-use crate::{
-    graph::{ItemNode, needs_of},
-    inject::Need,
-    schema::InputSchema,
-};
+use super::function::{Function, IconDetails, ItemFunction, icons};
+use crate::schema::InputSchema;
 
 /// A prompt, ready to be given to a server. `prompts![..]` makes them from functions marked `#[prompt]`.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Prompt {
     record: model::Prompt,
-    reader: Arc<dyn Reader>,
-    needs: Vec<(&'static str, Need)>,
-    node: &'static ItemNode<'static>,
-    choices: Vec<(String, Vec<String>)>,
+    pub(crate) function: ItemFunction,
 }
 
 impl Prompt {
@@ -39,13 +32,7 @@ impl Prompt {
         record.description = details.description.map(Into::into);
         record.arguments = (!arguments.is_empty()).then_some(arguments);
         record.icons = icons(details.icons);
-        Self {
-            record,
-            choices: choices(&schema),
-            reader: Arc::new(FunctionReader::<F>::new(receiver)),
-            needs: needs_of(F::node().arguments, F::node().edges),
-            node: F::node(),
-        }
+        Self { record, function: ItemFunction::of::<F>(receiver, &schema) }
     }
 
     /// Its name.
@@ -62,41 +49,6 @@ impl Prompt {
     pub fn record_mut(&mut self) -> &mut model::Prompt {
         &mut self.record
     }
-
-    /// What reads its arguments.
-    pub fn reader(&self) -> &dyn Reader {
-        &*self.reader
-    }
-
-    /// Its place in the graph.
-    pub fn node(&self) -> &'static ItemNode<'static> {
-        self.node
-    }
-
-    /// What must have been provided, by parameter.
-    pub fn needs(&self) -> &[(&'static str, Need)] {
-        &self.needs
-    }
-
-    /// The values that an argument's type allows, if it lists them.
-    pub fn choices(&self, argument: &str) -> Option<&[String]> {
-        self.choices.iter().find(|(name, _)| name == argument).map(|(_, values)| values.as_slice())
-    }
-}
-
-impl fmt::Debug for Prompt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prompt").field("record", &self.record).finish_non_exhaustive()
-    }
-}
-
-/// The arguments whose type is an enum, with its values.
-pub(super) fn choices(schema: &InputSchema) -> Vec<(String, Vec<String>)> {
-    let values = |schema: &Value| {
-        let listed = schema.get("enum")?.as_array()?.iter();
-        Some(listed.filter_map(Value::as_str).map(str::to_owned).collect())
-    };
-    schema.arguments().filter_map(|(name, schema, _)| Some((name.to_owned(), values(schema)?))).collect()
 }
 
 /// What `#[prompt]` knows besides the parameters.

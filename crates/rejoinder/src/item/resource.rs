@@ -1,47 +1,25 @@
-use std::{any::TypeId, fmt, sync::Arc};
+use std::{any::TypeId, sync::Arc};
 
 use rmcp::model;
 
-use super::{
-    function::{Function, FunctionReader, IconDetails, Reader, icons},
-    prompt::choices,
-};
-use crate::{
-    graph::{ItemNode, needs_of},
-    inject::Need,
-    schema::InputSchema,
-};
+use super::function::{Function, IconDetails, ItemFunction, icons};
+use crate::schema::InputSchema;
 
 /// A resource, or a template of many, ready to be given to a server.
 ///
 /// `resources![..]` makes them from functions marked `#[resource("..")]`.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Resource {
     details: ResourceDetails,
     uri: String,
-    reader: Arc<dyn Reader>,
-    needs: Vec<(&'static str, Need)>,
-    node: &'static ItemNode<'static>,
-    arguments: Vec<(String, bool)>,
-    choices: Vec<(String, Vec<String>)>,
-    types: Vec<(&'static str, TypeId)>,
+    pub(crate) function: ItemFunction,
 }
 
 impl Resource {
     /// The resource that a function marked `#[resource("..")]` is.
     pub fn of<F: Function<Details = ResourceDetails>>(receiver: Arc<F::Receiver>) -> Self {
-        let details = F::DETAILS;
-        let schema = InputSchema::of::<F::Set>(F::PARAMS);
-        Self {
-            details,
-            uri: details.uri.to_owned(),
-            arguments: schema.arguments().map(|(name, _, required)| (name.to_owned(), required)).collect(),
-            choices: choices(&schema),
-            types: schema.types().to_vec(),
-            reader: Arc::new(FunctionReader::<F>::new(receiver)),
-            needs: needs_of(F::node().arguments, F::node().edges),
-            node: F::node(),
-        }
+        let (details, schema) = (F::DETAILS, InputSchema::of::<F::Set>(F::PARAMS));
+        Self { details, uri: details.uri.to_owned(), function: ItemFunction::of::<F>(receiver, &schema) }
     }
 
     /// The URI or URI template.
@@ -81,46 +59,11 @@ impl Resource {
         record
     }
 
-    /// What reads its arguments.
-    pub fn reader(&self) -> &dyn Reader {
-        &*self.reader
-    }
-
-    /// Its place in the graph.
-    pub fn node(&self) -> &'static ItemNode<'static> {
-        self.node
-    }
-
-    /// What must have been provided, by parameter.
-    pub fn needs(&self) -> &[(&'static str, Need)] {
-        &self.needs
-    }
-
-    /// The names of the arguments, and whether each is required: each must be a variable of the template.
-    pub fn arguments(&self) -> &[(String, bool)] {
-        &self.arguments
-    }
-
-    /// The values that an argument's type allows, if it lists them.
-    pub fn choices(&self, argument: &str) -> Option<&[String]> {
-        self.choices.iter().find(|(name, _)| name == argument).map(|(_, values)| values.as_slice())
-    }
-
     /// Whether an argument certainly takes every text that an argument of another resource takes.
-    pub fn takes_all_of(&self, argument: &str, other: &Self, others: &str) -> bool {
+    pub(crate) fn takes_all_of(&self, argument: &str, other: &Self, others: &str) -> bool {
         let any = [TypeId::of::<String>(), TypeId::of::<Option<String>>()];
-        let (ours, theirs) = (self.type_of(argument), other.type_of(others));
-        ours.is_some_and(|ours| theirs.is_some() && (any.contains(&ours) || Some(ours) == theirs))
-    }
-
-    fn type_of(&self, argument: &str) -> Option<TypeId> {
-        self.types.iter().find(|(name, _)| *name == argument).map(|(_, of)| *of)
-    }
-}
-
-impl fmt::Debug for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Resource").field("uri", &self.uri).field("name", &self.details.name).finish_non_exhaustive()
+        let types = self.function.argument(argument).zip(other.function.argument(others));
+        types.is_some_and(|(ours, theirs)| any.contains(&ours.ty) || ours.ty == theirs.ty)
     }
 }
 

@@ -88,11 +88,11 @@ async fn call(tool: &Tool, arguments: Value) -> Value {
 async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
     let json = arguments.to_string();
     let sent = SentArguments::from_json(&json).expect("an object");
-    let ready = match tool.reader().read(&sent, UnknownArguments::Refused) {
+    let ready = match tool.function.read(&sent, UnknownArguments::Refused) {
         Ok(ready) => ready,
         Err(bad) => return Value::String(bad.to_string()),
     };
-    match ready.run(call).await {
+    match ready(call).await {
         Ok(Output::Tool(reply)) => {
             reply.structured_content.unwrap_or_else(|| json!(reply.content[0].as_text().map(|t| &t.text)))
         }
@@ -175,7 +175,7 @@ async fn everything_that_is_wrong_is_told_at_once() {
 async fn what_the_call_supplies_is_not_an_argument() {
     let whoami = &tools![whoami][0];
     assert_eq!(whoami.record().input_schema["properties"], json!({}));
-    let needs: Vec<_> = whoami.needs().iter().map(|(parameter, need)| (*parameter, need.name)).collect();
+    let needs: Vec<_> = whoami.function.needs().into_iter().map(|(parameter, need)| (parameter, need.name)).collect();
     assert_eq!(needs, [("log", std::any::type_name::<Log>())]);
 
     let log = Arc::new(Log(AtomicU32::new(0)));
@@ -238,8 +238,8 @@ async fn a_group_shares_its_receiver() {
 
     let item = &shop.resources()[0];
     let ready =
-        item.reader().read(&SentArguments::from_texts([("id", "7")]), UnknownArguments::Refused).expect("a number");
-    let body = ready.run(Call::detached()).await.expect("an item");
+        item.function.read(&SentArguments::from_texts([("id", "7")]), UnknownArguments::Refused).expect("a number");
+    let body = ready(Call::detached()).await.expect("an item");
     let Output::Resource(body) = body else { panic!("not a resource: {body:?}") };
     let contents = body.into_contents("shop://items/7", item.details().mime_type);
     assert_eq!(json!(contents), json!([{ "uri": "shop://items/7", "mimeType": "text/plain", "text": "item 7 of 3" }]));
@@ -250,22 +250,18 @@ async fn prompts_and_resources_read_texts() {
     let shop = Arc::new(Shop { sold: AtomicU32::new(0) });
     let pitch = &shop.prompts()[0];
     insta::assert_json_snapshot!(pitch.record());
-    assert_eq!(pitch.choices("size"), Some(["small".to_owned(), "large".to_owned()].as_slice()));
+    assert_eq!(pitch.function.argument("size").expect("an argument").choices, ["small", "large"]);
     let texts = SentArguments::from_texts([("item", "42"), ("times", "3"), ("size", "large")]);
-    let reply = pitch
-        .reader()
-        .read(&texts, UnknownArguments::Refused)
-        .expect("texts")
-        .run(Call::detached())
-        .await
-        .expect("a pitch");
+    let ready = pitch.function.read(&texts, UnknownArguments::Refused).expect("texts");
+    let reply = ready(Call::detached()).await.expect("a pitch");
     let Output::Prompt(reply) = reply else { panic!("not a prompt: {reply:?}") };
     assert_eq!(json!(reply.messages[0].content)["text"], "42 3 Some(Large)");
 
     let bad = pitch
-        .reader()
+        .function
         .read(&SentArguments::from_texts([("times", "many")]), UnknownArguments::Refused)
-        .expect_err("not a number");
+        .err()
+        .expect("not a number");
     assert_eq!(
         bad.to_string(),
         "Invalid arguments:\n- `item`: it is required and was not sent\n\

@@ -2,11 +2,13 @@ use std::{fmt, sync::Arc};
 
 use rmcp::model::{self, JsonObject, ToolAnnotations};
 
-use super::function::{Function, FunctionReader, IconDetails, Reader, Ready, guarded, icons};
+use super::function::{Function, IconDetails, ItemFunction, Output, Ready, icons, read_guarded};
 use crate::{
-    call::{ArgumentErrors, Param, SentArguments, UnknownArguments},
-    graph::{Edge, ItemNode, Resolver, Resolvers, needs_of},
-    inject::{Context, Need},
+    BoxFuture,
+    call::ArgumentErrors,
+    error::Halt,
+    graph::{Resolver, Resolvers},
+    inject::Context,
     reply::IntoToolResult,
     schema::{InputSchema, OutputSchema},
 };
@@ -14,46 +16,27 @@ use crate::{
 /// A tool, ready to be given to a server.
 ///
 /// `tools![..]` makes them from functions marked `#[tool]`; [`Tool::dynamic`] makes one at run time.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Tool {
     record: model::Tool,
-    reader: Arc<dyn Reader>,
-    needs: Vec<(&'static str, Need)>,
-    node: Option<&'static ItemNode<'static>>,
-    made: Option<MadeAtRunTime>,
+    pub(crate) function: ItemFunction,
+    dynamic: Option<Dynamic>,
 }
-
-/// What a tool that is made at run time is made of.
-#[derive(Clone)]
-struct MadeAtRunTime {
-    resolvers: Arc<Resolvers>,
-    /// Whether its function makes its rounds by hand.
-    by_hand: bool,
-    reader: Arc<MakeReader>,
-}
-
-/// Makes the reader of a function that needs these resolvers.
-type MakeReader = dyn Fn(Arc<Resolvers>) -> Arc<dyn Reader> + Send + Sync;
 
 impl Tool {
     /// The tool that a function marked `#[tool]` is.
     pub fn of<F: Function<Details = ToolDetails>>(receiver: Arc<F::Receiver>) -> Self {
-        let details = F::DETAILS;
+        let (details, schema) = (F::DETAILS, InputSchema::of::<F::Set>(F::PARAMS));
+        let function = ItemFunction::of::<F>(receiver, &schema);
         let mut record = model::Tool::default();
         record.name = details.name.into();
         record.title = details.title.map(Into::into);
         record.description = details.description.map(Into::into);
-        record.input_schema = InputSchema::of::<F::Set>(F::PARAMS).finish();
+        record.input_schema = schema.finish();
         record.output_schema = (details.output_schema)().map(|output| output.schema);
         record.annotations = annotations(details.annotations);
         record.icons = icons(details.icons);
-        Self {
-            record,
-            reader: Arc::new(FunctionReader::<F>::new(receiver)),
-            needs: needs_of(F::node().arguments, F::node().edges),
-            node: Some(F::node()),
-            made: None,
-        }
+        Self { record, function, dynamic: None }
     }
 
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
@@ -78,16 +61,12 @@ impl Tool {
         R: IntoToolResult,
     {
         Arc::make_mut(&mut record.input_schema).entry("type").or_insert_with(|| "object".into());
-        let made = MadeAtRunTime {
-            resolvers: Arc::default(),
-            by_hand: R::BY_HAND,
-            reader: {
-                let function = Arc::new(function);
-                Arc::new(move |resolvers| Arc::new(Dynamic { function: Arc::clone(&function), resolvers }))
-            },
+        let run = move |arguments, ctx| -> BoxFuture<'static, Result<Output, Halt>> {
+            let run = function(arguments, ctx);
+            Box::pin(async { run.await.into_output() })
         };
-        let reader = (made.reader)(Arc::clone(&made.resolvers));
-        Self { record, reader, needs: Vec::new(), node: None, made: Some(made) }
+        let dynamic = Dynamic { run: Arc::new(run), resolvers: Resolvers::default(), by_hand: R::BY_HAND };
+        Self { record, function: dynamic.function(), dynamic: Some(dynamic) }
     }
 
     /// Lets a tool that is made at run time need a resolver, named as in `#[resolve(..)]`.
@@ -111,29 +90,24 @@ impl Tool {
     #[must_use]
     pub fn resolve<R: Resolver>(mut self) -> Self {
         let name = self.record.name.clone();
-        let made = self
-            .made
+        let dynamic = self
+            .dynamic
             .as_mut()
             .unwrap_or_else(|| panic!("tool `{name}` is a function: mark a parameter of it with `#[resolve(..)]`"));
-        Arc::make_mut(&mut made.resolvers).add::<R>();
-        self.reader = (made.reader)(Arc::clone(&made.resolvers));
-        self.needs = made.resolvers.needs();
+        dynamic.resolvers.add::<R>();
+        self.function = dynamic.function();
         self
     }
 
-    /// The resolvers that it needs.
-    pub fn edges(&self) -> &[Edge] {
-        match (&self.made, self.node) {
-            (Some(made), _) => made.resolvers.edges(),
-            (None, Some(node)) => node.edges,
-            (None, None) => &[],
-        }
+    /// Whether it was made at run time.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.dynamic.is_some()
     }
 
     /// Everything that is wrong with how it was made at run time.
-    pub fn mistakes(&self) -> Vec<String> {
-        let Some(made) = &self.made else { return Vec::new() };
-        made.resolvers.mistakes(&self.record.name, &self.record.input_schema, made.by_hand)
+    pub(crate) fn mistakes(&self) -> Vec<String> {
+        let Some(Dynamic { resolvers, by_hand, .. }) = &self.dynamic else { return Vec::new() };
+        resolvers.mistakes(&self.record.name, &self.record.input_schema, *by_hand)
     }
 
     /// Its name.
@@ -157,27 +131,6 @@ impl Tool {
     pub fn record_mut(&mut self) -> &mut model::Tool {
         &mut self.record
     }
-
-    /// What reads its arguments.
-    pub fn reader(&self) -> &dyn Reader {
-        &*self.reader
-    }
-
-    /// Its place in the graph; a tool that is made at run time has none.
-    pub fn node(&self) -> Option<&'static ItemNode<'static>> {
-        self.node
-    }
-
-    /// What must have been provided, by parameter.
-    pub fn needs(&self) -> &[(&'static str, Need)] {
-        &self.needs
-    }
-}
-
-impl fmt::Debug for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tool").field("record", &self.record).finish_non_exhaustive()
-    }
 }
 
 fn annotations(hints: Annotations) -> Option<ToolAnnotations> {
@@ -186,46 +139,39 @@ fn annotations(hints: Annotations) -> Option<ToolAnnotations> {
     })
 }
 
-/// A tool's function that is a closure over its arguments as JSON.
-pub(super) struct Dynamic<H> {
-    pub(super) function: Arc<H>,
-    pub(super) resolvers: Arc<Resolvers>,
+/// What a tool that is made at run time is made of.
+#[derive(Clone)]
+struct Dynamic {
+    run: Arc<dyn Fn(JsonObject, Context) -> BoxFuture<'static, Result<Output, Halt>> + Send + Sync>,
+    resolvers: Resolvers,
+    /// Whether its function makes its rounds by hand.
+    by_hand: bool,
 }
 
-impl<H, F, R> Dynamic<H>
-where
-    H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
-    F: Future<Output = R> + Send + 'static,
-    R: IntoToolResult,
-{
-    fn ready(&self, arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
-        let named = match guarded(|| self.resolvers.read(&arguments)) {
-            Ok(read) => read?,
-            Err(panic) => return Ok(Ready::panicked(panic)),
+impl Dynamic {
+    fn function(&self) -> ItemFunction {
+        let dynamic = self.clone();
+        ItemFunction::dynamic(self.resolvers.edges().to_vec(), move |arguments| dynamic.read(arguments))
+    }
+
+    fn read(&self, arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
+        let named = match read_guarded(|| self.resolvers.read(&arguments)) {
+            Ok(named) => named?,
+            Err(panicked) => return Ok(panicked),
         };
-        let (function, resolvers) = (Arc::clone(&self.function), Arc::clone(&self.resolvers));
-        Ok(Ready::new(move |call| {
+        let Self { run, resolvers, .. } = self.clone();
+        Ok(Box::new(move |call| {
             Box::pin(async move {
                 let resolved = resolvers.resolve(&call, &named).await?;
-                function(arguments, Context::with_resolved(call, resolved)).await.into_output()
+                run(arguments, Context::with_resolved(call, resolved)).await
             })
         }))
     }
 }
 
-impl<H, F, R> Reader for Dynamic<H>
-where
-    H: Fn(JsonObject, Context) -> F + Send + Sync + 'static,
-    F: Future<Output = R> + Send + 'static,
-    R: IntoToolResult,
-{
-    // A closure takes every argument: to it none is unknown.
-    fn read(&self, sent: &SentArguments<'_>, _: UnknownArguments) -> Result<Ready, ArgumentErrors> {
-        self.ready(sent.to_object()?)
-    }
-
-    fn params(&self) -> &'static [Param] {
-        &[]
+impl fmt::Debug for Dynamic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dynamic").field("resolvers", &self.resolvers).finish_non_exhaustive()
     }
 }
 

@@ -51,7 +51,7 @@ impl Engine {
         request: RequestInfo,
     ) -> Result<Running, Refusal> {
         let found = self.entry(completing.kind, &completing.name).and_then(|entry| {
-            let param = entry.item.reader().params().iter().find(|param| param.name == completing.argument)?;
+            let param = entry.item.function().params.iter().find(|param| param.name == completing.argument)?;
             Some((entry, param))
         });
         let Some((entry, param)) = found else {
@@ -64,8 +64,13 @@ impl Engine {
             Ok(Output::Completion(match param.complete {
                 Some(complete) => complete(completion_request).await,
                 None => {
-                    let choices = entry.item.choices(&argument).unwrap_or_default().iter();
-                    choices.filter(|choice| choice.starts_with(&completion_request.value)).cloned().collect()
+                    let choices = entry.item.function().argument(&argument).map(|argument| argument.choices.iter());
+                    choices
+                        .into_iter()
+                        .flatten()
+                        .filter(|choice| choice.starts_with(&completion_request.value))
+                        .cloned()
+                        .collect()
                 }
             }))
         };

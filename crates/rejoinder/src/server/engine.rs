@@ -117,7 +117,7 @@ impl Engine {
 
     /// A resolver that an item uses.
     pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
-        self.registry.load().items().flat_map(|item| below(item.edges())).find(|instance| is(instance))
+        self.registry.load().items().flat_map(|item| below(&item.function().edges)).find(|instance| is(instance))
     }
 
     fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {

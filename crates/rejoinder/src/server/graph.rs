@@ -47,7 +47,7 @@ impl Graph {
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
         for (index, item) in self.0.iter().enumerate() {
-            let (keys, ids) = (Keys::of(item.edges()), HashMap::new());
+            let (keys, ids) = (Keys::of(&item.function().edges), HashMap::new());
             Flowchart { prefix: format!("i{index}"), keys, ids, text: &mut text }.draw(item);
         }
         text
@@ -57,8 +57,8 @@ impl Graph {
 impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, item) in self.0.iter().enumerate() {
-            let mut tree = TextTree { keys: Keys::of(item.edges()), seen: HashSet::new(), lines: Vec::new() };
-            tree.branches("", &Input::of_item(item), item.edges());
+            let mut tree = TextTree { keys: Keys::of(&item.function().edges), seen: HashSet::new(), lines: Vec::new() };
+            tree.branches("", &Input::of_item(item), &item.function().edges);
             let width = tree.lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
             writeln!(f, "{}{}", if index == 0 { "" } else { "\n" }, title(item))?;
             tree.lines.iter().try_for_each(|(left, right)| writeln!(f, "{left:width$}  {right}"))?;
@@ -119,7 +119,7 @@ impl Input {
     fn of_item(item: &AnyItem) -> Vec<Self> {
         match item {
             // A tool that was made at run time has a schema instead.
-            AnyItem::Tool(tool) if tool.node().is_none() => {
+            AnyItem::Tool(tool) if tool.is_dynamic() => {
                 let properties = tool.record().input_schema.get("properties").and_then(|schema| schema.as_object());
                 let inputs = properties.into_iter().flatten().map(|(name, schema)| {
                     let ty = schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any").to_owned();
@@ -127,7 +127,7 @@ impl Input {
                 });
                 inputs.collect()
             }
-            item => Self::of(item.node().map_or(&[], |node| node.arguments)),
+            item => Self::of(item.function().inputs),
         }
     }
 
@@ -191,7 +191,7 @@ impl Flowchart<'_> {
         let _ = writeln!(self.text, "    subgraph {body}_frame[\"{title}\"]");
         let _ = writeln!(self.text, "        {body}[[\"{title}\"]]");
         self.inputs(&body, &Input::of_item(item));
-        self.edges(&body, item.edges());
+        self.edges(&body, &item.function().edges);
         self.text.push_str("    end\n");
     }
 

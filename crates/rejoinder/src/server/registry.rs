@@ -14,9 +14,7 @@ use super::{
 };
 use crate::{
     call::{ArgumentErrors, SentArguments, UnknownArguments},
-    graph::{Edge, ItemNode},
-    inject::Need,
-    item::{Prompt, Reader, Ready, Resource, Tool},
+    item::{ItemFunction, Prompt, Ready, Resource, Tool},
 };
 
 /// A tool, a prompt or a resource.
@@ -45,47 +43,11 @@ impl AnyItem {
         }
     }
 
-    pub(super) fn reader(&self) -> &dyn Reader {
+    pub(super) fn function(&self) -> &ItemFunction {
         match self {
-            Self::Tool(tool) => tool.reader(),
-            Self::Prompt(prompt) => prompt.reader(),
-            Self::Resource(resource) => resource.reader(),
-        }
-    }
-
-    /// Its place in the graph; a tool that is made at run time has none.
-    pub(super) fn node(&self) -> Option<&'static ItemNode<'static>> {
-        match self {
-            Self::Tool(tool) => tool.node(),
-            Self::Prompt(prompt) => Some(prompt.node()),
-            Self::Resource(resource) => Some(resource.node()),
-        }
-    }
-
-    /// The resolvers of its parameters.
-    pub(super) fn edges(&self) -> &[Edge] {
-        match self {
-            Self::Tool(tool) => tool.edges(),
-            Self::Prompt(prompt) => prompt.node().edges,
-            Self::Resource(resource) => resource.node().edges,
-        }
-    }
-
-    /// The services that must be provided, by parameter.
-    pub(super) fn needs(&self) -> &[(&'static str, Need)] {
-        match self {
-            Self::Tool(tool) => tool.needs(),
-            Self::Prompt(prompt) => prompt.needs(),
-            Self::Resource(resource) => resource.needs(),
-        }
-    }
-
-    /// The values that the type of an argument allows, if it lists them.
-    pub(super) fn choices(&self, argument: &str) -> Option<&[String]> {
-        match self {
-            Self::Tool(_) => None,
-            Self::Prompt(prompt) => prompt.choices(argument),
-            Self::Resource(resource) => resource.choices(argument),
+            Self::Tool(tool) => &tool.function,
+            Self::Prompt(prompt) => &prompt.function,
+            Self::Resource(resource) => &resource.function,
         }
     }
 }
@@ -163,7 +125,6 @@ pub(super) struct Candidate {
 impl Candidate {
     /// Reads the arguments; `None` if they are not of the form that the item takes.
     pub(super) fn read(&self, arguments: &str, options: &ServerOptions) -> Option<Result<Ready, ArgumentErrors>> {
-        let reader = self.entry.item.reader();
         let (sent, unknown) = match self.entry.item.kind() {
             TargetKind::Tool if !arguments.starts_with('{') => return None,
             TargetKind::Tool => match SentArguments::from_json(arguments) {
@@ -176,7 +137,7 @@ impl Candidate {
                 (SentArguments::from_texts(variables), UnknownArguments::Refused)
             }
         };
-        Some(reader.read(&sent, unknown))
+        Some(self.entry.item.function().read(&sent, unknown))
     }
 }
 

@@ -109,7 +109,7 @@ impl Running {
         if let Some(source) = &self.source {
             let (ready, contents) = source.read()?;
             self.contents = contents;
-            self.stage = RunStage::Function(ready.run(self.call.clone()));
+            self.stage = RunStage::Function(ready(self.call.clone()));
         }
         Ok(())
     }

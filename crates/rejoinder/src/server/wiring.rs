@@ -11,7 +11,7 @@ use super::{
 use crate::{
     call::{Dependencies, UnknownArguments},
     graph::bad_forms,
-    item::{Resource, Tool},
+    item::{ItemArgument, Resource, Tool},
 };
 
 /// One problem that keeps a server from being built.
@@ -94,7 +94,7 @@ impl<'a> WiringCheck<'a> {
             check_name(item.name(), &mut messages);
         }
         self.needs(&item, &mut messages);
-        messages.extend(bad_forms(item.edges()));
+        messages.extend(bad_forms(&item.function().edges));
         if self.registry.get(item.kind(), item.name()).is_some() {
             messages.push(match item.kind() {
                 TargetKind::Tool => {
@@ -136,7 +136,10 @@ impl<'a> WiringCheck<'a> {
 
     /// Checks that every service that a parameter needs was provided.
     fn needs(&self, item: &AnyItem, messages: &mut Vec<String>) {
-        for (parameter, need) in item.needs().iter().filter(|(_, need)| !self.dependencies.contains(need.id)) {
+        for (parameter, need) in item.function().needs() {
+            if self.dependencies.contains(need.id) {
+                continue;
+            }
             let owner = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
             let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
@@ -171,17 +174,17 @@ fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTempl
     let parsed = uri.contains(['{', '}']).then(|| UriTemplate::parse(uri)).transpose();
     let template = parsed.map_err(|message| messages.push(message)).ok()?;
     let variables: Vec<&str> = template.iter().flat_map(UriTemplate::variables).collect();
-    for (name, required) in resource.arguments() {
-        if !variables.contains(&name.as_str()) {
+    for ItemArgument { name, is_required, .. } in &resource.function.arguments {
+        if !variables.contains(name) {
             messages.push(format!("parameter `{name}` is not a variable of the URI; add `{{{name}}}` to the URI"));
-        } else if *required && template.as_ref().is_some_and(|template| template.is_optional(name)) {
+        } else if *is_required && template.as_ref().is_some_and(|template| template.is_optional(name)) {
             messages.push(format!(
                 "`{name}` may be absent from the URI; make its parameter an `Option` or give it a default"
             ));
         }
     }
     for variable in variables {
-        if !resource.arguments().iter().any(|(name, _)| name == variable) {
+        if resource.function.argument(variable).is_none() {
             messages
                 .push(format!("the URI has a variable `{variable}`, but the function has no such parameter; add it"));
         }
