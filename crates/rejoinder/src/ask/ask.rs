@@ -36,6 +36,7 @@ enum AskKind<T> {
         read: ReadAnswer<T>,
         fallback: Option<T>,
         allow_unsolicited: bool,
+        pinned_to: Option<String>,
         /// Whether the answer has a type that reads it. Only this value can read the answer to a dynamic form.
         is_typed: bool,
     },
@@ -57,6 +58,26 @@ impl<T> Ask<T> {
     pub fn allow_unsolicited(mut self) -> Self {
         if let AskKind::Question { allow_unsolicited, .. } = &mut self.0 {
             *allow_unsolicited = true;
+        }
+        self
+    }
+
+    /// Lets an answer count for this text instead of for the exact message, which may then change between rounds.
+    ///
+    /// By default an answer counts only for the exact question that was asked, and a question whose message changes is
+    /// asked again, a few times. Use this if the message shows live data, such as what is left in stock. Everything that
+    /// the user agrees to belongs in `text`. The fields of a form and the address of a page always count.
+    ///
+    /// ```
+    /// use rejoinder::Ask;
+    ///
+    /// fn order(item: &str, price: u32, left: u32) -> Ask<bool> {
+    ///     Ask::confirm(format!("Order {item} for {price}? ({left} left)")).pinned_to(format!("{item} for {price}"))
+    /// }
+    /// ```
+    pub fn pinned_to(mut self, text: impl Into<String>) -> Self {
+        if let AskKind::Question { pinned_to, .. } = &mut self.0 {
+            *pinned_to = Some(text.into());
         }
         self
     }
@@ -89,10 +110,10 @@ impl<T> Ask<T> {
         Ask(match self.0 {
             AskKind::Known(value) => AskKind::Known(change(value)),
             AskKind::Mistaken(mistake) => AskKind::Mistaken(mistake),
-            AskKind::Question { question, read, fallback, allow_unsolicited, is_typed } => {
+            AskKind::Question { question, read, fallback, allow_unsolicited, pinned_to, is_typed } => {
                 let fallback = fallback.map(&change);
                 let read: ReadAnswer<U> = Arc::new(move |answer| read(answer).map(|outcome| outcome.map(&change)));
-                AskKind::Question { question, read, fallback, allow_unsolicited, is_typed }
+                AskKind::Question { question, read, fallback, allow_unsolicited, pinned_to, is_typed }
             }
         })
     }
@@ -106,7 +127,7 @@ impl<T: Answer> Ask<T> {
 
 impl<T> Ask<T> {
     fn new(question: Question, read: ReadAnswer<T>, is_typed: bool) -> Self {
-        Self(AskKind::Question { question, read, fallback: None, allow_unsolicited: false, is_typed })
+        Self(AskKind::Question { question, read, fallback: None, allow_unsolicited: false, pinned_to: None, is_typed })
     }
 
     /// Asks the user to fill in a form that is built at run time; `read` reads the answer.
@@ -224,15 +245,15 @@ impl<T> Ask<T> {
 
     /// Finds the value: it is known, was answered, or is asked for.
     pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
-        let (question, read, fallback, allow_unsolicited, is_typed) = match self.0 {
+        let (question, read, fallback, allow_unsolicited, pinned_to, is_typed) = match self.0 {
             AskKind::Known(value) => return Ok(Outcome::Accepted(value)),
             AskKind::Mistaken(mistake) => return Err(Halt::Failed(CallError::mistake(mistake))),
-            AskKind::Question { question, read, fallback, allow_unsolicited, is_typed } => {
-                (question, read, fallback, allow_unsolicited, is_typed)
+            AskKind::Question { question, read, fallback, allow_unsolicited, pinned_to, is_typed } => {
+                (question, read, fallback, allow_unsolicited, pinned_to, is_typed)
             }
         };
         let check = |answer: &RawAnswer| read(answer).map(|_| ());
-        let check = AnswerCheck { allow_unsolicited, check: &check };
+        let check = AnswerCheck { allow_unsolicited, pinned_to: pinned_to.as_deref(), check: &check };
         let read =
             |answer: &RawAnswer| read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
         if call.ending().is_some() {

@@ -193,17 +193,25 @@ impl Question {
 pub(crate) struct QuestionDigest([u8; 16]);
 
 impl Question {
-    /// Its digest.
-    pub(crate) fn digest(&self) -> QuestionDigest {
+    /// Its digest, with a text in place of the message if the answer is pinned to one.
+    pub(crate) fn digest(&self, pinned_to: Option<&str>) -> QuestionDigest {
         let mut hash = Sha256::new_with_prefix("rejoinder/question/v3\0");
-        match self {
+        match (self, pinned_to) {
             // The digest of a form is cached.
-            Self::Form { message, form } => {
-                hash.update(b"form\0");
+            (Self::Form { message, form }, _) => {
+                hash.update(if pinned_to.is_some() { "pinned form\0" } else { "form\0" });
                 hash.update(form.digest());
-                hash.update(message);
+                hash.update(pinned_to.unwrap_or(message));
             }
-            Self::Visit { .. } | Self::Sample(_) | Self::Roots => {
+            (Self::Visit { url, .. }, Some(text)) => {
+                hash.update("pinned url\0");
+                hash.update(digest_of(json!([url, text])));
+            }
+            (_, Some(text)) => {
+                hash.update("pinned\0");
+                hash.update(digest_of(json!([self.method(), text])));
+            }
+            (_, None) => {
                 hash.update(self.method());
                 hash.update(b"\0");
                 hash.update(digest_of(self.params()));
@@ -245,7 +253,7 @@ mod tests {
     };
 
     fn form(message: &str, form: Form) -> QuestionDigest {
-        Question::Form { message: message.to_owned(), form }.digest()
+        Question::Form { message: message.to_owned(), form }.digest(None)
     }
 
     #[test]
@@ -258,10 +266,10 @@ mod tests {
             form("Sure?", Form::new()),
             form("Sure?", Form::new().with(&Field::<String>::new("yes"))),
             form("Sure?", Form::new().with(&Field::<bool>::new("yes").title("Yes"))),
-            Question::Visit { message: "Sure?".to_owned(), url: "https://a.example".to_owned() }.digest(),
-            Question::Visit { message: "Sure?".to_owned(), url: "https://b.example".to_owned() }.digest(),
-            Question::Sample(Sampling::new("Sure?")).digest(),
-            Question::Roots.digest(),
+            Question::Visit { message: "Sure?".to_owned(), url: "https://a.example".to_owned() }.digest(None),
+            Question::Visit { message: "Sure?".to_owned(), url: "https://b.example".to_owned() }.digest(None),
+            Question::Sample(Sampling::new("Sure?")).digest(None),
+            Question::Roots.digest(None),
         ];
         for (index, other) in others.iter().enumerate() {
             assert_ne!(*other, asked);
@@ -281,7 +289,7 @@ mod tests {
 
     #[test]
     fn it_is_read_as_it_was_written() {
-        let digest = Question::Roots.digest();
+        let digest = Question::Roots.digest(None);
         let written = serde_json::to_value(digest).expect("a text");
         assert_eq!(written.as_str().map(str::len), Some(22));
         assert_eq!(serde_json::from_value::<QuestionDigest>(written).expect("what was written"), digest);

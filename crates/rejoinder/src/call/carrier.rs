@@ -59,6 +59,8 @@ pub(crate) enum Parked {
 pub(crate) struct AnswerCheck<'a> {
     /// Whether an answer may come before its question was asked.
     pub(crate) allow_unsolicited: bool,
+    /// The text that an answer counts for, in place of the message.
+    pub(crate) pinned_to: Option<&'a str>,
     /// What is wrong with an answer.
     pub(crate) check: &'a (dyn Fn(&RawAnswer) -> Result<(), AnswerError> + Sync),
 }
@@ -83,7 +85,7 @@ impl Call {
         check: AnswerCheck<'_>,
     ) -> Result<Arc<RawAnswer>, Halt> {
         let carrier = self.carrier()?;
-        let (key, digest) = (Arc::from(key), question.digest());
+        let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
         self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
         // Several futures may ask the same question at once: the others wait for the first one's answer.
         let _turn = self.0.asking.take(&key).await;
@@ -127,7 +129,7 @@ impl Call {
         if self.0.carrier.is_none() {
             return Ok(None);
         }
-        let (key, digest) = (Arc::from(key), question.digest());
+        let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
         self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
         Ok(self.find_answer(&key, digest, check).ok())
     }
@@ -137,7 +139,7 @@ impl Call {
         &self,
         key: &Arc<str>,
         digest: QuestionDigest,
-        AnswerCheck { allow_unsolicited, check }: AnswerCheck<'_>,
+        AnswerCheck { allow_unsolicited, check, .. }: AnswerCheck<'_>,
     ) -> Result<Arc<RawAnswer>, Option<AnswerError>> {
         let (recorded, response) = {
             let record = self.record();
@@ -173,6 +175,11 @@ impl Call {
                 None
             }
         }
+    }
+
+    /// Keeps the answer of a resolver that could not run, because it depends on an open question.
+    pub(crate) fn keep_waiting(&self, key: &str) {
+        self.record().keep_waiting(key);
     }
 
     /// What the last round kept by hand.

@@ -24,7 +24,7 @@ pub(crate) type InputResponses = BTreeMap<Arc<str>, Arc<RawAnswer>>;
 const TRIES: u8 = 3;
 
 /// How often an answer may arrive after the text of its question has changed.
-const REWORDINGS: u8 = 2;
+const REWORDINGS: u8 = 5;
 
 const VERSION: u8 = 1;
 
@@ -72,6 +72,8 @@ struct RoundRecord {
     asked: Vec<(Arc<str>, Question)>,
     /// Whether the function may still need the answers that it did not use in this round.
     keeps_unused: bool,
+    /// The keys of resolvers that could not run in this round, and may still need their answers.
+    waiting: BTreeSet<Arc<str>>,
     progressed: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
@@ -190,18 +192,17 @@ impl CallRecord {
     /// An answer that the round did not use is dropped, unless the function may still need it. The answer to a question
     /// that is asked again is dropped in any case: an earlier consent is not this one.
     pub(super) fn end_round(&mut self) -> Vec<(Arc<str>, Question)> {
-        let RoundRecord { responses, digests, used, rejected, open, keeps_unused, .. } = &self.round;
-        let is_unused = |key: &Arc<str>| !digests.contains_key(key) && !rejected.contains_key(key);
-        if *keeps_unused {
-            for (key, question) in self.questions.iter().filter(|(key, _)| is_unused(key) && !used.contains(*key)) {
-                if let Some(answer) = responses.get(key) {
-                    let answer = RecordedAnswer { digest: question.digest, answer: Arc::clone(answer) };
-                    self.answers.insert(Arc::clone(key), answer);
-                }
+        let RoundRecord { responses, digests, used, rejected, open, keeps_unused, waiting, .. } = &self.round;
+        let is_kept = |key: &Arc<str>| {
+            (*keeps_unused || waiting.contains(key)) && !digests.contains_key(key) && !rejected.contains_key(key)
+        };
+        for (key, question) in self.questions.iter().filter(|(key, _)| is_kept(key) && !used.contains(*key)) {
+            if let Some(answer) = responses.get(key) {
+                let answer = RecordedAnswer { digest: question.digest, answer: Arc::clone(answer) };
+                self.answers.insert(Arc::clone(key), answer);
             }
         }
-        self.answers
-            .retain(|key, _| (used.contains(key) || *keeps_unused && is_unused(key)) && !open.contains_key(key));
+        self.answers.retain(|key, _| (used.contains(key) || is_kept(key)) && !open.contains_key(key));
         self.cancel_round();
         self.questions = std::mem::take(&mut self.round.open);
         std::mem::take(&mut self.round.asked)
@@ -213,7 +214,13 @@ impl CallRecord {
         self.round.keeps_unused = true;
     }
 
-    /// Whether this round has a new usable answer, a new step or a new kept state.
+    /// Keeps the answer of a resolver that could not run, because it depends on an open question.
+    pub(super) fn keep_waiting(&mut self, key: &str) {
+        self.round.waiting.insert(key.into());
+    }
+
+    /// Whether this round has a new answer, a new step or a new kept state. An answer that cannot be used counts, because
+    /// the user needs time to correct it; how many of them are accepted is limited.
     pub(crate) fn has_progressed(&self) -> bool {
         self.round.progressed
     }
@@ -285,32 +292,33 @@ impl CallRecord {
 
     /// The question to send now, given what is wrong with the answer that came with this round, if one did.
     pub(super) fn next_question(
-        &self,
+        &mut self,
         key: &Arc<str>,
         question: &Question,
         digest: QuestionDigest,
         bad: Option<AnswerError>,
     ) -> Result<(OpenQuestion, Question), Halt> {
         let before = self.questions.get(key);
-        let mut open = OpenQuestion { digest, bad: 0, reworded: before.map_or(0, |before| before.reworded) };
-        match (self.round.responses.get(key), before) {
-            (Some(answer), Some(before)) if before.digest == digest => {
-                let AnswerError(reason) = bad.unwrap_or_default();
-                open.bad = before.bad + 1;
+        // A retry without an answer does not reset the count.
+        let tried = before.filter(|before| before.digest == digest).map_or(0, |before| before.bad);
+        let mut open = OpenQuestion { digest, bad: tried, reworded: before.map_or(0, |before| before.reworded) };
+        match (self.round.responses.get(key), bad) {
+            (Some(answer), Some(AnswerError(reason))) => {
+                open.bad += 1;
+                self.round.progressed = true;
                 return Ok((open, ask_again(key, question, answer, &reason, open.bad)?));
             }
-            (Some(_), Some(_)) => {
+            (Some(_), None) if before.is_some() => {
                 tracing::debug!(key = &**key, "an answer is not used: the text of its question has changed");
                 open.reworded += 1;
-                if open.reworded >= REWORDINGS {
+                self.round.progressed = true;
+                if open.reworded > REWORDINGS {
                     return Err(Halt::Mistake(CallError::mistake(format!(
                         "the text of question `{key}` changes every round, so its answer can never match; remove what \
-                         changes, such as a timestamp or the order of a list"
+                         changes, such as a timestamp or the order of a list, or use `Ask::pinned_to`"
                     ))));
                 }
             }
-            // A retry without an answer does not reset the count.
-            (None, Some(before)) if before.digest == digest => open.bad = before.bad,
             _ => {}
         }
         Ok((open, question.clone()))
@@ -340,7 +348,7 @@ impl CallRecord {
     }
 
     fn ask_by_hand(&mut self, AskByHand { key, question }: AskByHand) -> Result<(), CallError> {
-        let (key, digest) = (Arc::from(key), question.digest());
+        let (key, digest) = (Arc::from(key), question.digest(None));
         self.note_question(&key, digest)?;
         let before = self.questions.get(&key);
         // A retry without an answer does not reset the count.
@@ -350,6 +358,7 @@ impl CallRecord {
             None => question,
             Some((answer, reason)) => {
                 open.bad = before.map_or(1, |before| before.bad + 1);
+                self.round.progressed = true;
                 ask_again(&key, &question, answer, reason, open.bad)?
             }
         };
@@ -426,11 +435,11 @@ mod tests {
     }
 
     fn answer(message: &str, answer: Value) -> RecordedAnswer {
-        RecordedAnswer { digest: question(message).digest(), answer: Arc::new(answer.into()) }
+        RecordedAnswer { digest: question(message).digest(None), answer: Arc::new(answer.into()) }
     }
 
     fn open(message: &str) -> OpenQuestion {
-        OpenQuestion { digest: question(message).digest(), bad: 0, reworded: 0 }
+        OpenQuestion { digest: question(message).digest(None), bad: 0, reworded: 0 }
     }
 
     fn by_key<T, const N: usize>(entries: [(&str, T); N]) -> BTreeMap<Arc<str>, T> {
@@ -452,7 +461,7 @@ mod tests {
     /// The answer under a key, or what there is instead.
     fn ask(call: &Call, key: &str, message: &str) -> Result<Value, Halt> {
         let check = |answer: &RawAnswer| <ConfirmForm as Answer>::read(answer).map(|_| ());
-        let check = AnswerCheck { allow_unsolicited: false, check: &check };
+        let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, check: &check };
         let answer = call.ask(key, &question(message), check).now_or_never().expect("no waiting");
         answer.map(|answer| Arc::unwrap_or_clone(answer).into())
     }
@@ -652,7 +661,7 @@ mod tests {
     fn of_an_accepted_form_only_the_content_is_stored() {
         let answers = by_key([("key", answer("Sure?", yes()))]);
         let written = stored(&CallRecord { answers, ..CallRecord::default() });
-        let digest = format!("{:?}", question("Sure?").digest());
+        let digest = format!("{:?}", question("Sure?").digest(None));
         assert_eq!(written.replace(&digest, "digest"), r#"{"v":1,"a":{"key":{"d":"digest","c":{"yes":true}}}}"#);
     }
 

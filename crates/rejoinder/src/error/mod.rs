@@ -10,4 +10,5 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The JSON-RPC error codes that the rooms below `protocol` use; `protocol::error` has all of them.
 pub(crate) const INTERNAL_ERROR: i32 = -32603;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
 pub(crate) const MISSING_CAPABILITY: i32 = -32021;

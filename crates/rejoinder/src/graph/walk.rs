@@ -163,7 +163,11 @@ impl<'a> Walk<'a> {
             Arc::clone(cell.or_insert_with(|| Arc::new(OnceCell::<Settling<R::Output>>::new())))
         };
         let cell = cell.downcast::<OnceCell<Settling<R::Output>>>().expect("the entry was made for this resolver");
-        cell.get_or_init(|| self.run::<R>()).await;
+        let settled = cell.get_or_init(|| self.run::<R>()).await;
+        let instance = R::instance();
+        if instance.node.asks && matches!(settled, Err(Halt::Pending)) {
+            self.call.keep_waiting(self.keys.get(instance));
+        }
         Settled(cell)
     }
 

@@ -24,7 +24,7 @@ impl RpcError {
     pub(crate) const PARSE: i32 = -32700;
     pub(crate) const INVALID_REQUEST: i32 = -32600;
     pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
-    pub(crate) const INVALID_PARAMS: i32 = -32602;
+    pub(crate) const INVALID_PARAMS: i32 = error::INVALID_PARAMS;
     pub(crate) const INTERNAL: i32 = error::INTERNAL_ERROR;
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
     pub(crate) const MISSING_CAPABILITY: i32 = error::MISSING_CAPABILITY;

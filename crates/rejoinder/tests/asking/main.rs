@@ -8,6 +8,7 @@ mod capabilities;
 mod choices;
 mod crowd;
 mod keys;
+mod live;
 mod methods;
 mod rounds;
 mod scripts;

@@ -84,3 +84,26 @@ async fn c34_a_missing_answer_does_not_reset_the_tries() {
         assert!(text(&replies[5]).starts_with("the client sent no usable answer to `who`: "), "{tool}: {}", replies[5]);
     }
 }
+
+/// Accepts an answer before it asks.
+#[tool]
+async fn early(ctx: Context) -> Result<String, CallError> {
+    let Name { name } = ctx.ask("who", Ask::user("Who?").allow_unsolicited()).await?;
+    Ok(name)
+}
+
+#[tokio::test]
+async fn r_l1_an_unsolicited_answer_that_does_not_fit_is_a_try_with_a_reason() {
+    let client = Client::new(Server::new("tries", "1.0.0").tools(tools![early])).answer("who", ada());
+    let mut replies = vec![json!({ "requestState": null })];
+    for _ in 0..3 {
+        let state = replies[replies.len() - 1]["requestState"].clone();
+        let call =
+            json!({ "name": "early", "arguments": {}, "inputResponses": { "who": bad() }, "requestState": state });
+        replies.push(client.request("tools/call", call).await.unwrap());
+    }
+    for reply in &replies[1..3] {
+        assert!(message(reply).starts_with("Who?\n\n`name` "), "{reply}");
+    }
+    assert!(text(&replies[3]).starts_with("the client sent no usable answer to `who`: "), "{}", replies[3]);
+}

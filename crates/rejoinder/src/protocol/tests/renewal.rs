@@ -28,8 +28,13 @@ impl Shop {
 
     /// One round, with yes to those questions; its state, or the code of its error.
     async fn round(&self, state: Option<&Value>, yes: &[&str]) -> Result<Value, i64> {
-        let answer = |key: &&str| ((*key).to_owned(), json!({ "action": "accept", "content": { "yes": true } }));
-        let answers: serde_json::Map<String, Value> = yes.iter().map(answer).collect();
+        self.round_with(state, yes, json!(true)).await
+    }
+
+    /// One round, with that answer to those questions; its state, or the code of its error.
+    async fn round_with(&self, state: Option<&Value>, keys: &[&str], yes: Value) -> Result<Value, i64> {
+        let answer = |key: &&str| ((*key).to_owned(), json!({ "action": "accept", "content": { "yes": yes } }));
+        let answers: serde_json::Map<String, Value> = keys.iter().map(answer).collect();
         let mut params = json!({ "name": "buy", "inputResponses": answers });
         params["requestState"] = state.cloned().unwrap_or_default();
         let mut reply = reply(&self.engine, "tools/call", params).await;
@@ -49,7 +54,7 @@ async fn a_consent_cannot_be_kept_alive_by_sending_it_again_and_again() {
     let agreed = shop.round(Some(&asked), &["sure"]).await.unwrap();
     shop.wait(9);
     let mut again = shop.round(Some(&agreed), &[]).await.unwrap();
-    // What is no answer to what was asked is nothing new, either.
+    // An answer to something that was not asked is not progress either.
     again = shop.round(Some(&again), &["sure", "no such question"]).await.unwrap();
     shop.wait(2);
     assert_eq!(shop.round(Some(&again), &[]).await, Err(REFUSED));
@@ -77,4 +82,20 @@ async fn a_call_that_has_recorded_nothing_may_take_its_time() {
         state = shop.round(Some(&state), &[]).await.unwrap();
     }
     assert!(shop.round(Some(&state), &["sure"]).await.is_ok());
+}
+
+#[tokio::test]
+async fn r_m3_an_answer_that_does_not_fit_leaves_ten_minutes_to_correct_it() {
+    let shop = Shop::open();
+    let asked = shop.round(None, &[]).await.unwrap();
+    let mut state = shop.round(Some(&asked), &["sure"]).await.unwrap();
+    for _ in 0..2 {
+        shop.wait(9);
+        state = shop.round_with(Some(&state), &["really"], json!("perhaps")).await.unwrap();
+    }
+    shop.wait(9);
+    let corrected = shop.round(Some(&state), &["really"]).await;
+    assert!(matches!(&corrected, Ok(Value::String(_))), "the next question is asked: {corrected:?}");
+    let third = shop.round_with(Some(&state), &["really"], json!("perhaps")).await;
+    assert_eq!(third, Ok(Value::Null), "the third such answer ends the call");
 }

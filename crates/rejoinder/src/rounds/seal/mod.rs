@@ -40,7 +40,9 @@ use binding::audience_digest;
 use policy::{Clock, nanoseconds};
 use token::StateEnvelope;
 
-use crate::error::{CallError, INTERNAL_ERROR};
+use serde_json::json;
+
+use crate::error::{CallError, INTERNAL_ERROR, INVALID_PARAMS};
 
 /// How far apart the clocks of servers that share keys may be.
 const SKEW: Duration = Duration::from_secs(60);
@@ -156,7 +158,7 @@ impl Seal {
     ///
     /// # Errors
     ///
-    /// If the state is too large, or the system has no random numbers.
+    /// If the state is too large, if it would be expired, or if the system has no random numbers.
     pub(crate) fn seal_until(
         &self,
         binding: &Binding,
@@ -179,6 +181,13 @@ impl Seal {
         let (nonce, id) = token::fresh().map_err(CallError::internal)?;
         let issued = (self.clock)();
         let expires = until.map_or(issued + self.ttl, |until| until.min(issued + self.ttl));
+        if expires <= issued {
+            return Err(CallError::protocol(
+                INVALID_PARAMS,
+                "the state of this call expired while the call ran; make the request again without `requestState`",
+                Some(json!({ "reason": "invalid_request_state" })),
+            ));
+        }
         let times = (nanoseconds(issued), nanoseconds(expires));
         let envelope = binding.envelope(self.audience, id, times);
         if self.warns_when_used.load(Ordering::Relaxed) {

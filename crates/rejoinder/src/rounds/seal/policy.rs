@@ -93,7 +93,8 @@ impl StatePolicy {
 
     /// How long a user may take to answer before the call has to start over; 10 minutes by default, 30 days at most.
     ///
-    /// Each round that makes progress gets this long; a round without a new answer gets what is left of the last one's time.
+    /// Each round with a new answer or a new step gets this long, also if the user has to correct the answer; a round without
+    /// one gets what is left of the last one's time.
     /// A copied state can be used again for as long: keep it short.
     ///
     /// ```

@@ -55,6 +55,17 @@ fn b5_a_state_expires() {
 }
 
 #[test]
+fn r_m3_an_expired_state_is_not_sealed() {
+    let hands = Hands::new();
+    let seal = with_clock(&hands);
+    let until = hands.now() + Duration::from_mins(1);
+    assert!(seal.seal_until(&call(), b"", Some(until)).is_ok());
+    hands.forward(Duration::from_mins(1));
+    let error = seal.seal_until(&call(), b"", Some(until)).unwrap_err();
+    assert!(error.to_string().starts_with("the state of this call expired while the call ran"), "{error}");
+}
+
+#[test]
 fn b36_a_fraction_of_a_second_counts() {
     let hands = Hands::new();
     let ttl = Duration::from_micros(250);
