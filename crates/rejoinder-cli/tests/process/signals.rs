@@ -1,4 +1,4 @@
-//! Told to stop under load: what is in flight finishes, nothing new begins, and the process ends well.
+//! Shutdown under load: what is in flight finishes, nothing new begins, and the process ends well.
 
 use std::{
     io::{BufRead, BufReader, ErrorKind, Read},

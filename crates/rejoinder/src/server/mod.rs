@@ -22,7 +22,7 @@ pub use wiring::{BuildError, BuildProblem};
 
 pub(crate) use completion::{CompleteArgument, Completion};
 pub(crate) use door::{Exchange, Operation, Refusal, Started, Target, TargetKind};
-pub(crate) use engine::{Calls, Engine, RunningCall};
+pub(crate) use engine::{Engine, RunningCall};
 pub(crate) use mcp_header::{ENCODED_HEADER, decoded_header};
 pub(crate) use options::{Callback, ServerOptions};
 pub(crate) use registry::{Contents, List, Page};

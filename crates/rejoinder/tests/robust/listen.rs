@@ -63,7 +63,7 @@ async fn thousands_of_subscriptions_in_one_request_are_honoured() {
     let host = Host::start().await;
     let uris: Vec<String> = (0..10_000).map(|number| format!("a://{number}")).collect();
     let mut connection = subscribe(&host, &listen("1", json!({ "resourceSubscriptions": uris }))).await;
-    // Told once for each, however often it changes before the client reads.
+    // One notification for each, however often it changes before the client reads.
     for _ in 0..3 {
         uris.iter().for_each(|uri| host.handle.resource_updated(uri.as_str()));
     }

@@ -5,11 +5,11 @@ mod guard;
 mod request;
 mod serve;
 mod service;
-mod session_streams;
+mod session_stream;
 mod sessions;
 
 pub use body::ResponseBody;
 pub use service::McpService;
-pub use session_streams::ReplyStream;
+pub use session_stream::ReplyStream;
 
 pub(super) use serve::serve;

@@ -1,4 +1,4 @@
-//! The accept loop: one task for each connection, until the server is told to stop.
+//! The accept loop: one task for each connection, until the server shuts down.
 
 use std::{
     convert::Infallible,
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::{McpService, ResponseBody};
 use crate::{server::BuiltServer, transport::shutdown::finish_teardown};
 
-/// Serves on a listener, at `/mcp`, until told to stop; then running calls have the grace period to finish.
+/// Serves on a listener, at `/mcp`, until shutdown; then running calls have the grace period to finish.
 pub(in crate::transport) async fn serve(
     BuiltServer(engine): BuiltServer,
     listener: TcpListener,
@@ -47,7 +47,6 @@ pub(in crate::transport) async fn serve(
         engine.hub.close();
         // A session outlives its calls: it has to be closed.
         engine.calls.idle().await;
-        service.replied().await;
         service.close().await;
         while connections.join_next().await.is_some() {}
     };
@@ -65,7 +64,11 @@ pub(in crate::transport) async fn serve(
 async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok((stream, _)) => {
+                // A reply is written whole: waiting to fill a packet would only delay it.
+                let _ = stream.set_nodelay(true);
+                return stream;
+            }
             Err(error) => match error.kind() {
                 io::ErrorKind::ConnectionRefused
                 | io::ErrorKind::ConnectionAborted
@@ -83,9 +86,10 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// Serves one connection to its end.
-async fn connection(stream: TcpStream, service: McpService, timeout: Duration, shutdown: CancellationToken) {
-    // A reply is written whole: waiting to fill a packet would only delay it.
-    let _ = stream.set_nodelay(true);
+async fn connection<S>(stream: S, service: McpService, timeout: Duration, shutdown: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let stream = TokioIo::new(WriteTimeout { stream, timeout, blocked: None });
     let answer = service_fn(move |request| {
@@ -122,14 +126,14 @@ const SMALL_REPLY: usize = 1024;
 
 /// A stream whose writes fail once the client has read nothing for too long. hyper has such a timeout for reading the head
 /// of a request, but not for writing.
-struct WriteTimeout {
-    stream: TcpStream,
+struct WriteTimeout<S> {
+    stream: S,
     timeout: Duration,
     /// Runs while nothing can be written.
     blocked: Option<Pin<Box<Sleep>>>,
 }
 
-impl WriteTimeout {
+impl<S> WriteTimeout<S> {
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.blocked = None;
@@ -140,13 +144,13 @@ impl WriteTimeout {
     }
 }
 
-impl AsyncRead for WriteTimeout {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
-impl AsyncWrite for WriteTimeout {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.check(cx, written)
@@ -188,7 +192,9 @@ impl AsyncWrite for WriteTimeout {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncWriteExt;
+    use std::{sync::Mutex, task::Context};
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     use super::*;
     use crate::{
@@ -196,6 +202,70 @@ mod tests {
         prelude::*,
         transport::shutdown::waiting::{Seen, wait},
     };
+
+    /// A request of the tool `wait` or `ping`, as bytes.
+    fn request(tool: &str) -> String {
+        let body = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool,
+            "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {} } } })
+        .to_string();
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, \
+             text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    }
+
+    #[tool]
+    async fn ping() -> &'static str {
+        "pong"
+    }
+
+    /// A pipe that records the length of each write.
+    struct Recorded(DuplexStream, Arc<Mutex<Vec<usize>>>);
+
+    impl AsyncRead for Recorded {
+        fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_read(cx, buffer)
+        }
+    }
+
+    impl AsyncWrite for Recorded {
+        fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+            self.1.lock().expect("no panic").push(bytes.len());
+            Pin::new(&mut self.0).poll_write(cx, bytes)
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            true
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(cx)
+        }
+    }
+
+    #[tokio::test]
+    async fn the_head_and_the_body_of_a_small_reply_leave_in_one_write() {
+        let server = Server::new("small", "1.0.0").tools(tools![ping]).build().expect("a good server");
+        let (mut client, stream) = tokio::io::duplex(64 * 1024);
+        let writes = Arc::new(Mutex::new(Vec::new()));
+        let stream = Recorded(stream, Arc::clone(&writes));
+        let shutdown = CancellationToken::default();
+        tokio::spawn(connection(stream, server.into_service(), Duration::from_secs(60), shutdown));
+        for replies in 1..=3 {
+            client.write_all(request("ping").as_bytes()).await.expect("the server reads");
+            let mut reply = vec![0; 64 * 1024];
+            let length = client.read(&mut reply).await.expect("a reply");
+            assert!(String::from_utf8_lossy(&reply[..length]).contains("pong"));
+            assert_eq!(writes.lock().expect("no panic").len(), replies, "a write each");
+        }
+    }
 
     #[tokio::test]
     async fn what_cancelled_calls_deferred_is_done_before_the_server_has_stopped() {
@@ -206,18 +276,8 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let shutdown = CancellationToken::default();
         let serving = tokio::spawn(serve(server, listener, shutdown.clone()));
-        let body = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "wait",
-            "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {} } } })
-        .to_string();
         let mut client = TcpStream::connect(address).await.expect("the server accepts");
-        let head = format!(
-            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, \
-             text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        client.write_all(head.as_bytes()).await.expect("the server reads");
+        client.write_all(request("wait").as_bytes()).await.expect("the server reads");
         seen.begun.notified().await;
         shutdown.cancel();
         serving.await.expect("it does not panic").expect("it stops well");

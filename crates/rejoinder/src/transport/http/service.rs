@@ -92,7 +92,7 @@ impl McpService {
         Box::pin(async move { Ok(self.respond(request).await) })
     }
 
-    /// Ends what would stay open for ever: subscriptions and sessions. Stateless calls in flight go on.
+    /// Ends subscriptions and sessions, which would stay open otherwise. Stateless calls in flight go on.
     ///
     /// It is done within the [grace period](crate::Server::grace_period), also where a client does not read.
     /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
@@ -100,13 +100,6 @@ impl McpService {
         self.0.engine.hub.close();
         if let Some(sessions) = &self.0.sessions {
             sessions.close();
-        }
-    }
-
-    /// Waits until the replies of sessions that are on their way have left.
-    pub(super) async fn replied(&self) {
-        if let Some(sessions) = &self.0.sessions {
-            sessions.replied().await;
         }
     }
 }
@@ -154,7 +147,7 @@ where
 }
 
 impl Endpoint {
-    /// The methods of HTTP that there are here for whoever sends these headers.
+    /// The HTTP methods that a client with these headers can use.
     fn methods(&self, headers: &HeaderMap) -> HeaderValue {
         let has_sessions = self.sessions.is_some() && !is_stateless(headers);
         HeaderValue::from_static(if has_sessions { "GET, POST, DELETE" } else { "POST" })
@@ -216,7 +209,7 @@ fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN)
 }
 
-/// Runs a call. It is answered with JSON, unless it told something before it ended.
+/// Runs a call. The reply is JSON, unless the call emits something before it ends.
 async fn run(mut stream: Stream, events: bool) -> Response<ResponseBody> {
     loop {
         match stream.frame().await {
@@ -225,7 +218,7 @@ async fn run(mut stream: Stream, events: bool) -> Response<ResponseBody> {
                 let events = CallEvents { first: Some(first), stream: Some(stream) };
                 return event_stream(ResponseBody::events(events));
             }
-            // A client that takes no events is not told. Nothing slows such a call down, so it makes room for others.
+            // The client does not accept events. Nothing slows such a call down, so it makes room for others.
             Frame::Notification(_) | Frame::Request(_) => tokio::task::yield_now().await,
         }
     }

@@ -3,10 +3,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     future::poll_fn,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::Poll,
     time::Duration,
 };
@@ -18,21 +15,22 @@ use tokio::{
     task::AbortHandle,
     time::{Instant, sleep},
 };
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
     ResponseBody,
     request::{HttpRefusal, accepts_events},
     service::{event_stream, json, status},
-    session_streams::{OwnEvents, OwnStream, ReplyStream, RequestStream, parse_event_id},
+    session_stream::{Disconnects, RETRY, ReplyStream, SessionStream, StreamSender, parse_event_id},
 };
 use crate::{
     call::{Era, RequestInfo},
     protocol::{
-        Dispatched, Envelope, Frame, LEGACY, RpcError, RpcReply, Session, cancelled_request, error_reply, is_legacy,
-        random_id, request_key,
+        Dispatched, Envelope, Frame, LEGACY, RpcError, RpcReply, Session, Stream, cancelled_request, error_reply,
+        is_legacy, random_id, request_key,
     },
-    server::{Calls, Engine},
+    server::Engine,
 };
 
 const SESSION: &str = "mcp-session-id";
@@ -42,15 +40,11 @@ const VERSION: &str = "mcp-protocol-version";
 pub(in crate::transport) struct HttpSessions {
     engine: Arc<Engine>,
     sessions: Arc<Mutex<SessionMap>>,
-    /// The replies that are on their way.
-    replies: Calls,
 }
 
 #[derive(Default)]
 struct SessionMap {
     open: HashMap<String, Arc<HttpSession>>,
-    /// Whether a task ends those that are idle.
-    swept: bool,
     /// Whether the server is shutting down.
     closed: bool,
 }
@@ -61,7 +55,7 @@ type Owner = Option<Option<String>>;
 impl HttpSessions {
     /// None yet.
     pub(super) fn new(engine: Arc<Engine>) -> Self {
-        Self { engine, sessions: Arc::default(), replies: Calls::default() }
+        Self { engine, sessions: Arc::default() }
     }
 
     fn sessions(&self) -> MutexGuard<'_, SessionMap> {
@@ -109,17 +103,15 @@ impl HttpSessions {
             return HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream").response(None);
         }
         let last = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
-        match last.map(parse_event_id) {
-            None => event_stream(ResponseBody::events(session.own_events(None))),
-            Some(Some((0, number))) => event_stream(ResponseBody::events(session.own_events(Some(number)))),
-            Some(id) => event_stream(match id.and_then(|(stream, number)| Some((session.stream(stream)?, number))) {
-                Some((stream, number)) => {
-                    ResponseBody::events(stream.connect(number, session.attend(), self.replies.begin()))
-                }
-                // An error would make the client try again with the same id; a stream that ends does not.
-                None => ResponseBody::empty(),
-            }),
-        }
+        let (stream, after) = match last.map(parse_event_id) {
+            None => (Some(Arc::clone(&session.own)), None),
+            Some(id) => (id.and_then(|(stream, _)| session.stream(stream)), id.map(|(_, number)| number)),
+        };
+        event_stream(match stream {
+            Some(stream) => ResponseBody::events(stream.connect(after, &session)),
+            // An error would make the client try again with the same id; a stream that ends does not.
+            None => ResponseBody::empty(),
+        })
     }
 
     /// Who the request is from.
@@ -174,7 +166,7 @@ impl HttpSessions {
             return Ok(response);
         }
         let id = random_id().map_err(|error| {
-            tracing::error!(%error, "there is no randomness for the id of a session");
+            tracing::error!(%error, "cannot generate a session id: the system has no randomness");
             let error = RpcError::new(RpcError::INTERNAL, "the session failed");
             HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error }
         })?;
@@ -187,9 +179,8 @@ impl HttpSessions {
         }
         response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
         let session = Arc::new(HttpSession::new(id.clone(), session, owner));
-        if !std::mem::replace(&mut sessions.swept, true) {
-            tokio::spawn(sweep(Arc::downgrade(&self.sessions), self.engine.options.http.session_timeout));
-        }
+        let attend = Arc::clone(&session).attend(self.engine.options.http.session_timeout, Arc::clone(&self.sessions));
+        tokio::spawn(attend);
         sessions.open.insert(id, session);
         Ok(response)
     }
@@ -211,32 +202,29 @@ impl HttpSessions {
         };
         let resumes = session.session.version() == Some(LEGACY[0]);
         let (sender, disconnects) = mpsc::channel(1);
-        parts.extensions.insert(if resumes { ReplyStream::new(sender) } else { ReplyStream::default() });
-        let mut call = match session.session.receive(body, envelope, Some(Box::new((parts.headers, parts.extensions))))
-        {
+        parts.extensions.insert(ReplyStream(resumes.then_some(sender)));
+        let http = Some(Box::new((parts.headers, parts.extensions)));
+        let mut call = match session.session.receive(body, envelope, http) {
             Dispatched::Stream(call) => call,
             Dispatched::Reply(reply) => return json(reply),
             Dispatched::Nothing => return status(StatusCode::ACCEPTED),
         };
         let first = match poll_fn(|cx| Poll::Ready(call.poll_frame(cx))).await {
             Poll::Ready(Frame::Last(reply)) => return json(RpcReply { status: StatusCode::OK, ..reply }),
-            Poll::Ready(first) => Some(first),
+            Poll::Ready(Frame::Notification(message)) => Some((false, message)),
+            Poll::Ready(Frame::Request(message)) => Some((true, message)),
             Poll::Pending => None,
         };
-        let mut streams = session.streams();
-        streams.last += 1;
-        let number = streams.last;
-        let stream = Arc::new(RequestStream::new(number));
-        let events = stream.connect(0, session.attend(), self.replies.begin());
-        let run = Arc::clone(&stream).run(Arc::clone(session), call, first, disconnects);
-        let task = tokio::spawn(run.in_current_span()).abort_handle();
-        streams.open.insert(number, OpenRequest { id: request_key(id), stream, task });
-        event_stream(ResponseBody::events(if resumes { events.resumable(number) } else { events }))
-    }
-
-    /// Waits until the replies that are on their way have left.
-    pub(in crate::transport) async fn replied(&self) {
-        self.replies.idle().await;
+        let stream = Arc::new(SessionStream::new(session.next_stream()));
+        let events = stream.connect(None, session);
+        if resumes {
+            stream.send_retry(RETRY);
+        }
+        if let Some((is_kept, message)) = first {
+            stream.push(is_kept, &message);
+        }
+        session.run(request_key(id), stream, call, disconnects);
+        event_stream(ResponseBody::events(events))
     }
 
     /// Ends all sessions and their calls, and takes no more.
@@ -250,6 +238,12 @@ impl HttpSessions {
     }
 }
 
+impl Drop for HttpSessions {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 #[cfg(test)]
 impl HttpSessions {
     /// How many sessions there are.
@@ -259,7 +253,7 @@ impl HttpSessions {
 
     /// How many requests they serve.
     pub(in crate::transport) fn requests(&self) -> usize {
-        self.sessions().open.values().map(|session| session.streams().open.len()).sum()
+        self.sessions().open.values().map(|session| session.state().requests.len()).sum()
     }
 }
 
@@ -280,27 +274,30 @@ fn check_version(headers: &HeaderMap) -> Result<(), HttpRefusal> {
 /// A session, as HTTP carries it.
 pub(super) struct HttpSession {
     id: String,
-    pub(super) session: Arc<Session>,
+    session: Arc<Session>,
     owner: Owner,
-    own: Mutex<OwnStream>,
-    streams: Mutex<RequestStreams>,
-    activity: Mutex<Activity>,
-    ended: AtomicBool,
+    /// The stream for messages that belong to no request.
+    own: Arc<SessionStream>,
+    state: Mutex<HttpSessionState>,
+    ended: CancellationToken,
 }
 
-#[derive(Default)]
-struct RequestStreams {
-    open: HashMap<u64, OpenRequest>,
-    /// The last streams that have their reply, by number: it may have been lost on its way to the client.
-    finished: VecDeque<(u64, Arc<RequestStream>)>,
-    /// The stream with the number 0 is the session's own.
-    last: u64,
+struct HttpSessionState {
+    /// The requests whose calls run, by the number of their stream.
+    requests: HashMap<u64, OpenRequest>,
+    /// The last streams that have their reply: it may have been lost on its way to the client.
+    finished: VecDeque<Arc<SessionStream>>,
+    last_stream: u64,
+    /// When the client was last there.
+    last_used: Instant,
+    /// How many streams it reads.
+    reading: usize,
 }
 
 /// A request whose call is running.
 struct OpenRequest {
     id: String,
-    stream: Arc<RequestStream>,
+    stream: Arc<SessionStream>,
     task: AbortHandle,
 }
 
@@ -308,127 +305,114 @@ struct OpenRequest {
 const MOST_FINISHED: usize = 16;
 const MOST_FINISHED_BYTES: usize = 256 * 1024;
 
-/// When the client was last there.
-struct Activity {
-    last: Instant,
-    /// The streams that it reads.
-    reading: usize,
-}
-
-impl Activity {
-    fn is_idle(&self, longest: Duration) -> bool {
-        self.reading == 0 && self.last.elapsed() >= longest
-    }
-}
-
 impl HttpSession {
     fn new(id: String, session: Arc<Session>, owner: Owner) -> Self {
-        Self {
-            id,
-            session,
-            owner,
-            own: Mutex::default(),
-            streams: Mutex::default(),
-            activity: Mutex::new(Activity { last: Instant::now(), reading: 0 }),
-            ended: AtomicBool::new(false),
-        }
+        let state = HttpSessionState {
+            requests: HashMap::new(),
+            finished: VecDeque::new(),
+            last_stream: 0,
+            last_used: Instant::now(),
+            reading: 0,
+        };
+        Self { id, session, owner, own: Arc::default(), state: Mutex::new(state), ended: CancellationToken::new() }
     }
 
-    pub(super) fn own(&self) -> MutexGuard<'_, OwnStream> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn streams(&self) -> MutexGuard<'_, RequestStreams> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn activity(&self) -> MutexGuard<'_, Activity> {
-        self.activity.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, HttpSessionState> {
+        // Every statement leaves the state valid.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn touch(&self) {
-        self.activity().last = Instant::now();
+        self.state().last_used = Instant::now();
     }
 
-    /// Keeps the session from being idle until it is dropped.
-    fn attend(self: &Arc<Self>) -> Attended {
-        self.activity().reading += 1;
-        Attended { session: Arc::clone(self) }
+    pub(super) fn begin_reading(&self) {
+        self.state().reading += 1;
     }
 
-    fn own_events(self: &Arc<Self>, after: Option<u64>) -> OwnEvents {
-        OwnEvents { connection: self.own().connect(after), attended: self.attend() }
+    pub(super) fn end_reading(&self) {
+        let mut state = self.state();
+        state.reading -= 1;
+        state.last_used = Instant::now();
     }
 
-    fn stream(&self, number: u64) -> Option<Arc<RequestStream>> {
-        let streams = self.streams();
-        let finished = || streams.finished.iter().find(|(finished, _)| *finished == number).map(|(_, stream)| stream);
-        streams.open.get(&number).map(|open| &open.stream).or_else(finished).cloned()
+    /// How long the client has neither sent nor read anything.
+    fn idle(&self) -> Duration {
+        let state = self.state();
+        if state.reading > 0 { Duration::ZERO } else { state.last_used.elapsed() }
+    }
+
+    fn stream(&self, number: u64) -> Option<Arc<SessionStream>> {
+        if number == 0 {
+            return Some(Arc::clone(&self.own));
+        }
+        let state = self.state();
+        let finished = || state.finished.iter().find(|stream| stream.number() == number);
+        state.requests.get(&number).map(|request| &request.stream).or_else(finished).cloned()
+    }
+
+    fn next_stream(&self) -> u64 {
+        let mut state = self.state();
+        state.last_stream += 1;
+        state.last_stream
+    }
+
+    /// Runs a call in a task of its own, because it outlives the connection.
+    fn run(self: &Arc<Self>, id: String, stream: Arc<SessionStream>, call: Stream, disconnects: Disconnects) {
+        // Locked until the request is there, so that the task can remove it.
+        let mut state = self.state();
+        let run = StreamSender(Arc::clone(&stream)).run(Arc::clone(self), call, disconnects);
+        let task = tokio::spawn(run.in_current_span()).abort_handle();
+        if self.ended.is_cancelled() {
+            return task.abort();
+        }
+        state.requests.insert(stream.number(), OpenRequest { id, stream, task });
     }
 
     /// The call of that stream is over. Its messages are kept for a while.
-    pub(super) fn finish(&self, number: u64) {
-        let mut streams = self.streams();
-        let Some(open) = streams.open.remove(&number) else { return };
-        let finished = &mut streams.finished;
-        let mut bytes: usize = finished.iter().map(|(_, stream)| stream.size()).sum();
+    pub(super) fn close_request(&self, number: u64) {
+        let mut state = self.state();
+        let Some(request) = state.requests.remove(&number) else { return };
+        let finished = &mut state.finished;
+        let mut bytes: usize = finished.iter().map(|stream| stream.size()).sum();
         while finished.len() >= MOST_FINISHED || bytes > MOST_FINISHED_BYTES {
-            bytes -= finished.pop_front().map_or(bytes, |(_, stream)| stream.size());
+            bytes -= finished.pop_front().map_or(bytes, |stream| stream.size());
         }
-        finished.push_back((number, open.stream));
+        finished.push_back(request.stream);
     }
 
     /// Cancels a request.
     fn cancel(&self, request: &str) {
-        self.streams().open.retain(|_, open| {
-            if open.id == request {
-                open.task.abort();
-            }
-            open.id != request
-        });
-    }
-
-    pub(super) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.state().requests.extract_if(|_, open| open.id == request).for_each(|(_, open)| open.task.abort());
     }
 
     /// Ends the session, its calls and its streams.
     fn end(&self) {
-        self.ended.store(true, Ordering::Release);
+        self.ended.cancel();
         self.session.hang_up();
-        let streams = std::mem::take(&mut *self.streams());
-        streams.open.values().for_each(|open| open.task.abort());
-        self.own().wake_all();
+        self.state().requests.drain().for_each(|(_, open)| open.task.abort());
     }
-}
 
-/// A stream that somebody reads: its session is not idle.
-pub(super) struct Attended {
-    pub(super) session: Arc<HttpSession>,
-}
-
-impl Drop for Attended {
-    fn drop(&mut self) {
-        let mut activity = self.session.activity();
-        activity.reading -= 1;
-        activity.last = Instant::now();
-    }
-}
-
-/// Ends sessions in which nothing has happened for too long, as long as there are any.
-async fn sweep(sessions: Weak<Mutex<SessionMap>>, idle: Duration) {
-    loop {
-        sleep((idle / 10).max(Duration::from_millis(1))).await;
-        let Some(sessions) = sessions.upgrade() else { return };
-        let ended: Vec<_> = {
-            let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
-            let ended = sessions.open.extract_if(|_, session| session.activity().is_idle(idle)).collect();
-            sessions.swept = !sessions.open.is_empty();
-            ended
-        };
-        ended.iter().for_each(|(_, session)| session.end());
-        if !sessions.lock().unwrap_or_else(PoisonError::into_inner).swept {
-            return;
+    /// Sends the messages that belong to no request, until the session ends: by itself, when its client has been away
+    /// for too long.
+    async fn attend(self: Arc<Self>, longest: Duration, sessions: Arc<Mutex<SessionMap>>) {
+        let own = StreamSender(Arc::clone(&self.own));
+        loop {
+            let message = async {
+                own.wanted().await;
+                poll_fn(|cx| self.session.poll_message(cx)).await
+            };
+            tokio::select! {
+                () = self.ended.cancelled() => return,
+                message = message => match message {
+                    Some(message) => self.own.push(true, &message),
+                    // The server is shutting down.
+                    None => self.own.finish(),
+                },
+                () = sleep(longest.saturating_sub(self.idle())) => if self.idle() >= longest { break },
+            }
         }
+        sessions.lock().unwrap_or_else(PoisonError::into_inner).open.remove(&self.id);
+        self.end();
     }
 }

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_told_once_and_passed_over() {
+    fn a_line_that_is_too_long_is_reported_once_and_skipped() {
         assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [InputLine::TooLong, whole("ok")]);
         assert_eq!(cut(4, &[b"12345\n1234\n"]), [InputLine::TooLong, whole("1234")]);
         assert_eq!(cut(4, &[b"123456"]), [InputLine::TooLong]);

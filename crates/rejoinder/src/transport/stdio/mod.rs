@@ -22,7 +22,7 @@ use crate::{
     server::{BuiltServer, Engine},
 };
 
-/// Serves standard input and output until the client closes its end or the server is told to stop.
+/// Serves standard input and output until the client closes its end or the server shuts down.
 pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> io::Result<()> {
     let (input, output) = pipes::open();
     let serving = Arc::clone(engine);

@@ -32,7 +32,7 @@ fn ping() -> &'static str {
     "pong"
 }
 
-/// Reports progress for ever, without ever waiting for anything else.
+/// Reports progress without end, and waits for nothing else.
 #[tool]
 async fn flood(ctx: Context) {
     for step in 0.. {
@@ -254,7 +254,7 @@ async fn an_answer_just_before_the_pipe_is_closed_counts() {
     assert_eq!(client.reply().await["result"]["content"][0]["text"], "gone");
 }
 
-/// Returns when it is told to.
+/// Returns when the test releases it.
 #[tool]
 async fn held(held: Dep<Held>) -> &'static str {
     held.begun.notify_one();

@@ -59,7 +59,7 @@ impl Client {
     }
 
     /// The next message that belongs to no call.
-    async fn told(&mut self) -> Value {
+    async fn received(&mut self) -> Value {
         match self {
             Self::Pipe(pipe) => pipe.next().await,
             Self::Http(http, calls) => {
@@ -130,7 +130,7 @@ async fn questions_of_one_wave_are_all_out_before_any_is_answered() {
 }
 
 #[tokio::test]
-async fn who_gives_an_answer_that_does_not_fit_is_told_why() {
+async fn the_error_says_why_an_answer_does_not_fit() {
     for mut client in Client::each(&fixture(), can_be_asked()).await {
         client.call("call", "ask", json!({})).await;
         for asked in 1..=3 {
@@ -143,10 +143,11 @@ async fn who_gives_an_answer_that_does_not_fit_is_told_why() {
             let result = json!({ "action": "accept", "content": { "yes": "perhaps" } });
             client.send(json!({ "id": question["id"], "result": result })).await;
         }
-        let told = client.next("call").await;
+        let received = client.next("call").await;
         assert!(
-            text(&told).starts_with("the client sent no usable answer to `sure`: ") && text(&told).contains("yes"),
-            "{told}"
+            text(&received).starts_with("the client sent no usable answer to `sure`: ")
+                && text(&received).contains("yes"),
+            "{received}"
         );
     }
 }
@@ -196,7 +197,7 @@ async fn an_error_for_an_answer_ends_the_call() {
 }
 
 #[tokio::test]
-async fn who_cannot_be_asked_is_told_so() {
+async fn a_client_that_cannot_be_asked_gets_an_error() {
     for mut client in Client::each(&fixture(), json!({ "sampling": {} })).await {
         client.call("call", "ask", json!({})).await;
         let reply = client.next("call").await;
@@ -214,9 +215,9 @@ async fn a_call_that_is_taken_back_leaves_no_question() {
         let question = client.next("call").await;
         client.send(json!({ "method": "notifications/cancelled", "params": { "requestId": "call" } })).await;
         until("the function was dropped", || fixture.seen.running.load(Ordering::SeqCst) == 0).await;
-        let told = client.told().await;
-        assert_eq!(told["method"], "notifications/cancelled");
-        assert_eq!(told["params"]["requestId"], question["id"], "the user need not be asked any more");
+        let received = client.received().await;
+        assert_eq!(received["method"], "notifications/cancelled");
+        assert_eq!(received["params"]["requestId"], question["id"], "the user need not be asked any more");
         // The answer was on its way.
         client.answer(&question, true).await;
         client.still_answers().await;

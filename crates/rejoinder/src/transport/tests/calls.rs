@@ -18,8 +18,8 @@ use crate::Server;
 #[tokio::test]
 async fn a_session_begins_with_what_the_server_is() {
     let client = Client::connect(&fixture()).await;
-    let server = client.peer.peer_info().expect("it was told");
-    assert_eq!(server.server_info.as_ref().expect("it was told").name, "fixture");
+    let server = client.peer.peer_info().expect("it knows the server");
+    assert_eq!(server.server_info.as_ref().expect("it knows the server").name, "fixture");
     assert_eq!(server.instructions.as_deref(), Some("Use it in tests."));
     assert_eq!(server.protocol_version.as_str(), "2025-11-25");
     assert!(server.capabilities.tools.is_some() && server.capabilities.logging.is_some());
@@ -58,14 +58,14 @@ async fn a_tool_is_called() {
 }
 
 #[tokio::test]
-async fn failures_are_told_as_in_the_other_era() {
+async fn failures_are_the_same_as_in_the_other_era() {
     let client = Client::connect(&fixture()).await;
     let bad = client.call("add", json!({ "a": "two", "c": 1 })).await.expect("a result");
     assert_eq!(bad.is_error, Some(true));
     let said = text(&bad);
     assert!(said.contains("`a`") && said.contains("`b`") && said.contains("`c`"), "{said}");
-    let told = client.call("told", json!({})).await.expect("a result");
-    assert_eq!((told.is_error, text(&told).as_str()), (Some(true), "try another"));
+    let failed = client.call("fails", json!({})).await.expect("a result");
+    assert_eq!((failed.is_error, text(&failed).as_str()), (Some(true), "try another"));
     let hidden = client.call("hidden", json!({})).await.expect("a result");
     assert!(!text(&hidden).contains("password"), "{hidden:?}");
     let error = client.call("protocol", json!({})).await.expect_err("an error");
@@ -129,11 +129,11 @@ async fn what_a_call_emits_comes_before_its_reply_and_in_order() {
     let client = Client::connect(&fixture()).await;
     assert_eq!(client.text("emit", json!({ "who": "ada" })).await, "emitted");
     // The client handles each notification in a task of its own, so only it may be late.
-    until("everything was told", || client.told.all().len() == 6).await;
-    let mut told = client.told.all();
-    told.sort_by_key(ToString::to_string);
+    until("everything has arrived", || client.received.all().len() == 6).await;
+    let mut received = client.received.all();
+    received.sort_by_key(ToString::to_string);
     assert_eq!(
-        told,
+        received,
         [json!("ada 1"), json!("ada 2"), json!("ada 3"), json!([1.0, "ada"]), json!([2.0, "ada"]), json!([3.0, "ada"])]
     );
 }
@@ -147,8 +147,8 @@ async fn the_client_sets_the_level_of_its_own_session() {
     for client in [&one, &other] {
         client.text("emit", json!({ "who": "x" })).await;
     }
-    until("both were told", || one.told.all().len() == 9 && other.told.all().len() == 3).await;
-    assert!(one.told.has("x debug 1"));
+    until("both have everything", || one.received.all().len() == 9 && other.received.all().len() == 3).await;
+    assert!(one.received.has("x debug 1"));
 }
 
 #[tokio::test]
@@ -159,9 +159,9 @@ async fn sessions_do_not_hear_of_each_other() {
         tokio::join!(ada.text("emit", json!({ "who": "ada" })), bob.text("emit", json!({ "who": "bob" })))
     });
     futures_util::future::join_all(calls).await;
-    until("both were told", || ada.told.all().len() == 120 && bob.told.all().len() == 120).await;
-    assert!(ada.told.all().iter().all(|told| !told.to_string().contains("bob")));
-    assert!(bob.told.all().iter().all(|told| !told.to_string().contains("ada")));
+    until("both have everything", || ada.received.all().len() == 120 && bob.received.all().len() == 120).await;
+    assert!(ada.received.all().iter().all(|received| !received.to_string().contains("bob")));
+    assert!(bob.received.all().iter().all(|received| !received.to_string().contains("ada")));
 }
 
 #[tokio::test]

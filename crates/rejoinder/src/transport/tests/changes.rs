@@ -9,22 +9,22 @@ use super::{
 };
 
 #[tokio::test]
-async fn changes_are_told_to_every_session() {
+async fn every_session_hears_of_changes() {
     let fixture = fixture();
     let (one, other) = (Client::connect(&fixture).await, Client::connect(&fixture).await);
     let handle = fixture.server.handle();
     handle.add_tools([dynamic("late", |_, _| async { "here" })]).expect("tools were declared");
     for client in [&one, &other] {
-        until("they were told", || client.told.has("tools")).await;
+        until("they are notified", || client.received.has("tools")).await;
         assert_eq!(client.text("late", json!({})).await, "here");
     }
     handle.remove_prompt("greet");
     handle.remove_resource("docs://readme");
-    until("they were told", || one.told.has("prompts") && other.told.has("resources")).await;
+    until("they are notified", || one.received.has("prompts") && other.received.has("resources")).await;
 }
 
 #[tokio::test]
-async fn updates_are_told_to_whoever_subscribed() {
+async fn only_subscribers_hear_of_updates() {
     let fixture = fixture();
     let (one, other) = (Client::connect(&fixture).await, Client::connect(&fixture).await);
     let handle = fixture.server.handle();
@@ -32,14 +32,14 @@ async fn updates_are_told_to_whoever_subscribed() {
     one.peer.subscribe(SubscribeRequestParams::new("files://b")).await.expect("subscribed");
     other.peer.subscribe(SubscribeRequestParams::new("files://b")).await.expect("subscribed");
     handle.resource_updated("files://a");
-    until("one was told", || one.told.has("files://a")).await;
+    until("one is notified", || one.received.has("files://a")).await;
     one.peer.unsubscribe(UnsubscribeRequestParams::new("files://b")).await.expect("unsubscribed");
     handle.resource_updated("files://b");
-    until("the other was told", || other.told.has("files://b")).await;
+    until("the other is notified", || other.received.has("files://b")).await;
     // Both are asked once more, so that whatever was on its way has arrived.
     one.text("emit", json!({})).await;
     other.text("emit", json!({})).await;
-    assert!(!one.told.has("files://b") && !other.told.has("files://a"));
+    assert!(!one.received.has("files://b") && !other.received.has("files://a"));
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! rmcp's client, which notes what it is told.
+//! rmcp's client, which records what the server sends.
 
 #![expect(deprecated, reason = "log messages are deprecated in the protocol, and still part of it")]
 
@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 
 use super::{fixture::Fixture, pipe::serve_pipe};
 
-/// Everything the client was told, in order.
+/// Everything that the server sent, in order.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Told(Arc<Mutex<Vec<Value>>>);
+pub(super) struct Received(Arc<Mutex<Vec<Value>>>);
 
-impl Told {
+impl Received {
     fn note(&self, what: Value) {
         self.0.lock().expect("nobody panics").push(what);
     }
@@ -30,11 +30,11 @@ impl Told {
     }
 
     pub(super) fn has(&self, what: &str) -> bool {
-        self.all().iter().any(|told| told == what)
+        self.all().iter().any(|received| received == what)
     }
 }
 
-impl ClientHandler for Told {
+impl ClientHandler for Received {
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         self.note(json!([params.progress, params.message]));
     }
@@ -62,8 +62,8 @@ impl ClientHandler for Told {
 
 /// A client of its own session.
 pub(super) struct Client {
-    pub(super) peer: RunningService<RoleClient, Told>,
-    pub(super) told: Told,
+    pub(super) peer: RunningService<RoleClient, Received>,
+    pub(super) received: Received,
 }
 
 impl Client {
@@ -72,9 +72,9 @@ impl Client {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(far);
         tokio::spawn(serve_pipe(fixture.engine(), reader, writer));
-        let told = Told::default();
-        let peer = told.clone().serve(near).await.expect("a session");
-        Self { peer, told }
+        let received = Received::default();
+        let peer = received.clone().serve(near).await.expect("a session");
+        Self { peer, received }
     }
 
     pub(super) async fn call(&self, tool: &'static str, arguments: Value) -> Result<CallToolResult, ErrorData> {

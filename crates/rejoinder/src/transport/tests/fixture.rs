@@ -151,7 +151,7 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
                 panic!("on purpose");
             }
         }),
-        dynamic("told", |_, _| async { Err::<(), _>(CallError::new("try another")) }),
+        dynamic("fails", |_, _| async { Err::<(), _>(CallError::new("try another")) }),
         dynamic("hidden", |_, _| async { Err::<(), _>(CallError::internal("the password is 123")) }),
         dynamic("protocol", |_, _| async { Err::<(), _>(CallError::protocol(-30001, "not today", None)) }),
         dynamic("facts", |_, ctx| async move {

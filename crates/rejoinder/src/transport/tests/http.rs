@@ -163,7 +163,7 @@ async fn a_session_lives_from_initialize_to_delete() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_session_is_told_how_to_begin() {
+async fn the_error_without_a_session_says_how_to_begin() {
     let client = Http::new(&fixture());
     let list = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/list" });
     let (status, body) = error(client.post(list).await).await;
@@ -219,7 +219,7 @@ async fn changes_come_on_the_stream_of_the_session() {
     let mut client = Http::new(&fixture);
     client.initialize("2025-11-25").await;
     let mut events = Events::of(client.send("GET", &[], Value::Null).await);
-    fixture.server.handle().remove_tool("told");
+    fixture.server.handle().remove_tool("fails");
     let change = events.next().await.expect("an event");
     assert_eq!(change.data.expect("a message")["method"], "notifications/tools/list_changed");
     // A client that comes back hears what it has missed, and nothing twice.
@@ -259,9 +259,9 @@ async fn closing_does_not_wait_for_a_client_that_does_not_read() {
     client.initialize_with("2025-11-25", super::asking::can_be_asked()).await;
     let _unread = client.call("ask_much", json!({})).await;
     // Its session takes messages all the same.
-    let told = json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" });
+    let changed = json!({ "jsonrpc": "2.0", "method": "notifications/roots/list_changed" });
     for _ in 0..100 {
-        let posted = tokio::time::timeout(Duration::from_secs(1), client.post(told.clone())).await;
+        let posted = tokio::time::timeout(Duration::from_secs(1), client.post(changed.clone())).await;
         assert_eq!(posted.expect("it is taken").status(), StatusCode::ACCEPTED);
     }
     tokio::time::timeout(Duration::from_secs(60), client.server.close()).await.expect("it ends");

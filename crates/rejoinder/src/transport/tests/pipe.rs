@@ -92,7 +92,7 @@ async fn what_comes_before_initialize_does_not_end_it() {
 }
 
 #[tokio::test]
-async fn a_request_before_initialize_is_told_how_to_begin() {
+async fn the_error_before_initialize_says_how_to_begin() {
     let mut pipe = Pipe::open(&fixture());
     let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2025-11-25",
         "io.modelcontextprotocol/clientCapabilities": {} });

@@ -1,0 +1,295 @@
+//! An event stream of a session over HTTP: a client can leave it, and resume it with the id of the last event.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::sync::{Notify, mpsc, oneshot};
+
+use super::{
+    body::{EventSource, event_with_id, retry_event},
+    sessions::HttpSession,
+};
+use crate::{
+    call::Call,
+    error::CallError,
+    inject::FromCall,
+    protocol::{Frame, Stream},
+};
+
+/// When a client whose connection broke should come back.
+pub(super) const RETRY: Duration = Duration::from_secs(3);
+
+/// How many messages of a stream are kept for a client that comes back.
+const MOST_KEPT: usize = 256;
+
+/// How many events wait for a client that reads slowly, before the sender has to wait.
+const MOST_UNREAD: usize = 16;
+
+/// The id of an event: its stream, and its number there.
+pub(super) fn parse_event_id(id: &str) -> Option<(u64, u64)> {
+    let (stream, number) = id.split_once('-')?;
+    Some((stream.parse().ok()?, number.parse().ok()?))
+}
+
+/// A stream of events: the reply to one request, or the messages that belong to no request (number 0).
+///
+/// Of several connections the newest reads it, and the others end.
+#[derive(Default)]
+pub(super) struct SessionStream {
+    number: u64,
+    state: Mutex<StreamState>,
+    /// Notified when the client comes, reads or leaves.
+    moved: Notify,
+}
+
+#[derive(Default)]
+struct StreamState {
+    /// The events that the client has not read, and the messages that it may have lost.
+    events: VecDeque<StreamEvent>,
+    /// The number of the last event.
+    last: u64,
+    /// The number of the last event that the client has read.
+    read: u64,
+    /// How many connections there have been.
+    connections: u64,
+    is_connected: bool,
+    /// The event after which the connection ends, although there may be more.
+    disconnects_after: Option<u64>,
+    /// Whether there are no more events.
+    is_finished: bool,
+    reader: Option<Waker>,
+}
+
+struct StreamEvent {
+    number: u64,
+    /// Whether a client that comes back gets it again.
+    is_kept: bool,
+    bytes: Bytes,
+}
+
+impl StreamState {
+    /// The position of the first event that the client has not read.
+    fn first_unread(&self) -> usize {
+        self.events.partition_point(|event| event.number <= self.read)
+    }
+
+    fn has_room(&self) -> bool {
+        self.events.len() - self.first_unread() < MOST_UNREAD
+    }
+
+    fn next(&mut self) -> Option<Bytes> {
+        let index = self.first_unread();
+        let event = self.events.get(index)?;
+        let (bytes, is_kept) = (event.bytes.clone(), event.is_kept);
+        self.read = event.number;
+        if !is_kept {
+            self.events.remove(index);
+        }
+        Some(bytes)
+    }
+
+    fn push(&mut self, is_kept: bool, event: impl FnOnce(u64) -> Bytes) {
+        if !is_kept && !self.is_connected {
+            return;
+        }
+        if self.events.len() == MOST_KEPT {
+            self.events.pop_front();
+        }
+        self.last += 1;
+        self.events.push_back(StreamEvent { number: self.last, is_kept, bytes: event(self.last) });
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        self.reader.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+impl SessionStream {
+    pub(super) fn new(number: u64) -> Self {
+        Self { number, ..Self::default() }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn state(&self) -> MutexGuard<'_, StreamState> {
+        // Every statement leaves the state valid.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The size of the events that are kept, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.state().events.iter().map(|event| event.bytes.len()).sum()
+    }
+
+    /// Connects a client, which reads on after that event, or else after the last one that was read.
+    pub(super) fn connect(self: &Arc<Self>, after: Option<u64>, session: &Arc<HttpSession>) -> StreamEvents {
+        let mut state = self.state();
+        state.read = after.map_or(state.read, |after| after.min(state.last));
+        state.connections += 1;
+        (state.is_connected, state.disconnects_after) = (true, None);
+        state.wake();
+        self.moved.notify_one();
+        session.begin_reading();
+        StreamEvents { stream: Arc::clone(self), session: Arc::clone(session), connection: state.connections }
+    }
+
+    /// Sends an event without a message, which has an id to come back with and says when.
+    pub(super) fn send_retry(&self, retry: Duration) {
+        self.state().push(false, |number| retry_event(self.number, number, retry));
+    }
+
+    /// Sends a message; one that is kept is sent again to a client that comes back.
+    pub(super) fn push(&self, is_kept: bool, message: &Bytes) {
+        self.state().push(is_kept, |number| event_with_id(self.number, number, message));
+    }
+
+    async fn until(&self, condition: impl Fn(&StreamState) -> bool) {
+        while !condition(&self.state()) {
+            self.moved.notified().await;
+        }
+    }
+
+    /// Ends the stream once everything is read.
+    pub(super) fn finish(&self) {
+        let mut state = self.state();
+        state.is_finished = true;
+        state.wake();
+    }
+}
+
+/// The sender of a stream's events. Dropping it ends the stream, also if its task is cancelled before it runs.
+pub(super) struct StreamSender(pub(super) Arc<SessionStream>);
+
+impl Drop for StreamSender {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
+impl StreamSender {
+    /// Waits for a client that reads.
+    pub(super) async fn wanted(&self) {
+        self.0.until(|state| state.is_connected && state.has_room() && !state.is_finished).await;
+    }
+
+    /// Sends a message. Waits while a connected client does not read.
+    async fn send(&self, is_kept: bool, message: &Bytes) {
+        self.0.until(|state| !state.is_connected || state.has_room()).await;
+        self.0.push(is_kept, message);
+        if !self.0.state().is_connected {
+            // Nothing slows down a call whose notifications nobody reads.
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Runs a call to its end.
+    pub(super) async fn run(self, session: Arc<HttpSession>, mut call: Stream, mut disconnects: Disconnects) {
+        loop {
+            tokio::select! {
+                // What the call sent before it disconnects its client arrives before.
+                biased;
+                frame = call.frame() => match frame {
+                    Frame::Notification(message) => self.send(false, &message).await,
+                    Frame::Request(message) => self.send(true, &message).await,
+                    Frame::Last(reply) => {
+                        session.close_request(self.0.number);
+                        self.0.push(true, &reply.body.whole());
+                        // Before the call: a server that stops waits for its calls, and then ends its sessions.
+                        return drop(self);
+                    }
+                },
+                Some((retry, done)) = disconnects.recv() => {
+                    self.0.send_retry(retry);
+                    let mut state = self.0.state();
+                    (state.is_connected, state.disconnects_after) = (false, Some(state.last));
+                    let _ = done.send(());
+                }
+            }
+        }
+    }
+}
+
+/// What one connection reads of a stream. Its session is not idle meanwhile.
+pub(super) struct StreamEvents {
+    stream: Arc<SessionStream>,
+    session: Arc<HttpSession>,
+    connection: u64,
+}
+
+impl EventSource for StreamEvents {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut state = self.stream.state();
+        let is_left = state.disconnects_after.is_some_and(|last| state.read >= last);
+        if is_left || state.connections != self.connection {
+            return Poll::Ready(None);
+        }
+        if let Some(event) = state.next() {
+            self.stream.moved.notify_one();
+            return Poll::Ready(Some(event));
+        }
+        if state.is_finished {
+            return Poll::Ready(None);
+        }
+        state.reader = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for StreamEvents {
+    fn drop(&mut self) {
+        let mut state = self.stream.state();
+        if state.connections == self.connection {
+            state.is_connected = false;
+            self.stream.moved.notify_one();
+        }
+        self.session.end_reading();
+    }
+}
+
+/// After which time the client should come back, and the signal that it is disconnected.
+type Disconnect = (Duration, oneshot::Sender<()>);
+
+/// Where a call says that its client should leave.
+pub(super) type Disconnects = mpsc::Receiver<Disconnect>;
+
+/// The HTTP response stream that carries a call's reply.
+///
+/// Only clients of 2025-11-25 and earlier on HTTP have a stream that they can leave and come back to; everywhere else
+/// the methods do nothing.
+#[derive(Clone, Default)]
+pub struct ReplyStream(pub(super) Option<mpsc::Sender<Disconnect>>);
+
+impl ReplyStream {
+    /// Ends the client's connection while the call goes on, and asks the client to come back after `retry`.
+    ///
+    /// For calls that last so long that an open connection is a burden. A session keeps its last replies for clients
+    /// that come back. Progress and log messages in the meantime are lost.
+    ///
+    /// Returns whether it was done: clients before 2025-11-25 do not know how to come back, and stay connected.
+    pub async fn disconnect(&self, retry: Duration) -> bool {
+        let Some(disconnects) = &self.0 else { return false };
+        let (done, disconnected) = oneshot::channel();
+        disconnects.send((retry, done)).await.is_ok() && disconnected.await.is_ok()
+    }
+}
+
+impl fmt::Debug for ReplyStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReplyStream")
+    }
+}
+
+impl FromCall for ReplyStream {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+        Ok(call.extension::<Self>().cloned().unwrap_or_default())
+    }
+}
