@@ -227,7 +227,7 @@ async fn a_test_cancels_a_call_by_dropping_it() {
             assert_eq!(lines, ["deferred: Cancelled", "task: cancelled"]);
         }
         let reply = client.call_tool("end", json!({ "how": "well" })).await.unwrap();
-        assert_eq!(reply.text(), "done", "other calls go on");
+        assert_eq!(reply.text(), "done", "other calls continue");
     })
     .await;
 }

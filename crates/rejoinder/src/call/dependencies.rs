@@ -3,19 +3,20 @@
 use std::{
     any::{Any, TypeId},
     collections::HashMap,
-    fmt,
     sync::Arc,
 };
 
-use crate::graph::Doubles;
-
 /// The services that were provided when the server was built, by type.
-#[derive(Default, Clone)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Dependencies {
     /// An `Arc` of each, because `dyn Trait` is not `Any` but an `Arc` of it is.
     services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    doubles: Option<Doubles>,
+    /// A [`Double`] for each resolver that a test replaces, by the type of the resolver.
+    doubles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
 }
+
+/// Makes the value of a resolver in its place.
+type Double<T> = Box<dyn Fn() -> T + Send + Sync>;
 
 impl Dependencies {
     /// Provides `value`, in place of an earlier one of the same type.
@@ -33,19 +34,18 @@ impl Dependencies {
         self.services.contains_key(&id)
     }
 
-    /// The replacements of resolvers, in a test.
-    pub(crate) fn doubles(&self) -> Option<&Doubles> {
-        self.doubles.as_ref()
+    /// Replaces the resolver of that type. A `value` of another type than the resolver's replaces nothing.
+    pub(crate) fn replace_resolver<T: 'static>(
+        &mut self,
+        resolver: TypeId,
+        value: impl Fn() -> T + Send + Sync + 'static,
+    ) {
+        self.doubles.insert(resolver, Arc::new(Box::new(value) as Double<T>));
     }
 
-    /// The same, to add to them.
-    pub(crate) fn doubles_mut(&mut self) -> &mut Doubles {
-        self.doubles.get_or_insert_default()
-    }
-}
-
-impl fmt::Debug for Dependencies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Dependencies({})", self.services.len())
+    /// The value of a resolver that a test has replaced.
+    pub(crate) fn replaced<T: 'static>(&self, resolver: TypeId) -> Option<T> {
+        let double = self.doubles.get(&resolver)?.downcast_ref::<Double<T>>()?;
+        Some(double())
     }
 }

@@ -11,21 +11,18 @@ mod parking;
 mod record;
 mod request_info;
 mod teardown;
+mod trace;
 mod utf8_bytes;
 
 use std::{
-    any::Any,
+    any::{Any, TypeId},
     fmt,
     sync::{Arc, Mutex, OnceLock},
 };
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    ask::Question,
-    error::CallError,
-    graph::{Doubles, Ran, Unasked},
-};
+use crate::{ask::Question, error::CallError};
 
 pub use argument::Argument;
 pub(crate) use argument::SentArgument;
@@ -43,6 +40,7 @@ pub(crate) use record::{CallRecord, InputResponses, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;
+pub(crate) use trace::{CallTrace, Unasked};
 pub(crate) use utf8_bytes::Utf8Bytes;
 
 /// One call, shared by everything that runs for it.
@@ -94,8 +92,8 @@ impl Call {
 
     /// Records for tests that the client cannot be asked this, and returns the reason.
     pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: CallError) -> CallError {
-        if let Some(ran) = self.extension::<Ran>() {
-            ran.note_unasked(Unasked { key: key.to_owned(), question: question.clone(), is_typed });
+        if let Some(trace) = self.extension::<CallTrace>() {
+            trace.lock().unasked.push(Unasked { key: key.to_owned(), question: question.clone(), is_typed });
         }
         refused
     }
@@ -120,9 +118,9 @@ impl Call {
         self.0.dependencies.get::<T>()
     }
 
-    /// The replacements of resolvers, in a test.
-    pub(crate) fn doubles(&self) -> Option<&Doubles> {
-        self.0.dependencies.doubles()
+    /// The value of a resolver that a test has replaced.
+    pub(crate) fn replaced<T: 'static>(&self, resolver: TypeId) -> Option<T> {
+        self.0.dependencies.replaced(resolver)
     }
 
     /// The value of a request header, if it is text.

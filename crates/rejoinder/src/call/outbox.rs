@@ -28,9 +28,9 @@ pub(crate) enum Emitted {
     Log {
         /// How severe.
         level: Level,
-        /// Who says it.
+        /// The logger.
         logger: Option<String>,
-        /// What it says.
+        /// The message.
         data: Value,
     },
 }

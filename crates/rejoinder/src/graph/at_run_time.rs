@@ -2,8 +2,7 @@
 
 use std::{
     any::{Any, TypeId},
-    collections::{BTreeMap, HashMap, HashSet},
-    fmt,
+    collections::{HashMap, HashSet},
 };
 
 use futures_util::future::try_join_all;
@@ -24,7 +23,7 @@ use crate::{
 };
 
 /// The resolvers that a tool needs before its function is called.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Resolvers {
     edges: Vec<Edge>,
     get: Vec<Get>,
@@ -38,12 +37,12 @@ type Taken = (&'static Node, &'static NodeArgument<'static>, ByName);
 /// A resolver, and its outcome.
 type Value = (TypeId, Box<dyn Any + Send + Sync>);
 
-/// What the resolvers of a call made.
-#[derive(Default)]
+/// The outcomes of a call's resolvers.
+#[derive(Debug)]
 pub(crate) struct Resolved(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
 
 impl Resolvers {
-    /// Adds one whose value the function cannot do without.
+    /// Adds a resolver whose value the function requires.
     pub(crate) fn add<R: Resolver>(&mut self) {
         let node = R::instance().node;
         self.edges.push(Edge::to::<R>(node, node.name, node.returns));
@@ -63,11 +62,7 @@ impl Resolvers {
 
     /// Everything that is wrong with them in a tool of that name and schema.
     pub(crate) fn mistakes(&self, tool: &str, schema: &JsonObject, by_hand: bool) -> Vec<String> {
-        let properties = schema.get("properties").and_then(|properties| properties.as_object());
-        let types: BTreeMap<&str, String> =
-            properties.into_iter().flatten().map(|(name, of)| (&**name, ty(of))).collect();
-        let arguments: Vec<_> =
-            types.iter().map(|(name, ty)| NodeArgument::untyped(name, ty, source::ARGUMENT)).collect();
+        let arguments = schema_arguments(schema);
         let item =
             ItemNode { kind: "tool", name: tool, arguments: &arguments, edges: &self.edges, by_hand, variables: None };
         let mut mistakes = Vec::new();
@@ -82,12 +77,10 @@ impl Resolvers {
             }
         }
         mistakes.extend(self.arguments().into_iter().filter_map(|(node, argument, by_name)| {
-            let sent = types.get(argument.name)?;
-            let taken = ty(&(by_name.schema)(&mut generator(|settings| settings.for_deserialize())));
-            let fits = *sent == taken
-                || sent == "any"
-                || taken == "any"
-                || (sent, &*taken) == (&"integer".to_owned(), "number");
+            let sent = arguments.iter().find(|sent| sent.name == argument.name)?.written;
+            let schema = (by_name.schema)(&mut generator(|settings| settings.for_deserialize()));
+            let taken = ty(&schema);
+            let fits = sent == taken || sent == "any" || taken == "any" || (sent, taken) == ("integer", "number");
             let NodeArgument { name, written, .. } = argument;
             (!fits && wrong.insert((name, written))).then(|| {
                 format!(
@@ -137,7 +130,7 @@ impl Resolvers {
     ///
     /// # Errors
     ///
-    /// What stopped one of them, or that an answer is still out.
+    /// The error that stopped one of them, or [`Halt::Pending`] while a question is open.
     pub(crate) async fn resolve(&self, call: &Call, arguments: &Named) -> Result<Resolved, Halt> {
         let keys = Keys::of(&self.edges);
         let walk = Walk::new(call, arguments, &(), &keys);
@@ -154,9 +147,15 @@ fn reported(check: impl FnOnce(&mut Report)) -> Option<String> {
     report.failed().then(|| report.as_str().to_owned())
 }
 
+/// The arguments that the schema of a tool describes.
+pub(crate) fn schema_arguments(schema: &JsonObject) -> Vec<NodeArgument<'_>> {
+    let properties = schema.get("properties").and_then(|properties| properties.as_object()).into_iter().flatten();
+    properties.map(|(name, schema)| NodeArgument::untyped(name, ty(schema), source::ARGUMENT)).collect()
+}
+
 /// The type of a schema, as far as one word says it.
-fn ty(schema: &serde_json::Value) -> String {
-    schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any").to_owned()
+fn ty(schema: &serde_json::Value) -> &str {
+    schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any")
 }
 
 fn accepted<T>(settled: &Settled<T>) -> Option<&T> {
@@ -167,37 +166,19 @@ fn accepted<T>(settled: &Settled<T>) -> Option<&T> {
 }
 
 impl Resolved {
-    /// What a resolver made, if the tool has it.
+    /// The value of a resolver, if the tool has that resolver.
     pub(crate) fn get<R: Resolver>(&self) -> Option<&R::Output> {
         accepted(self.0.get(&TypeId::of::<R>())?.downcast_ref::<Settled<R::Output>>()?)
     }
 }
 
 /// Arguments by name, each in the type in which a resolver takes it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Named(HashMap<(&'static str, TypeId), Box<dyn Any + Send + Sync>>);
 
 impl Arguments for Named {
     fn get(&self, name: &str, ty: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         let found = self.0.iter().find(|((other, of), _)| *other == name && *of == ty);
         found.map(|(_, value)| &**value)
-    }
-}
-
-impl fmt::Debug for Resolvers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.edges.iter().map(|edge| edge.parameter)).finish()
-    }
-}
-
-impl fmt::Debug for Resolved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Resolved({})", self.0.len())
-    }
-}
-
-impl fmt::Debug for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.keys().map(|(name, _)| name)).finish()
     }
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use super::Settled;
 use crate::{ask::Outcome, error::Halt};
 
-/// What a parameter makes of a resolver's outcome: the value, a reference to it, or the outcome itself.
+/// A parameter that a resolver fills: the value, a reference to it, or the outcome itself.
 #[diagnostic::on_unimplemented(
     message = "the resolver makes a `{T}`, and the parameter cannot take that as a `{Self}`",
     label = "take `&{T}`, or `{T}` if it is `Clone`",
@@ -11,7 +11,7 @@ use crate::{ask::Outcome, error::Halt};
     note = "a `String` can be taken as `&str`; an `Option` (`None` if the user declines) or an `Outcome` of each of these works too"
 )]
 pub trait FromOutcome<'a, T: 'a>: Sized {
-    /// Whether it can do without the value: then a user who declines does not end the call.
+    /// Whether the value is optional: then a user who declines does not end the call.
     const OPTIONAL: bool = false;
 
     /// Makes the parameter of that name.
@@ -25,14 +25,14 @@ pub trait FromOutcome<'a, T: 'a>: Sized {
     ///
     /// # Errors
     ///
-    /// What stopped the resolver.
+    /// The error that stopped the resolver.
     fn from_settled(settled: &'a Settled<T>, parameter: &'static str) -> Result<Self, Halt> {
         Self::from_outcome(settled.outcome().map_err(Halt::clone)?, parameter)
     }
 }
 
 impl<T> Outcome<T> {
-    /// The value, for a parameter that cannot do without it.
+    /// The value, for a parameter that requires it.
     pub(super) fn needed(&self, parameter: &'static str) -> Result<&T, Halt> {
         match self {
             Self::Accepted(value) => Ok(value),

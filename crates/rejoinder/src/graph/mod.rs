@@ -6,15 +6,13 @@
 
 mod at_run_time;
 mod check;
-mod doubles;
 mod from_outcome;
 mod node;
 mod resolver;
 mod walk;
 
-pub(crate) use at_run_time::{Resolved, Resolvers};
+pub(crate) use at_run_time::{Resolved, Resolvers, schema_arguments};
 pub use check::{Check, FitsIf, FitsIn, HasArgument, Offers, SameAs};
-pub(crate) use doubles::{Doubles, Ran, Unasked};
 pub use from_outcome::FromOutcome;
 pub use futures_util::future::try_join;
 pub(crate) use node::{ByName, bad_forms, below, needs_of};

@@ -21,7 +21,7 @@ use crate::{
 /// node for all its [`Instance`]s, which need the same.
 #[derive(Debug)]
 pub struct Node {
-    /// Tells nodes apart in constant evaluation.
+    /// Identifies the node in constant evaluation.
     pub id: u64,
     /// The function's name.
     pub name: &'static str,
@@ -46,7 +46,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A number that tells the function of that name, in that module and at that place, from all others.
+    /// A number that identifies the function of that name, in that module and at that place.
     pub const fn id(module: &str, name: &str, at: &str) -> u64 {
         // Never 0, which is an empty place in a set.
         hash(hash(hash(EMPTY, module), name), at) | 1
@@ -194,9 +194,9 @@ pub struct ResolverTypes {
     /// Its own, under which its outcome is kept.
     pub(crate) resolver: fn() -> TypeId,
     name: fn() -> &'static str,
-    /// That of its function, by which a method is found that has no type of its name.
+    /// The type of its function, which identifies a method: a method has no type of its name.
     pub(crate) function: fn() -> TypeId,
-    /// That of its value.
+    /// The type of its value.
     pub(crate) output: fn() -> TypeId,
     /// The name of that type.
     pub(crate) output_name: fn() -> &'static str,

@@ -10,11 +10,11 @@ use std::{
 use futures_util::future::Either;
 use tokio::sync::OnceCell;
 
-use super::{Doubles, Edge, Instance, Ran, Resolver, below};
+use super::{Edge, Instance, Resolver, below};
 use crate::{
     BoxFuture,
     ask::{Ask, Outcome},
-    call::{ArgumentSet, Call, ReadParams},
+    call::{ArgumentSet, Call, CallTrace, ReadParams},
     error::{CallError, Halt},
 };
 
@@ -73,7 +73,7 @@ impl<T> Settled<T> {
     ///
     /// # Errors
     ///
-    /// What stopped it, or that the answer is still out.
+    /// The error that stopped it, or [`Halt::Pending`] while its question is open.
     ///
     /// # Panics
     ///
@@ -85,15 +85,14 @@ impl<T> Settled<T> {
 
 /// One round's walk through the resolvers of one item.
 ///
-/// Each resolver runs at most once, failures included, whatever the number of its consumers; those that do not need
-/// each other run at the same time, in the task of the call.
+/// Each resolver runs at most once, however many parameters use it, also if it fails. Independent resolvers run
+/// concurrently, in the task of the call.
 pub struct Walk<'a> {
     call: &'a Call,
     arguments: &'a dyn Arguments,
     receiver: &'a (dyn Any + Send + Sync),
     keys: &'a Keys,
-    doubles: Option<&'a Doubles>,
-    ran: Option<&'a Ran>,
+    trace: Option<&'a CallTrace>,
     memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -105,8 +104,7 @@ impl<'a> Walk<'a> {
         receiver: &'a (dyn Any + Send + Sync),
         keys: &'a Keys,
     ) -> Self {
-        let (doubles, ran) = (call.doubles(), call.extension());
-        Self { call, arguments, receiver, keys, doubles, ran, memo: Mutex::default() }
+        Self { call, arguments, receiver, keys, trace: call.extension(), memo: Mutex::default() }
     }
 
     /// The call.
@@ -118,7 +116,7 @@ impl<'a> Walk<'a> {
     ///
     /// # Panics
     ///
-    /// If there is none, or one of another type: the graph was checked before anything runs.
+    /// If there is no such argument, or it has another type. The check of the graph rules that out.
     pub fn argument<T: 'static>(&self, name: &'static str) -> &'a T {
         let argument = self.arguments.get(name, TypeId::of::<T>()).and_then(|argument| argument.downcast_ref());
         argument.expect("the graph was checked: the item has this argument, of this type")
@@ -133,11 +131,11 @@ impl<'a> Walk<'a> {
         self.receiver.downcast_ref().expect("the resolvers of a block are named as `Self::..`, within it")
     }
 
-    /// What fills a parameter: the outcome of a resolver, or that its answer is still out.
+    /// Runs a resolver for a parameter. Its outcome may be [`Halt::Pending`].
     ///
     /// # Errors
     ///
-    /// What ends the call, although other resolvers still run: a failure, or a decline where the value is needed.
+    /// A failure, or a decline where the value is required: these end the call although other resolvers still run.
     pub async fn resolve<R: Resolver>(
         &self,
         is_optional: bool,
@@ -172,22 +170,22 @@ impl<'a> Walk<'a> {
     }
 
     fn run<R: Resolver>(&self) -> BoxFuture<'_, Settling<R::Output>> {
-        match self.doubles.and_then(Doubles::value::<R>) {
+        match self.call.replaced(TypeId::of::<R>()) {
             Some(value) => Box::pin(ready(Ok(Outcome::Accepted(value)))),
             None => R::run(self),
         }
     }
 
-    /// Notes that a resolver's function is called, for a test that wants to know.
+    /// Notes for a test that a resolver's function is called.
     pub fn enter<R: Resolver>(&self) {
-        if let Some(ran) = self.ran {
-            ran.note(R::instance().shown());
+        if let Some(trace) = self.trace {
+            trace.lock().ran.push(R::instance().shown());
         }
     }
 
     /// Settles what a resolver returned.
     ///
-    /// Most know their value. A question has a future of its own, so that the others need no room for one.
+    /// Most resolvers know their value. A question has its own boxed future, so that the others stay small.
     pub fn settle<R: Resolver>(
         &self,
         returned: Result<Ask<R::Output>, CallError>,

@@ -13,12 +13,12 @@ impl Context {
     ///
     /// Clients of 2026-07-28 and later get the question with the reply, and answer it with a retry of the request,
     /// which any replica can serve. So an ask without an answer **never returns**: the function is dropped where it
-    /// waits and runs again from the top in the next round, with what was answered. Whatever must not happen twice
-    /// belongs into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
+    /// waits and runs again from the top in the next round, with what was answered. Put what must not happen twice
+    /// into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
     /// On a session the function simply waits.
     ///
-    /// The round ends where the function next waits for something, whatever that is: in a `tokio::select!`, or within a
-    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready there and then. A task that
+    /// The round ends where the function next waits for anything: in a `tokio::select!`, or within a
+    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready at that moment. A task that
     /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
     ///
     /// The key identifies the answer within the call. The same question under the same key has the same answer, so use a
@@ -35,7 +35,7 @@ impl Context {
     /// }
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// // In a unit test there is nobody to ask.
+    /// // A unit test has no client to ask.
     /// assert!(rename("tea".into(), Context::detached()).await.is_err());
     /// # }
     /// ```

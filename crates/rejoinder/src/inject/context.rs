@@ -13,7 +13,7 @@ use crate::{
     graph::{Resolved, Resolver},
 };
 
-/// The call, as the function that serves it sees it: progress, logs, who calls, and whether they still wait.
+/// The call that a function serves: progress, logs, questions, the client, and whether it still waits.
 ///
 /// ```
 /// use rejoinder::Context;
@@ -36,12 +36,12 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Context {
     pub(super) call: Call,
-    /// What the resolvers of a tool that was made at run time have made in this round.
+    /// The outcomes of the resolvers of a tool that was made at run time, in this round.
     resolved: Option<Arc<Resolved>>,
 }
 
 impl Context {
-    /// A context of no request, for calling a tool's function in a unit test.
+    /// A context without a request, for calling a tool's function in a unit test.
     pub fn detached() -> Self {
         Self { call: Call::detached(), resolved: None }
     }
@@ -50,7 +50,7 @@ impl Context {
         Self { call, resolved: Some(Arc::new(resolved)) }
     }
 
-    /// Reports progress; it goes out when awaited.
+    /// Reports progress; `.await` sends it.
     ///
     /// A no-op if the client did not ask for it. Progress only rises: a value that is not greater than the last
     /// one is dropped.
@@ -60,7 +60,7 @@ impl Context {
 
     /// Sends a log message to the client, if the request asked for messages of that level.
     ///
-    /// It goes to this caller and nobody else. For your own logs use `tracing`.
+    /// Only this caller gets it. For your own logs use `tracing`.
     pub async fn log(&self, level: Level, data: impl Serialize) {
         if !self.log_enabled(level) {
             return;
@@ -96,7 +96,7 @@ impl Context {
         self.log(Level::Error, data).await;
     }
 
-    /// What a resolver made, in a tool that was [given it at run time](crate::item::Tool::resolve).
+    /// The value of a resolver, in a tool that was [given it at run time](crate::item::Tool::resolve).
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Context {
         })
     }
 
-    /// Who the client says it is. It is free to lie: let nothing depend on it.
+    /// Name and version of the client, as it declares them. Do not base decisions on them.
     pub fn client(&self) -> Option<ClientInfo> {
         self.call.request().client()
     }
@@ -120,7 +120,7 @@ impl Context {
         &self.call.request().capabilities
     }
 
-    /// Which way of talking the client uses.
+    /// The era of the client's protocol version.
     pub fn era(&self) -> Era {
         self.call.request().era
     }
@@ -135,8 +135,8 @@ impl Context {
         std::str::from_utf8(&self.call.request().request_id).unwrap_or_default()
     }
 
-    /// Cancelled when the client gave up, and when the call is over in any other way. The function's future is gone by then,
-    /// so this is for what it spawned; how the call ended [`Scope`](crate::inject::Scope) tells.
+    /// Cancelled when the call ends, also when the client gave up. The function's future is dropped by then, so this is for
+    /// tasks that it spawned. To run something when the call ends, use [`Scope`](crate::inject::Scope).
     pub fn cancellation(&self) -> CancellationToken {
         self.call.cancellation().clone()
     }
@@ -151,7 +151,7 @@ impl Context {
         self.call.header(name)
     }
 
-    /// What a layer in front of the server attached to the HTTP request: an authenticated user, say.
+    /// A value that a layer in front of the server attached to the HTTP request, such as the authenticated user.
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.call.extension()
     }
@@ -168,7 +168,7 @@ impl FromCall for Context {
     }
 }
 
-/// A progress report that is on its way; `.await` sends it. See [`Context::progress`].
+/// A progress report; `.await` sends it. See [`Context::progress`].
 #[must_use = "progress is sent when it is awaited"]
 #[derive(Debug)]
 pub struct Progress {
@@ -183,13 +183,13 @@ impl Progress {
         Self { call, progress, total: None, message: None }
     }
 
-    /// Says where it ends.
+    /// The value at which the call is done.
     pub fn total(mut self, total: f64) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// Says it in words.
+    /// A text for the user.
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self

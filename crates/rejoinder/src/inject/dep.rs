@@ -24,7 +24,7 @@ use crate::{call::Call, error::CallError};
 /// # }
 /// ```
 ///
-/// `Option<Dep<T>>` is for a service that need not be there: `None` where none was provided, which is no mistake then.
+/// `Option<Dep<T>>` is for an optional service: `None` if none was provided, which is not an error.
 ///
 /// ```
 /// use rejoinder::Dep;
@@ -32,14 +32,14 @@ use crate::{call::Call, error::CallError};
 /// struct Mailer;
 ///
 /// async fn close(ticket: u64, mailer: Option<Dep<Mailer>>) -> String {
-///     let told = if mailer.is_some() { "and everybody told" } else { "and nobody told" };
-///     format!("{ticket} closed {told}")
+///     let by = if mailer.is_some() { "with a mail" } else { "without a mail" };
+///     format!("{ticket} closed {by}")
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
-/// assert_eq!(close(7, None).await, "7 closed and nobody told");
-/// assert_eq!(close(7, Some(Dep::new(Mailer))).await, "7 closed and everybody told");
+/// assert_eq!(close(7, None).await, "7 closed without a mail");
+/// assert_eq!(close(7, Some(Dep::new(Mailer))).await, "7 closed with a mail");
 /// # }
 /// ```
 pub struct Dep<T: ?Sized>(Arc<T>);
@@ -100,7 +100,7 @@ impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
     }
 }
 
-/// A service that need not have been provided: `None` then.
+/// An optional service: `None` if it was not provided.
 impl<T: ?Sized + Send + Sync + 'static> FromCall for Option<Dep<T>> {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(call.dependency::<T>().map(Dep))

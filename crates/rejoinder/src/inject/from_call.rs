@@ -42,8 +42,8 @@ use crate::{call::Call, error::CallError};
 /// }
 /// ```
 ///
-/// What was answered in one round counts in the next whatever its headers and extensions say by then, unless
-/// `Server::principal` has made them part of who calls: where an answer is for one tenant only, do that.
+/// An answer of one round counts in the next, also if that round has other headers and extensions. Where an answer is for
+/// one tenant only, make the tenant part of the caller with `Server::principal`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "the server cannot supply this type",
@@ -73,7 +73,7 @@ pub struct Need {
     pub id: TypeId,
     /// Its name, for the message.
     pub name: &'static str,
-    /// An `Arc` of it, which is another type: who provided that meant something else.
+    /// An `Arc` of it, which is another type, and often provided by mistake.
     pub shared: TypeId,
     /// The resolver whose parameter it is, if it is not the item's own.
     pub resolver: Option<&'static str>,

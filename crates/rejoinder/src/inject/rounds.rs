@@ -10,7 +10,7 @@ use crate::{
 /// The rounds of a call, for a function that makes them by hand: what came back with this one.
 ///
 /// Resolvers and [`Context::ask`](super::Context::ask) keep track of rounds by themselves. This is for functions that
-/// keep a state of their own between them, and say with a [`Reply`](crate::Reply) whether they are done.
+/// keep their own state between rounds, and return a [`Reply`](crate::Reply).
 ///
 /// ```
 /// use rejoinder::{Ask, Outcome, Rounds, Reply, form::ConfirmForm};
@@ -33,16 +33,16 @@ use crate::{
 pub struct Rounds(Call);
 
 impl Rounds {
-    /// The rounds of no request, for calling a function in a unit test.
+    /// Rounds without a request, for calling a function in a unit test.
     pub fn detached() -> Self {
         Self(Call::detached())
     }
 
-    /// What became of the question that was asked under this key, in the last round or before.
+    /// The outcome of the question that was asked under this key, in the last round or before.
     ///
-    /// `None` if it was not asked, or has no answer yet that can be used: ask it then. Where an answer did not fit,
-    /// the client is told why when it is asked again, three times in all. It is the answer to whatever words were asked
-    /// under the key: where a consent depends on what was shown, keep that in the state and compare.
+    /// `None` if it was not asked, or has no usable answer yet: ask it then. When an answer did not fit, the next question
+    /// names the reason; a question is asked three times in all. The answer counts for any text that was asked under the
+    /// key: where a consent depends on what was shown, keep that in the state and compare.
     pub fn answer<T: Answer>(&self, key: &str) -> Option<Outcome<T>> {
         let answer = self.0.answer_by_hand(key, |answer| T::read(answer).map(|_| ()))?;
         T::read(&answer).map_err(|AnswerError(reason)| tracing::debug!(key, reason, "an answer does not fit")).ok()
@@ -50,8 +50,7 @@ impl Rounds {
 
     /// The state that the last round handed on, sealed on its way through the client.
     ///
-    /// `None` in the first round, and where it is of another type: from another build of the server, which is no
-    /// progress.
+    /// `None` in the first round, and if it has another type, because another build of the server wrote it.
     pub fn state<S: DeserializeOwned>(&self) -> Option<S> {
         self.0.kept()
     }

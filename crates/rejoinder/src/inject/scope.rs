@@ -5,9 +5,9 @@ use crate::{
     reply::Failure,
 };
 
-/// What a call leaves to be done when it ends, however it ends: give back a connection, roll back a transaction.
+/// Cleanup when a call ends: return a connection, roll back a transaction.
 ///
-/// For what `Drop` cannot do, because it waits for something or must know how the call ended.
+/// For what `Drop` cannot do, because it waits for something or needs to know how the call ended.
 ///
 /// ```
 /// use rejoinder::{CallEnd, Scope};
@@ -19,7 +19,7 @@ use crate::{
 /// #     async fn roll_back(&self) { self.0.lock().expect("nobody panics").push("rolled back") }
 /// # }
 ///
-/// /// A resolver, say: the transaction of this call.
+/// /// The transaction of this call, for example in a resolver.
 /// fn transaction(scope: Scope) -> Transaction {
 ///     let transaction = Transaction::default();
 ///     let ends = transaction.clone();
@@ -42,19 +42,19 @@ use crate::{
 pub struct Scope(Call);
 
 impl Scope {
-    /// A scope of no call, for calling a function in a unit test.
+    /// A scope without a call, for calling a function in a unit test.
     pub fn detached() -> Self {
         Self(Call::detached())
     }
 
-    /// Lets something run when this round of the call ends: before the reply goes out, the last that was deferred
+    /// Runs a function when this round of the call ends, before the reply is sent. The function that was deferred last runs
     /// first.
     ///
-    /// It is told [how the round ended](CallEnd). A round that ends in a question is not the end of the call, but of
-    /// everything that ran in it: the next one begins from the top. If the client has gone, it runs in a task of its
-    /// own. An error is logged, and changes nothing about the reply.
+    /// It gets [how the round ended](CallEnd). A round that ends with a question ends everything that ran in it, because the
+    /// next round starts from the top. If the client has disconnected, the function runs in its own task. An error is
+    /// logged, and does not change the reply.
     ///
-    /// What is deferred when the round has ended, by a task that outlives it, runs at once, in a task of its own.
+    /// A function that is deferred after the end of the round, by a task that outlives it, runs at once, in its own task.
     pub fn defer<F, R>(&self, run: impl FnOnce(CallEnd) -> F + Send + 'static)
     where
         F: Future<Output = R> + Send + 'static,
@@ -81,7 +81,7 @@ impl FromCall for Scope {
     }
 }
 
-/// What something that was [deferred](Scope::defer) may come to: nothing, or a `Result` of nothing.
+/// What a [deferred](Scope::defer) function may return: nothing, or a `Result` of nothing.
 pub trait TornDown: Send {
     /// Whether it failed.
     ///

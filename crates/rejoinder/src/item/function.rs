@@ -32,7 +32,7 @@ pub trait Function: ReadParams {
     /// [`ToolDetails`], [`PromptDetails`] or [`ResourceDetails`].
     type Details;
 
-    /// What its attributes and doc comments say.
+    /// Its attributes and doc comments.
     const DETAILS: Self::Details;
 
     /// Its place in the graph.
@@ -184,7 +184,7 @@ impl ItemFunction {
         }
     }
 
-    /// A function that is made at run time, and takes whatever is sent.
+    /// A function that is made at run time, and takes all arguments that are sent.
     pub(super) fn dynamic(
         edges: Vec<Edge>,
         read: impl Fn(JsonObject) -> Result<Ready, ArgumentErrors> + Send + Sync + 'static,

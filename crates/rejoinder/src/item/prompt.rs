@@ -40,12 +40,12 @@ impl Prompt {
         &self.record.name
     }
 
-    /// What lists say of it.
+    /// Its entry in lists.
     pub fn record(&self) -> &model::Prompt {
         &self.record
     }
 
-    /// What lists say of it, to change what no attribute covers.
+    /// Its entry in lists, to change what no attribute covers.
     pub fn record_mut(&mut self) -> &mut model::Prompt {
         &mut self.record
     }

@@ -34,12 +34,12 @@ impl Resource {
         self
     }
 
-    /// What the attributes said.
+    /// What its attributes declare.
     pub fn details(&self) -> &ResourceDetails {
         &self.details
     }
 
-    /// What `resources/list` says of it, if it is a resource and not a template.
+    /// Its entry in `resources/list`, if it is not a template.
     pub fn record(&self) -> model::Resource {
         let mut record = model::Resource::new(&self.uri, self.details.name);
         record.title = self.details.title.map(Into::into);
@@ -49,7 +49,7 @@ impl Resource {
         record
     }
 
-    /// What `resources/templates/list` says of it, if it is a template.
+    /// Its entry in `resources/templates/list`, if it is a template.
     pub fn template_record(&self) -> model::ResourceTemplate {
         let mut record = model::ResourceTemplate::new(&self.uri, self.details.name);
         record.title = self.details.title.map(Into::into);

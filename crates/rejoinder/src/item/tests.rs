@@ -64,7 +64,7 @@ fn add(a: i64, b: i64) -> i64 {
 
 struct Log(AtomicU32);
 
-/// Who is calling, as the gateway says.
+/// The tenant that the gateway names.
 struct Tenant(String);
 
 impl FromCall for Tenant {
@@ -159,16 +159,16 @@ async fn a_default_that_json_cannot_show_is_one_all_the_same() {
 }
 
 #[tokio::test]
-async fn everything_that_is_wrong_is_told_at_once() {
+async fn all_invalid_arguments_are_reported_together() {
     let order = &tools![order][0];
     let lines = json!([{ "item": "tea", "quantity": 300 }]);
-    let told = [
+    let reported = [
         call(order, json!({ "lines": lines, "size": "huge", "ctx": 1, "coupon": "x" })).await,
         call(order, json!({ "lines": [], "type": "first" })).await,
         call(&tools![add][0], json!({ "a": 1, "b": 2, "c": 3 })).await,
         call(&tools![whoami][0], json!({ "tenant": "me" })).await,
     ];
-    insta::assert_snapshot!(told.map(|told| told.as_str().unwrap_or("not told").to_owned()).join("\n\n"));
+    insta::assert_snapshot!(reported.map(|errors| errors.as_str().unwrap_or("no errors").to_owned()).join("\n\n"));
 }
 
 #[tokio::test]

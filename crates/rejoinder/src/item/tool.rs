@@ -41,8 +41,8 @@ impl Tool {
 
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
     ///
-    /// Its arguments arrive as they were sent; checking them against `record.input_schema` is the function's task.
-    /// Arguments are always an object: a schema that does not say so is listed as if it did.
+    /// Its arguments arrive as they were sent; the function checks them against `record.input_schema`.
+    /// Arguments are always an object, so `"type": "object"` is added to a schema without a type.
     ///
     /// ```
     /// use rejoinder::{Tool, model};
@@ -69,11 +69,11 @@ impl Tool {
         Self { record, function: dynamic.function(), dynamic: Some(dynamic) }
     }
 
-    /// Lets a tool that is made at run time need a resolver, named as in `#[resolve(..)]`.
+    /// Adds a resolver, named as in `#[resolve(..)]`, to a tool that is made at run time.
     ///
-    /// It runs before the function, which takes its value from [`Context::resolved`]; if it asks and the user declines,
-    /// the function does not run. What the compiler checks for others is checked when the server is built: that the
-    /// tool's schema has the arguments that the resolver takes by name, and that their types fit.
+    /// It runs before the function, which takes its value from [`Context::resolved`]. If it asks and the user declines, the
+    /// function does not run. When the server is built, it checks that the tool's schema has the arguments that the resolver
+    /// takes by name, and that their types fit.
     ///
     /// ```
     /// use rejoinder::{Resolver, Tool, model};
@@ -86,7 +86,7 @@ impl Tool {
     ///
     /// # Panics
     ///
-    /// If it is a function marked `#[tool]`, which names its resolvers itself.
+    /// If the tool is a function marked `#[tool]`: its parameters name its resolvers.
     #[must_use]
     pub fn resolve<R: Resolver>(mut self) -> Self {
         let name = self.record.name.clone();
@@ -122,12 +122,12 @@ impl Tool {
         self
     }
 
-    /// What lists say of it.
+    /// Its entry in lists.
     pub fn record(&self) -> &model::Tool {
         &self.record
     }
 
-    /// What lists say of it, to change what no attribute covers, such as `_meta` or a schema of your own.
+    /// Its entry in lists, to change what no attribute covers, such as `_meta` or a schema of your own.
     pub fn record_mut(&mut self) -> &mut model::Tool {
         &mut self.record
     }

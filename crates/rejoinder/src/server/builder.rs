@@ -1,12 +1,14 @@
 use std::{sync::Arc, time::Duration};
 
-use serde_json::json;
+use arc_swap::ArcSwap;
+use serde_json::{json, value::to_raw_value};
 
 use super::{
-    BuildError, CacheHints, ServerHandle,
-    engine::Engine,
+    BuildError, CacheHints, ServerHandle, TargetKind,
+    engine::{Calls, Engine},
     options::{Callback, ServerOptions},
     registry::AnyItem,
+    subscriptions::Hub,
     wiring::WiringCheck,
 };
 use crate::{
@@ -54,9 +56,8 @@ pub struct Server {
     pub(crate) info: Implementation,
     pub(super) instructions: Option<String>,
     pub(super) dependencies: Dependencies,
-    pub(super) tools: Option<Vec<Tool>>,
-    pub(super) prompts: Option<Vec<Prompt>>,
-    pub(super) resources: Option<Vec<Resource>>,
+    /// The items of each [`TargetKind`]; `None` if the server does not offer the kind.
+    pub(super) items: [Option<Vec<AnyItem>>; 3],
     /// Whether `nest` was called with an empty name.
     pub(super) has_unnamed_nest: bool,
     pub(crate) options: ServerOptions,
@@ -69,9 +70,7 @@ impl Server {
             info: Implementation::new(name, version),
             instructions: None,
             dependencies: Dependencies::default(),
-            tools: None,
-            prompts: None,
-            resources: None,
+            items: Default::default(),
             has_unnamed_nest: false,
             options: ServerOptions::default(),
         }
@@ -97,7 +96,7 @@ impl Server {
 
     /// Provides a service to every `Dep<T>` parameter, in place of an earlier one of its type.
     ///
-    /// A parameter that can do without is an `Option<Dep<T>>`:
+    /// A parameter for an optional service is an `Option<Dep<T>>`:
     ///
     /// ```
     /// use rejoinder::{prelude::*, testing::Client};
@@ -159,7 +158,7 @@ impl Server {
 
     /// Offers tools. With an empty list it declares that there may be some later.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.tools.get_or_insert_default().extend(tools);
+        self.items[TargetKind::Tool as usize].get_or_insert_default().extend(tools.into_iter().map(AnyItem::Tool));
         self
     }
 
@@ -207,13 +206,16 @@ impl Server {
 
     /// Offers prompts. With an empty list it declares that there may be some later.
     pub fn prompts(mut self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
-        self.prompts.get_or_insert_default().extend(prompts);
+        self.items[TargetKind::Prompt as usize]
+            .get_or_insert_default()
+            .extend(prompts.into_iter().map(AnyItem::Prompt));
         self
     }
 
     /// Offers resources and templates. With an empty list it declares that there may be some later.
     pub fn resources(mut self, resources: impl IntoIterator<Item = Resource>) -> Self {
-        self.resources.get_or_insert_default().extend(resources);
+        let resources = resources.into_iter().map(AnyItem::Resource);
+        self.items[TargetKind::Resource as usize].get_or_insert_default().extend(resources);
         self
     }
 
@@ -250,8 +252,8 @@ impl Server {
 
     /// Ignores arguments that a tool or prompt does not have, instead of refusing them by name.
     ///
-    /// For clients and models that send more than the schema has, which then no longer says `additionalProperties: false`.
-    /// A misspelt name of an optional argument goes unnoticed with it. Injected parameters cannot be supplied either way.
+    /// For clients and models that send more than the schema has. The schema then lacks `additionalProperties: false`, and a
+    /// misspelt optional argument is not noticed. A client cannot supply injected parameters in either mode.
     ///
     /// ```
     /// use rejoinder::{prelude::*, testing::Client};
@@ -275,10 +277,10 @@ impl Server {
         self
     }
 
-    /// Says who calls, for everything that is kept between requests: only the caller who was asked may answer, and only
-    /// the caller who began a session may use it.
+    /// Identifies the caller of a request: only the caller who was asked may answer, and only the caller who began a session
+    /// may use it.
     ///
-    /// Take it from what your authentication layer puts into the request's extensions.
+    /// Read the identity from the request's extensions, where your authentication layer puts it.
     ///
     /// ```
     /// use rejoinder::Server;
@@ -396,9 +398,7 @@ impl Server {
     pub fn build(self) -> Result<BuiltServer, BuildError> {
         let capabilities = capabilities(&self);
         let mut check = WiringCheck::new(&self.dependencies, &self.options);
-        self.tools.into_iter().flatten().for_each(|tool| check.add(AnyItem::Tool(tool)));
-        self.prompts.into_iter().flatten().for_each(|prompt| check.add(AnyItem::Prompt(prompt)));
-        self.resources.into_iter().flatten().for_each(|resource| check.add(AnyItem::Resource(resource)));
+        self.items.into_iter().flatten().flatten().for_each(|item| check.add(item));
         if self.has_unnamed_nest {
             check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
         }
@@ -413,15 +413,20 @@ impl Server {
 
         registry.render(self.options.page_size);
         let seal = Arc::new(seal.expect("its mistakes were reported"));
-        Ok(BuiltServer(Engine::new(
-            self.info,
-            self.instructions,
+        let engine = Engine {
+            info_json: to_raw_value(&self.info).expect("plain strings serialise"),
+            info: self.info,
+            instructions: self.instructions,
             capabilities,
-            self.options,
+            options: self.options,
+            hub: Hub::default(),
+            calls: Calls::default(),
+            teardown: Calls::default(),
             seal,
-            Arc::new(registry),
-            self.dependencies,
-        )))
+            registry: Arc::new(ArcSwap::from_pointee(registry)),
+            dependencies: Arc::new(self.dependencies),
+        };
+        Ok(BuiltServer(engine.with_handle()))
     }
 }
 
@@ -446,7 +451,7 @@ impl BuiltServer {
 
 /// The server declares what it serves, and nothing else.
 fn capabilities(server: &Server) -> ServerCapabilities {
-    let [tools, prompts, resources] = [server.tools.is_some(), server.prompts.is_some(), server.resources.is_some()];
+    let [tools, prompts, resources] = server.items.each_ref().map(Option::is_some);
     let capabilities = json!({
         "tools": tools.then(|| json!({ "listChanged": true })),
         "prompts": prompts.then(|| json!({ "listChanged": true })),

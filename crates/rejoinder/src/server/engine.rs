@@ -1,4 +1,4 @@
-use std::{any::TypeId, sync::Arc};
+use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::{
     call::Dependencies,
-    graph::{Instance, Resolver, below},
+    graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
 };
 
 /// A built server: what all its transports share.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Engine {
     pub(crate) info: Implementation,
     /// [`Engine::info`] as JSON, for the `_meta` of every result.
@@ -32,35 +32,16 @@ pub(crate) struct Engine {
     pub(crate) teardown: Calls,
     /// Seals and opens a `requestState`.
     pub(crate) seal: Arc<Seal>,
-    pub(super) registry: ArcSwap<Registry>,
-    pub(super) dependencies: Arc<Dependencies>,
+    pub(super) registry: Arc<ArcSwap<Registry>>,
+    pub(crate) dependencies: Arc<Dependencies>,
 }
 
 impl Engine {
-    pub(super) fn new(
-        info: Implementation,
-        instructions: Option<String>,
-        capabilities: ServerCapabilities,
-        options: ServerOptions,
-        seal: Arc<Seal>,
-        registry: Arc<Registry>,
-        mut dependencies: Dependencies,
-    ) -> Arc<Self> {
+    /// The server, with a handle to itself among its services.
+    pub(super) fn with_handle(mut self) -> Arc<Self> {
         Arc::new_cyclic(|engine| {
-            dependencies.insert(Arc::new(ServerHandle::new(engine.clone())));
-            Self {
-                info_json: serde_json::value::to_raw_value(&info).expect("plain strings serialise"),
-                info,
-                instructions,
-                capabilities,
-                options,
-                hub: Hub::default(),
-                calls: Calls::default(),
-                teardown: Calls::default(),
-                seal,
-                registry: ArcSwap::new(registry),
-                dependencies: Arc::new(dependencies),
-            }
+            Arc::make_mut(&mut self.dependencies).insert(Arc::new(ServerHandle::new(engine.clone())));
+            self
         })
     }
 
@@ -74,7 +55,7 @@ impl Engine {
         self.registry.load().page(list, cursor, self.options.page_size)
     }
 
-    /// Replaces what is offered and notifies everybody who listens, unless `edit` returns `false`.
+    /// Replaces what is offered and notifies all listeners, unless `edit` returns `false`.
     pub(super) fn change(&self, change: &Change, mut edit: impl FnMut(&mut Registry) -> bool) {
         let mut is_changed = false;
         self.registry.rcu(|registry| {
@@ -91,47 +72,18 @@ impl Engine {
         }
     }
 
-    /// The same server with another service of a type that was provided; `None` if none was.
-    pub(crate) fn replace<T: ?Sized + Send + Sync + 'static>(&self, service: Arc<T>) -> Option<Arc<Self>> {
-        let is_provided = self.dependencies.contains(TypeId::of::<T>());
-        is_provided.then(|| self.with_dependencies(|dependencies| dependencies.insert(service)))
-    }
-
-    /// The same server with a stand-in for a resolver; `None` if no item uses that one.
-    pub(crate) fn replace_resolver<R: Resolver>(
-        &self,
-        value: impl Fn() -> R::Output + Send + Sync + 'static,
-    ) -> Option<Arc<Self>> {
-        self.find_resolver(|instance| instance.type_id() == TypeId::of::<R>())?;
-        Some(self.with_dependencies(|dependencies| dependencies.doubles_mut().insert_for(TypeId::of::<R>(), value)))
-    }
-
-    /// The same server with a stand-in for this resolver, which returns a `T`.
-    pub(crate) fn replace_instance<T: 'static>(
-        &self,
-        instance: &Instance,
-        value: impl Fn() -> T + Send + Sync + 'static,
-    ) -> Arc<Self> {
-        self.with_dependencies(|dependencies| dependencies.doubles_mut().insert_for(instance.type_id(), value))
-    }
-
     /// A resolver that an item uses.
     pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
         self.registry.load().items().flat_map(|item| below(&item.function().edges)).find(|instance| is(instance))
     }
 
-    fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
-        let mut dependencies = Dependencies::clone(&self.dependencies);
-        change(&mut dependencies);
-        Self::new(
-            self.info.clone(),
-            self.instructions.clone(),
-            self.capabilities.clone(),
-            self.options.clone(),
-            Arc::clone(&self.seal),
-            self.registry.load_full(),
-            dependencies,
-        )
+    /// The same server with other services or resolvers, for a test.
+    pub(crate) fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
+        // What one of the two offers later, the other does not.
+        let registry = Arc::new(ArcSwap::new(self.registry.load_full()));
+        let mut engine = Self { registry, hub: Hub::default(), ..self.clone() };
+        change(Arc::make_mut(&mut engine.dependencies));
+        engine.with_handle()
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{BuiltServer, Server, registry::AnyItem};
-use crate::graph::{Edge, Instance, Keys, NodeArgument};
+use crate::graph::{Edge, Instance, Keys, NodeArgument, schema_arguments};
 
 /// Where the parameters of everything that a server offers come from: arguments, resolvers with their questions, and
 /// what is injected.
@@ -58,7 +58,7 @@ impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, item) in self.0.iter().enumerate() {
             let mut tree = TextTree { keys: Keys::of(&item.function().edges), seen: HashSet::new(), lines: Vec::new() };
-            tree.branches("", &Input::of_item(item), &item.function().edges);
+            tree.branches("", &inputs(item), &item.function().edges);
             let width = tree.lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
             writeln!(f, "{}{}", if index == 0 { "" } else { "\n" }, title(item))?;
             tree.lines.iter().try_for_each(|(left, right)| writeln!(f, "{left:width$}  {right}"))?;
@@ -70,10 +70,7 @@ impl fmt::Display for Graph {
 impl Server {
     /// Where the parameters of everything that the server offers come from.
     pub fn graph(&self) -> Graph {
-        let tools = self.tools.iter().flatten().cloned().map(AnyItem::Tool);
-        let prompts = self.prompts.iter().flatten().cloned().map(AnyItem::Prompt);
-        let resources = self.resources.iter().flatten().cloned().map(AnyItem::Resource);
-        Graph(tools.chain(prompts).chain(resources).collect())
+        Graph(self.items.iter().flatten().flatten().cloned().collect())
     }
 }
 
@@ -93,47 +90,19 @@ fn asks<'k>(instance: &Instance, keys: &'k Keys) -> Option<&'k str> {
     instance.node.asks.then(|| keys.get(instance))
 }
 
-/// A parameter that is not filled by a resolver.
-struct Input {
-    name: String,
-    ty: String,
-    /// Otherwise it is injected.
-    is_argument: bool,
+/// The parameters of an item that are not filled by resolvers.
+fn inputs(item: &AnyItem) -> Vec<NodeArgument<'_>> {
+    match item {
+        // A tool that was made at run time has a schema instead.
+        AnyItem::Tool(tool) if tool.is_dynamic() => schema_arguments(&tool.record().input_schema),
+        item => item.function().inputs.to_vec(),
+    }
 }
 
-impl Input {
-    /// Arguments come first.
-    fn of(arguments: &[NodeArgument<'_>]) -> Vec<Self> {
-        let mut inputs: Vec<_> = arguments
-            .iter()
-            .map(|&NodeArgument { name, written, is_argument, .. }| Self {
-                name: name.to_owned(),
-                ty: written.to_owned(),
-                is_argument,
-            })
-            .collect();
-        inputs.sort_by_key(|input| !input.is_argument);
-        inputs
-    }
-
-    fn of_item(item: &AnyItem) -> Vec<Self> {
-        match item {
-            // A tool that was made at run time has a schema instead.
-            AnyItem::Tool(tool) if tool.is_dynamic() => {
-                let properties = tool.record().input_schema.get("properties").and_then(|schema| schema.as_object());
-                let inputs = properties.into_iter().flatten().map(|(name, schema)| {
-                    let ty = schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any").to_owned();
-                    Self { name: name.clone(), ty, is_argument: true }
-                });
-                inputs.collect()
-            }
-            item => Self::of(item.function().inputs),
-        }
-    }
-
-    fn declared(&self) -> String {
-        format!("{}: {}", self.name, self.ty)
-    }
+fn arguments_first<'a>(inputs: &'a [NodeArgument<'a>]) -> Vec<&'a NodeArgument<'a>> {
+    let mut inputs: Vec<_> = inputs.iter().collect();
+    inputs.sort_by_key(|input| !input.is_argument);
+    inputs
 }
 
 /// The tree of one item as text.
@@ -145,11 +114,11 @@ struct TextTree {
 }
 
 impl TextTree {
-    fn branches(&mut self, indent: &str, inputs: &[Input], edges: &[Edge]) {
-        for (index, input) in inputs.iter().enumerate() {
+    fn branches(&mut self, indent: &str, inputs: &[NodeArgument<'_>], edges: &[Edge]) {
+        for (index, input) in arguments_first(inputs).into_iter().enumerate() {
             let branch = if index + 1 == inputs.len() + edges.len() { "└─ " } else { "├─ " };
             let from = if input.is_argument { "argument" } else { "injected" };
-            self.lines.push((format!("{indent}{branch}{}", input.declared()), from.to_owned()));
+            self.lines.push((format!("{indent}{branch}{}: {}", input.name, input.written), from.to_owned()));
         }
         for (index, edge) in edges.iter().enumerate() {
             self.resolver(indent, edge, index + 1 == edges.len());
@@ -165,7 +134,7 @@ impl TextTree {
         let from = format!("from `{}`{asks}{again}", instance.shown());
         self.lines.push((format!("{indent}{branch}{}: {}", edge.parameter, edge.written), from));
         if is_new {
-            self.branches(&format!("{indent}{below}"), &Input::of(instance.node.arguments), instance.edges);
+            self.branches(&format!("{indent}{below}"), instance.node.arguments, instance.edges);
         }
     }
 }
@@ -190,18 +159,18 @@ impl Flowchart<'_> {
         let (title, body) = (escaped(&title(item)), self.prefix.clone());
         let _ = writeln!(self.text, "    subgraph {body}_frame[\"{title}\"]");
         let _ = writeln!(self.text, "        {body}[[\"{title}\"]]");
-        self.inputs(&body, &Input::of_item(item));
+        self.inputs(&body, &inputs(item));
         self.edges(&body, &item.function().edges);
         self.text.push_str("    end\n");
     }
 
-    fn inputs(&mut self, to: &str, inputs: &[Input]) {
-        for input in inputs {
-            let declared = input.declared();
+    fn inputs(&mut self, to: &str, inputs: &[NodeArgument<'_>]) {
+        for input in arguments_first(inputs) {
+            let declared = format!("{}: {}", input.name, input.written);
             // A resolver may borrow what the item owns: it is the same argument, whatever its type.
             let (drawn, shape) = match input.is_argument {
-                true => (input.name.clone(), format!("([\"{}\"])", escaped(&input.name))),
-                false => (declared.clone(), format!("[/\"{}\"/]", escaped(&input.ty))),
+                true => (input.name.to_owned(), format!("([\"{}\"])", escaped(input.name))),
+                false => (declared.clone(), format!("[/\"{}\"/]", escaped(input.written))),
             };
             let id = self.id(Drawn::Input(drawn), &shape);
             let _ = writeln!(self.text, "        {id} -->|\"{}\"| {to}", escaped(&declared));
@@ -222,7 +191,7 @@ impl Flowchart<'_> {
             let label = escaped(&format!("{}: {}", edge.parameter, edge.written));
             let _ = writeln!(self.text, "        {id} -->|\"{label}\"| {to}");
             if is_new {
-                self.inputs(&id, &Input::of(instance.node.arguments));
+                self.inputs(&id, instance.node.arguments);
                 self.edges(&id, instance.edges);
             }
         }

@@ -27,7 +27,7 @@ impl ParamHeader {
         let value = arguments.map_or(Ok(None), |arguments| argument(arguments, &self.path));
         let wrong = match (&sent, value) {
             (None, Ok(None)) => return Ok(()),
-            (Some(sent), Ok(Some(value))) if says(sent, value) => return Ok(()),
+            (Some(sent), Ok(Some(value))) if equals(sent, value) => return Ok(()),
             (_, Err(Ambiguous)) => "mirrors an argument that was sent twice, or beside an invalid key",
             (None, Ok(Some(_))) => "is missing: it mirrors an argument",
             (Some(_), Ok(None)) => "was sent without its argument",
@@ -131,7 +131,7 @@ fn member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, Ambiguous>
 }
 
 /// Whether the text of a header equals a value; integers are compared as numbers.
-fn says(text: &str, value: &str) -> bool {
+fn equals(text: &str, value: &str) -> bool {
     let Ok(value) = serde_json::from_str(value) else { return false };
     match &value {
         Value::String(value) => value == text,

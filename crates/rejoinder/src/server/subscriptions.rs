@@ -75,7 +75,7 @@ impl ChangeFilter {
     }
 }
 
-/// Everybody who listens.
+/// All listeners.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Hub(Arc<Mutex<Listeners>>);
 
@@ -120,7 +120,7 @@ impl Hub {
         Listener { hub: self.clone(), id, is_limited }
     }
 
-    /// Reports a change to everybody who wants it.
+    /// Reports a change to each listener that wants it.
     pub(crate) fn notify(&self, change: &Change) {
         for waiting in self.listeners().by_id.values_mut().filter(|waiting| waiting.filter.wants(change)) {
             waiting.changes.insert(change.clone());

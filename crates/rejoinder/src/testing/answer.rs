@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ask::Question,
+    call::Unasked,
     form::{ConfirmForm, Elicit, Form, TextForm},
-    graph::Unasked,
     lock,
 };
 

@@ -19,15 +19,15 @@ use super::{
     response::read,
 };
 use crate::{
-    call::{Era, Level},
+    call::{CallTrace, Dependencies, Era, Level},
     form::Elicit,
-    graph::{Ran, Resolver},
+    graph::Resolver,
     model::{
         CallToolResult, ClientCapabilities, CompletionInfo, DiscoverResult, GetPromptResult, Prompt,
         ReadResourceResult, Reference, Resource, ResourceTemplate, Tool,
     },
     protocol::RpcError,
-    server::{BuiltServer, Engine},
+    server::BuiltServer,
     transport::McpService,
 };
 
@@ -389,7 +389,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn request(&self, method: &str, params: Value) -> Result<Value> {
-        self.connection.open(method, params, Ran::default()).await?.finish().await
+        self.connection.open(method, params, CallTrace::default()).await?.finish().await
     }
 
     /// The server's capabilities, name and instructions.
@@ -496,7 +496,8 @@ impl Client {
             return Ok(Subscription::new(exchange, filter));
         }
         const METHOD: &str = "subscriptions/listen";
-        let mut exchange = self.connection.open(METHOD, json!({ "notifications": filter }), Ran::default()).await?;
+        let mut exchange =
+            self.connection.open(METHOD, json!({ "notifications": filter }), CallTrace::default()).await?;
         let first = exchange.next().await?.ok_or_else(|| ClientError::NoReply { method: METHOD.into() })?;
         if first["method"] == "notifications/subscriptions/acknowledged" {
             let honoured = read(METHOD, &first["params"]["notifications"])?;
@@ -549,11 +550,11 @@ impl Client {
     #[must_use]
     #[track_caller]
     pub fn replace_arc<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
-        let Some(replaced) = self.connection.server.0.replace(service) else {
+        if !self.connection.server.0.dependencies.contains(TypeId::of::<T>()) {
             let name = type_name::<T>();
             panic!("no `{name}` was provided, so none can be replaced; for a `dyn Trait` use `replace_arc`")
-        };
-        self.with_engine(replaced)
+        }
+        self.with_dependencies(|dependencies| dependencies.insert(service))
     }
 
     /// Replaces a resolver, named as in `#[resolve(..)]`, with a function that makes its value. For a method in
@@ -588,10 +589,11 @@ impl Client {
     #[must_use]
     #[track_caller]
     pub fn replace_resolver<R: Resolver>(self, value: impl Fn() -> R::Output + Send + Sync + 'static) -> Self {
-        let Some(replaced) = self.connection.server.0.replace_resolver::<R>(value) else {
+        let resolver = TypeId::of::<R>();
+        if self.connection.server.0.find_resolver(|instance| instance.type_id() == resolver).is_none() {
             panic!("no item of the server uses the resolver `{}`", R::instance().shown())
-        };
-        self.with_engine(replaced)
+        }
+        self.with_dependencies(|dependencies| dependencies.replace_resolver(resolver, value))
     }
 
     /// [`Client::replace_resolver`] for a method in [`#[handlers]`](crate::handlers).
@@ -641,11 +643,11 @@ impl Client {
             let (name, makes, made) = (instance.shown(), (instance.types.output_name)(), type_name::<T>());
             panic!("the resolver `{name}` makes a `{makes}`; it cannot be replaced with a `{made}`")
         }
-        let replaced = self.connection.server.0.replace_instance(instance, value);
-        self.with_engine(replaced)
+        self.with_dependencies(|dependencies| dependencies.replace_resolver(instance.type_id(), value))
     }
 
-    fn with_engine(mut self, engine: Arc<Engine>) -> Self {
+    fn with_dependencies(mut self, change: impl FnOnce(&mut Dependencies)) -> Self {
+        let engine = self.connection.server.0.with_dependencies(change);
         self.connection.service = McpService::new(Arc::clone(&engine));
         self.connection.server = BuiltServer(engine);
         self.reconnected()
@@ -674,11 +676,11 @@ impl Client {
         let (mut asked, mut ran) = (Vec::new(), Vec::new());
         let mut next = params.clone();
         while asked.len() <= MOST_QUESTIONS && ran.len() < MOST_ROUNDS {
-            let noted = Ran::default();
-            let mut exchange = self.connection.open(method, next, noted.clone()).await?;
+            let trace = CallTrace::default();
+            let mut exchange = self.connection.open(method, next, trace.clone()).await?;
             let result = self.one_round(&mut exchange, method, &mut asked).await;
-            let result = result.map_err(|error| self.with_remedy(error, &noted))?;
-            ran.push(noted.take().into_iter().map(Cow::into_owned).collect());
+            let result = result.map_err(|error| self.with_remedy(error, &trace))?;
+            ran.push(trace.lock().ran.drain(..).map(Cow::into_owned).collect());
             if result["resultType"] != "input_required" {
                 return Ok(Response { asked, ran, ..Response::read(method, &result, &exchange.notifications)? });
             }
@@ -731,13 +733,13 @@ impl Client {
     }
 
     /// A client without answers declares no capabilities, so what the test lacks is an answer.
-    fn with_remedy(&self, mut error: ClientError, ran: &Ran) -> ClientError {
+    fn with_remedy(&self, mut error: ClientError, trace: &CallTrace) -> ClientError {
         if let ClientError::Rpc(rpc) = &mut error
             && rpc.code == RpcError::MISSING_CAPABILITY
             && self.scripts.is_empty()
             && self.connection.capabilities == Default::default()
         {
-            let unasked = ran.unasked().into_iter().next();
+            let unasked = trace.lock().unasked.first().cloned();
             rpc.remedy = unasked.as_ref().map(remedy);
             rpc.unanswered = unasked.map(|unasked| unasked.key);
         }

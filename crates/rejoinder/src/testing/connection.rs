@@ -18,8 +18,7 @@ use super::{
     response::read,
 };
 use crate::{
-    call::{Era, Level},
-    graph::Ran,
+    call::{CallTrace, Era, Level},
     model::{ClientCapabilities, Implementation},
     protocol::MODERN,
     server::{BuiltServer, TargetKind},
@@ -61,15 +60,15 @@ impl ClientConnection {
         }
     }
 
-    /// Sends a request of the client's era. The resolvers that run for it are noted in `ran`.
-    pub(super) async fn open(&self, method: &str, params: Value, ran: Ran) -> Result<HttpExchange> {
+    /// Sends a request of the client's era. `trace` sees what happens in the call.
+    pub(super) async fn open(&self, method: &str, params: Value, trace: CallTrace) -> Result<HttpExchange> {
         let (id, params) = (self.next_id(), if params.is_null() { json!({}) } else { params });
         let session = match self.era {
             Era::Session => Some(self.session_headers().await?),
             _ => None,
         };
         let mut request = self.request(id, session, method, params);
-        request.extensions_mut().insert(ran);
+        request.extensions_mut().insert(trace);
         let mut exchange = self.exchange(method, request).await;
         exchange.cancel = session.map(|headers| {
             let params = json!({ "requestId": id });

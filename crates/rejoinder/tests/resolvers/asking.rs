@@ -16,7 +16,7 @@ async fn confirm(path: &str) -> Result<Ask<Confirm>, CallError> {
     }
 }
 
-/// Asks in words that depend on another answer.
+/// Asks a question whose text depends on another answer.
 #[resolver]
 fn reason(#[resolve(who)] who: &Name) -> Ask<Name> {
     Ask::user(format!("Why, {}?", who.name))

@@ -1,4 +1,4 @@
-//! What a resolver finds out by itself counts, whatever was answered or recorded before.
+//! The value that a resolver computes takes precedence over recorded answers.
 
 use super::*;
 
@@ -72,7 +72,7 @@ fn look(#[resolve(known)] owner: &Name) -> String {
 }
 
 #[tokio::test]
-async fn d6_and_whatever_comes_with_the_request() {
+async fn d6_and_over_answers_that_come_with_the_request() {
     let client = Client::new(Server::new("computed", "1").tools(tools![look]));
     for answer in [json!({ "action": "accept", "content": { "name": "Eve" } }), json!({ "action": "decline" })] {
         let params = json!({ "name": "look", "inputResponses": { "known": answer } });

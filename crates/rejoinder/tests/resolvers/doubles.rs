@@ -101,7 +101,7 @@ async fn a_resolver_of_a_group_is_replaced_by_the_name_of_its_method() {
 
 #[test]
 #[should_panic(expected = "no item of the server uses the resolver `resolvers::doubles::Desk::all<u16>`")]
-fn another_instance_of_a_generic_method_is_not_meant() {
+fn another_instance_of_a_generic_method_is_not_replaced() {
     let _ = desk().replace_method(Desk::all::<u16>, Vec::<u16>::new);
 }
 

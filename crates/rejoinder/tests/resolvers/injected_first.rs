@@ -1,4 +1,4 @@
-//! What the server supplies is made first: a `FromCall` that refuses does so before anybody is asked.
+//! What the server supplies is made first: a `FromCall` that refuses does so before the client is asked.
 
 use super::*;
 

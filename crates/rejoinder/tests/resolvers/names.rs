@@ -1,6 +1,6 @@
 //! Which resolver a name means: the one whose function it means.
 //!
-//! Where that function is no resolver, nothing compiles: `compile/fail/resolvers/plain_function_that_hides_a_resolver.rs`.
+//! If that function is not a resolver, nothing compiles: `compile/fail/resolvers/plain_function_that_hides_a_resolver.rs`.
 
 use super::*;
 
