@@ -570,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unused_answer_is_kept_for_a_function_that_waits_and_is_no_progress() {
+    fn an_unused_answer_is_kept_for_a_function_that_waits_and_does_not_count_as_progress() {
         let before = CallRecord {
             answers: by_key([("used", answer("Used?", yes()))]),
             questions: by_key([("open", open("Open?"))]),

@@ -139,10 +139,13 @@ fn annotations(hints: Annotations) -> Option<ToolAnnotations> {
     })
 }
 
+/// Calls the closure of a tool that is made at run time.
+type RunDynamic = dyn Fn(JsonObject, Context) -> BoxFuture<'static, Result<Output, Halt>> + Send + Sync;
+
 /// What a tool that is made at run time is made of.
 #[derive(Clone)]
 struct Dynamic {
-    run: Arc<dyn Fn(JsonObject, Context) -> BoxFuture<'static, Result<Output, Halt>> + Send + Sync>,
+    run: Arc<RunDynamic>,
     resolvers: Resolvers,
     /// Whether its function makes its rounds by hand.
     by_hand: bool,

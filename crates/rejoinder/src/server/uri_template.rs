@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_is_no_part_of_a_query() {
+    fn a_fragment_does_not_belong_to_the_query() {
         for uri in ["search://all?q=1#top", "search://all?limit=3&q#top", "search://all?q=1&#top", "search://all#top"] {
             assert_eq!(values("search://all{?q,limit}", uri), None, "{uri}");
         }

@@ -258,7 +258,7 @@ async fn the_body_goes_on_asking_after_its_resolvers_in_a_loop_too() {
 }
 
 #[tokio::test]
-async fn a_test_without_an_answer_is_told_which_one() {
+async fn a_test_without_an_answer_gets_an_error_that_names_it() {
     let none = client(&Arc::default());
     in_both_eras(none, async |client| {
         let error = client.call_tool("nested", json!({ "path": "a" })).await.unwrap_err();

@@ -64,7 +64,7 @@ async fn a_failure_ends_the_call() {
 }
 
 #[tokio::test]
-async fn bad_arguments_are_all_told_before_anything_runs() {
+async fn all_bad_arguments_are_reported_before_anything_runs() {
     let client = Client::new(Server::new("r", "1").tools([guarded()]));
     let reply = client.call_tool("delete", json!({ "path": 5, "depth": -1 })).await.unwrap();
     assert!(
@@ -82,7 +82,7 @@ fn total(sizes: &[u32], path: &str) -> u32 {
 }
 
 #[tokio::test]
-async fn bad_arguments_are_told_in_the_words_of_other_tools() {
+async fn bad_arguments_are_reported_as_for_other_tools() {
     #[tool]
     fn sum(path: String, sizes: Vec<u32>) -> String {
         format!("{path} {sizes:?}")
@@ -145,14 +145,14 @@ async fn a_value_of_a_resolver_that_the_tool_does_not_have_is_a_mistake() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compiler() {
+fn what_the_compiler_checks_for_functions_is_checked_when_the_server_is_built() {
     let unknown = mistakes(plain(json!({ "file": { "type": "string" }, "depth": {} })).resolve::<confirm>());
     let at = unknown.split_once('(').and_then(|(_, rest)| rest.split_once(')')).unwrap().0;
     assert!(at.contains("at_run_time.rs:"), "{at}");
     assert_eq!(
         unknown.replace(at, "here"),
         "the server cannot be built:\n  tool `delete`: resolver `confirm` (here) takes the tool's argument `path: &str`, \
-         but tool `delete` has only `depth: any`, `file: string`: add the argument to the tool, or use the \
+         but tool `delete` has only `file: string`, `depth: any`: add the argument to the tool, or use the \
          name of the one that is meant"
     );
     let wrong = mistakes(plain(json!({ "path": { "type": "integer" }, "depth": {} })).resolve::<confirm>());
@@ -161,7 +161,7 @@ fn what_does_not_fit_is_told_when_the_server_is_built_in_the_words_of_the_compil
 }
 
 #[test]
-fn everything_that_does_not_fit_is_told_at_once_and_each_mistake_once() {
+fn all_mistakes_are_reported_together_and_each_once() {
     let by_hand = Tool::dynamic(record(json!({ "mine": { "type": "string" } })), |_, _| async { Reply::done("done") });
     let problems = mistakes(by_hand.resolve::<size>().resolve::<confirm>().resolve::<whole>());
     let problems: Vec<&str> = problems.lines().skip(1).collect();
@@ -187,7 +187,7 @@ fn whole(mine: bool) -> bool {
 }
 
 #[test]
-fn e6_rounds_by_hand_beside_a_question_are_told_too() {
+fn e6_rounds_by_hand_beside_a_question_are_reported() {
     let by_hand = Tool::dynamic(record(json!({ "path": {}, "depth": {} })), |_, _| async { Reply::done("done") });
     let mistake = mistakes(by_hand.resolve::<confirm>());
     assert!(

@@ -26,7 +26,7 @@ fn sum(#[resolve(one)] one: u32, #[resolve(two)] two: u32, #[resolve(broken)] th
 }
 
 #[tokio::test]
-async fn e5_what_failed_is_not_tried_again_and_its_detail_not_told() {
+async fn e5_a_failure_is_not_retried_and_its_detail_stays_in_the_log() {
     let tries = Arc::new(Tries::default());
     let client = Client::new(Server::new("r", "1").provide_arc(Arc::clone(&tries)).tools(tools![sum]));
     let reply = client.call_tool("sum", json!({})).await.unwrap();

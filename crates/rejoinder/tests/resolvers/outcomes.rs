@@ -81,7 +81,7 @@ fn book_for(nights: u32, guest: String) -> Json<Booked> {
 }
 
 #[tokio::test]
-async fn e7_a_question_changes_no_output_schema_and_is_no_output() {
+async fn e7_a_question_does_not_change_the_output_schema_and_is_not_an_output() {
     let client = Client::new(Server::new("r", "1").tools(tools![book, book_for])).answer("guest", ada());
     let [asking, plain] = &client.list_tools().await.unwrap()[..] else { panic!("two tools") };
     assert!(asking.output_schema.is_some());

@@ -66,7 +66,7 @@ async fn they_have_resolvers_too() {
 }
 
 #[tokio::test]
-async fn who_cannot_be_asked_is_told() {
+async fn a_client_that_cannot_be_asked_gets_an_error() {
     let client = Client::new(Server::new("r", "1").prompts(prompts![letter]));
     let error = client.get_prompt("letter", json!({ "subject": "tea" })).await.unwrap_err();
     assert_eq!(error.rpc().map(|error| error.code), Some(-32021));
