@@ -20,6 +20,12 @@ pub enum SentArgument<'a> {
     Text(Cow<'a, str>),
 }
 
+impl<'de> Deserialize<'de> for SentArgument<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Deserialize::deserialize(deserializer).map(Self::Json)
+    }
+}
+
 /// A type that the model can supply: anything that is [`serde::Deserialize`] and [`JsonSchema`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument",

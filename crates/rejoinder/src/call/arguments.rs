@@ -1,16 +1,13 @@
 //! The arguments of a call: as the client sent them, and as the parameters of a function take them.
 
-use std::{any::Any, borrow::Cow, fmt};
+use std::{any::Any, borrow::Cow, fmt, marker::PhantomData};
 
 use rmcp::model::JsonObject;
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, MapAccess, Visitor},
 };
-use serde_json::{
-    Value,
-    value::{RawValue, to_raw_value},
-};
+use serde_json::{Value, value::to_raw_value};
 
 use super::{Argument, ArgumentError, ArgumentErrors, Param, SentArgument};
 use crate::{inject::Injected, schema::InputSchema};
@@ -32,18 +29,13 @@ pub struct SentArguments<'a>(pub(crate) Vec<(Cow<'a, str>, SentArgument<'a>)>);
 impl<'a> SentArguments<'a> {
     /// Reads a JSON object, whose values stay as they are.
     pub(crate) fn from_json(json: &'a str) -> serde_json::Result<Self> {
-        let Members(members) = serde_json::from_str(json)?;
-        Ok(Self(members.into_iter().map(|(name, value)| (name, SentArgument::Json(value))).collect()))
+        serde_json::from_str(json).map(|Members(members)| Self(members))
     }
 
     /// Reads a JSON object of strings; `None` for anything else.
     pub(crate) fn from_json_strings(json: &'a str) -> Option<Self> {
-        let Members(members) = serde_json::from_str(json).ok()?;
-        let texts = members.into_iter().map(|(name, value)| {
-            let text: String = serde_json::from_str(value.get()).ok()?;
-            Some((name, SentArgument::Text(text.into())))
-        });
-        texts.collect::<Option<_>>().map(Self)
+        let Members::<String>(members) = serde_json::from_str(json).ok()?;
+        Some(Self(members.into_iter().map(|(name, text)| (name, SentArgument::Text(text.into()))).collect()))
     }
 
     /// Arguments that are plain text.
@@ -80,18 +72,19 @@ impl<'a> SentArguments<'a> {
     }
 }
 
+/// The name of a member of a JSON object, borrowed if it has no escapes. A `Cow` alone is never borrowed.
+#[derive(Deserialize)]
+pub(crate) struct MemberName<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
 /// The members of a JSON object, in order. Unlike a map it keeps those whose name occurs twice.
-pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Members<'a, V>(pub(crate) Vec<(Cow<'a, str>, V)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Members<'de, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
+        struct MembersVisitor<V>(PhantomData<V>);
 
-        struct MembersVisitor;
-
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for MembersVisitor<V> {
+            type Value = Members<'de, V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -106,7 +99,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
         }
 
-        deserializer.deserialize_map(MembersVisitor)
+        deserializer.deserialize_map(MembersVisitor(PhantomData))
     }
 }
 

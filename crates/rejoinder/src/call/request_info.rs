@@ -62,7 +62,7 @@ pub struct RequestInfo {
     pub protocol_version: Cow<'static, str>,
     /// What the client declared that it can do.
     pub capabilities: ClientCapabilities,
-    /// The client's `clientInfo`, as JSON; it was checked, and is decoded when it is needed.
+    /// The client's `clientInfo`, as a JSON object; see [`client`](Self::client).
     #[serde(with = "optional_json_text")]
     pub client: Option<Bytes>,
     /// The least severe log message that the client wants; without it, none.
@@ -72,7 +72,7 @@ pub struct RequestInfo {
     /// What the HTTP request brought, if there was one.
     #[serde(with = "stored_headers")]
     pub http: Option<Box<(HeaderMap, Extensions)>>,
-    /// The request's `_meta`, as JSON.
+    /// What the request's `_meta` has beyond the fields that the protocol defines, as a JSON object.
     #[serde(with = "optional_json_text")]
     pub meta: Option<Bytes>,
     /// The caller, as `Server::principal` identifies it.
@@ -153,7 +153,7 @@ impl RequestInfo {
         serde_json::from_slice(self.client.as_ref()?).ok()
     }
 
-    /// An entry of the request's `_meta`, as JSON.
+    /// An entry of the request's `_meta` that the protocol does not define, such as `traceparent`.
     pub fn meta(&self, key: &str) -> Option<Value> {
         let meta: std::collections::BTreeMap<String, &RawValue> = serde_json::from_slice(self.meta.as_ref()?).ok()?;
         serde_json::from_str(meta.get(key)?.get()).ok()

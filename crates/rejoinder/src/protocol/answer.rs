@@ -8,13 +8,13 @@ use std::{
 use bytes::Bytes;
 use http::StatusCode;
 use serde_json::{Map, Value, json, value::RawValue};
-use tokio::sync::mpsc;
 
 use super::{
     RpcError,
     error::failure,
     listen::Listen,
     meta::supported,
+    session::Questions,
     write::{self, RpcReply, notification},
 };
 use crate::{
@@ -38,7 +38,7 @@ pub(crate) enum Dispatched {
 /// Something that runs for a request. Dropping it cancels it.
 pub(crate) struct Stream {
     /// What a call asks over its session. Dropped before the call: what it takes back then has to go another way.
-    questions: Option<mpsc::UnboundedReceiver<Bytes>>,
+    questions: Option<Questions>,
     writer: Writer,
     kind: StreamKind,
     /// The reply, while messages before it are taken.
@@ -60,17 +60,13 @@ pub(crate) enum Frame {
 }
 
 impl Stream {
-    pub(super) fn running(writer: Writer, running: Running) -> Self {
-        Self { writer, kind: StreamKind::Running(running), questions: None, last: None }
+    /// A call, with what it asks over a session.
+    pub(super) fn running(writer: Writer, running: Running, questions: Option<Questions>) -> Self {
+        Self { writer, kind: StreamKind::Running(running), questions, last: None }
     }
 
     pub(super) fn listen(writer: Writer, listen: Listen) -> Self {
         Self { writer, kind: StreamKind::Listen(listen), questions: None, last: None }
-    }
-
-    /// The same stream, with what its call asks over a session.
-    pub(super) fn with_questions(self, questions: mpsc::UnboundedReceiver<Bytes>) -> Self {
-        Self { questions: Some(questions), ..self }
     }
 
     /// Whether this stays open until the client or the server ends it.
@@ -233,7 +229,7 @@ impl Writer {
         self.result(result)
     }
 
-    fn result(&self, mut members: Value) -> RpcReply {
+    pub(super) fn result(&self, mut members: Value) -> RpcReply {
         let mut result = Map::new();
         if self.era == Era::Stateless {
             result.insert("resultType".to_owned(), "complete".into());

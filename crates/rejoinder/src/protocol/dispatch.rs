@@ -15,11 +15,11 @@ use super::{
     input_response::input_responses,
     listen::{self, Listen},
     meta::{MODERN, Meta},
+    session::{Questions, Session, SessionMethod},
     write::error_reply,
 };
 use crate::{
-    call::{Carrier, Era, InputResponses, Level, RequestInfo, Utf8Bytes},
-    model::ClientCapabilities,
+    call::{Era, InputResponses, RequestInfo, Utf8Bytes},
     rounds::seal::StateRefusal,
     server::{
         CompleteArgument, ENCODED_HEADER, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind,
@@ -30,26 +30,13 @@ use crate::{
 /// What the HTTP request brought along, if there was one.
 pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
 
-/// What a session knows about a request.
-pub(crate) struct SessionRequest {
-    /// The version that was negotiated.
-    pub(crate) version: &'static str,
-    pub(crate) capabilities: ClientCapabilities,
-    /// The client's `clientInfo`, as JSON.
-    pub(crate) client: Option<Bytes>,
-    /// The least severe log message that the client wants.
-    pub(crate) log_level: Option<Level>,
-    /// How the call's questions reach the client.
-    pub(crate) carrier: Box<dyn Carrier>,
-}
-
-/// Answers a message of a session, or a request that stands alone.
+/// Answers a request of a session, or one that stands alone.
 pub(crate) fn dispatch(
     engine: &Arc<Engine>,
     body: &Bytes,
     envelope: Envelope<'_>,
     http: Http,
-    session: Option<SessionRequest>,
+    session: Option<&Arc<Session>>,
 ) -> Dispatched {
     let Some(method) = &envelope.method else {
         // Without an id: a client would take an error under this id for the reply to a request of its own.
@@ -59,13 +46,20 @@ pub(crate) fn dispatch(
     let Some(id) = envelope.id else { return Dispatched::Nothing };
     let writer = Writer::new(engine, Utf8Bytes::part(body, id), session.is_some());
     let request = Request { engine, body, id, method, params: envelope.params };
-    match request.start(http, session) {
-        Ok(Started::Discovered) => Dispatched::Reply(writer.discovered()),
-        Ok(Started::Listed(page)) => Dispatched::Reply(writer.listed(page)),
-        Ok(Started::Running(running)) => Dispatched::Stream(Stream::running(writer, running)),
-        Ok(Started::Listening(subscription, filter)) => {
-            Dispatched::Stream(Stream::listen(writer, Listen::new(subscription, &filter)))
-        }
+    let answered = match session {
+        None => request.standing_alone(http),
+        Some(session) => request.in_session(session, http),
+    };
+    match answered {
+        Ok(Answered::Result(result)) => Dispatched::Reply(writer.result(result)),
+        Ok(Answered::Started(started, questions)) => match started {
+            Started::Discovered => Dispatched::Reply(writer.discovered()),
+            Started::Listed(page) => Dispatched::Reply(writer.listed(page)),
+            Started::Running(running) => Dispatched::Stream(Stream::running(writer, running, questions)),
+            Started::Listening(subscription, filter) => {
+                Dispatched::Stream(Stream::listen(writer, Listen::new(subscription, &filter)))
+            }
+        },
         Err(NotStarted::Refused(refusal)) => Dispatched::Reply(writer.refused(refusal)),
         Err(NotStarted::Error(error)) => Dispatched::Reply(writer.error(error)),
     }
@@ -102,7 +96,15 @@ struct Request<'a> {
     params: RequestParams<'a>,
 }
 
-/// Why there is no operation.
+/// What becomes of a request.
+enum Answered {
+    /// The result of a method that a session answers itself.
+    Result(Value),
+    /// An operation, and where the questions of its call over a session arrive.
+    Started(Started, Option<Questions>),
+}
+
+/// Why an operation does not start.
 enum NotStarted {
     /// The message is wrong.
     Error(RpcError),
@@ -116,7 +118,7 @@ impl From<RpcError> for NotStarted {
     }
 }
 
-/// The methods that are operations.
+/// A method.
 #[derive(Clone, Copy)]
 enum Method {
     Discover,
@@ -124,73 +126,82 @@ enum Method {
     Call(TargetKind),
     Complete,
     Listen,
+    /// It is about the session, which answers it.
+    OfSession(SessionMethod),
 }
 
 impl Method {
-    /// The method of that name, if its era has it and the server offers what it is about.
+    /// The method table: each row is a method, the eras that have it, and whether the server offers what it is about.
     fn find(name: &str, era: Era, engine: &Engine) -> Option<Self> {
+        const BOTH: &[Era] = &[Era::Stateless, Era::Session];
+        const STATELESS: &[Era] = &[Era::Stateless];
+        const SESSION: &[Era] = &[Era::Session];
         let offered = &engine.capabilities;
         let (tools, prompts, resources) =
             (offered.tools.is_some(), offered.prompts.is_some(), offered.resources.is_some());
-        let stateless = era == Era::Stateless;
-        let (method, is_offered) = match name {
-            "server/discover" => (Self::Discover, stateless),
-            "tools/call" => (Self::Call(TargetKind::Tool), tools),
-            "tools/list" => (Self::List(List::Tools), tools),
-            "prompts/get" => (Self::Call(TargetKind::Prompt), prompts),
-            "prompts/list" => (Self::List(List::Prompts), prompts),
-            "resources/read" => (Self::Call(TargetKind::Resource), resources),
-            "resources/list" => (Self::List(List::Resources), resources),
-            "resources/templates/list" => (Self::List(List::Templates), resources),
-            "completion/complete" => (Self::Complete, offered.completions.is_some()),
-            "subscriptions/listen" => (Self::Listen, stateless),
+        let (method, eras, is_offered) = match name {
+            "server/discover" => (Self::Discover, STATELESS, true),
+            "tools/call" => (Self::Call(TargetKind::Tool), BOTH, tools),
+            "tools/list" => (Self::List(List::Tools), BOTH, tools),
+            "prompts/get" => (Self::Call(TargetKind::Prompt), BOTH, prompts),
+            "prompts/list" => (Self::List(List::Prompts), BOTH, prompts),
+            "resources/read" => (Self::Call(TargetKind::Resource), BOTH, resources),
+            "resources/list" => (Self::List(List::Resources), BOTH, resources),
+            "resources/templates/list" => (Self::List(List::Templates), BOTH, resources),
+            "completion/complete" => (Self::Complete, BOTH, offered.completions.is_some()),
+            "subscriptions/listen" => (Self::Listen, STATELESS, true),
+            "initialize" => (Self::OfSession(SessionMethod::Initialize), SESSION, true),
+            "ping" => (Self::OfSession(SessionMethod::Ping), SESSION, true),
+            "logging/setLevel" => (Self::OfSession(SessionMethod::SetLevel), SESSION, offered.logging.is_some()),
+            "resources/subscribe" => (Self::OfSession(SessionMethod::Subscribe), SESSION, resources),
+            "resources/unsubscribe" => (Self::OfSession(SessionMethod::Unsubscribe), SESSION, resources),
             _ => return None,
         };
-        is_offered.then_some(method)
+        (is_offered && eras.contains(&era)).then_some(method)
     }
 }
 
 impl Request<'_> {
     /// The checks are in the order in which their errors should win: what the request is, then what it wants.
-    fn start(self, http: Http, session: Option<SessionRequest>) -> Result<Started, NotStarted> {
-        let (mut info, exchange, operation) = match session {
-            None => {
-                let headers = http.as_deref().map(|(headers, _)| headers);
-                let info = self.stateless(headers)?;
-                let operation = self.operation(Era::Stateless, headers)?;
-                let (state, answers) = match &operation {
-                    Operation::Call(_) => (self.state()?, self.answers()?),
-                    _ => (None, None),
-                };
-                (info, Exchange::Stateless { state, answers }, operation)
-            }
-            Some(session) => {
-                let operation = self.operation(Era::Session, None)?;
-                if let Operation::Call(target) = &operation {
-                    // There is no state in a session, so whatever this is, it was not made for this call.
-                    if self.params.request_state.is_some() {
-                        StateRefusal::Session.log(target.kind.method());
-                        return Err(NotStarted::Refused(Refusal::InvalidState));
-                    }
-                    self.answers()?;
-                }
-                let meta = self.params.meta.as_ref();
-                let info = RequestInfo {
-                    request_id: self.keep(self.id),
-                    era: Era::Session,
-                    protocol_version: session.version.into(),
-                    capabilities: session.capabilities,
-                    client: session.client,
-                    log_level: session.log_level,
-                    progress_token: meta.map_or(Ok(None), Meta::progress_token)?,
-                    meta: meta.map(|meta| self.keep(meta.raw)),
-                    ..RequestInfo::default()
-                };
-                (info, Exchange::Session(session.carrier), operation)
-            }
+    fn standing_alone(self, http: Http) -> Result<Answered, NotStarted> {
+        let headers = http.as_deref().map(|(headers, _)| headers);
+        let mut info = self.stateless(headers)?;
+        let operation = self.operation(Method::find(self.method, Era::Stateless, self.engine), headers)?;
+        let (state, answers) = match &operation {
+            Operation::Call(_) => (self.state()?, self.answers()?),
+            _ => (None, None),
         };
         info.http = http;
-        self.engine.start(operation, info, exchange).map_err(NotStarted::Refused)
+        let started = self.engine.start(operation, info, Exchange::Stateless { state, answers });
+        Ok(Answered::Started(started.map_err(NotStarted::Refused)?, None))
+    }
+
+    fn in_session(self, session: &Arc<Session>, http: Http) -> Result<Answered, NotStarted> {
+        let meta = self.params.meta.as_ref();
+        let progress_token = meta.map_or(Ok(None), Meta::progress_token)?;
+        let method = Method::find(self.method, Era::Session, self.engine);
+        if let Some(Method::OfSession(method)) = method {
+            return Ok(Answered::Result(session.answer(method, &self.params)?));
+        }
+        let (info, carrier, questions) = session.call()?;
+        let operation = self.operation(method, None)?;
+        if let Operation::Call(target) = &operation {
+            // There is no state in a session, so whatever this is, it was not made for this call.
+            if self.params.request_state.is_some() {
+                StateRefusal::Session.log(target.kind.method());
+                return Err(NotStarted::Refused(Refusal::InvalidState));
+            }
+            self.answers()?;
+        }
+        let info = RequestInfo {
+            request_id: self.keep(self.id),
+            progress_token,
+            http,
+            meta: meta.and_then(Meta::others),
+            ..info
+        };
+        let started = self.engine.start(operation, info, Exchange::Session(Box::new(carrier)));
+        Ok(Answered::Started(started.map_err(NotStarted::Refused)?, Some(questions)))
     }
 
     /// A part of the body that outlives the request's message.
@@ -217,18 +228,16 @@ impl Request<'_> {
             client: meta.client()?.map(|client| self.keep(client)),
             log_level: meta.log_level()?,
             progress_token: meta.progress_token()?,
-            meta: Some(self.keep(meta.raw)),
+            meta: meta.others(),
             ..RequestInfo::default()
         };
         check_header(headers, &METHOD, "Mcp-Method", self.method)?;
         Ok(info)
     }
 
-    fn operation(&self, era: Era, headers: Option<&HeaderMap>) -> Result<Operation, RpcError> {
-        let method =
-            Method::find(self.method, era, self.engine).ok_or_else(|| RpcError::method_not_found(self.method))?;
+    fn operation(&self, method: Option<Method>, headers: Option<&HeaderMap>) -> Result<Operation, RpcError> {
         let params = &self.params;
-        Ok(match method {
+        Ok(match method.ok_or_else(|| RpcError::method_not_found(self.method))? {
             Method::Discover => Operation::Discover,
             Method::List(list) => Operation::List(list, params.cursor()?.map(Cow::into_owned)),
             Method::Listen => Operation::Listen(listen::filter(self.engine, params.raw.unwrap_or("{}"))?),
@@ -246,6 +255,7 @@ impl Request<'_> {
                     arguments: params.arguments.map(|raw| part(raw.get())),
                 })
             }
+            Method::OfSession(_) => return Err(RpcError::method_not_found(self.method)),
         })
     }
 
@@ -277,9 +287,9 @@ fn check_header(
     body: &str,
 ) -> Result<(), RpcError> {
     let Some(headers) = headers else { return Ok(()) };
-    let mut values = headers.get_all(name).iter();
-    if let (Some(value), None) = (values.next(), values.next())
-        && value == body
+    // Nearly always: no header occurs twice, and this one is plain text.
+    if headers.len() == headers.keys_len()
+        && headers.get(name).is_some_and(|value| value == body)
         && body.is_ascii()
         && !body.starts_with(ENCODED_HEADER)
     {

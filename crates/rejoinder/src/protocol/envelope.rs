@@ -73,9 +73,7 @@ pub(crate) struct RequestParams<'a> {
     /// The answers to the questions of the last round.
     #[serde(borrow)]
     pub(crate) input_responses: Option<&'a RawValue>,
-    #[serde(borrow, rename = "_meta")]
-    raw_meta: Option<&'a RawValue>,
-    #[serde(skip)]
+    #[serde(borrow, default, rename = "_meta", deserialize_with = "meta")]
     pub(crate) meta: Option<Meta<'a>>,
 }
 
@@ -87,7 +85,7 @@ fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestParams<'d
         type Value = RequestParams<'de>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
+            f.write_str("`params` as an object")
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RequestParams<'de>, A::Error> {
@@ -98,8 +96,13 @@ fn params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestParams<'d
     deserializer.deserialize_map(ParamsVisitor)
 }
 
+/// A `_meta` that is `null` is an error, not a missing one.
+fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Meta<'de>>, D::Error> {
+    Meta::deserialize(deserializer).map(Some)
+}
+
 /// `Option` alone reads `null` as absent.
-pub(super) fn null_is_a_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+fn null_is_a_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     Deserialize::deserialize(deserializer).map(Some)
 }
 
@@ -142,27 +145,14 @@ impl<'a> Envelope<'a> {
             _ => {}
         }
         let method = method.transpose()?;
-        message.params.read_rest(text, method.as_deref())?;
+        if !matches!(method.as_deref(), Some("tools/call" | "prompts/get" | "resources/read")) {
+            message.params.raw = raw_params(text);
+        }
         Ok(Self { id, method, params: message.params, result: message.result, error: message.error })
     }
 }
 
 impl<'a> RequestParams<'a> {
-    /// Reads `_meta`, and of a method with further fields all of `params`.
-    fn read_rest(&mut self, message: &'a str, method: Option<&str>) -> Result<(), RpcError> {
-        #[derive(Deserialize)]
-        struct Whole<'a> {
-            #[serde(borrow)]
-            params: Option<&'a RawValue>,
-        }
-        self.meta = self.raw_meta.map(Meta::read).transpose()?;
-        if !matches!(method, Some("tools/call" | "prompts/get" | "resources/read")) {
-            let whole: Option<Whole<'_>> = serde_json::from_str(message).ok();
-            self.raw = whole.and_then(|whole| whole.params).map(RawValue::get);
-        }
-        Ok(())
-    }
-
     /// The name of a tool or prompt.
     pub(crate) fn name(&self) -> Result<Cow<'a, str>, RpcError> {
         required("name", self.name)
@@ -177,6 +167,16 @@ impl<'a> RequestParams<'a> {
     pub(crate) fn cursor(&self) -> Result<Option<Cow<'a, str>>, RpcError> {
         optional("cursor", self.cursor)
     }
+}
+
+/// All of a message's `params`, for a method that has further fields.
+fn raw_params(message: &str) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct WholeParams<'a> {
+        #[serde(borrow)]
+        params: Option<&'a RawValue>,
+    }
+    serde_json::from_str::<WholeParams<'_>>(message).ok()?.params.map(RawValue::get)
 }
 
 fn required<'a>(name: &str, raw: Option<&'a RawValue>) -> Result<Cow<'a, str>, RpcError> {
@@ -249,14 +249,13 @@ fn not_an_object(text: &str) -> RpcError {
     }
 }
 
-/// All fields but `params` are raw, so the JSON is bad, a field occurs twice, or `params` is not an object.
+/// All fields but `params` and `_meta` are raw, so the JSON is bad, a field occurs twice, or one of these is not an object.
 fn data_error(error: &serde_json::Error) -> RpcError {
     let message = error.to_string();
+    let message = without_position(&message).to_owned();
     match error.classify() {
-        Category::Data if message.starts_with("duplicate field") => {
-            RpcError::invalid_request(without_position(&message).to_owned())
-        }
-        Category::Data => RpcError::invalid_params("`params` must be an object"),
+        Category::Data if message.starts_with("duplicate field") => RpcError::invalid_request(message),
+        Category::Data => RpcError::invalid_params(message),
         _ => RpcError::parse(),
     }
 }

@@ -1,16 +1,20 @@
 //! A request's `_meta`: the protocol version, what the client can do, who it is. And the versions that there are.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Map, error::Category, value::RawValue};
+use bytes::Bytes;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny, MapAccess, Visitor},
+};
+use serde_json::{Map, value::RawValue};
 
 use super::{
     Envelope, RpcError,
-    envelope::{MAX_ID_LENGTH, null_is_a_value, string},
+    envelope::{MAX_ID_LENGTH, string},
 };
 use crate::{
-    call::{Level, ProgressToken, without_position},
+    call::{Level, MemberName, ProgressToken},
     model::{ClientCapabilities, ElicitationCapability, RootsCapabilities, SamplingCapability},
 };
 
@@ -41,39 +45,61 @@ pub(crate) fn is_of_session<'h>(envelope: &Envelope<'_>, header: impl FnOnce() -
 }
 
 /// A request's `_meta`. Its values stay raw JSON until they are needed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Meta<'a> {
-    /// All of it, as JSON.
-    #[serde(skip)]
-    pub(crate) raw: &'a str,
-    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
-    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
     version: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
-    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
     capabilities: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
-    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
     client: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "null_is_a_value")]
-    #[serde(rename = "io.modelcontextprotocol/logLevel")]
     log_level: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "null_is_a_value", rename = "progressToken")]
     progress_token: Option<&'a RawValue>,
+    /// What the protocol does not define.
+    others: BTreeMap<Cow<'a, str>, &'a RawValue>,
+}
+
+impl<'de> Deserialize<'de> for Meta<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MetaVisitor;
+
+        impl<'de> Visitor<'de> for MetaVisitor {
+            type Value = Meta<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`params._meta` as an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Meta<'de>, A::Error> {
+                let mut meta = Meta::default();
+                while let Some((MemberName(name), value)) = map.next_entry()? {
+                    let field = match &*name {
+                        "io.modelcontextprotocol/protocolVersion" => &mut meta.version,
+                        "io.modelcontextprotocol/clientCapabilities" => &mut meta.capabilities,
+                        "io.modelcontextprotocol/clientInfo" => &mut meta.client,
+                        "io.modelcontextprotocol/logLevel" => &mut meta.log_level,
+                        "progressToken" => &mut meta.progress_token,
+                        _ => {
+                            meta.others.insert(name, value);
+                            continue;
+                        }
+                    };
+                    if field.replace(value).is_some() {
+                        return Err(Error::custom(format_args!("duplicate field `{name}` in `params._meta`")));
+                    }
+                }
+                Ok(meta)
+            }
+        }
+
+        deserializer.deserialize_map(MetaVisitor)
+    }
 }
 
 impl<'a> Meta<'a> {
-    pub(super) fn read(raw: &'a RawValue) -> Result<Self, RpcError> {
-        if !raw.get().starts_with('{') {
-            return Err(RpcError::invalid_params("`params._meta` must be an object"));
+    /// What the protocol does not define, as a JSON object.
+    pub(super) fn others(&self) -> Option<Bytes> {
+        if self.others.is_empty() {
+            return None;
         }
-        let meta: Self = serde_json::from_str(raw.get()).map_err(|error| match error.classify() {
-            Category::Data => {
-                RpcError::invalid_params(format!("{} in `params._meta`", without_position(&error.to_string())))
-            }
-            _ => RpcError::parse(),
-        })?;
-        Ok(Self { raw: raw.get(), ..meta })
+        serde_json::to_vec(&self.others).ok().map(Bytes::from)
     }
 
     /// The protocol version as JSON, whatever it is.
@@ -94,21 +120,11 @@ impl<'a> Meta<'a> {
         Ok(KnownCapabilities::into(known))
     }
 
-    /// The client's `clientInfo`, as JSON.
+    /// The client's `clientInfo`, as JSON. Nothing depends on it, so its members are read when somebody wants them.
     pub(super) fn client(&self) -> Result<Option<&'a str>, RpcError> {
-        #[derive(Deserialize)]
-        #[expect(dead_code, reason = "it is read to be checked")]
-        struct NamedClient<'a> {
-            #[serde(borrow)]
-            name: Cow<'a, str>,
-            #[serde(borrow)]
-            version: Cow<'a, str>,
-        }
-        match self.client {
-            Some(client) if object::<NamedClient<'_>>(client).is_none() => {
-                Err(malformed("clientInfo", "an object with `name` and `version`"))
-            }
-            client => Ok(client.map(RawValue::get)),
+        match self.client.map(RawValue::get) {
+            Some(client) if !client.starts_with('{') => Err(malformed("clientInfo", "an object")),
+            client => Ok(client),
         }
     }
 
@@ -123,19 +139,14 @@ impl<'a> Meta<'a> {
     /// The token under which the client wants progress.
     pub(super) fn progress_token(&self) -> Result<Option<ProgressToken>, RpcError> {
         let Some(raw) = self.progress_token.map(RawValue::get) else { return Ok(None) };
-        self.check_progress_token_length()?;
-        serde_json::from_str(raw)
-            .map(Some)
-            .map_err(|_| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
-    }
-
-    /// Every notification repeats the token, so it is as short as an id.
-    pub(super) fn check_progress_token_length(&self) -> Result<(), RpcError> {
-        if self.progress_token.is_some_and(|token| token.get().len() > MAX_ID_LENGTH) {
+        // Every notification repeats the token, so it is as short as an id.
+        if raw.len() > MAX_ID_LENGTH {
             let message = format!("`params._meta.progressToken` is longer than {MAX_ID_LENGTH} bytes");
             return Err(RpcError::invalid_params(message));
         }
-        Ok(())
+        serde_json::from_str(raw)
+            .map(Some)
+            .map_err(|_| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
     }
 }
 

@@ -15,17 +15,13 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Dispatched, Envelope, Http, LEGACY, RpcError,
-    dispatch::{SessionRequest, dispatch},
-    error::shortened,
-    listen::change_notification,
-    meta::{KnownCapabilities, Meta},
-    write::{error_reply, result_reply, session_error_reply},
+    Dispatched, Envelope, Http, LEGACY, RpcError, dispatch::dispatch, envelope::RequestParams, error::shortened,
+    listen::change_notification, meta::KnownCapabilities,
 };
 use crate::{
     BoxFuture,
     ask::{Question, RawAnswer},
-    call::Level,
+    call::{Era, Level, RequestInfo},
     error::CallError,
     model::{ClientCapabilities, Implementation},
     rounds::{SessionCarrier, SessionClient},
@@ -68,6 +64,19 @@ struct Introduction {
     info: Bytes,
 }
 
+/// A method that only sessions have.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SessionMethod {
+    Initialize,
+    Ping,
+    SetLevel,
+    Subscribe,
+    Unsubscribe,
+}
+
+/// The questions of a call, as messages to its client.
+pub(super) type Questions = mpsc::UnboundedReceiver<Bytes>;
+
 /// How many messages outside any request wait for a client; beyond that the oldest is dropped.
 const MOST_OUTGOING: usize = 64;
 
@@ -107,62 +116,35 @@ impl Session {
 
     /// Takes a message of the client.
     pub(crate) fn receive(self: &Arc<Self>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Dispatched {
-        let (method, id) = match (envelope.method.as_deref(), envelope.id) {
-            (Some(method), Some(id)) => (method, id),
-            (Some("notifications/initialized"), None) => {
-                self.state().expect_messages();
-                return Dispatched::Nothing;
-            }
-            (Some(_), None) => return Dispatched::Nothing,
-            (None, _) => {
-                self.take_answer(&envelope);
-                return Dispatched::Nothing;
-            }
-        };
-        let result = match self.request(method, &envelope) {
-            Some(result) => result,
-            None => match self.call() {
-                Err(error) => Err(error),
-                Ok((request, questions)) => {
-                    return match dispatch(&self.engine, body, envelope, http, Some(request)) {
-                        Dispatched::Stream(stream) => Dispatched::Stream(stream.with_questions(questions)),
-                        answer => answer,
-                    };
-                }
-            },
-        };
-        Dispatched::Reply(match result {
-            Ok(result) => result_reply(id, &result, None),
-            Err(error) if self.version().is_some() => session_error_reply(id, &error),
-            Err(error) => error_reply(Some(id), &error),
-        })
+        match (envelope.method.as_deref(), envelope.id) {
+            (Some(_), Some(_)) => return dispatch(&self.engine, body, envelope, http, Some(self)),
+            (Some("notifications/initialized"), None) => self.state().expect_messages(),
+            (Some(_), None) => {}
+            (None, _) => self.take_answer(&envelope),
+        }
+        Dispatched::Nothing
     }
 
-    /// The result of a method that only sessions have; `None` for any other.
-    fn request(&self, method: &str, envelope: &Envelope<'_>) -> Option<Result<Value, RpcError>> {
-        let params = &envelope.params;
-        if let Some(Err(error)) = params.meta.as_ref().map(Meta::check_progress_token_length) {
-            return Some(Err(error));
-        }
-        let declared = &self.engine.capabilities;
-        Some(match method {
-            "initialize" => self.initialize(params.raw.unwrap_or("{}")),
-            "ping" => Ok(json!({})),
-            _ if self.version().is_none() => Err(not_begun()),
-            "logging/setLevel" if declared.logging.is_some() => self.set_level(params.raw.unwrap_or("{}")),
-            "resources/subscribe" if declared.resources.is_some() => params.uri().and_then(|uri| {
+    /// The result of a method that is about the session itself.
+    pub(super) fn answer(&self, method: SessionMethod, params: &RequestParams<'_>) -> Result<Value, RpcError> {
+        match method {
+            SessionMethod::Initialize => return self.initialize(params.raw.unwrap_or("{}")),
+            SessionMethod::Ping => {}
+            _ if self.version().is_none() => return Err(not_begun()),
+            SessionMethod::SetLevel => self.state().level = level(params.raw.unwrap_or("{}"))?,
+            SessionMethod::Subscribe => {
+                let uri = params.uri()?.into_owned();
                 // Some clients never send `notifications/initialized`.
                 self.state().expect_messages();
-                let subscribed =
-                    self.changes.refilter(|filter| filter.add_resource(uri.into_owned())).unwrap_or(Ok(()));
-                subscribed.map(|()| json!({})).map_err(|too_much| RpcError::invalid_params(too_much.to_string()))
-            }),
-            "resources/unsubscribe" if declared.resources.is_some() => params.uri().map(|uri| {
+                let subscribed = self.changes.refilter(|filter| filter.add_resource(uri)).unwrap_or(Ok(()));
+                subscribed.map_err(|too_much| RpcError::invalid_params(too_much.to_string()))?;
+            }
+            SessionMethod::Unsubscribe => {
+                let uri = params.uri()?;
                 self.changes.refilter(|filter| filter.remove_resource(&uri));
-                json!({})
-            }),
-            _ => return None,
-        })
+            }
+        }
+        Ok(json!({}))
     }
 
     fn initialize(&self, params: &str) -> Result<Value, RpcError> {
@@ -195,32 +177,21 @@ impl Session {
         Ok(result)
     }
 
-    fn set_level(&self, params: &str) -> Result<Value, RpcError> {
-        #[derive(Deserialize)]
-        struct SetLevelParams {
-            level: Level,
-        }
-        let params: SetLevelParams = serde_json::from_str(params).map_err(|error| {
-            RpcError::invalid_params(format!("`params` is not what `logging/setLevel` takes: {error}"))
-        })?;
-        self.state().level = params.level;
-        Ok(json!({}))
-    }
-
-    /// What the session knows about a call, and where the call's questions arrive.
-    fn call(self: &Arc<Self>) -> Result<(SessionRequest, mpsc::UnboundedReceiver<Bytes>), RpcError> {
+    /// What the session knows about a call, how the call asks, and where its questions arrive.
+    pub(super) fn call(self: &Arc<Self>) -> Result<(RequestInfo, SessionCarrier<CallPeer>, Questions), RpcError> {
         let state = self.state();
         let client = state.client.clone().ok_or_else(not_begun)?;
         let (to_stream, questions) = mpsc::unbounded_channel();
-        let asks = CallPeer { session: Arc::clone(self), version: client.version, to_stream };
-        let request = SessionRequest {
-            version: client.version,
+        let peer = CallPeer { session: Arc::clone(self), version: client.version, to_stream };
+        let info = RequestInfo {
+            era: Era::Session,
+            protocol_version: client.version.into(),
             capabilities: client.capabilities,
             client: Some(client.info),
             log_level: Some(state.level),
-            carrier: Box::new(SessionCarrier::new(asks)),
+            ..RequestInfo::default()
         };
-        Ok((request, questions))
+        Ok((info, SessionCarrier::new(peer), questions))
     }
 
     /// Takes the answer to a question, or the error instead of one.
@@ -287,7 +258,7 @@ impl SessionState {
 }
 
 /// The client of a session, as one call sees it.
-struct CallPeer {
+pub(super) struct CallPeer {
     session: Arc<Session>,
     version: &'static str,
     /// The stream of the call, whichever task asks.
@@ -355,6 +326,17 @@ impl Drop for SentQuestion<'_> {
             state.send(cancelled);
         }
     }
+}
+
+/// The level that `logging/setLevel` sets.
+fn level(params: &str) -> Result<Level, RpcError> {
+    #[derive(Deserialize)]
+    struct SetLevelParams {
+        level: Level,
+    }
+    let params: SetLevelParams = serde_json::from_str(params)
+        .map_err(|error| RpcError::invalid_params(format!("`params` is not what `logging/setLevel` takes: {error}")))?;
+    Ok(params.level)
 }
 
 fn not_begun() -> RpcError {

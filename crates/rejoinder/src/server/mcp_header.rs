@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, header::AsHeaderName};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use crate::call::Members;
 
@@ -122,7 +122,7 @@ fn member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, Ambiguous>
     if !object.starts_with('{') {
         return Ok(None);
     }
-    let members: Members<'_> = serde_json::from_str(object).map_err(|_| Ambiguous)?;
+    let members: Members<'_, &RawValue> = serde_json::from_str(object).map_err(|_| Ambiguous)?;
     let mut named = members.0.into_iter().filter(|(key, _)| key == name);
     match (named.next(), named.next()) {
         (_, Some(_)) => Err(Ambiguous),

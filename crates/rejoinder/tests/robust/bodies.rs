@@ -114,11 +114,11 @@ async fn deep_nesting_is_refused_or_skipped_without_deep_recursion() {
         assert_eq!(argument.json()["result"]["isError"], true, "{}", argument.json());
         assert!(argument.text().contains("recursion limit"), "{}", argument.text());
 
-        // Nobody looks into an unknown entry of `_meta`.
+        // An unknown entry of `_meta` is not read.
         let meta = host.post(&Post::raw(good("1", nested)).set("Mcp-Name", "anything")).await;
         assert_eq!(meta.text(), "1");
 
-        for key in ["io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/logLevel", "progressToken"] {
+        for key in ["io.modelcontextprotocol/logLevel", "progressToken"] {
             let mut message = call("add", json!({ "a": 1, "b": 2 }));
             message["params"]["_meta"][key] = "DEEP".into();
             let body = message.to_string().replace("\"DEEP\"", nested);

@@ -56,7 +56,7 @@ async fn optional_entries_of_meta_are_checked() {
     let cases: [(&str, Right); 3] = [
         ("progressToken", |value| value.is_string() || value.is_i64()),
         ("io.modelcontextprotocol/logLevel", |_| false),
-        ("io.modelcontextprotocol/clientInfo", |_| false),
+        ("io.modelcontextprotocol/clientInfo", Value::is_object),
     ];
     for (key, right) in cases {
         for kind in kinds().into_iter().chain([json!(["name", "1.0"])]) {
@@ -139,7 +139,7 @@ async fn a_duplicate_field_is_refused_at_every_level() {
         (r#""method":"tools/call""#, -32600),
         (r#""name":"add""#, -32600),
         (r#""arguments":{"a":1,"b":2}"#, -32600),
-        (version, -32602),
+        (version, -32600),
     ];
     for (field, code) in cases {
         let once = add().to_string();

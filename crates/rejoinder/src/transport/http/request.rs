@@ -53,7 +53,12 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, HttpRefusal> {
 
 /// Checks that the body is declared as JSON, which a form in a web page cannot do.
 pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), HttpRefusal> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = headers.get(header::CONTENT_TYPE);
+    // Nearly every client sends this.
+    if kind.is_some_and(|kind| kind == "application/json") {
+        return Ok(());
+    }
+    let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case("application/json") {
         return Ok(());

@@ -161,10 +161,10 @@ impl HttpSessions {
         let Dispatched::Reply(reply) = session.receive(body, envelope, None) else {
             unreachable!("`initialize` has a reply")
         };
-        let mut response = json(reply);
         if session.version().is_none() {
-            return Ok(response);
+            return Ok(json(RpcReply { status: StatusCode::BAD_REQUEST, ..reply }));
         }
+        let mut response = json(reply);
         let id = random_id().map_err(|error| {
             tracing::error!(%error, "cannot generate a session id: the system has no randomness");
             let error = RpcError::new(RpcError::INTERNAL, "the session failed");
