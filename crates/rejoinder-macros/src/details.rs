@@ -5,63 +5,20 @@ use quote::{ToTokens, quote};
 use syn::{Attribute, Ident, LitStr, parse::ParseStream};
 
 use crate::{
-    docs, errors::Errors, kind::Kind, names, options::Options, parameter::FunctionParameter, signature::Place,
+    docs,
+    errors::Errors,
+    kind::Kind,
+    names,
+    options::{Options, option},
+    parameter::FunctionParameter,
 };
 
 /// What the options of `#[tool]`, `#[prompt]` or `#[resource]` say.
 pub(crate) struct Details {
-    /// The name that was given, if it is not the function's.
-    name: Option<String>,
-    uri: String,
     /// The variables of a resource's URI.
     pub(crate) variables: Option<Vec<String>>,
-    /// The fields of the details that were given.
-    options: Vec<(&'static str, Option<TokenStream>)>,
-    /// The fields of a tool's annotations that were given.
-    annotations: Vec<(&'static str, Option<TokenStream>)>,
-    icons: Vec<TokenStream>,
-}
-
-impl Details {
-    pub(crate) fn nothing() -> Self {
-        let (options, annotations, icons) = (Vec::new(), Vec::new(), Vec::new());
-        Self { name: None, uri: String::new(), variables: None, options, annotations, icons }
-    }
-
-    /// The same as it is written outside the `impl` block.
-    pub(crate) fn outside(mut self, place: &Place) -> Self {
-        let values = self.options.iter_mut().chain(&mut self.annotations).filter_map(|(_, value)| value.as_mut());
-        for value in values.chain(&mut self.icons) {
-            *value = place.outside(std::mem::take(value));
-        }
-        self
-    }
-
-    /// The expression of the details of a function of that name.
-    pub(crate) fn expression(&self, kind: Kind, output: &TokenStream, function: &str) -> TokenStream {
-        let Self { uri, icons, .. } = self;
-        let (ty, name) = (kind.details(), self.name.as_deref().unwrap_or(function));
-        let plain = match kind {
-            Kind::Resource => quote!(__rj::#ty::new(#uri, #name)),
-            Kind::Tool => quote!(__rj::#ty::of::<#output>(#name)),
-            Kind::Prompt | Kind::Resolver => quote!(__rj::#ty::new(#name)),
-        };
-        let details = names::with_options(&quote!(__rj::#ty), &plain, &self.options);
-        let mut more = Vec::new();
-        if self.annotations.iter().any(|(_, value)| value.is_some()) {
-            // All of them, because a base without effect is a clippy warning in the author's crate.
-            let annotations = self.annotations.iter().map(|(name, value)| {
-                let name = Ident::new(name, Span::call_site());
-                let value = value.as_ref().map_or_else(|| quote!(__rj::None), |value| quote!(__rj::Some(#value)));
-                quote!(#name: #value)
-            });
-            more.push(quote!(annotations: __rj::Annotations { #(#annotations,)* }));
-        }
-        if !icons.is_empty() {
-            more.push(quote!(icons: &[#(#icons),*]));
-        }
-        if more.is_empty() { details } else { quote!(__rj::#ty { #(#more,)* ..#details }) }
-    }
+    /// The fields of the struct in `rejoinder`, each with a comma.
+    pub(crate) fields: TokenStream,
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
@@ -70,14 +27,14 @@ pub(crate) fn read(
     tokens: TokenStream,
     attrs: &[Attribute],
     ident: &Ident,
-    parameters: &[FunctionParameter],
+    parameters: &[&FunctionParameter],
     errors: &mut Errors,
 ) -> Details {
     const TOOL: &[&str] =
         &["name", "title", "description", "read_only", "destructive", "idempotent", "open_world", "icon"];
     const PROMPT: &[&str] = &["name", "title", "description", "icon"];
     const RESOURCE: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon"];
-    let mut details = Details::nothing();
+    let (mut variables_of_uri, mut fields) = (None, Vec::new());
     let mut options = match kind {
         Kind::Tool => Options::parse("`#[tool]`", TOOL, tokens, errors),
         Kind::Prompt | Kind::Resolver => Options::parse("`#[prompt]`", PROMPT, tokens, errors),
@@ -86,32 +43,50 @@ pub(crate) fn read(
             if let Some(uri) = uri {
                 let variables = variables(&uri.value());
                 check_variables(&uri, &variables, parameters, errors);
-                (details.uri, details.variables) = (uri.value(), Some(variables));
+                variables_of_uri = Some(variables);
+                fields.push(("uri", quote!(#uri)));
             }
             options
         }
     };
     let name = options.literal("name", errors);
     check_name(kind, name.as_ref(), ident, errors);
-    details.name = name.map(|name| name.value());
+    let name = name.map_or_else(|| names::wire(ident), |name| name.value());
     let described = options.expression("description", "\"..\"", errors);
     let description = described.map(ToTokens::into_token_stream).or_else(|| docs::description(attrs));
-    details.options = vec![("title", options.text("title", errors)), ("description", description)];
-    details.icons = icons(&mut options, errors);
+    let (title, icons) = (options.text("title", errors), icons(&mut options, errors));
+    fields.extend([
+        ("name", quote!(#name)),
+        ("title", option(title)),
+        ("description", option(description)),
+        ("icons", quote!(&[#(#icons),*])),
+    ]);
     if kind == Kind::Tool {
-        details.annotations = ["read_only", "destructive", "idempotent", "open_world"]
-            .map(|name| (name, options.flag(name, errors).map(ToTokens::into_token_stream)))
-            .into();
+        let [read_only, destructive, idempotent, open_world] =
+            ["read_only", "destructive", "idempotent", "open_world"].map(|name| option(options.flag(name, errors)));
+        let annotations = quote! {
+            __rj::Annotations {
+                read_only: #read_only,
+                destructive: #destructive,
+                idempotent: #idempotent,
+                open_world: #open_world,
+            }
+        };
+        fields.push(("annotations", annotations));
     }
     if kind == Kind::Resource {
-        details.options.extend([
-            ("mime_type", options.text("mime_type", errors)),
-            ("ttl_ms", options.number("ttl_ms", errors)),
-            ("public", options.flag("public", errors).map(ToTokens::into_token_stream)),
+        fields.extend([
+            ("mime_type", option(options.text("mime_type", errors))),
+            ("ttl_ms", option(options.number("ttl_ms", errors))),
+            ("public", option(options.flag("public", errors))),
         ]);
     }
     options.finish(errors);
-    details
+    let fields = fields.into_iter().map(|(name, value)| {
+        let name = Ident::new(name, Span::call_site());
+        quote!(#name: #value,)
+    });
+    Details { variables: variables_of_uri, fields: fields.collect() }
 }
 
 fn check_name(kind: Kind, given: Option<&LitStr>, ident: &Ident, errors: &mut Errors) {
@@ -146,7 +121,7 @@ fn variables(uri: &str) -> Vec<String> {
 }
 
 /// Each variable must be a parameter. Whether each argument is a variable depends on types, so the compiler checks that.
-fn check_variables(uri: &LitStr, variables: &[String], parameters: &[FunctionParameter], errors: &mut Errors) {
+fn check_variables(uri: &LitStr, variables: &[String], parameters: &[&FunctionParameter], errors: &mut Errors) {
     for variable in variables {
         match parameters.iter().find(|parameter| parameter.name == *variable) {
             Some(parameter) if parameter.resolver().is_some() => errors.at(
@@ -176,9 +151,9 @@ fn icons(options: &mut Options, errors: &mut Errors) -> Vec<TokenStream> {
         if src.is_none() {
             errors.at(at, "an icon needs its address: `icon(src = \"..\")`");
         }
-        let given = ["mime_type", "sizes"].map(|name| (name, options.text(name, errors)));
+        let [mime_type, sizes] = ["mime_type", "sizes"].map(|name| option(options.text(name, errors)));
         options.finish(errors);
-        icons.push(names::with_options(&quote!(__rj::IconDetails), &quote!(__rj::IconDetails::new(#src)), &given));
+        icons.push(quote!(__rj::IconDetails { src: #src, mime_type: #mime_type, sizes: #sizes }));
     }
     icons
 }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Error, spanned::Spanned};
 
 /// Every mistake that was found, to be reported together.
@@ -26,17 +26,11 @@ impl Errors {
         result.map_err(|error| self.0.push(error)).ok()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The mistakes, as the compiler reports them.
-    pub(crate) fn into_tokens(self) -> TokenStream {
-        self.0.iter().map(Error::to_compile_error).collect()
+    /// What the author wrote, with what the macro adds to it, or with the mistakes.
+    pub(crate) fn or(&self, written: &impl ToTokens, added: TokenStream) -> TokenStream {
+        let errors = self.0.iter().map(Error::to_compile_error);
+        let added = if self.0.is_empty() { added } else { errors.collect() };
+        quote!(#written #added)
     }
 }
 

@@ -1,4 +1,5 @@
 use proc_macro2::{Ident, Span};
+use quote::format_ident;
 use syn::Path;
 
 use crate::names;
@@ -37,51 +38,30 @@ impl Kind {
         }
     }
 
-    /// The type in `rejoinder` of what its attribute says.
-    pub(crate) fn details(self) -> Ident {
-        ident(match self {
-            Self::Tool => "ToolDetails",
-            Self::Prompt => "PromptDetails",
-            Self::Resource => "ResourceDetails",
-            Self::Resolver => no_item(),
-        })
-    }
-
     /// What a server takes.
     pub(crate) fn item(self) -> Ident {
-        ident(match self {
+        let name = match self {
             Self::Tool => "Tool",
             Self::Prompt => "Prompt",
             Self::Resource => "Resource",
-            Self::Resolver => no_item(),
-        })
+            Self::Resolver => "Resolver",
+        };
+        Ident::new(name, Span::call_site())
+    }
+
+    /// The type in `rejoinder` of what its attribute says.
+    pub(crate) fn details(self) -> Ident {
+        format_ident!("{}Details", self.item())
     }
 
     /// The method that a block under `#[handlers]` gains.
     pub(crate) fn method(self) -> Ident {
-        ident(match self {
-            Self::Tool => "tools",
-            Self::Prompt => "prompts",
-            Self::Resource => "resources",
-            Self::Resolver => no_item(),
-        })
+        format_ident!("{}s", self.word())
     }
 
     /// The trait in `rejoinder` of what it may return.
     pub(crate) fn reply(self) -> Ident {
-        ident(match self {
-            Self::Tool => "IntoToolResult",
-            Self::Prompt => "IntoPromptResult",
-            Self::Resource => "IntoResourceContents",
-            Self::Resolver => no_item(),
-        })
+        let item = self.item();
+        if self == Self::Resource { format_ident!("Into{item}Contents") } else { format_ident!("Into{item}Result") }
     }
-}
-
-fn no_item() -> ! {
-    unreachable!("a resolver is not offered to clients")
-}
-
-fn ident(name: &str) -> Ident {
-    Ident::new(name, Span::call_site())
 }

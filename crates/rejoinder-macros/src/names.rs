@@ -15,10 +15,13 @@ pub(crate) fn rejoinder() -> TokenStream {
     }
 }
 
-/// The path to what the macros use of it.
-pub(crate) fn private() -> TokenStream {
+/// Imports `rejoinder`, and what the macros use of it, for the code that they write.
+pub(crate) fn imports() -> TokenStream {
     let rejoinder = rejoinder();
-    quote!(#rejoinder::__private)
+    quote! {
+        use #rejoinder as __rejoinder;
+        use #rejoinder::__private as __rj;
+    }
 }
 
 /// Whether there is a crate or a type of the language of that name. An import would not know which is meant.
@@ -115,22 +118,6 @@ fn in_expressions(ty: &TokenStream) -> TokenStream {
 pub(crate) fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let closest = known.iter().map(|known| (strsim::levenshtein(name, known), *known)).min()?;
     (closest.0 <= 1 + name.len() / 4).then_some(closest.1)
-}
-
-/// A value of a struct with the options that were given; the others are as in `otherwise`.
-pub(crate) fn with_options(
-    ty: &TokenStream,
-    otherwise: &TokenStream,
-    options: &[(&str, Option<TokenStream>)],
-) -> TokenStream {
-    let given: Vec<_> = options
-        .iter()
-        .filter_map(|(name, value)| {
-            let (name, value) = (Ident::new(name, Span::call_site()), value.as_ref()?);
-            Some(quote!(#name: __rj::Some(#value)))
-        })
-        .collect();
-    if given.is_empty() { otherwise.clone() } else { quote!(#ty { #(#given,)* ..#otherwise }) }
 }
 
 #[cfg(test)]

@@ -195,7 +195,7 @@ fn rule(attribute: &str, name: &str) -> &'static str {
 /// The expression of an `Option`.
 pub(crate) fn option(value: Option<impl quote::ToTokens>) -> TokenStream {
     match value {
-        Some(value) => quote!(__rj::Some(#value)),
-        None => quote!(__rj::None),
+        Some(value) => quote!(__rj::prelude::Some(#value)),
+        None => quote!(__rj::prelude::None),
     }
 }

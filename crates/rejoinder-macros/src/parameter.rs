@@ -52,10 +52,10 @@ impl FunctionParameter {
             return None;
         }
         Some(match &*reference.elem {
-            Type::Path(path) if path.path.is_ident("str") => quote!(__rj::String),
+            Type::Path(path) if path.path.is_ident("str") => quote!(__rj::prelude::String),
             Type::Slice(slice) => {
                 let elem = &slice.elem;
-                quote!(__rj::Vec<#elem>)
+                quote!(__rj::prelude::Vec<#elem>)
             }
             Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Path") => {
                 // `PathBuf`, unless `Path` is a type of the author's own.

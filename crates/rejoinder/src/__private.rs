@@ -1,4 +1,4 @@
-//! What the macros write paths to. Not public: it changes without notice.
+//! What the macros write paths to, besides what is public. It changes without notice.
 
 pub use crate::{
     call::{ArgumentDefault, Completes, Param, ReadParams},
@@ -14,11 +14,7 @@ pub use crate::{
     },
 };
 pub use serde_json;
-pub use std::{self, result::Result};
-
-// What is public anyway.
-pub use crate::*;
-pub use std::prelude::v1::*;
+pub use std::{self, prelude::v1 as prelude};
 
 /// For the fuzzer: opens any text as a state, seals any bytes, and checks that only what was sealed opens.
 pub use crate::rounds::seal::fuzz as fuzz_state;
@@ -31,8 +27,8 @@ pub use crate::rounds::seal::MeasuredSeal;
 /// # Panics
 ///
 /// If it does not succeed at once.
-pub fn call_at_once(tool: &Tool) {
-    use crate::call::{SentArguments, UnknownArguments};
+pub fn call_at_once(tool: &crate::Tool) {
+    use crate::call::{Call, SentArguments, UnknownArguments};
     use futures_util::FutureExt;
     let ready = tool.function.read(&SentArguments::default(), UnknownArguments::Refused).expect("it has no arguments");
     let done = ready(Call::detached()).now_or_never();

@@ -18,7 +18,7 @@
 #[macro_export]
 macro_rules! tools {
     ($($function:ty),* $(,)?) => {
-        $crate::__private::Vec::<$crate::Tool>::from([
+        $crate::__private::prelude::Vec::<$crate::Tool>::from([
             $(<$function as $crate::__private::ToolFunction>::tool()),*
         ])
     };
@@ -39,7 +39,7 @@ macro_rules! tools {
 #[macro_export]
 macro_rules! prompts {
     ($($function:ty),* $(,)?) => {
-        $crate::__private::Vec::<$crate::Prompt>::from([
+        $crate::__private::prelude::Vec::<$crate::Prompt>::from([
             $(<$function as $crate::__private::PromptFunction>::prompt()),*
         ])
     };
@@ -60,7 +60,7 @@ macro_rules! prompts {
 #[macro_export]
 macro_rules! resources {
     ($($function:ty),* $(,)?) => {
-        $crate::__private::Vec::<$crate::Resource>::from([
+        $crate::__private::prelude::Vec::<$crate::Resource>::from([
             $(<$function as $crate::__private::ResourceFunction>::resource()),*
         ])
     };

@@ -70,15 +70,15 @@ fn implementation(ident: &Ident, variants: &[ChoiceVariant], legacy: bool) -> To
     let value = names::local("value");
     quote! {
         #[automatically_derived]
-        impl __rj::ElicitEnum for #ident {
-            const CHOICES: &'static [(&'static __rj::std::primitive::str, __rj::Option<&'static __rj::std::primitive::str>)] =
+        impl __rejoinder::ElicitEnum for #ident {
+            const CHOICES: &'static [(&'static __rj::std::primitive::str, __rj::prelude::Option<&'static __rj::std::primitive::str>)] =
                 &[#((#values, #titles)),*];
             const LEGACY_NAMES: __rj::std::primitive::bool = #legacy;
 
-            fn from_value(#value: &__rj::std::primitive::str) -> __rj::Option<Self> {
+            fn from_value(#value: &__rj::std::primitive::str) -> __rj::prelude::Option<Self> {
                 match #value {
-                    #(#values => __rj::Some(Self::#idents),)*
-                    _ => __rj::None,
+                    #(#values => __rj::prelude::Some(Self::#idents),)*
+                    _ => __rj::prelude::None,
                 }
             }
 

@@ -50,7 +50,8 @@ impl FormField {
         calls.extend(rules(default.as_ref().map(|(_, value)| value), &mut options, errors));
         if let Some((option, value)) = default {
             // A list is written as an array, and is a `Vec`.
-            let value = if matches!(value, Expr::Array(_)) { quote!(__rj::Vec::from(#value)) } else { quote!(#value) };
+            let value =
+                if matches!(value, Expr::Array(_)) { quote!(__rj::prelude::Vec::from(#value)) } else { quote!(#value) };
             calls.extend(call(&option, value));
         }
         options.finish(errors);
@@ -67,7 +68,7 @@ impl FormField {
         });
         // Located at the type, but still a macro's: lints for hand-written paths do not apply.
         let [start, end] = [ty.span(), end].map(|span| Span::call_site().located_at(span));
-        let path = quote_spanned!(start=> __rj::form::Field::<#ty>::);
+        let path = quote_spanned!(start=> __rejoinder::form::Field::<#ty>::);
         let field = quote_spanned!(end=> #path new(#name));
         quote!(#field #calls)
     }
@@ -128,7 +129,7 @@ fn format(value: &Expr, errors: &mut Errors) -> TokenStream {
         return TokenStream::new();
     };
     let variant = Ident::new(FORMAT_VARIANTS[index], Span::call_site());
-    quote!(__rj::form::Format::#variant)
+    quote!(__rejoinder::form::Format::#variant)
 }
 
 /// Checks a pattern, and the default against it.

@@ -50,37 +50,37 @@ fn implementation(item: &DeriveInput, fields: &[FormField]) -> TokenStream {
     let values: Vec<_> = (0..fields.len()).map(|index| local(&index.to_string())).collect();
     let [content, errors, all] = ["content", "errors", "fields"].map(local);
     quote! {
-        fn __rj_fields() -> &'static (#(__rj::form::Field<#types>,)*) {
-            static __RJ_FIELDS: __rj::std::sync::OnceLock<(#(__rj::form::Field<#types>,)*)> = __rj::std::sync::OnceLock::new();
+        fn __rj_fields() -> &'static (#(__rejoinder::form::Field<#types>,)*) {
+            static __RJ_FIELDS: __rj::std::sync::OnceLock<(#(__rejoinder::form::Field<#types>,)*)> = __rj::std::sync::OnceLock::new();
             __RJ_FIELDS.get_or_init(|| (#(#expressions,)*))
         }
 
         #[automatically_derived]
-        impl __rj::Elicit for #ident {
-            fn form() -> __rj::form::Form {
-                static __RJ_FORM: __rj::std::sync::OnceLock<__rj::form::Form> = __rj::std::sync::OnceLock::new();
+        impl __rejoinder::Elicit for #ident {
+            fn form() -> __rejoinder::form::Form {
+                static __RJ_FORM: __rj::std::sync::OnceLock<__rejoinder::form::Form> = __rj::std::sync::OnceLock::new();
                 __RJ_FORM
                     .get_or_init(|| {
                         let #all = __rj_fields();
-                        __rj::form::Form::new() #(.with(&#all.#indices))*
+                        __rejoinder::form::Form::new() #(.with(&#all.#indices))*
                     })
                     .clone()
             }
 
             fn read(
-                #content: &__rj::serde_json::Map<__rj::String, __rj::serde_json::Value>,
-            ) -> __rj::Result<Self, __rj::form::FormErrors> {
+                #content: &__rj::serde_json::Map<__rj::prelude::String, __rj::serde_json::Value>,
+            ) -> __rj::prelude::Result<Self, __rejoinder::form::FormErrors> {
                 let #all = __rj_fields();
-                let mut #errors = __rj::form::FormErrors::default();
+                let mut #errors = __rejoinder::form::FormErrors::default();
                 #(let #values = #all.#indices.read(#content, &mut #errors);)*
                 match (#(#values,)*) {
-                    (#(__rj::Some(#values),)*) => __rj::Ok(Self { #(#idents: #values),* }),
+                    (#(__rj::prelude::Some(#values),)*) => __rj::prelude::Ok(Self { #(#idents: #values),* }),
                     #[allow(unreachable_patterns, reason = "a form may have no fields")]
-                    _ => __rj::Err(#errors),
+                    _ => __rj::prelude::Err(#errors),
                 }
             }
 
-            fn write(&self) -> __rj::serde_json::Map<__rj::String, __rj::serde_json::Value> {
+            fn write(&self) -> __rj::serde_json::Map<__rj::prelude::String, __rj::serde_json::Value> {
                 let #all = __rj_fields();
                 let mut #content = __rj::serde_json::Map::new();
                 #(#all.#indices.write(&self.#idents, &mut #content);)*

@@ -20,18 +20,15 @@ fn derive(item: TokenStream, implement: impl FnOnce(&DeriveInput, &mut Errors) -
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    let implementation = implement(&item, &mut errors);
-    if !errors.is_empty() {
-        return errors.into_tokens();
-    }
-    let rejoinder = names::rejoinder();
-    quote! {
+    let (implementation, imports) = (implement(&item, &mut errors), names::imports());
+    let implementation = quote! {
         #[allow(deprecated, reason = "the type, or a part of it, may be deprecated")]
         const _: () = {
-            use #rejoinder::__private as __rj;
+            #imports
             #implementation
         };
-    }
+    };
+    errors.or(&TokenStream::new(), implementation)
 }
 
 /// The options of every `#[elicit(..)]` among these attributes.

@@ -7,17 +7,22 @@ mod resolver;
 #[cfg(test)]
 mod tests;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, FnArg, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, Visibility};
+use syn::{Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, ReturnType, Signature, Visibility};
 
-use self::{item::Item, parameter::Filled, resolver::ResolverFunction};
+use self::{
+    item::Item,
+    parameter::{Filled, with_resolvers},
+    resolver::ResolverFunction,
+};
 use crate::{
-    errors::Errors,
+    errors::{Errors, Extent},
     kind::Kind,
     names,
     options::Options,
-    signature::{FunctionItem, Place},
+    parameter::read_all,
+    signature::{self, FunctionItem, Place},
 };
 
 /// The error for a function with two attributes of ours.
@@ -29,8 +34,7 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
     let Ok(mut function) = syn::parse2::<FunctionItem>(item.clone()) else {
         let first: Option<TokenTree> = item.clone().into_iter().next();
         errors.at(first, format!("`#[{}]` goes on a function", kind.word()));
-        let errors = errors.into_tokens();
-        return quote!(#item #errors);
+        return errors.or(item, TokenStream::new());
     };
     // A second attribute of ours would write the hidden type once more.
     function.attrs.retain(|attr| {
@@ -40,18 +44,13 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
         }
         !is_ours
     });
-    let is_method = matches!(function.signature.inputs.first(), Some(FnArg::Receiver(_)));
     let FunctionItem { attrs, vis, signature, .. } = &mut function;
     let hidden = if kind == Kind::Resolver {
-        let resolver = ResolverFunction::read(&Place::Free, options, attrs, vis, signature, &mut errors);
-        (!is_method).then(|| resolver.expand(errors.is_empty()))
+        ResolverFunction::read(&Place::Free, options, attrs, vis, signature, &mut errors).expand()
     } else {
-        let item = Item::read(kind, &Place::Free, options, attrs, vis, signature, &mut errors);
-        // Among the items of an `impl` block no type can be declared, and the error is about that.
-        (!is_method).then(|| item.expand(errors.is_empty()))
+        Item::read(kind, &Place::Free, options, attrs, vis, signature, &mut errors).expand()
     };
-    let errors = errors.into_tokens();
-    quote!(#function #hidden #errors)
+    errors.or(&function, hidden)
 }
 
 /// `#[handlers]` on an `impl` block.
@@ -70,11 +69,10 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
             } else {
                 errors.at(first, "`#[handlers]` goes on an `impl` block");
             }
-            let errors = errors.into_tokens();
-            return quote!(#item #errors);
+            return errors.or(item, TokenStream::new());
         }
     };
-    let can_expand = check_block(&block, &mut errors);
+    check_block(&block, &mut errors);
     let ty = block.self_ty.to_token_stream();
     let place = Place::Block(ty.clone());
     let (mut items, mut resolvers) = (Vec::new(), Vec::new());
@@ -88,8 +86,8 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
             items.push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors));
         }
     }
-    let filled = items.iter().flat_map(|item| &item.parameters);
-    let filled = filled.chain(resolvers.iter().flat_map(|resolver| &resolver.parameters));
+    let filled = items.iter().flat_map(|item| &item.hidden.parameters);
+    let filled = filled.chain(resolvers.iter().flat_map(|resolver| &resolver.hidden.parameters));
     filled.for_each(|filled| check_resolver(filled, &block, &resolvers, &mut errors));
     let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
         let items: Vec<_> = items.iter().filter(|item| item.kind == kind).collect();
@@ -99,27 +97,18 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
         if items.is_empty() { TokenStream::new() } else { method(kind, given, &ty, &items) }
     });
     let methods: Vec<TokenStream> = methods.collect();
-    let is_sound = errors.is_empty();
-    let hidden = can_expand.then(|| {
-        let resolvers = resolvers.into_iter().map(|resolver| resolver.expand(is_sound));
-        let items = items.into_iter().map(|item| item.expand(is_sound));
-        quote!(#(#resolvers)* #(#items)* #(#methods)*)
-    });
-    let errors = errors.into_tokens();
-    quote!(#block #hidden #errors)
+    let resolvers = resolvers.iter().map(ResolverFunction::expand);
+    let items = items.iter().map(Item::expand);
+    errors.or(&block, quote!(#(#resolvers)* #(#items)* #(#methods)*))
 }
 
-/// Whether hidden types can be written for the functions of this block.
-fn check_block(block: &ItemImpl, errors: &mut Errors) -> bool {
+fn check_block(block: &ItemImpl, errors: &mut Errors) {
     if let Some((path, _)) = &block.trait_ {
         errors.at(path, "`#[handlers]` goes on the `impl` block of a type, not of a trait");
-        return false;
     }
     if !block.generics.params.is_empty() {
         errors.at(&block.generics.params, "`#[handlers]` does not support generic types yet: write the types out");
-        return false;
     }
-    true
 }
 
 /// Refuses `#[resolve(Self::name)]` where that is a function of the block, but not a resolver, or lacks its types.
@@ -131,7 +120,7 @@ fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[ResolverFuncti
         return;
     }
     let ident = &name.ident;
-    match resolvers.iter().find(|resolver| resolver.name == *ident) {
+    match resolvers.iter().find(|resolver| resolver.hidden.name == *ident) {
         None => errors.at(path, format!("`Self::{ident}` is not a resolver: write `#[resolver]` before the function")),
         Some(resolver) if name.arguments.is_none() && !resolver.hidden.generics.params.is_empty() => {
             errors.at(path, format!("`Self::{ident}` is generic: name its types, `#[resolve(Self::{ident}::<..>)]`"));
@@ -168,62 +157,129 @@ fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind,
 
 /// `tools()`, `prompts()` or `resources()`, or what the author called it.
 fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, items: &[&Item]) -> TokenStream {
-    let (item, method, private) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::private());
+    let (item, method, imports) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::imports());
     let doc = format!(" Every {} of this block, on this value.", kind.word());
     let each = items.iter().map(|item_of| {
         let HiddenType { ident, cfgs, .. } = &item_of.hidden;
-        quote!(#(#cfgs)* #private::#item::of::<#ident>(#private::std::sync::Arc::clone(self)))
+        quote!(#(#cfgs)* __rejoinder::#item::of::<#ident>(__rj::std::sync::Arc::clone(self)))
     });
     quote! {
-        #[automatically_derived]
-        #[allow(deprecated, reason = "the type may be")]
-        impl #ty {
-            #[doc = #doc]
-            #[must_use]
-            #[allow(unreachable_pub, reason = "the type may be less public than its functions")]
-            pub fn #method(self: &#private::std::sync::Arc<Self>) -> #private::Vec<#private::#item> {
-                #private::Vec::from([#(#each),*])
+        const _: () = {
+            #imports
+
+            #[automatically_derived]
+            #[allow(deprecated, reason = "the type may be")]
+            impl #ty {
+                #[doc = #doc]
+                #[must_use]
+                #[allow(unreachable_pub, reason = "the type may be less public than its functions")]
+                pub fn #method(self: &__rj::std::sync::Arc<Self>) -> __rj::prelude::Vec<__rejoinder::#item> {
+                    __rj::prelude::Vec::from([#(#each),*])
+                }
             }
-        }
+        };
     }
 }
 
-/// The hidden type beside a function, which has its type parameters, and the way from there to the function.
+/// A function, and the hidden type beside it, which has its type parameters.
 struct HiddenType {
     /// The function's name, so that both are imported together; a method's type has a name of its own.
     ident: Ident,
     vis: Visibility,
     cfgs: Vec<Attribute>,
     generics: Generics,
-    /// Whose method the function is.
-    receiver: TokenStream,
+    /// The function's name.
+    name: Ident,
     /// The path to the function.
     function: TokenStream,
+    /// Whose method the function is.
+    receiver: TokenStream,
+    has_self: bool,
+    is_async: bool,
+    parameters: Vec<Filled>,
+    /// What the function returns.
+    output: TokenStream,
 }
 
 impl HiddenType {
-    fn new(place: &Place, name: &Ident, vis: &Visibility, attrs: &[Attribute], generics: Generics) -> Self {
-        let cfgs = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect();
+    /// Reads a function, and takes our attributes off its parameters.
+    fn read(
+        kind: Kind,
+        place: &Place,
+        attrs: &[Attribute],
+        vis: &Visibility,
+        signature: &mut Signature,
+        errors: &mut Errors,
+    ) -> Self {
+        let has_self = signature::check(kind, place, signature, errors);
+        let parameters = read_all(kind, signature, errors);
+        let generics = resolver::bounded(&signature.generics, place);
+        let name = &signature.ident;
         let (ident, vis, receiver, function) = match place {
             Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
             Place::Block(ty) => (method_type(ty, name), Visibility::Inherited, ty.clone(), quote!(<#ty>::#name)),
         };
-        Self { ident, vis, cfgs, generics, receiver, function }
+        let output = match &signature.output {
+            ReturnType::Default => quote!(()),
+            ReturnType::Type(_, ty) => place.outside(ty.to_token_stream()),
+        };
+        let filled = |(index, parameter)| Filled::new(index, parameter, place, &generics);
+        Self {
+            ident,
+            vis,
+            cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
+            name: name.clone(),
+            function,
+            receiver,
+            has_self,
+            is_async: signature.asyncness.is_some(),
+            parameters: parameters.into_iter().enumerate().map(filled).collect(),
+            generics,
+            output,
+        }
+    }
+
+    /// Errors about the function as a whole, such as a future that is not `Send`, are reported at its name.
+    fn span(&self) -> Span {
+        Span::call_site().located_at(self.name.span())
+    }
+
+    /// The calls that report what a check of the graph found, each at its place.
+    fn refusals(&self, check: &Ident) -> TokenStream {
+        let (resolved, others): (Vec<_>, Vec<_>) = self.parameters.iter().partition(|p| p.resolver.is_some());
+        let others = others.iter().map(|parameter| parameter.extent);
+        let resolved = resolved.iter().filter_map(|parameter| parameter.resolver.as_ref()).map(|named| named.extent);
+        let places = others.chain(resolved).chain([Extent::of(&self.output)]).enumerate();
+        let refusals = places.map(|(place, extent)| extent.call(quote!(#check.at), &place));
+        quote!(#(#refusals;)*)
+    }
+
+    /// Calls the function with its parameters.
+    fn call(&self, receiver: &TokenStream) -> TokenStream {
+        let Self { function, .. } = self;
+        let names = self.generics.params.iter().map(name_of);
+        let turbofish = (!self.generics.params.is_empty()).then(|| quote!(::<#(#names),*>));
+        let self_argument = self.has_self.then(|| quote!(#receiver,));
+        let locals = self.parameters.iter().map(|parameter| &parameter.local);
+        let wait = self.is_async.then(|| quote!(.await));
+        quote!(#function #turbofish(#self_argument #(#locals),*)#wait)
     }
 
     /// The type, and a block for the code about it.
-    fn with(&self, code: &TokenStream) -> TokenStream {
+    fn with(&self, code: TokenStream) -> TokenStream {
         let Self { ident, vis, cfgs, generics, .. } = self;
-        let private = names::private();
+        let (imports, code) = (names::imports(), with_resolvers(&self.parameters, code));
+        let declared = self.parameters.iter().map(Filled::declared);
         let struct_generics = (!generics.params.is_empty()).then(|| {
             let params = generics.params.iter().map(resolver::declared);
             quote!(<#(#params),*>)
         });
         let field = struct_generics.as_ref().map(|_| {
+            let rejoinder = names::rejoinder();
             let types = generics.params.iter().filter(|param| matches!(param, GenericParam::Type(_))).map(name_of);
             quote! {
                 #[allow(dead_code, reason = "it only uses the type parameters")]
-                __of: #private::std::marker::PhantomData<fn() -> (#(#types,)*)>
+                __of: #rejoinder::__private::std::marker::PhantomData<fn() -> (#(#types,)*)>
             }
         });
         quote! {
@@ -247,8 +303,9 @@ impl HiddenType {
                 reason = "the function may be deprecated, some types are only checked, and paths are written in full"
             )]
             const _: () = {
-                use #private as __rj;
-                use #private::{AnyShape as _, AnyType as _};
+                #imports
+                use __rj::{AnyShape as _, AnyType as _};
+                #(#declared)*
                 #code
             };
         }

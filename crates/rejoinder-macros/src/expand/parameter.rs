@@ -11,6 +11,7 @@ use super::{method_type, resolver::mentions};
 use crate::{
     errors::Extent,
     names::{self, local, pretty},
+    options::option,
     parameter::{ArgumentOptions, FunctionParameter, Source},
     signature::Place,
 };
@@ -110,13 +111,17 @@ impl Filled {
             Source::Argument(argument) => argument.header.as_ref().map(ToTokens::to_token_stream),
             Source::Type | Source::Injected | Source::Resolved(_) => None,
         };
-        let described = [
-            ("description", description.clone()),
-            ("default", self.default.clone()),
-            ("header", header),
-            ("complete", self.complete.clone()),
-        ];
-        names::with_options(&quote!(__rj::Param), &quote!(__rj::Param::new(#name)), &described)
+        let (description, header) = (option(description.as_ref()), option(header));
+        let (default, complete) = (option(self.default.as_ref()), option(self.complete.as_ref()));
+        quote! {
+            __rj::Param {
+                name: #name,
+                description: #description,
+                default: #default,
+                header: #header,
+                complete: #complete,
+            }
+        }
     }
 
     /// It in the graph, where no resolver fills it. `typed` is whether type parameters are in scope.
@@ -209,7 +214,7 @@ pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStrea
     let each = parameters.iter().filter_map(|parameter| {
         let (local, name, resolver) = (&parameter.local, &parameter.parameter.name, parameter.resolver.as_ref()?);
         let (at, ty) = (resolver.at, resolver.ty());
-        let outcome = quote!(__rj::FromOutcome<'_, <#ty as __rj::Resolver>::Output>);
+        let outcome = quote!(__rj::FromOutcome<'_, <#ty as __rejoinder::Resolver>::Output>);
         let is_optional = parameter.extent.member(&parameter.ty, outcome, "OPTIONAL");
         Some((quote!(#local), quote_spanned!(at=> #walk.resolve::<#ty>(#is_optional, #name))))
     });
@@ -328,22 +333,6 @@ pub(super) fn with_resolvers(parameters: &[Filled], code: TokenStream) -> TokenS
             #code
         };
     }
-}
-
-/// The calls that report what a check of the graph found, each at its parameter.
-pub(super) fn refusals(check: &Ident, parameters: &[Filled]) -> TokenStream {
-    let (resolved, others): (Vec<_>, Vec<_>) = parameters.iter().partition(|parameter| parameter.resolver.is_some());
-    let edges = resolved.iter().filter_map(|parameter| parameter.resolver.as_ref()).enumerate();
-    let edges = edges.map(|(index, resolver)| resolver.extent.call(quote!(#check.edge), &index));
-    let others = others.iter().enumerate();
-    let others = others.map(|(index, parameter)| parameter.extent.call(quote!(#check.argument), &index));
-    quote!(#(#others;)* #(#edges;)*)
-}
-
-/// The parameters with the names that the expansion gives to what belongs to them.
-pub(super) fn read(parameters: Vec<FunctionParameter>, place: &Place, generics: &Generics) -> Vec<Filled> {
-    let filled = |(index, parameter)| Filled::new(index, parameter, place, generics);
-    parameters.into_iter().enumerate().map(filled).collect()
 }
 
 /// `#[arg(default = ..)]`.

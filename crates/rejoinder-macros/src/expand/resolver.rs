@@ -3,32 +3,25 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Attribute, GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, ReturnType, Signature,
-    Type, Visibility, WherePredicate, parse::Parse, parse_quote,
+    Attribute, GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, Signature, Type,
+    Visibility, WherePredicate, parse::Parse, parse_quote,
 };
 
 use super::{
     HiddenType, name_of,
-    parameter::{self, Filled, refusals, resolve, take, with_resolvers},
+    parameter::{Filled, resolve, take},
 };
 use crate::{
     errors::{Errors, Extent},
     kind::Kind,
     names::{self, local},
     options::{Options, option},
-    parameter::read_all,
-    signature::{self, Place},
+    signature::Place,
 };
 
 /// All that the expansion needs to know of a resolver.
 pub(super) struct ResolverFunction {
-    /// The function's name.
-    pub(super) name: Ident,
     pub(super) hidden: HiddenType,
-    pub(super) has_self: bool,
-    is_async: bool,
-    pub(super) parameters: Vec<Filled>,
-    output: TokenStream,
     key: Option<LitStr>,
     cached: bool,
 }
@@ -50,52 +43,25 @@ impl ResolverFunction {
         if let Some(key) = key.as_ref().filter(|key| key.value().is_empty()) {
             errors.at(key, "a key cannot be empty");
         }
-        let before = errors.len();
-        let has_self = signature::check(Kind::Resolver, place, signature, errors);
-        let is_sound = errors.len() == before;
-        let parameters = read_all(Kind::Resolver, signature, errors);
-        let generics = bounded(&signature.generics, place);
-        Self {
-            name: signature.ident.clone(),
-            has_self,
-            is_async: signature.asyncness.is_some(),
-            parameters: parameter::read(parameters, place, &generics),
-            hidden: HiddenType::new(place, &signature.ident, vis, attrs, generics),
-            output: match &signature.output {
-                ReturnType::Type(_, ty) if is_sound => place.outside(ty.to_token_stream()),
-                _ => quote!(()),
-            },
-            key,
-            cached,
-        }
+        let hidden = HiddenType::read(Kind::Resolver, place, attrs, vis, signature, errors);
+        Self { hidden, key, cached }
     }
 
-    /// The hidden type. After errors it only returns what it should.
-    pub(super) fn expand(mut self, is_sound: bool) -> TokenStream {
-        if !is_sound {
-            self.parameters.clear();
-        }
-        let code = self.implementation(is_sound);
-        self.hidden.with(&with_resolvers(&self.parameters, code))
-    }
-
-    fn implementation(&self, is_sound: bool) -> TokenStream {
-        let Self { parameters, .. } = self;
-        let ident = &self.hidden.ident;
-        let declared = parameters.iter().map(Filled::declared);
+    /// The hidden type.
+    pub(super) fn expand(&self) -> TokenStream {
+        let HiddenType { ident, output, .. } = &self.hidden;
         let ((returned, shape), generics) = (self.returned(), self.generics_of_shared());
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
-        let output = Extent::of(&self.output).member(&returned, quote!(__rj::Returned<{ #shape }>), "Value");
+        let output = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "Value");
         let (probes, node, instance, fits) = (self.probes(), self.node(), self.instance(), self.fits());
-        let (check, run) = (self.check(), self.run(is_sound));
-        quote! {
-            #(#declared)*
+        let (check, run) = (self.check(), self.run());
+        self.hidden.with(quote! {
             #probes
             #node
             #check
 
             #[automatically_derived]
-            impl #impl_generics __rj::Resolver for #ident #ty_generics #clause {
+            impl #impl_generics __rejoinder::Resolver for #ident #ty_generics #clause {
                 type Output = #output;
 
                 fn instance() -> &'static __rj::Instance {
@@ -106,22 +72,22 @@ impl ResolverFunction {
             }
 
             #fits
-        }
+        })
     }
 
     /// What it returns: the type, and its shape.
     ///
     /// Constants cannot look at what depends on type parameters; there, the way it is written counts.
     fn returned(&self) -> (TokenStream, TokenStream) {
-        if mentions(&self.output, &self.hidden.generics) {
-            return (self.output.clone(), shape_as_written(&self.output));
+        if mentions(&self.hidden.output, &self.hidden.generics) {
+            return (self.hidden.output.clone(), shape_as_written(&self.hidden.output));
         }
         (quote!(__RjReturned), quote!(__RJ_SHAPE))
     }
 
     /// What its return type is, where constants can look at it.
     fn probes(&self) -> Option<TokenStream> {
-        let output = &self.output;
+        let output = &self.hidden.output;
         (!mentions(output, &self.hidden.generics)).then(|| {
             quote! {
                 type __RjReturned = #output;
@@ -135,7 +101,7 @@ impl ResolverFunction {
     /// shared.
     fn generics_of_shared(&self) -> Generics {
         let mut generics = self.hidden.generics.clone();
-        if mentions(&self.output, &generics) {
+        if mentions(&self.hidden.output, &generics) {
             let (returned, shape) = self.returned();
             let value = quote!(<#returned as __rj::Returned<{ #shape }>>::Value);
             let bound = parse_quote!(#value: __rj::std::marker::Send + __rj::std::marker::Sync + 'static);
@@ -146,12 +112,11 @@ impl ResolverFunction {
 
     /// Its place in the graph: a static value, so that the checks can walk a cycle of them.
     fn node(&self) -> TokenStream {
-        let HiddenType { ident, generics, .. } = &self.hidden;
-        let ((_, shape), returns, cached) = (self.returned(), names::pretty(&self.output), self.cached);
-        let (name, key) = (names::wire(&self.name), option(self.key.as_ref()));
-        let has_plain_name = *ident == self.name && generics.params.is_empty();
-        let arguments = self.parameters.iter().filter_map(|parameter| parameter.node_argument(false));
-        let below = self.parameters.iter().filter_map(|parameter| Some(parameter.resolver.as_ref()?.node()));
+        let HiddenType { ident, name, generics, parameters, output, .. } = &self.hidden;
+        let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), self.cached);
+        let (name, key) = (names::wire(name), option(self.key.as_ref()));
+        let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(false));
+        let below = parameters.iter().filter_map(|parameter| Some(parameter.resolver.as_ref()?.node()));
         // With the span of the function's own name, the line is that of the function.
         let at = quote_spanned!(ident.span()=> __rj::std::concat!(__rj::std::file!(), ":", __rj::std::line!()));
         let constants = constants(generics);
@@ -163,8 +128,6 @@ impl ResolverFunction {
                     id: __rj::Node::id(__rj::std::module_path!(), #name, #at),
                     name: #name,
                     key: #key,
-                    module: __rj::std::module_path!(),
-                    has_plain_name: #has_plain_name,
                     at: #at,
                     arguments: &[#(#arguments),*],
                     below: &[#(#below),*],
@@ -187,14 +150,15 @@ impl ResolverFunction {
 
     /// It, as a call runs it.
     fn instance(&self) -> TokenStream {
-        let HiddenType { function, generics, .. } = &self.hidden;
-        let turbofish = self.turbofish();
-        let edges = self.parameters.iter().filter_map(Filled::edge);
-        let arguments = self.parameters.iter().filter_map(|parameter| parameter.node_argument(true));
+        let HiddenType { function, generics, parameters, output, .. } = &self.hidden;
+        let names = generics.params.iter().map(name_of);
+        let turbofish = (!generics.params.is_empty()).then(|| quote!(::<#(#names),*>));
+        let edges = parameters.iter().filter_map(Filled::edge);
+        let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
         let arguments =
             if generics.params.is_empty() { quote!(__RJ_NODE.arguments) } else { quote!(&[#(#arguments),*]) };
-        let form = if mentions(&self.output, generics) {
-            quote!(__rj::None)
+        let form = if mentions(output, generics) {
+            quote!(__rj::prelude::None)
         } else {
             quote!(__rj::Shape::<__RjReturned>::FORM)
         };
@@ -216,7 +180,7 @@ impl ResolverFunction {
         let HiddenType { ident, generics, .. } = &self.hidden;
         let (_, ty_generics, clause) = generics.split_for_impl();
         let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
-        let bounds = self.parameters.iter().map(Filled::fits);
+        let bounds = self.hidden.parameters.iter().map(Filled::fits);
         let fits = quote_spanned!(ident.span()=> __rj::FitsIn<__RjItem>);
         quote! {
             #[automatically_derived]
@@ -228,62 +192,43 @@ impl ResolverFunction {
     /// The check of its parameters, of what it returns, and for a cycle.
     fn check(&self) -> TokenStream {
         let check = Ident::new("__RJ_CHECK", Span::call_site());
-        let refusals = refusals(&check, &self.parameters);
-        let returned = Extent::of(&self.output).call(quote!(#check.returned), &TokenStream::new());
+        let refusals = self.hidden.refusals(&check);
         quote! {
             const _: () = {
                 const #check: __rj::Check = __RJ_NODE.check();
-                #returned;
                 #refusals
             };
         }
     }
 
-    fn run(&self, is_sound: bool) -> TokenStream {
-        let Self { name, parameters, is_async, .. } = self;
-        let HiddenType { receiver, function, .. } = &self.hidden;
+    fn run(&self) -> TokenStream {
+        let HiddenType { receiver, parameters, output, .. } = &self.hidden;
         let (returned, shape) = self.returned();
-        let turbofish = self.turbofish();
         let walk = local("walk");
         let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(#walk.call())));
         let resolves = resolve(parameters, &walk).map(|(pattern, future)| quote!(let #pattern = #future;));
         let takes = take(parameters);
         let fills = parameters.iter().filter_map(|parameter| parameter.fill_shared(&walk));
-        let locals = parameters.iter().map(|parameter| &parameter.local);
-        // What is wrong with the future (that it is not `Send`, say) is reported at the function's name.
-        let span = Span::call_site().located_at(name.span());
-        let self_argument = self.has_self.then(|| quote!(#walk.receiver::<#receiver>(),));
-        let wait = is_async.then(|| quote!(.await));
-        let into_ask = Extent::of(&self.output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
-        let body = if is_sound {
-            quote_spanned! {span=>
-                __rj::Box::pin(async move {
-                    #(#supplies)*
-                    #resolves
-                    #takes
-                    #(#fills)*
-                    #walk.enter::<Self>();
-                    #walk.settle::<Self>(#into_ask(#function #turbofish(#self_argument #(#locals),*)#wait)).await
-                })
-            }
-        } else {
-            quote!(__rj::std::unreachable!("it does not compile"))
+        let into_ask = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
+        let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
+        let body = quote_spanned! { self.hidden.span()=>
+            __rj::prelude::Box::pin(async move {
+                #(#supplies)*
+                #resolves
+                #takes
+                #(#fills)*
+                #walk.enter::<Self>();
+                #walk.settle::<Self>(#into_ask(#called)).await
+            })
         };
         quote! {
             #[allow(unused_variables, reason = "not every resolver needs it")]
             fn run<'a>(
                 #walk: &'a __rj::Walk<'a>,
-            ) -> __rj::BoxFuture<'a, __rj::Result<__rj::Outcome<Self::Output>, __rj::Halt>> {
+            ) -> __rejoinder::BoxFuture<'a, __rj::prelude::Result<__rejoinder::Outcome<Self::Output>, __rj::Halt>> {
                 #body
             }
         }
-    }
-
-    /// The type parameters of a call to the function.
-    fn turbofish(&self) -> Option<TokenStream> {
-        let params = &self.hidden.generics.params;
-        let names = params.iter().map(name_of);
-        (!params.is_empty()).then(|| quote!(::<#(#names),*>))
     }
 }
 
@@ -318,7 +263,7 @@ fn constants(generics: &Generics) -> TokenStream {
 }
 
 /// The type parameters, each of which is `'static`: a resolver's value may be kept.
-fn bounded(generics: &Generics, place: &Place) -> Generics {
+pub(super) fn bounded(generics: &Generics, place: &Place) -> Generics {
     let mut generics = generics.clone();
     // A named lifetime is a mistake, which is reported elsewhere.
     let params = generics.params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));

@@ -153,7 +153,7 @@ fn group() {
 }
 
 #[test]
-fn a_mistaken_tool_keeps_its_function_and_its_type() {
+fn a_mistaken_tool_keeps_its_function() {
     let item = quote! {
         fn shout(word: &str) -> String {
             word.to_uppercase()

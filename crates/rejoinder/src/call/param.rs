@@ -23,13 +23,6 @@ pub struct Param {
     pub complete: Option<Complete>,
 }
 
-impl Param {
-    /// A parameter of which nothing is known but its name.
-    pub const fn new(name: &'static str) -> Self {
-        Self { name, description: None, default: None, header: None, complete: None }
-    }
-}
-
 /// The default of one argument, in the argument's own type.
 #[derive(Debug, Clone, Copy)]
 pub struct ArgumentDefault {

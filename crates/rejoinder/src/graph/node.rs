@@ -27,10 +27,6 @@ pub struct Node {
     pub name: &'static str,
     /// The key it asks under, if the author chose one.
     pub key: Option<&'static str>,
-    /// Its module.
-    pub module: &'static str,
-    /// Whether its name alone names it there, which it does not for a method or a generic function.
-    pub has_plain_name: bool,
     /// Where it is written: `file:line`.
     pub at: &'static str,
     /// Its parameters that are not filled by resolvers.

@@ -236,13 +236,6 @@ pub struct IconDetails {
     pub sizes: Option<&'static str>,
 }
 
-impl IconDetails {
-    /// The picture at that address.
-    pub const fn new(src: &'static str) -> Self {
-        Self { src, mime_type: None, sizes: None }
-    }
-}
-
 pub(super) fn icons(details: &[IconDetails]) -> Option<Vec<Icon>> {
     let icons = details.iter().map(|details| {
         let mut icon = Icon::new(details.src);

@@ -63,10 +63,3 @@ pub struct PromptDetails {
     /// `icon(..)`.
     pub icons: &'static [IconDetails],
 }
-
-impl PromptDetails {
-    /// A prompt with nothing but its name.
-    pub const fn new(name: &'static str) -> Self {
-        Self { name, title: None, description: None, icons: &[] }
-    }
-}

@@ -87,10 +87,3 @@ pub struct ResourceDetails {
     /// `icon(..)`.
     pub icons: &'static [IconDetails],
 }
-
-impl ResourceDetails {
-    /// A resource with nothing but its URI and its name.
-    pub const fn new(uri: &'static str, name: &'static str) -> Self {
-        Self { uri, name, title: None, description: None, mime_type: None, ttl_ms: None, public: None, icons: &[] }
-    }
-}

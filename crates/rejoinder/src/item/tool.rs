@@ -195,20 +195,6 @@ pub struct ToolDetails {
     pub output_schema: fn() -> Option<OutputSchema>,
 }
 
-impl ToolDetails {
-    /// A tool that returns an `R`, with nothing but its name.
-    pub const fn of<R: IntoToolResult>(name: &'static str) -> Self {
-        Self {
-            name,
-            title: None,
-            description: None,
-            annotations: Annotations::NONE,
-            icons: &[],
-            output_schema: R::output_schema,
-        }
-    }
-}
-
 /// What a tool does to the world, as hints to the client; unset is the protocol's default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Annotations {

@@ -32,24 +32,24 @@ use crate::{
 /// # }
 /// ```
 ///
-/// A function that only waits for something elsewhere does not need `Rounds`: the client retries, and no connection stays
-/// open in the meantime. It cannot ask, because it could not read the answers.
+/// A function that only waits for something elsewhere keeps nothing: the client retries, and no connection stays open in
+/// the meantime.
 ///
 /// ```
-/// use rejoinder::{Dep, Reply};
+/// use rejoinder::{Dep, Reply, Rounds};
 ///
 /// struct Printer {
 ///     printed: Vec<u64>,
 /// }
 ///
-/// async fn printed(job: u64, printer: Dep<Printer>) -> Reply<&'static str> {
+/// async fn printed(job: u64, printer: Dep<Printer>, _rounds: Rounds) -> Reply<&'static str> {
 ///     if printer.printed.contains(&job) { Reply::done("fetch it") } else { Reply::resume(()) }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let printer = || Dep::new(Printer { printed: vec![7] });
-/// assert!(printed(7, printer()).await.is_done());
-/// assert!(!printed(8, printer()).await.is_done());
+/// assert!(printed(7, printer(), Rounds::detached()).await.is_done());
+/// assert!(!printed(8, printer(), Rounds::detached()).await.is_done());
 /// # }
 /// ```
 #[must_use = "a reply does nothing until it is returned"]

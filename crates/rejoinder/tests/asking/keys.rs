@@ -142,7 +142,7 @@ async fn clash_beside_an_end(ctx: Context, scope: Scope, seen: Dep<Endings>) -> 
 
 /// The same before a round by hand.
 #[tool]
-async fn clash_beside_a_round(ctx: Context) -> Reply<&'static str> {
+async fn clash_beside_a_round(ctx: Context, _rounds: Rounds) -> Reply<&'static str> {
     tokio::select! {
         biased;
         _ = ctx.ask::<Name>("who", Ask::user("Who?")) => Reply::done("asked"),

@@ -4,19 +4,19 @@ use super::*;
 
 /// A question that `Reply::ask` does not accept.
 #[tool]
-async fn mistaken() -> Reply<()> {
+async fn mistaken(_rounds: Rounds) -> Reply<()> {
     Reply::ask("who", Ask::known(true))
 }
 
 /// Another one: an answer that may come before the question.
 #[tool]
-async fn allow_unsolicited() -> Reply<()> {
+async fn allow_unsolicited(_rounds: Rounds) -> Reply<()> {
     Reply::ask("who", Ask::confirm("Who?").allow_unsolicited())
 }
 
 /// The same key twice.
 #[tool]
-async fn twice() -> Reply<()> {
+async fn twice(_rounds: Rounds) -> Reply<()> {
     Reply::ask("who", Ask::confirm("Who?")).and("who", Ask::confirm("Really?"))
 }
 
@@ -31,7 +31,7 @@ async fn endless(rounds: Rounds) -> Reply<String> {
 
 /// Two questions under one key: one asked in the function, one by hand.
 #[tool]
-async fn clash(ctx: Context) -> Result<Reply<()>, CallError> {
+async fn clash(ctx: Context, _rounds: Rounds) -> Result<Reply<()>, CallError> {
     let _: Name = ctx.ask("who", Ask::user("Who pays?")).await?;
     Ok(Reply::ask("who", Ask::confirm("Sure?")))
 }

@@ -37,7 +37,7 @@ fn told() -> Result<&'static str, CallError> {
 type Replied<T> = Result<Reply<T>, CallError>;
 
 #[tool]
-fn wrapped(a: i64, b: i64) -> Replied<Json<Sum>> {
+fn wrapped(a: i64, b: i64, _rounds: Rounds) -> Replied<Json<Sum>> {
     Ok(Reply::done(Json(Sum { total: a + b })))
 }
 

@@ -14,12 +14,12 @@ fn twice(#[resolve(sure)] sure: bool) -> u8 {
 type Replied = Result<Reply<u8>, CallError>;
 
 #[prompt]
-async fn plan(#[resolve(twice)] twice: u8) -> Result<Reply<String>, CallError> {
+async fn plan(#[resolve(twice)] twice: u8, _rounds: Rounds) -> Result<Reply<String>, CallError> {
     Ok(Reply::done(twice.to_string()))
 }
 
 #[tool]
-async fn delete(#[resolve(twice)] twice: u8) -> Replied {
+async fn delete(#[resolve(twice)] twice: u8, _rounds: Rounds) -> Replied {
     Ok(Reply::done(twice))
 }
 
