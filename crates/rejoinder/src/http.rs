@@ -35,6 +35,7 @@ pub struct Config {
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) header_timeout: Duration,
     pub(crate) body_timeout: Duration,
+    pub(crate) stream_after: Duration,
     pub(crate) max_connections: usize,
     pub(crate) max_sessions: usize,
     pub(crate) session_timeout: Duration,
@@ -53,6 +54,7 @@ impl Config {
             allowed_origins: Vec::new(),
             header_timeout: Duration::from_secs(60),
             body_timeout: Duration::from_secs(30),
+            stream_after: Duration::from_secs(10),
             max_connections: 10_000,
             max_sessions: 10_000,
             session_timeout: Duration::from_secs(30 * 60),
@@ -97,6 +99,26 @@ impl Config {
     /// How long the body of a request may take to arrive; 30 seconds by default.
     pub fn body_timeout(mut self, timeout: Duration) -> Self {
         self.body_timeout = timeout;
+        self
+    }
+
+    /// After how long without a message the reply to a stateless call becomes a stream of events; 10 seconds by default.
+    ///
+    /// A reply is JSON if the call ends at once, and then its status says whether it failed. A proxy or a client may give
+    /// up on a call that sends nothing (nginx after a minute). So a slow call begins a stream with a comment, and
+    /// further comments keep it open; an error then comes in the stream, with status 200. Clients that accept only JSON
+    /// get JSON.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().stream_after(Duration::from_secs(2));
+    /// assert!(Server::new("behind-a-strict-proxy", "1.0.0").http(http).check().is_ok());
+    /// ```
+    pub fn stream_after(mut self, silence: Duration) -> Self {
+        self.stream_after = silence;
         self
     }
 

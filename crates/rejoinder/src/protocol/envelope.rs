@@ -107,11 +107,18 @@ fn null_is_a_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 }
 
 impl<'a> Envelope<'a> {
+    /// The id of a message that is not read otherwise, if it is readable.
+    pub(crate) fn read_id(bytes: &'a [u8]) -> Option<Cow<'a, str>> {
+        match String::from_utf8_lossy(bytes) {
+            Cow::Borrowed(text) => find_id(text).map(Cow::Borrowed),
+            Cow::Owned(text) => find_id(&text).map(|id| Cow::Owned(id.to_owned())),
+        }
+    }
+
     /// Reads a message.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, BadEnvelope<'a>> {
         let Ok(text) = std::str::from_utf8(bytes) else {
-            let id = find_id(&String::from_utf8_lossy(bytes)).map(|id| Cow::Owned(id.to_owned()));
-            return Err(BadEnvelope { id, error: Box::new(RpcError::parse()) });
+            return Err(BadEnvelope { id: Self::read_id(bytes), error: Box::new(RpcError::parse()) });
         };
         Self::from_text(text)
             .map_err(|error| BadEnvelope { id: find_id(text).map(Cow::Borrowed), error: Box::new(error) })

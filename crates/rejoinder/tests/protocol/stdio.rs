@@ -49,6 +49,27 @@ async fn c68_an_invalid_message_is_answered_and_the_server_continues() {
 }
 
 #[tokio::test]
+async fn c7_the_error_to_a_message_that_is_too_long_has_its_id() {
+    let mut pipe = Pipe::open(&server().max_message_size(300).build().unwrap());
+    let long = "ä".repeat(200);
+    for (line, id) in [
+        (format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{long}"}}}}"#), json!(7)),
+        (format!(r#"{{"id":"a","jsonrpc":"2.0","method":"{long}"#), json!("a")),
+        // The id comes after what the server reads of the line.
+        (
+            format!(r#"{{"method":"tools/call","params":{{"id":8,"name":"{}"}},"id":7}}"#, long.repeat(1000)),
+            Value::Null,
+        ),
+        (format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#), Value::Null),
+    ] {
+        pipe.send(&line).await;
+        let reply = pipe.next().await;
+        assert_eq!(reply["error"], json!({ "code": -32600, "message": "the message is longer than 300 bytes" }));
+        assert_eq!(reply["id"], id, "{line}");
+    }
+}
+
+#[tokio::test]
 async fn c68_the_server_ends_when_its_client_disconnects() {
     let (client, server_end) = tokio::io::duplex(1024);
     let (input, output) = tokio::io::split(server_end);

@@ -41,6 +41,35 @@ async fn a_body_that_exceeds_the_limit_is_refused_while_it_arrives() {
 }
 
 #[tokio::test]
+async fn a_client_that_sends_everything_before_it_reads_sees_why_its_body_is_refused() {
+    let host = Host::start().await;
+    let body = vec![b' '; 8 * MIB];
+    let long = Post::raw(body.clone());
+    let chunked = long.clone().without("Content-Length").set("Transfer-Encoding", "chunked");
+    let chunked = [chunked.head(), b"800000\r\n".to_vec(), body, b"\r\n0\r\n\r\n".to_vec()].concat();
+    let foreign = long.clone().set("Host", "evil.example").bytes();
+    for (request, status) in [(long.bytes(), 413), (chunked, 413), (foreign, 403)] {
+        let mut connection = host.connect().await;
+        within(connection.socket.write_all(&request)).await.expect("the server reads on");
+        assert_eq!(connection.response().await.expect("an answer").refusal(), (status, -32600));
+        // The connection serves the next request.
+        connection.send(Post::of(&call("add", json!({ "a": 1, "b": 2 }))).bytes()).await;
+        assert_eq!(connection.response().await.expect("an answer").text(), "3");
+    }
+}
+
+#[tokio::test]
+async fn the_server_reads_a_refused_body_for_a_while_and_not_without_end() {
+    let short = http::Config::new().body_timeout(Duration::from_millis(200));
+    let host = Host::start_with(|server| server.http(short)).await;
+    let mut connection = host.connect().await;
+    connection.send(Post::raw("").set("Content-Length", "1000000000").head()).await;
+    assert_eq!(connection.response().await.expect("an answer").refusal(), (413, -32600));
+    assert!(connection.response().await.is_none(), "the connection ends");
+    host.still_answers().await;
+}
+
+#[tokio::test]
 async fn a_body_of_exactly_the_limit_is_read() {
     let host = Host::start_with(|server| server.max_message_size(1000)).await;
     let body = call("add", json!({ "a": 1, "b": 2 })).to_string();

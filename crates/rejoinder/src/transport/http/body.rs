@@ -96,7 +96,7 @@ pub(super) trait EventSource: Send {
 
 /// The events of a stateless request. The call runs while the client reads; a client that goes away drops it.
 pub(super) struct CallEvents {
-    /// A message that has come already.
+    /// What the stream begins with.
     pub(super) first: Option<Bytes>,
     pub(super) stream: Option<Stream>,
 }
@@ -104,7 +104,7 @@ pub(super) struct CallEvents {
 impl EventSource for CallEvents {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event([first])));
+            return Poll::Ready(Some(first));
         }
         let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
         Poll::Ready(Some(match ready!(stream.poll_frame(cx)) {
@@ -122,7 +122,10 @@ struct EventStream {
     keep_alive: Pin<Box<Sleep>>,
 }
 
-/// A comment that often keeps proxies from closing a silent stream.
+/// An event that clients ignore.
+pub(super) const COMMENT: Bytes = Bytes::from_static(b":\n\n");
+
+/// How often a comment keeps proxies from closing a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 impl EventStream {
@@ -135,7 +138,7 @@ impl EventStream {
                 return Poll::Ready(None);
             }
             Poll::Pending => match self.keep_alive.as_mut().poll(cx) {
-                Poll::Ready(()) => Bytes::from_static(b":\n\n"),
+                Poll::Ready(()) => COMMENT,
                 Poll::Pending => return Poll::Pending,
             },
         };

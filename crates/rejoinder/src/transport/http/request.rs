@@ -66,6 +66,30 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), HttpRefusal>
     Err(HttpRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Content-Type must be application/json"))
 }
 
+/// How much of the body of a refused request is read and thrown away.
+const MOST_REFUSED: usize = 64 * 1024 * 1024;
+
+/// Reads on after a refusal, for a time and without keeping anything: many clients send their whole request before they
+/// read, and would never see a reply that comes with the end of the connection (RFC 9112, 9.6).
+pub(super) fn read_on<B>(mut body: B, waits: bool, longest: Duration)
+where
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Send,
+{
+    if waits || body.is_end_stream() {
+        return;
+    }
+    let reading = async move {
+        let mut left = MOST_REFUSED;
+        while left > 0
+            && let Some(Ok(frame)) = body.frame().await
+        {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        }
+    };
+    tokio::spawn(tokio::time::timeout(longest, reading));
+}
+
 /// Reads the body, up to a size and for a time.
 pub(super) async fn read_body(
     body: impl Body<Data = Bytes>,

@@ -1,21 +1,24 @@
 use std::{
     convert::Infallible,
     fmt,
+    future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use tokio::time::sleep;
 use tower_service::Service;
 
 use super::{
     ResponseBody,
-    body::CallEvents,
+    body::{COMMENT, CallEvents, event},
     guard::{self, PageOrigin},
-    request::{HttpRefusal, accepts_events, check_content_type, read_body},
+    request::{HttpRefusal, accepts_events, check_content_type, read_body, read_on},
     sessions::HttpSessions,
 };
 use crate::{
@@ -57,26 +60,34 @@ impl McpService {
     /// Answers a request.
     pub(super) async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
     where
-        B: Body<Data = Bytes>,
-        B::Error: Into<BoxError>,
+        B: Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<BoxError> + Send,
     {
-        let (endpoint, (parts, body)) = (&*self.0, request.into_parts());
-        if let Err(reason) = guard::check(&parts.headers, &parts.uri, &endpoint.engine.options.http) {
+        let (endpoint, (parts, mut body)) = (&*self.0, request.into_parts());
+        let config = &endpoint.engine.options.http;
+        // A client that waits for `100 Continue` does not send the body of a refused request.
+        let waits = parts.headers.contains_key(header::EXPECT);
+        if let Err(reason) = guard::check(&parts.headers, &parts.uri, config) {
+            read_on(body, waits, config.body_timeout);
             return HttpRefusal::new(StatusCode::FORBIDDEN, reason).response(None);
         }
-        let page = PageOrigin::of(&parts.headers, &endpoint.engine.options.http);
+        let page = PageOrigin::of(&parts.headers, config);
         // Of no use to a POST, which nearly every request is.
         let methods = (parts.method != Method::POST).then(|| endpoint.methods(&parts.headers));
         let preflight = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
         let mut response = match preflight {
             Some(preflight) => preflight,
-            None => endpoint.handle(parts, body).await.unwrap_or_else(|refusal| {
-                let mut response = refusal.response(None);
-                if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (response.status(), methods) {
-                    response.headers_mut().insert(header::ALLOW, methods);
+            None => match endpoint.handle(parts, &mut body).await {
+                Ok(response) => response,
+                Err(refusal) => {
+                    read_on(body, waits, config.body_timeout);
+                    let mut response = refusal.response(None);
+                    if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (response.status(), methods) {
+                        response.headers_mut().insert(header::ALLOW, methods);
+                    }
+                    response
                 }
-                response
-            }),
+            },
         };
         if let Some(page) = page {
             page.may_read(&mut response);
@@ -199,7 +210,7 @@ impl Endpoint {
                 }
                 event_stream(ResponseBody::events(CallEvents { first: None, stream: Some(stream) }))
             }
-            Dispatched::Stream(stream) => run(stream, events).await,
+            Dispatched::Stream(stream) => run(stream, events, engine.options.http.stream_after).await,
         })
     }
 }
@@ -209,18 +220,29 @@ fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN)
 }
 
-/// Runs a call. The reply is JSON, unless the call emits something before it ends.
-async fn run(mut stream: Stream, events: bool) -> Response<ResponseBody> {
+/// Runs a call. The reply is JSON, unless the call emits something or is silent for too long before it ends.
+async fn run(mut stream: Stream, events: bool, longest_silence: Duration) -> Response<ResponseBody> {
+    let mut silence = None;
     loop {
-        match stream.frame().await {
-            Frame::Last(reply) => return json(reply),
-            Frame::Notification(first) if events => {
-                let events = CallEvents { first: Some(first), stream: Some(stream) };
-                return event_stream(ResponseBody::events(events));
+        let frame = poll_fn(|cx| {
+            if let Poll::Ready(frame) = stream.poll_frame(cx) {
+                return Poll::Ready(Some(frame));
             }
+            // Most calls end at once and need no timer.
+            let silence = silence.get_or_insert_with(|| Box::pin(sleep(longest_silence)));
+            if events { silence.as_mut().poll(cx).map(|()| None) } else { Poll::Pending }
+        });
+        let first = match frame.await {
+            Some(Frame::Last(reply)) => return json(reply),
+            Some(Frame::Notification(message)) if events => event([message]),
             // The client does not accept events. Nothing slows such a call down, so it makes room for others.
-            Frame::Notification(_) | Frame::Request(_) => tokio::task::yield_now().await,
-        }
+            Some(Frame::Notification(_) | Frame::Request(_)) => {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            None => COMMENT,
+        };
+        return event_stream(ResponseBody::events(CallEvents { first: Some(first), stream: Some(stream) }));
     }
 }
 

@@ -107,10 +107,10 @@ impl Connection<'_> {
         match line {
             InputLine::Whole(line) if line.trim_ascii().is_empty() => {}
             InputLine::Whole(line) => self.message(&line),
-            InputLine::TooLong => {
+            InputLine::TooLong(beginning) => {
                 let limit = self.engine.options.max_message_size;
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
-                self.reply(error_reply(None, &error));
+                self.reply(error_reply(Envelope::read_id(&beginning).as_deref(), &error));
             }
         }
     }

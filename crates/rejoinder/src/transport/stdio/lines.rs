@@ -15,8 +15,8 @@ pub(super) struct LineReader {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum InputLine {
     Whole(Bytes),
-    /// It is passed over as it arrives, so its length costs no memory.
-    TooLong,
+    /// Longer than the limit: its beginning. The rest is skipped as it arrives, so its length costs no memory.
+    TooLong(Bytes),
 }
 
 impl LineReader {
@@ -41,7 +41,8 @@ impl LineReader {
             if std::mem::take(&mut self.skipping) {
                 continue;
             }
-            return Some(if line.len() > self.limit { InputLine::TooLong } else { InputLine::Whole(line.freeze()) });
+            let is_too_long = line.len() > self.limit;
+            return Some(if is_too_long { InputLine::TooLong } else { InputLine::Whole }(line.freeze()));
         }
     }
 
@@ -50,9 +51,9 @@ impl LineReader {
         if self.searched <= self.limit && !self.skipping {
             return None;
         }
-        self.buffer.clear();
+        let beginning = self.buffer.split();
         self.searched = 0;
-        (!std::mem::replace(&mut self.skipping, true)).then_some(InputLine::TooLong)
+        (!std::mem::replace(&mut self.skipping, true)).then(|| InputLine::TooLong(beginning.freeze()))
     }
 
     /// What came after the last line break, once nothing more comes.
@@ -91,9 +92,10 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_reported_once_and_skipped() {
-        assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [InputLine::TooLong, whole("ok")]);
-        assert_eq!(cut(4, &[b"12345\n1234\n"]), [InputLine::TooLong, whole("1234")]);
-        assert_eq!(cut(4, &[b"123456"]), [InputLine::TooLong]);
+        let too_long = |beginning: &'static str| InputLine::TooLong(Bytes::from_static(beginning.as_bytes()));
+        assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [too_long("12345"), whole("ok")]);
+        assert_eq!(cut(4, &[b"12345\n1234\n"]), [too_long("12345"), whole("1234")]);
+        assert_eq!(cut(4, &[b"123456"]), [too_long("123456")]);
     }
 
     #[test]

@@ -154,6 +154,11 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
         dynamic("fails", |_, _| async { Err::<(), _>(CallError::new("try another")) }),
         dynamic("hidden", |_, _| async { Err::<(), _>(CallError::internal("the password is 123")) }),
         dynamic("protocol", |_, _| async { Err::<(), _>(CallError::protocol(-30001, "not today", None)) }),
+        dynamic("fail_after", |arguments, _| async move {
+            let seconds = arguments.get("seconds").and_then(serde_json::Value::as_u64).unwrap_or_default();
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            Err::<(), _>(CallError::protocol(-32602, "not today", None))
+        }),
         dynamic("facts", |_, ctx| async move {
             let client = ctx.client().map(|client| client.name);
             serde_json::json!({ "era": format!("{:?}", ctx.era()), "version": ctx.protocol_version(),

@@ -30,11 +30,11 @@ impl Http {
     }
 
     pub(super) async fn send(&self, method: &str, headers: &[(&str, &str)], body: Value) -> Response<ResponseBody> {
-        let mut request = Request::builder()
-            .method(method)
-            .uri("http://localhost/mcp")
-            .header("accept", "application/json, text/event-stream")
-            .header("content-type", "application/json");
+        let mut request =
+            Request::builder().method(method).uri("http://localhost/mcp").header("content-type", "application/json");
+        if headers.iter().all(|(name, _)| *name != "accept") {
+            request = request.header("accept", "application/json, text/event-stream");
+        }
         if let Some(session) = &self.session {
             request = request.header("mcp-session-id", session);
         }

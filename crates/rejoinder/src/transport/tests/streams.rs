@@ -2,7 +2,9 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::{
     fixture::{fixture, until},
@@ -41,6 +43,49 @@ async fn calls_of_other_sessions_are_not_heard() {
     let (of_ada, of_bob) = tokio::join!(Events::of(of_ada).messages(), Events::of(of_bob).messages());
     assert_eq!((of_ada.len(), of_bob.len()), (7, 7));
     assert!(!Value::from(of_ada).to_string().contains("bob") && !Value::from(of_bob).to_string().contains("ada"));
+}
+
+/// A call of a tool that does nothing for that many seconds and then fails.
+fn fail_after(seconds: u64) -> Value {
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {} });
+    json!({ "jsonrpc": "2.0", "id": "call", "method": "tools/call",
+        "params": { "name": "fail_after", "arguments": { "seconds": seconds }, "_meta": meta } })
+}
+
+const STATELESS: [(&str, &str); 3] =
+    [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "fail_after")];
+
+#[tokio::test(start_paused = true)]
+async fn a_stateless_call_that_is_silent_for_long_is_answered_with_events() {
+    let client = Http::new(&fixture());
+    let begun = Instant::now();
+    let response = client.send("POST", &STATELESS, fail_after(40)).await;
+    assert_eq!((response.status().as_u16(), begun.elapsed().as_secs()), (200, 10));
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let mut body = response.into_body();
+    let mut pieces = Vec::new();
+    while let Some(piece) = body.frame().await {
+        let piece = piece.expect("a whole body").into_data().expect("data");
+        pieces.push((begun.elapsed().as_secs(), String::from_utf8(piece.to_vec()).expect("text")));
+    }
+    let (at, last) = pieces.pop().expect("a reply");
+    // Proxies that wait for something hear something.
+    assert_eq!(pieces, [10, 25].map(|at| (at, ":\n\n".to_owned())));
+    let error = json!({ "code": -32602, "message": "not today" });
+    let reply: Value = last.trim().strip_prefix("event: message\ndata: ").expect("an event").parse().expect("JSON");
+    assert_eq!((at, reply), (40, json!({ "jsonrpc": "2.0", "id": "call", "error": error })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_ends_soon_is_answered_with_json_and_so_is_a_client_that_takes_nothing_else() {
+    let client = Http::new(&fixture());
+    let only_json = [&STATELESS[..], &[("accept", "application/json")]].concat();
+    for (seconds, headers) in [(9, &STATELESS[..]), (40, &only_json)] {
+        let response = client.send("POST", headers, fail_after(seconds)).await;
+        assert_eq!(response.headers()["content-type"], "application/json", "{seconds} s");
+        assert_eq!(response.status(), 400, "an error has its status");
+    }
 }
 
 #[tokio::test]
