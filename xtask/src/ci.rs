@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 
 use crate::{cargo, conformance, process, tools};
 
-/// Formatting, clippy and rustdoc over the whole workspace, and a type check of the fuzz target; a warning is an error.
+/// Formatting, clippy and rustdoc over the whole workspace, clippy over the library with fewer features, and a type check of
+/// the fuzz target; a warning is an error.
 pub(crate) fn lint() -> Result<()> {
     let mut steps = Steps::default();
     steps.step("fmt", || process::run(&mut cargo::command(&["fmt", "--all", "--check"])))?;
@@ -21,6 +22,14 @@ pub(crate) fn lint() -> Result<()> {
             "-D",
             "warnings",
         ]))
+    })?;
+    steps.step("features", || {
+        for features in ["", "stdio", "http"] {
+            let words =
+                ["clippy", "--locked", "--package", "rejoinder", "--no-default-features", "--features", features];
+            process::run(cargo::command(&words).args(["--", "-D", "warnings"]))?;
+        }
+        Ok(())
     })?;
     steps.step("doc", || {
         let mut doc = cargo::command(&["doc", "--locked", "--workspace", "--no-deps"]);

@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::server::Callback;
+#[cfg(feature = "http")]
 pub use crate::transport::{McpService, ReplyStream, ResponseBody, listen_address};
 
 /// How a server is reached over HTTP; see [`Server::http`](crate::Server::http).

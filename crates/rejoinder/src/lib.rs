@@ -121,6 +121,26 @@
 //! [`Server::serve_from_args`] reads the transport from the command line. [`Server::serve_http`] and [`Server::serve_stdio`]
 //! choose it in code, and [`BuiltServer::into_service`] mounts a server in your own application. [`http::Config`] says how a
 //! server is reached over HTTP, [`state::StatePolicy`] how state is sealed.
+//!
+//! # Cargo features
+//!
+//! All are on by default.
+//!
+//! * `cli`: [`Server::serve_from_args`] and [`log_to_stderr`]. It turns the other two on.
+//! * `http`: Streamable HTTP, and [`testing`], whose client calls the HTTP service in process.
+//! * `stdio`: standard input and output, and any other pair of byte streams.
+//!
+//! A program for stdio only: `rejoinder = { version = "..", default-features = false, features = ["stdio"] }`, and
+//! `http` in its `[dev-dependencies]` for the test client.
+
+#![cfg_attr(
+    not(feature = "http"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "a `cfg` on each function that only HTTP and the test client call is harder to read"
+    )
+)]
 
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;
@@ -141,6 +161,7 @@ pub mod reply;
 mod rounds;
 mod schema;
 pub mod server;
+#[cfg(feature = "http")]
 pub mod testing;
 mod transport;
 
@@ -158,7 +179,9 @@ pub use item::{Prompt, Resource, Tool};
 pub use reply::{Json, Reply};
 pub use rmcp::model;
 pub use server::{BuiltServer, Server, ServerHandle};
-pub use transport::{Error, Result, log_to_stderr};
+#[cfg(feature = "cli")]
+pub use transport::log_to_stderr;
+pub use transport::{Error, Result};
 
 /// How the state of a call is sealed while it waits for an answer.
 pub mod state {

@@ -173,11 +173,15 @@ impl Project {
 /// Writes the manifests, and takes over the versions of this workspace.
 fn lay_out(folder: &Path, projects: &[Project]) -> Result<()> {
     let root = tools::root();
+    let rejoinder = root.join("crates/rejoinder");
     for project in projects {
         let package = folder.join(project.name());
         tools::make(&package.join("src"))?;
         let dependencies = match (project.kit, project.shape) {
-            (Kit::Rejoinder, _) => format!("rejoinder = {{ path = {:?} }}\n", root.join("crates/rejoinder")),
+            (Kit::Rejoinder, Shape::Tools(_)) => format!("rejoinder = {{ path = {rejoinder:?} }}\n"),
+            (Kit::Rejoinder, Shape::StdioOnly) => {
+                format!("rejoinder = {{ path = {rejoinder:?}, default-features = false, features = [\"stdio\"] }}\n")
+            }
             (Kit::Rmcp, Shape::Tools(_)) => format!("{RMCP}{RMCP_HTTP}"),
             (Kit::Rmcp, Shape::StdioOnly) => format!("{RMCP}{RMCP_STDIO}"),
         };

@@ -1,8 +1,14 @@
 //! Bytes in, bytes out. A transport knows nothing of tools.
+//!
+//! The futures of the functions that serve are boxed: an `async fn` is compiled in the crate that awaits it, and each change
+//! to a server would compile the whole of its transport again.
 
+#[cfg(feature = "cli")]
 mod args;
+#[cfg(feature = "http")]
 mod http;
 mod shutdown;
+#[cfg(feature = "stdio")]
 mod stdio;
 #[cfg(test)]
 mod tests;
@@ -11,10 +17,10 @@ use std::fmt;
 
 use crate::{error::BoxError, rounds::seal::StateKeysError, server::BuildError};
 
-pub use self::{
-    args::{listen_address, log_to_stderr},
-    http::{McpService, ReplyStream, ResponseBody},
-};
+#[cfg(feature = "cli")]
+pub use self::args::log_to_stderr;
+#[cfg(feature = "http")]
+pub use self::http::{McpService, ReplyStream, ResponseBody, listen_address};
 
 /// Why a server could not be served.
 ///

@@ -9,7 +9,6 @@ mod session_stream;
 mod sessions;
 
 pub use body::ResponseBody;
+pub use serve::listen_address;
 pub use service::McpService;
 pub use session_stream::ReplyStream;
-
-pub(super) use serve::serve;

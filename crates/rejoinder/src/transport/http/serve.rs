@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     io::{self, IoSlice},
+    net::{Ipv4Addr, SocketAddr},
     pin::{Pin, pin},
     sync::Arc,
     task::{Context, Poll},
@@ -21,7 +22,87 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{McpService, ResponseBody};
-use crate::{server::BuiltServer, transport::shutdown::finish_teardown};
+use crate::{
+    BoxFuture, Error,
+    rounds::seal::Seal,
+    server::{BuiltServer, Server},
+    transport::shutdown::{finish_teardown, on_signal},
+};
+
+impl Server {
+    /// Serves Streamable HTTP at this address, with the path `/mcp`, until SIGINT or SIGTERM.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be built, or cannot listen on the address.
+    pub fn serve_http(self, address: SocketAddr) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            let server = self.build()?;
+            let listener = TcpListener::bind(address).await.map_err(|error| {
+                let message = format!("cannot listen on {address}: {error}; try another address or port");
+                io::Error::new(error.kind(), message)
+            })?;
+            server.serve_http(listener).await
+        })
+    }
+}
+
+impl BuiltServer {
+    /// Serves Streamable HTTP at `/mcp` on a listener until SIGINT or SIGTERM.
+    ///
+    /// Without [keys](crate::state::StatePolicy::keys) it logs a warning, unless only this machine can reach it: other
+    /// processes could not continue its calls.
+    ///
+    /// # Errors
+    ///
+    /// If the listener fails.
+    pub fn serve_http(self, listener: TcpListener) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
+            let address = listener.local_addr()?;
+            tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
+            log_random_keys(&self.0.seal, address);
+            if let Some(listening) = &self.0.options.http.on_listening.0 {
+                listening(address);
+            }
+            Ok(serve(self, listener, on_signal()).await?)
+        })
+    }
+}
+
+/// Logs that states are sealed with a random key: behind an address that other machines reach, there may be other
+/// processes.
+fn log_random_keys(seal: &Seal, address: SocketAddr) {
+    if address.ip().is_loopback() {
+        seal.mention_random_key();
+    } else {
+        seal.warn_about_random_key();
+    }
+}
+
+/// Parses an address to listen on, as `--http` does: an address and a port, or only a port, on `127.0.0.1`. `localhost`
+/// is `127.0.0.1`.
+///
+/// # Errors
+///
+/// A message that says what is expected.
+///
+/// ```
+/// use rejoinder::http::listen_address;
+///
+/// assert_eq!(listen_address("0.0.0.0:80"), Ok("0.0.0.0:80".parse().unwrap()));
+/// assert_eq!(listen_address("8000"), Ok("127.0.0.1:8000".parse().unwrap()));
+/// assert_eq!(listen_address("localhost:8000"), Ok("127.0.0.1:8000".parse().unwrap()));
+/// assert!(listen_address("localhost").unwrap_err().contains("127.0.0.1:8000"));
+/// ```
+pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let port = match text.split_once(':') {
+        Some((host, port)) if host.eq_ignore_ascii_case("localhost") => port,
+        _ => text,
+    };
+    let local = || port.parse().ok().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = text.parse().ok().or_else(local);
+    address.ok_or_else(|| "expected an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
+}
 
 /// Serves on a listener, at `/mcp`, until shutdown; then running calls have the grace period to finish.
 pub(in crate::transport) async fn serve(
@@ -200,6 +281,7 @@ mod tests {
     use crate::{
         CallEnd,
         prelude::*,
+        rounds::seal::{Log, StateKeys},
         transport::shutdown::waiting::{Seen, wait},
     };
 
@@ -264,6 +346,27 @@ mod tests {
             let length = client.read(&mut reply).await.expect("a reply");
             assert!(String::from_utf8_lossy(&reply[..length]).contains("pong"));
             assert_eq!(writes.lock().expect("no panic").len(), replies, "a write each");
+        }
+    }
+
+    #[test]
+    fn a_random_key_is_a_warning_where_other_machines_reach_the_server() {
+        let random = Server::new("shop", "1").build().unwrap();
+        let keys = StateKeys::new([[1; 32]]).unwrap();
+        let shared = Server::new("shop", "1").state(crate::state::StatePolicy::new().keys(keys)).build().unwrap();
+        for (address, level) in [
+            ("127.0.0.1:80", "INFO"),
+            ("127.9.9.9:80", "INFO"),
+            ("[::1]:80", "INFO"),
+            ("0.0.0.0:80", "WARN"),
+            ("[::]:80", "WARN"),
+            ("192.0.2.1:80", "WARN"),
+        ] {
+            let address = address.parse().unwrap();
+            let log = Log::of(|| log_random_keys(&random.0.seal, address));
+            assert_eq!(log.lines().count(), 1, "{address}: {log}");
+            assert!(log.contains(level) && log.contains("a random key of this process"), "{address}: {log}");
+            assert_eq!(Log::of(|| log_random_keys(&shared.0.seal, address)), "");
         }
     }
 

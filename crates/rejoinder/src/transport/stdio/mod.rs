@@ -16,10 +16,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::shutdown::finish_teardown;
+use super::shutdown::{finish_teardown, on_signal};
 use crate::{
     BoxFuture, Error,
-    server::{BuiltServer, Engine},
+    server::{BuiltServer, Engine, Server},
 };
 
 /// Serves standard input and output until the client closes its end or the server shuts down.
@@ -39,7 +39,27 @@ pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> 
     }
 }
 
+impl Server {
+    /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be built, or a pipe breaks.
+    pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move { self.build()?.serve_stdio().await })
+    }
+}
+
 impl BuiltServer {
+    /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
+    ///
+    /// # Errors
+    ///
+    /// If a pipe breaks.
+    pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move { Ok(serve(&self.0, on_signal()).await?) })
+    }
+
     /// Serves one client on any pair of byte streams, a message for each line, until its end of them is closed:
     /// a Unix socket, a child process, a pipe in a test.
     ///
