@@ -11,17 +11,13 @@ use super::checks::{self, Scenario};
 use crate::{process, tools};
 
 /// What npm installs. Node comes along because the suite needs a newer one than many machines have, and only crashes
-/// without it; it is laid out by an install script, hence `allowScripts`. Both versions are exact: the suite's
-/// newest release by tag is older than this protocol.
-const PACKAGE: &str = r#"{
-  "private": true,
-  "dependencies": {
-    "node": "24.21.0",
-    "@modelcontextprotocol/conformance": "0.2.0-alpha.12"
-  },
-  "allowScripts": { "node": true }
-}
-"#;
+/// without it; its install script puts it in place, so `allowScripts` names it. The suite's newest release by tag is older
+/// than this protocol, so its version is exact.
+const PACKAGE: &str = include_str!("../../../conformance/suite/package.json");
+
+/// The versions of everything that these depend on, with checksums. Addresses are left out
+/// (`npm install --package-lock-only --omit-lockfile-registry-resolved`): each machine has its own registry.
+const LOCK: &str = include_str!("../../../conformance/suite/package-lock.json");
 
 /// The installed suite.
 #[derive(Debug)]
@@ -39,11 +35,11 @@ impl Suite {
             node: modules.join(".bin/node"),
             script: modules.join("@modelcontextprotocol/conformance/dist/index.js"),
         };
-        tools::ensure(&folder, PACKAGE, || {
+        tools::ensure(&folder, &format!("{PACKAGE}{LOCK}"), || {
             std::fs::write(folder.join("package.json"), PACKAGE)?;
+            std::fs::write(folder.join("package-lock.json"), LOCK)?;
             let mut npm = Command::new("npm");
-            npm.args(["install", "--loglevel=error", "--no-audit", "--no-fund", "--no-package-lock"])
-                .current_dir(&folder);
+            npm.args(["ci", "--loglevel=error", "--no-audit", "--no-fund"]).current_dir(&folder);
             process::run(&mut npm).context("npm is needed to install the conformance suite")?;
             for file in [&suite.node, &suite.script] {
                 ensure!(file.exists(), "npm did not install {}", file.display());
@@ -53,7 +49,7 @@ impl Suite {
         Ok(suite)
     }
 
-    /// The command that judges the server at `url` and writes below `out`; what to judge is yet to be added.
+    /// The command that judges the server at `url` and writes below `out`, without the arguments that select scenarios.
     fn judge(&self, url: &str, out: &Path) -> Command {
         let mut command = Command::new(&self.node);
         command.arg(&self.script).args(["server", "--url", url, "-o"]).arg(out);
