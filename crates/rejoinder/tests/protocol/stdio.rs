@@ -60,7 +60,7 @@ async fn c7_the_error_to_a_message_that_is_too_long_has_its_id() {
             format!(r#"{{"method":"tools/call","params":{{"id":8,"name":"{}"}},"id":7}}"#, long.repeat(1000)),
             Value::Null,
         ),
-        (format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"ping"}}"#), Value::Null),
+        (format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, long.repeat(3)), Value::Null),
     ] {
         pipe.send(&line).await;
         let reply = pipe.next().await;
