@@ -84,7 +84,7 @@ fn c68_the_process_exits_when_its_input_ends() {
             assert!(status.success());
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "it is still there");
+        assert!(start.elapsed() < Duration::from_secs(60), "it is still there");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

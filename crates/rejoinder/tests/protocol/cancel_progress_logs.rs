@@ -28,7 +28,7 @@ fn watched() -> (BuiltServer, Arc<Watch>) {
 }
 
 async fn stopped(watch: &Watch) {
-    timeout(Duration::from_secs(5), watch.dropped.notified()).await.expect("the call was dropped");
+    timeout(Duration::from_secs(60), watch.dropped.notified()).await.expect("the call was dropped");
     assert_eq!(watch.running.load(Ordering::SeqCst), 0);
 }
 
