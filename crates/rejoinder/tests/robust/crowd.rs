@@ -4,7 +4,7 @@ use rejoinder::http;
 use serde_json::json;
 
 use crate::{
-    client::{Post, call, observed, within},
+    client::{Post, call, observed},
     fixture::{Events, Host},
     ways::{Pipe, Session, Way, in_session},
 };
