@@ -1,6 +1,6 @@
 //! From a message to an operation, and to the door.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, HeaderName};
@@ -9,17 +9,17 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Dispatched, Envelope, RpcError, Stream,
-    answer::Writer,
     envelope::{RequestParams, string},
     error::shortened,
     input_response::input_responses,
     listen::{self, Listen},
     meta::{MODERN, Meta},
     session::{Questions, Session, SessionMethod},
-    write::error_reply,
+    write::{Writer, error_reply},
 };
 use crate::{
     call::{Era, InputResponses, RequestInfo, Utf8Bytes},
+    model::{ArgumentInfo, CompleteRequestParams, Reference},
     rounds::seal::StateRefusal,
     server::{
         CompleteArgument, ENCODED_HEADER, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind,
@@ -306,49 +306,16 @@ fn check_header(
     }
 }
 
-/// The params of `completion/complete`.
-#[derive(Deserialize)]
-struct CompleteParams {
-    #[serde(rename = "ref")]
-    reference: WireReference,
-    argument: WireArgument,
-    #[serde(default)]
-    context: KnownArguments,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type")]
-enum WireReference {
-    #[serde(rename = "ref/prompt")]
-    Prompt { name: String },
-    #[serde(rename = "ref/resource")]
-    Resource { uri: String },
-}
-
-#[derive(Deserialize)]
-struct WireArgument {
-    name: String,
-    value: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct KnownArguments {
-    arguments: BTreeMap<String, String>,
-}
-
+/// The argument that `completion/complete` is about.
 fn complete_argument(params: &str) -> Result<CompleteArgument, RpcError> {
-    let params: CompleteParams = serde_json::from_str(params)
+    let params: CompleteRequestParams = serde_json::from_str(params)
         .map_err(|error| RpcError::invalid_params(format!("`params` is not a completion request: {error}")))?;
-    let (kind, name) = match params.reference {
-        WireReference::Prompt { name } => (TargetKind::Prompt, name),
-        WireReference::Resource { uri } => (TargetKind::Resource, uri),
+    let (kind, name) = match params.r#ref {
+        Reference::Prompt(prompt) => (TargetKind::Prompt, prompt.name),
+        Reference::Resource(resource) => (TargetKind::Resource, resource.uri),
+        _ => return Err(RpcError::invalid_params("`params.ref` must name a prompt or a resource template")),
     };
-    Ok(CompleteArgument {
-        kind,
-        name,
-        argument: params.argument.name,
-        value: params.argument.value,
-        known: params.context.arguments,
-    })
+    let known = params.context.and_then(|context| context.arguments).unwrap_or_default();
+    let ArgumentInfo { name: argument, value, .. } = params.argument;
+    Ok(CompleteArgument { kind, name, argument, value, known: known.into_iter().collect() })
 }

@@ -1,23 +1,14 @@
 //! `subscriptions/listen`: changes, as they happen, until one side has enough.
 
-use std::{
-    collections::BTreeMap,
-    task::{Context, Poll},
-};
+use std::task::{Context, Poll};
 
 use crate::model::ServerCapabilities;
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{
-    RpcError,
-    answer::Frame,
-    write::{SERVER_INFO, result_reply},
-};
+use super::{RpcError, answer::Frame, write::Writer};
 use crate::server::{Change, ChangeFilter, Engine, FilterTooLarge, Listener};
-
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// An open subscription.
 pub(super) struct Listen {
@@ -47,14 +38,15 @@ impl Listen {
         Self { subscription, acknowledgement }
     }
 
-    pub(super) fn poll_frame(&mut self, cx: &Context<'_>, engine: &Engine, id: &str) -> Poll<Frame> {
+    pub(super) fn poll_frame(&mut self, cx: &Context<'_>, writer: &Writer) -> Poll<Frame> {
+        let notification = |method, params| Frame::Notification(writer.of_subscription(method, &params));
         if let Some(filter) = self.acknowledgement.take() {
             let params = json!({ "notifications": filter });
-            return Poll::Ready(notification("notifications/subscriptions/acknowledged", &params, id));
+            return Poll::Ready(notification("notifications/subscriptions/acknowledged", params));
         }
         self.subscription.poll_change(cx).map(|change| match change.map(described_change) {
-            Some((method, params)) => notification(method, &params, id),
-            None => Frame::Last(result_reply(id, &End::new(id, &engine.info_json), None)),
+            Some((method, params)) => notification(method, params),
+            None => Frame::Last(writer.unsubscribed()),
         })
     }
 }
@@ -87,35 +79,6 @@ pub(super) fn filter(engine: &Engine, params: &str) -> Result<ChangeFilter, RpcE
     honoured(wanted, &engine.capabilities).map_err(|too_much| {
         RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}"))
     })
-}
-
-/// The last message of a subscription that the server ends.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct End<'a> {
-    result_type: &'static str,
-    #[serde(rename = "_meta")]
-    meta: BTreeMap<&'static str, &'a RawValue>,
-}
-
-impl<'a> End<'a> {
-    fn new(id: &'a str, server: &'a RawValue) -> Self {
-        // The id as it was sent: a number may be too large for any type of ours.
-        let id = serde_json::from_str(id).ok().map(|id| (SUBSCRIPTION, id));
-        let meta = id.into_iter().chain([(SERVER_INFO, server)]).collect();
-        Self { result_type: "complete", meta }
-    }
-}
-
-fn notification(method: &str, params: &Value, id: &str) -> Frame {
-    let mut params = params.to_string();
-    params.pop();
-    if params.len() > 1 {
-        params.push(',');
-    }
-    Frame::Notification(Bytes::from(format!(
-        "{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}\"_meta\":{{\"{SUBSCRIPTION}\":{id}}}}}}}"
-    )))
 }
 
 fn honoured(wanted: Wanted, capabilities: &ServerCapabilities) -> Result<ChangeFilter, FilterTooLarge> {

@@ -1,22 +1,30 @@
-//! Replies and notifications as bytes.
+//! Replies and notifications as bytes. The one place that turns an outcome into a message, in the words of its era.
 
 use std::sync::Arc;
 
-use crate::{
-    ask::Question,
-    call::{Emitted, RequestInfo},
-    model::{CallToolResult, ContentBlock, GetPromptResult, ResultType},
-};
 use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::{Map, Value, json};
 
-use super::{RpcError, error::incident};
-use crate::server::{CacheHints, Page};
+use super::{
+    RpcError,
+    error::{failure, incident},
+    meta::supported,
+};
+use crate::{
+    ask::Question,
+    call::{Emitted, Era, RequestInfo, Utf8Bytes},
+    item::Output,
+    model::{CallToolResult, ContentBlock, ResultType},
+    server::{Completion, Engine, Failed, Page, Refusal, Running, TargetKind},
+};
 
 /// The key of the `_meta` of every result under which the server says who it is.
-pub(super) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// The key under which the messages of a subscription name it.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The final message of a request.
 #[derive(Debug)]
@@ -52,74 +60,247 @@ impl ReplyBody {
     }
 }
 
+/// Writes the reply to one request.
+pub(super) struct Writer {
+    engine: Arc<Engine>,
+    /// The request's id, as JSON.
+    id: Utf8Bytes,
+    era: Era,
+}
+
+impl Writer {
+    pub(super) fn new(engine: &Arc<Engine>, id: Utf8Bytes, in_session: bool) -> Self {
+        let era = if in_session { Era::Session } else { Era::Stateless };
+        Self { engine: Arc::clone(engine), id, era }
+    }
+
+    /// What a call returned.
+    pub(super) fn output(&self, running: &Running, output: Output) -> RpcReply {
+        match output {
+            Output::Tool(result) => self.tool(result),
+            Output::Prompt(mut result) => {
+                result.result_type = self.result_type(result.result_type);
+                let has_server = self.add_server(result.meta.as_deref_mut());
+                self.serialized(&result, has_server)
+            }
+            Output::Completion(values) => {
+                let completion = Completion::new(values);
+                let completion = json!({ "values": completion.values, "total": completion.total,
+                    "hasMore": completion.has_more() });
+                self.result(json!({ "completion": completion }))
+            }
+            Output::Resource(body) => {
+                let contents = running.contents();
+                let mime_type = contents.and_then(|contents| contents.mime_type);
+                let mut result = json!({ "contents": body.into_contents(running.target(), mime_type) });
+                if let (Era::Stateless, Some(contents)) = (self.era, contents) {
+                    result["ttlMs"] = contents.hints.ttl_ms.into();
+                    result["cacheScope"] = json!(contents.hints.scope);
+                }
+                self.result(result)
+            }
+        }
+    }
+
+    /// What a tool returned. Most return one text and nothing else, which needs no serializer.
+    fn tool(&self, mut result: CallToolResult) -> RpcReply {
+        result.result_type = self.result_type(result.result_type);
+        let Some(text) = only_text(&result) else {
+            let has_server = self.add_server(result.meta.as_deref_mut());
+            return self.serialized(&result, has_server);
+        };
+        let mut out = self.result_head(256 + text.len());
+        out.extend_from_slice(br#""content":[{"type":"text","text":"#);
+        json(&mut out, text);
+        out.extend_from_slice(br#"}],"isError":false"#);
+        self.end(out, false)
+    }
+
+    /// A tool's result with `isError`.
+    fn tool_error(&self, text: impl Into<String>) -> RpcReply {
+        self.tool(CallToolResult::error(vec![ContentBlock::text(text)]))
+    }
+
+    /// What the client gets of a call that failed. Only tools have `isError`: elsewhere the text is a JSON-RPC error.
+    pub(super) fn failed(&self, running: &Running, failed: Failed) -> RpcReply {
+        let (code, text) = match failure(running.target(), failed) {
+            Err(error) => return self.error(error),
+            Ok((_, text)) if running.is_tool() => return self.tool_error(text),
+            Ok(text) => text,
+        };
+        let error = RpcError::new(code, text);
+        if running.contents().is_some() && code == RpcError::INVALID_PARAMS {
+            let code = if self.era == Era::Session { RpcError::RESOURCE_NOT_FOUND } else { code };
+            return self.error(RpcError { code, ..error.with_data(json!({ "uri": running.target() })) });
+        }
+        self.error(error)
+    }
+
+    /// Why an operation did not start.
+    pub(super) fn refused(&self, refusal: Refusal) -> RpcReply {
+        match refusal {
+            Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
+                self.tool_error(bad.to_string())
+            }
+            Refusal::TooManySubscriptions(_) => {
+                RpcReply { status: StatusCode::SERVICE_UNAVAILABLE, ..self.error(refusal.into()) }
+            }
+            Refusal::Unknown { kind: TargetKind::Resource, .. } if self.era == Era::Session => {
+                self.error(RpcError { code: RpcError::RESOURCE_NOT_FOUND, ..refusal.into() })
+            }
+            refusal => self.error(refusal.into()),
+        }
+    }
+
+    pub(super) fn error(&self, error: RpcError) -> RpcReply {
+        match self.era {
+            // A session may use any code, and some of its clients do not read the body of an error status.
+            Era::Session => RpcReply { status: StatusCode::OK, body: error_body(&self.id, error.code, &error) },
+            _ => error_reply(Some(&self.id), &error),
+        }
+    }
+
+    /// What a round asks. Its state is a token, in which there is nothing to escape.
+    pub(super) fn input_required(&self, questions: &[(Arc<str>, Question)], token: &str) -> RpcReply {
+        let mut out = head(&self.id, 320 + token.len() + questions.iter().map(about).sum::<usize>());
+        out.extend_from_slice(br#","result":{"resultType":"input_required","#);
+        if !questions.is_empty() {
+            out.extend_from_slice(br#""inputRequests":"#);
+            for (index, (key, question)) in questions.iter().enumerate() {
+                out.push(if index == 0 { b'{' } else { b',' });
+                json(&mut out, &**key);
+                out.push(b':');
+                write_question(&mut out, question);
+            }
+            out.extend_from_slice(b"},");
+        }
+        for part in [r#""requestState":""#, token, r#"""#] {
+            out.extend_from_slice(part.as_bytes());
+        }
+        self.end(out, false)
+    }
+
+    /// A page of a list, which is kept as bytes. The stateless era says for how long it may be cached, and by whom.
+    pub(super) fn listed(&self, page: Page) -> RpcReply {
+        let mut tail = Vec::new();
+        if self.era == Era::Stateless {
+            let hints = self.engine.options.list_hints;
+            tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
+            json(&mut tail, &hints.scope);
+        }
+        self.end_result(&mut tail, false);
+        let body = ReplyBody::List { head: self.result_head(64).into(), page, tail: tail.into() };
+        RpcReply { status: StatusCode::OK, body }
+    }
+
+    pub(super) fn discovered(&self) -> RpcReply {
+        let engine = &self.engine;
+        let mut result = json!({
+            "supportedVersions": supported(engine.options.sessions),
+            "capabilities": engine.capabilities,
+            "ttlMs": engine.options.list_hints.ttl_ms,
+            "cacheScope": engine.options.list_hints.scope,
+        });
+        if let Some(instructions) = &engine.instructions {
+            result["instructions"] = instructions.as_str().into();
+        }
+        self.result(result)
+    }
+
+    /// The last message of a subscription that the server ends.
+    pub(super) fn unsubscribed(&self) -> RpcReply {
+        let mut out = self.result_head(256);
+        // The id as it was sent: a number may be too large for any type of ours.
+        for part in [r#""_meta":{""#, SUBSCRIPTION, r#"":"#, &self.id, r#",""#, SERVER_INFO, r#"":"#] {
+            out.extend_from_slice(part.as_bytes());
+        }
+        out.extend_from_slice(self.engine.info_json.get().as_bytes());
+        out.push(b'}');
+        self.end(out, true)
+    }
+
+    /// A notification of a subscription, which names it.
+    pub(super) fn of_subscription(&self, method: &str, params: &Value) -> Bytes {
+        let mut params = params.to_string();
+        params.pop();
+        if params.len() > 1 {
+            params.push(',');
+        }
+        let id = &*self.id;
+        Bytes::from(format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}\"_meta\":{{\"{SUBSCRIPTION}\":{id}}}}}}}"
+        ))
+    }
+
+    /// A result of these members.
+    pub(super) fn result(&self, mut members: Value) -> RpcReply {
+        let mut result = Map::new();
+        if self.era == Era::Stateless {
+            result.insert("resultType".to_owned(), "complete".into());
+        }
+        result.append(members.as_object_mut().unwrap_or(&mut Map::new()));
+        self.serialized(&result, false)
+    }
+
+    fn serialized<R: Serialize>(&self, result: &R, has_server: bool) -> RpcReply {
+        let mut out = head(&self.id, 256);
+        out.extend_from_slice(b",\"result\":");
+        if let Err(error) = serde_json::to_writer(&mut out, result) {
+            let incident = incident();
+            tracing::error!(%error, id = incident, "a result could not be written as JSON");
+            return error_reply(Some(&self.id), &RpcError::internal(&incident));
+        }
+        out.pop();
+        self.end(out, has_server)
+    }
+
+    /// Only the stateless era has types of results.
+    fn result_type(&self, given: Option<ResultType>) -> Option<ResultType> {
+        (self.era == Era::Stateless).then(|| given.unwrap_or(ResultType::COMPLETE))
+    }
+
+    /// Adds the server to the `_meta` of a result that has one; `false` if it has none.
+    fn add_server(&self, meta: Option<&mut Map<String, Value>>) -> bool {
+        if let (Era::Stateless, Some(meta)) = (self.era, meta) {
+            meta.entry(SERVER_INFO).or_insert_with(|| json!(self.engine.info_json));
+            return true;
+        }
+        false
+    }
+
+    /// A reply up to the first member of its result.
+    fn result_head(&self, capacity: usize) -> Vec<u8> {
+        let mut out = head(&self.id, capacity);
+        out.extend_from_slice(b",\"result\":{");
+        if self.era == Era::Stateless {
+            out.extend_from_slice(br#""resultType":"complete","#);
+        }
+        out
+    }
+
+    /// The reply whose result is written up to its last member.
+    fn end(&self, mut out: Vec<u8>, has_server: bool) -> RpcReply {
+        self.end_result(&mut out, has_server);
+        RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+    }
+
+    /// Ends a result, and the reply with it. In the stateless era every result names the server.
+    fn end_result(&self, out: &mut Vec<u8>, has_server: bool) {
+        if self.era == Era::Stateless && !has_server {
+            let comma = if out.ends_with(b"{") { "" } else { "," };
+            for part in [comma, "\"_meta\":{\"", SERVER_INFO, "\":", self.engine.info_json.get(), "}"] {
+                out.extend_from_slice(part.as_bytes());
+            }
+        }
+        out.extend_from_slice(b"}}");
+    }
+}
+
 fn head(id: &str, capacity: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(capacity);
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     out.extend_from_slice(id.as_bytes());
     out
-}
-
-/// A reply with a result that has no `_meta`; the server's is added, if there is one.
-pub(super) fn result_reply<R: Serialize>(id: &str, result: &R, server: Option<&RawValue>) -> RpcReply {
-    let mut out = head(id, 256);
-    out.extend_from_slice(b",\"result\":");
-    if let Err(error) = serde_json::to_writer(&mut out, result) {
-        let incident = incident();
-        tracing::error!(%error, id = incident, "a result could not be written as JSON");
-        return error_reply(Some(id), &RpcError::internal(&incident));
-    }
-    out.pop();
-    if server.is_some() && !out.ends_with(b"{") {
-        out.push(b',');
-    }
-    finished(out, server)
-}
-
-/// The reply whose result is written up to its end.
-fn finished(mut out: Vec<u8>, server: Option<&RawValue>) -> RpcReply {
-    end_result(&mut out, server);
-    RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
-}
-
-/// Ends a result, and the reply with it, with the `_meta` that names the server, if there is one.
-fn end_result(out: &mut Vec<u8>, server: Option<&RawValue>) {
-    if let Some(server) = server {
-        for part in ["\"_meta\":{\"", SERVER_INFO, "\":", server.get(), "}"] {
-            out.extend_from_slice(part.as_bytes());
-        }
-    }
-    out.extend_from_slice(b"}}");
-}
-
-/// A reply with what a tool returned. Most return one text and nothing else, which needs no serializer.
-pub(super) fn tool_reply(id: &str, mut result: CallToolResult, server: Option<&RawValue>) -> RpcReply {
-    result.result_type = result_type(result.result_type, server);
-    let Some(text) = only_text(&result) else {
-        return result_reply_with_meta(id, result, server, |result| result.meta.as_deref_mut());
-    };
-    let mut out = head(id, 256 + text.len());
-    out.extend_from_slice(br#","result":{"#);
-    if server.is_some() {
-        out.extend_from_slice(br#""resultType":"complete","#);
-    }
-    out.extend_from_slice(br#""content":[{"type":"text","text":"#);
-    json(&mut out, text);
-    out.extend_from_slice(br#"}],"isError":false"#);
-    if server.is_some() {
-        out.push(b',');
-    }
-    finished(out, server)
-}
-
-/// A reply with a prompt's messages.
-pub(super) fn prompt_reply(id: &str, mut result: GetPromptResult, server: Option<&RawValue>) -> RpcReply {
-    result.result_type = result_type(result.result_type, server);
-    result_reply_with_meta(id, result, server, |result| result.meta.as_deref_mut())
-}
-
-/// Only the stateless era has types of results.
-fn result_type(given: Option<ResultType>, server: Option<&RawValue>) -> Option<ResultType> {
-    server.map(|_| given.unwrap_or(ResultType::COMPLETE))
 }
 
 /// The text of a result that has nothing else to say.
@@ -132,26 +313,6 @@ fn only_text(result: &CallToolResult) -> Option<&str> {
         && block.meta.is_none()
         && block.annotations.is_none();
     plain.then_some(&block.text)
-}
-
-/// A reply with what a round asks. Its state is a token, in which there is nothing to escape.
-pub(super) fn question_reply(id: &str, questions: &[(Arc<str>, Question)], token: &str, server: &RawValue) -> RpcReply {
-    let mut out = head(id, 320 + token.len() + questions.iter().map(about).sum::<usize>());
-    out.extend_from_slice(br#","result":{"resultType":"input_required","#);
-    if !questions.is_empty() {
-        out.extend_from_slice(br#""inputRequests":"#);
-        for (index, (key, question)) in questions.iter().enumerate() {
-            out.push(if index == 0 { b'{' } else { b',' });
-            json(&mut out, &**key);
-            out.push(b':');
-            write_question(&mut out, question);
-        }
-        out.extend_from_slice(b"},");
-    }
-    for part in [r#""requestState":""#, token, r#"","#] {
-        out.extend_from_slice(part.as_bytes());
-    }
-    finished(out, Some(server))
 }
 
 /// A question as JSON. Most are forms, in which the message is all that is not written yet.
@@ -178,34 +339,6 @@ fn about((key, question): &(Arc<str>, Question)) -> usize {
     key.len() + words + 96
 }
 
-/// A reply with a result that may have a `_meta` of its own.
-pub(super) fn result_reply_with_meta<R: Serialize>(
-    id: &str,
-    mut result: R,
-    server: Option<&RawValue>,
-    meta: impl FnOnce(&mut R) -> Option<&mut Map<String, Value>>,
-) -> RpcReply {
-    let (Some(server), Some(own)) = (server, meta(&mut result)) else { return result_reply(id, &result, server) };
-    let server = serde_json::from_str(server.get()).unwrap_or_default();
-    own.entry(SERVER_INFO).or_insert(server);
-    result_reply(id, &result, None)
-}
-
-/// A reply with a page that is kept as bytes; the stateless era says for how long it may be cached, and by whom it is.
-pub(super) fn list_reply(id: &str, page: Page, about: Option<(CacheHints, &RawValue)>) -> RpcReply {
-    let mut out = head(id, 64);
-    out.extend_from_slice(b",\"result\":{");
-    let tail = about.map_or(Bytes::from_static(b"}}"), |(hints, server)| {
-        out.extend_from_slice(br#""resultType":"complete","#);
-        let mut tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
-        json(&mut tail, &hints.scope);
-        tail.push(b',');
-        end_result(&mut tail, Some(server));
-        tail.into()
-    });
-    RpcReply { status: StatusCode::OK, body: ReplyBody::List { head: out.into(), page, tail } }
-}
-
 /// A reply with an error; without an id where none could be read.
 pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> RpcReply {
     let code = error.legal_code();
@@ -213,11 +346,6 @@ pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> RpcReply {
         tracing::warn!(code = error.code, sent = code, "this protocol version has no such error code for tools to use");
     }
     RpcReply { status: error.status(), body: error_body(id.unwrap_or("null"), code, error) }
-}
-
-/// A reply of a session with an error, under whatever code.
-pub(super) fn session_error_reply(id: &str, error: &RpcError) -> RpcReply {
-    RpcReply { status: StatusCode::OK, body: error_body(id, error.code, error) }
 }
 
 fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
@@ -232,55 +360,50 @@ fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
     ReplyBody::Whole(out.into())
 }
 
-/// What a call tells its client, as the method and params of a notification.
-pub(super) fn notification(emitted: Emitted, facts: &RequestInfo) -> Bytes {
-    let message = match emitted {
+/// What a call emits, as a notification.
+pub(super) fn notification(emitted: Emitted, request: &RequestInfo) -> Bytes {
+    let (method, params) = match emitted {
         Emitted::Progress { progress, total, message } => {
-            json!({ "jsonrpc": "2.0", "method": "notifications/progress",
-                "params": progress_params(facts, progress, total, message.as_deref()) })
+            let mut params = json!({ "progressToken": request.progress_token, "progress": progress });
+            if let Some(total) = total {
+                params["total"] = total.into();
+            }
+            if let Some(message) = message {
+                params["message"] = message.into();
+            }
+            ("notifications/progress", params)
         }
         Emitted::Log { level, logger, data } => {
             let mut params = json!({ "level": level, "data": data });
             if let Some(logger) = logger {
                 params["logger"] = logger.into();
             }
-            json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params })
+            ("notifications/message", params)
         }
     };
-    message.to_string().into()
-}
-
-/// The params of a progress notification.
-pub(crate) fn progress_params(facts: &RequestInfo, progress: f64, total: Option<f64>, message: Option<&str>) -> Value {
-    let mut params = json!({ "progressToken": facts.progress_token, "progress": progress });
-    if let Some(total) = total {
-        params["total"] = total.into();
-    }
-    if let Some(message) = message {
-        params["message"] = message.into();
-    }
-    params
+    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::form::{Field, Form};
-
     use super::*;
+    use crate::{
+        Server,
+        form::{Field, Form},
+    };
 
     #[test]
     fn one_text_is_written_as_the_serializer_would() {
-        let server = RawValue::from_string(r#"{"name":"test","version":"1"}"#.to_owned()).expect("JSON");
-        let written = |reply: RpcReply| reply.body.pieces().map(|piece| piece.to_vec()).collect::<Vec<_>>().concat();
-        for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
-            let result = CallToolResult::success(vec![ContentBlock::text(text)]);
-            assert_eq!(only_text(&result), Some(text));
-            let expected = written(result_reply("1", &result, Some(&server)));
-            assert_eq!(written(tool_reply("1", result.clone(), Some(&server))), expected, "{text:?}");
-            let mut in_session = result.clone();
-            in_session.result_type = None;
-            let expected = written(result_reply("1", &in_session, None));
-            assert_eq!(written(tool_reply("1", result, None)), expected, "{text:?}");
+        let engine = Server::new("test", "1").build().expect("a server").0;
+        for in_session in [false, true] {
+            let writer = Writer::new(&engine, "1".into(), in_session);
+            for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                assert_eq!(only_text(&result), Some(text));
+                let written = writer.tool(result.clone()).body.whole();
+                result.result_type = writer.result_type(result.result_type);
+                assert_eq!(written, writer.serialized(&result, false).body.whole(), "{text:?}");
+            }
         }
     }
 
