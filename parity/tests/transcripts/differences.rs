@@ -82,16 +82,6 @@ pub(crate) fn on_purpose() -> Vec<Purpose> {
             ],
         ),
         purpose(
-            "A question whose text changes each time it is answered is reported as the author's mistake. Python \
-             asks again without end.",
-            [
-                at(STATELESS, "volatile", 3, "resultType", json!("input_required"), json!("complete")),
-                at(STATELESS, "volatile", 3, "isError", Value::Null, json!(true)),
-                at(STATELESS, "volatile", 3, "requestState", json!(true), json!(false)),
-                at(STATELESS, "volatile", 3, "questions", json!({ "volatile": form("q3", &yes) }), json!({})),
-            ],
-        ),
-        purpose(
             "The protocol keeps the codes from -32099 to -32020 to itself, and forbids those that it has not given a \
              meaning: an author's code from there is sent as an internal error. Python sends it.",
             [at(

@@ -26,6 +26,13 @@ impl<'de> Deserialize<'de> for SentArgument<'de> {
     }
 }
 
+impl SentArgument<'_> {
+    /// Whether it is the JSON `null`.
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Json(json) if json.get() == "null")
+    }
+}
+
 /// A type that the model can supply: anything that is [`serde::Deserialize`] and [`JsonSchema`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument",

@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::{Value, value::to_raw_value};
 
-use super::{Argument, ArgumentError, ArgumentErrors, Param, SentArgument};
+use super::{Argument, ArgumentDefault, ArgumentError, ArgumentErrors, Param, SentArgument};
 use crate::{inject::Injected, schema::InputSchema};
 
 /// What to do with an argument that the function does not have.
@@ -174,7 +174,11 @@ impl<T: Argument + DeserializeOwned> Slot for T {
 
     fn read(param: &Param, sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self> {
         let value = sent.get(param.name).and_then(|sent| match sent {
-            Some(sent) => <T as Argument>::read(sent),
+            // Models send `null` for an argument that they leave out. An `Option` reads it as `None`.
+            Some(sent) => <T as Argument>::read(sent).or_else(|error| {
+                let default = param.default.as_ref().filter(|_| sent.is_null());
+                default.and_then(ArgumentDefault::make).ok_or(error)
+            }),
             None => match &param.default {
                 Some(default) => default.make(),
                 None => T::absent(),

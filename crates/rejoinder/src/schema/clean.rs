@@ -6,6 +6,10 @@ use serde_json::{Map, Value, json};
 
 /// Cleans the schema of what a client sends.
 ///
+/// * An object says which properties are required, even if none is: OpenAI's strict mode needs the keyword.
+/// * Alternatives are `anyOf`, and a constant is an `enum` of one value: OpenAI refuses `oneOf`, and Gemini `const`.
+/// * `uniqueItems` is removed: OpenAI's strict mode refuses it, and a Rust set ignores what comes twice.
+/// * A tuple has `items` beside `prefixItems`: OpenAI and Gemini refuse an array without it.
 /// * An optional property is not a union with `null`, because many clients refuse type unions.
 /// * An enum without data is one `enum`, even if its variants have descriptions.
 /// * The `format` of a number (`int64`, `uint8`, `double`, ..) is removed: it is not a JSON Schema format. The bounds stay.
@@ -19,7 +23,7 @@ pub(super) fn clean_output(schema: &mut Value) {
     clean(schema, false);
 }
 
-fn clean(schema: &mut Value, optional_without_null: bool) {
+fn clean(schema: &mut Value, input: bool) {
     if *schema == Value::Bool(true) {
         *schema = json!({});
     }
@@ -30,29 +34,58 @@ fn clean(schema: &mut Value, optional_without_null: bool) {
     let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         for (name, property) in properties {
-            if optional_without_null && !required.iter().any(|required| required == name) {
+            if input && !required.iter().any(|required| required == name) {
                 without_null(property);
             }
-            clean(property, optional_without_null);
+            clean(property, input);
         }
     }
     for key in ["$defs", "patternProperties"] {
         if let Some(Value::Object(members)) = object.get_mut(key) {
-            members.values_mut().for_each(|member| clean(member, optional_without_null));
+            members.values_mut().for_each(|member| clean(member, input));
         }
     }
     for key in ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"] {
         // `additionalProperties: true` is what every client expects.
         if let Some(member) = object.get_mut(key).filter(|member| !member.is_boolean() || key == "items") {
-            clean(member, optional_without_null);
+            clean(member, input);
         }
     }
     for key in ["anyOf", "oneOf", "allOf", "prefixItems"] {
         if let Some(Value::Array(members)) = object.get_mut(key) {
-            members.iter_mut().for_each(|member| clean(member, optional_without_null));
+            members.iter_mut().for_each(|member| clean(member, input));
         }
     }
+    if input && object.contains_key("properties") && !object.contains_key("required") {
+        object.insert("required".into(), json!([]));
+    }
+    describe_items(object);
     list_choices(object);
+    if input {
+        object.shift_remove("uniqueItems");
+        for (key, other) in [("const", "enum"), ("oneOf", "anyOf")] {
+            if !object.contains_key(other)
+                && let Some(value) = object.shift_remove(key)
+            {
+                object.insert(other.into(), if key == "const" { json!([value]) } else { value });
+            }
+        }
+    }
+}
+
+/// Adds the `items` of a tuple. They allow nothing new, because the length of a tuple is fixed.
+fn describe_items(object: &mut Map<String, Value>) {
+    let Some(Value::Array(places)) = object.get("prefixItems").filter(|_| !object.contains_key("items")) else {
+        return;
+    };
+    let mut kinds: Vec<Value> = Vec::new();
+    for place in places {
+        if !kinds.contains(place) {
+            kinds.push(place.clone());
+        }
+    }
+    let items = if let [only] = kinds.as_slice() { only.clone() } else { json!({ "anyOf": kinds }) };
+    object.insert("items".into(), items);
 }
 
 fn is_rust_number(format: &str) -> bool {
@@ -159,7 +192,7 @@ mod tests {
         let union = json!({ "anyOf": [{ "$ref": "#/$defs/Tree" }, { "type": "null" }], "description": "mine" });
         assert_eq!(
             input(json!({ "properties": { "a": union } })),
-            json!({ "properties": { "a": { "$ref": "#/$defs/Tree", "description": "mine" } } }),
+            json!({ "properties": { "a": { "$ref": "#/$defs/Tree", "description": "mine" } }, "required": [] }),
         );
     }
 
@@ -186,8 +219,33 @@ mod tests {
     fn anything_is_an_empty_schema() {
         assert_eq!(
             input(json!({ "properties": { "a": true }, "items": true, "additionalProperties": true })),
-            json!({ "properties": { "a": {} }, "items": {}, "additionalProperties": true }),
+            json!({ "properties": { "a": {} }, "items": {}, "additionalProperties": true, "required": [] }),
         );
+    }
+
+    #[test]
+    fn alternatives_are_any_of_and_a_constant_is_an_enum() {
+        let tagged =
+            |kind: &str| json!({ "properties": { "kind": { "type": "string", "const": kind } }, "required": ["kind"] });
+        let cleaned = |kind: &str| json!({ "properties": { "kind": { "type": "string", "enum": [kind] } }, "required": ["kind"] });
+        assert_eq!(
+            input(json!({ "oneOf": [tagged("a"), tagged("b")] })),
+            json!({ "anyOf": [cleaned("a"), cleaned("b")] }),
+        );
+    }
+
+    #[test]
+    fn a_tuple_has_items() {
+        let (text, number) = (json!({ "type": "string" }), json!({ "type": "number" }));
+        for (places, items) in [
+            (json!([text, number]), json!({ "anyOf": [text, number] })),
+            (json!([number, text, number]), json!({ "anyOf": [number, text] })),
+            (json!([text, text]), text.clone()),
+        ] {
+            assert_eq!(input(json!({ "prefixItems": places }))["items"], items);
+        }
+        let given = json!({ "prefixItems": [text], "items": false });
+        assert_eq!(input(given.clone()), given);
     }
 
     fn listed(mut schema: Value) -> Value {

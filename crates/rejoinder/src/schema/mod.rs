@@ -81,9 +81,7 @@ impl InputSchema {
         let mut schema = Map::new();
         schema.insert("type".into(), "object".into());
         schema.insert("properties".into(), self.properties.into());
-        if !self.required.is_empty() {
-            schema.insert("required".into(), self.required.into());
-        }
+        schema.insert("required".into(), self.required.into());
         schema.insert("additionalProperties".into(), false.into());
         let mut definitions = self.generator.take_definitions(true);
         if !definitions.is_empty() {

@@ -4,7 +4,7 @@ use arc_swap::ArcSwap;
 use serde_json::{json, value::to_raw_value};
 
 use super::{
-    BuildError, CacheHints, ServerHandle, TargetKind,
+    BuildError, BuildProblem, CacheHints, ServerHandle, TargetKind,
     engine::{Calls, Engine},
     options::{Callback, ServerOptions},
     registry::AnyItem,
@@ -369,7 +369,8 @@ impl Server {
         self
     }
 
-    /// Checks the server without serving it, in one line of a test.
+    /// Checks the server without serving it, in one line of a test, and returns what a client or a model may not
+    /// understand: a missing description, a name that model APIs refuse, hints that contradict each other.
     ///
     /// # Errors
     ///
@@ -380,14 +381,19 @@ impl Server {
     ///
     /// struct Database;
     ///
-    /// #[tool]
+    /// /// Counts the orders.
+    /// #[tool(name = "orders.count")]
     /// async fn count(database: Dep<Database>) -> u64 { 0 }
     ///
-    /// let error = Server::new("shop", "1.0.0").tools(tools![count]).check().unwrap_err();
+    /// let server = || Server::new("shop", "1.0.0").tools(tools![count]);
+    /// let error = server().check().unwrap_err();
     /// assert!(error.to_string().contains("parameter `database` needs a"));
+    ///
+    /// let warnings = server().provide(Database).check().unwrap();
+    /// assert!(warnings[0].to_string().starts_with("tool `orders.count`: model APIs refuse this name"));
     /// ```
-    pub fn check(self) -> Result<(), BuildError> {
-        self.build().map(drop)
+    pub fn check(self) -> Result<Vec<BuildProblem>, BuildError> {
+        self.build_with_warnings().map(|(_, warnings)| warnings)
     }
 
     /// Builds the server.
@@ -396,6 +402,10 @@ impl Server {
     ///
     /// Every problem with the server.
     pub fn build(self) -> Result<BuiltServer, BuildError> {
+        self.build_with_warnings().map(|(server, _)| server)
+    }
+
+    fn build_with_warnings(self) -> Result<(BuiltServer, Vec<BuildProblem>), BuildError> {
         let capabilities = capabilities(&self);
         let mut check = WiringCheck::new(&self.dependencies, &self.options);
         self.items.into_iter().flatten().flatten().for_each(|item| check.add(item));
@@ -409,7 +419,7 @@ impl Server {
         let seal = seal
             .map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("`StatePolicy`", mistake)))
             .ok();
-        let mut registry = check.finish()?;
+        let (mut registry, warnings) = check.finish()?;
 
         registry.render(self.options.page_size);
         let seal = Arc::new(seal.expect("its mistakes were reported"));
@@ -426,7 +436,7 @@ impl Server {
             registry: Arc::new(ArcSwap::from_pointee(registry)),
             dependencies: Arc::new(self.dependencies),
         };
-        Ok(BuiltServer(engine.with_handle()))
+        Ok((BuiltServer(engine.with_handle()), warnings))
     }
 }
 

@@ -168,7 +168,7 @@ impl ServerHandle {
         }
         let mut check = WiringCheck::new(&engine.dependencies, &engine.options);
         items.for_each(|item| check.add(item));
-        let added = check.finish()?;
+        let (added, _) = check.finish()?;
         let mut problems = Vec::new();
         engine.change(&changed(kind), |registry| {
             let is_changed = registry.extend(&added);

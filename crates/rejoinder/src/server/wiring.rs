@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use serde_json::{Map, Value};
+
 use super::{
     ServerOptions, TargetKind,
     mcp_header::param_headers,
@@ -14,7 +16,8 @@ use crate::{
     item::{ItemArgument, Resource, Tool},
 };
 
-/// One problem that keeps a server from being built.
+/// One problem of a server: in a [`BuildError`] one that keeps it from being built, otherwise a warning of
+/// [`Server::check`](super::Server::check).
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -32,6 +35,12 @@ pub struct BuildProblem {
     pub subject: String,
     /// What is wrong, and what to do.
     pub message: String,
+}
+
+impl fmt::Display for BuildProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.subject, self.message)
+    }
 }
 
 /// Every problem that keeps a server from being built.
@@ -67,7 +76,7 @@ impl fmt::Display for BuildError {
 impl BuildError {
     /// Each problem, on its own line.
     pub(super) fn list(&self) -> String {
-        self.0.iter().map(|BuildProblem { subject, message }| format!("\n  {subject}: {message}")).collect()
+        self.0.iter().map(|problem| format!("\n  {problem}")).collect()
     }
 }
 
@@ -79,12 +88,14 @@ pub(super) struct WiringCheck<'a> {
     unknown_arguments: UnknownArguments,
     registry: Registry,
     problems: Vec<BuildProblem>,
+    warnings: Vec<BuildProblem>,
 }
 
 impl<'a> WiringCheck<'a> {
     pub(super) fn new(dependencies: &'a Dependencies, options: &ServerOptions) -> Self {
         let unknown_arguments = options.unknown_arguments;
-        Self { dependencies, unknown_arguments, registry: Registry::default(), problems: Vec::new() }
+        let (registry, problems, warnings) = Default::default();
+        Self { dependencies, unknown_arguments, registry, problems, warnings }
     }
 
     pub(super) fn add(&mut self, mut item: AnyItem) {
@@ -119,7 +130,9 @@ impl<'a> WiringCheck<'a> {
             AnyItem::Prompt(_) => {}
             AnyItem::Resource(resource) => template = check_uri(resource, &mut messages),
         }
-        self.problems.extend(messages.into_iter().map(|message| BuildProblem { subject: subject.clone(), message }));
+        let problem = |message| BuildProblem { subject: subject.clone(), message };
+        self.problems.extend(messages.into_iter().map(problem));
+        self.warnings.extend(warnings(&item).into_iter().map(problem));
         let entry = Arc::new(Entry { item, param_headers: headers, template });
         self.registry.add(Arc::clone(&entry));
         self.problems.extend(hidden(&self.registry, &entry.item));
@@ -129,9 +142,9 @@ impl<'a> WiringCheck<'a> {
         self.problems.push(BuildProblem { subject: subject.to_owned(), message: message.into() });
     }
 
-    /// The items, unless there is a problem.
-    pub(super) fn finish(self) -> Result<Registry, BuildError> {
-        if self.problems.is_empty() { Ok(self.registry) } else { Err(BuildError(self.problems)) }
+    /// The items and the warnings, unless there is a problem.
+    pub(super) fn finish(self) -> Result<(Registry, Vec<BuildProblem>), BuildError> {
+        if self.problems.is_empty() { Ok((self.registry, self.warnings)) } else { Err(BuildError(self.problems)) }
     }
 
     /// Checks that every service that a parameter needs was provided.
@@ -163,6 +176,45 @@ fn check_name(name: &str, messages: &mut Vec<String>) {
     if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
         messages.push("a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`".to_owned());
     }
+}
+
+/// What clients or models may not understand.
+fn warnings(item: &AnyItem) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let has_description = match item {
+        AnyItem::Tool(tool) => tool.record().description.is_some(),
+        AnyItem::Prompt(prompt) => prompt.record().description.is_some(),
+        AnyItem::Resource(resource) => resource.details().description.is_some(),
+    };
+    if !has_description {
+        warnings.push("it has no description; write a doc comment, so that a model knows what it is for".to_owned());
+    }
+    let AnyItem::Tool(tool) = item else { return warnings };
+    if !suits_models(tool.name(), "_-") {
+        warnings.push(
+            "model APIs refuse this name; use at most 64 letters, digits, `_` and `-`, and begin with a letter or `_`"
+                .to_owned(),
+        );
+    }
+    let properties = tool.record().input_schema.get("properties").and_then(Value::as_object);
+    for name in properties.into_iter().flat_map(Map::keys).filter(|name| !suits_models(name, "_")) {
+        warnings.push(format!(
+            "model APIs refuse the argument name `{name}`; use at most 64 letters, digits and `_`, and begin with a letter \
+             or `_`"
+        ));
+    }
+    let hints = tool.record().annotations.as_ref();
+    if hints.is_some_and(|hints| hints.read_only_hint == Some(true) && hints.destructive_hint == Some(true)) {
+        warnings.push("it is both `read_only` and `destructive`; remove one of them".to_owned());
+    }
+    warnings
+}
+
+/// Whether the APIs of OpenAI, Anthropic and Google accept a name that may have these signs beside letters and digits.
+fn suits_models(name: &str, signs: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.len() <= 64
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || signs.contains(c))
 }
 
 /// The template of a resource, if its URI is one. The arguments of the function must be the variables of the template.

@@ -252,3 +252,28 @@ async fn a_dynamic_tool_gets_an_object_without_duplicates() {
     let answer = post("tools/call", json!({ "name": "echo" })).body(body).send(client.server()).await;
     assert_eq!(answer.json()["result"]["content"][0]["text"], "Invalid argument `a`: it was sent twice.");
 }
+
+/// Has defaults.
+#[tool]
+async fn defaults(#[arg(default = 3)] count: u8, #[arg(default = Some(4))] most: Option<u8>) -> String {
+    format!("{count} {most:?}")
+}
+
+#[tokio::test]
+async fn null_is_the_default_of_an_argument_that_has_one() {
+    let client = Client::new(Server::new("defaults", "1.0.0").tools(tools![defaults]));
+    for client in [client.clone(), client.era(Era::Session)] {
+        for (arguments, expected) in [
+            (json!({}), "3 Some(4)"),
+            (json!({ "count": null }), "3 Some(4)"),
+            // `null` is a value of an `Option`.
+            (json!({ "most": null }), "3 None"),
+            (
+                json!({ "count": "many" }),
+                "Invalid argument `count`: expected an integer from 0 to 255, got the string \"many\".",
+            ),
+        ] {
+            assert_eq!(client.call_tool("defaults", arguments).await.unwrap().text(), expected);
+        }
+    }
+}

@@ -14,6 +14,8 @@
 mod fixture;
 #[path = "../logged/mod.rs"]
 mod logged;
+#[path = "../providers/mod.rs"]
+mod providers;
 mod wire;
 
 mod caching;

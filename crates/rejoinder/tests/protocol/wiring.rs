@@ -354,3 +354,69 @@ async fn a_tool_that_adds_an_invalid_item_fails() {
     assert!(reply.is_error() && !reply.text().contains("Mailer"), "{}", reply.text());
     assert_eq!(client.list_tools().await.unwrap().len(), 1);
 }
+
+/// Reads and destroys.
+#[tool(read_only, destructive)]
+async fn contradiction() {}
+
+#[tool]
+async fn undescribed() {}
+
+#[prompt]
+async fn undescribed_prompt() -> &'static str {
+    ""
+}
+
+#[resource("plain://text")]
+async fn undescribed_resource() -> &'static str {
+    ""
+}
+
+/// A name that the protocol allows.
+#[tool(name = "shop.count")]
+async fn dotted() {}
+
+/// A name that the protocol allows.
+#[tool(name = "7_days")]
+async fn digit() {}
+
+/// A name of 65 characters.
+#[tool(name = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")]
+async fn long() {}
+
+/// An argument with a name that the protocol allows.
+#[tool]
+async fn dashed(#[arg(name = "first-name")] name: String) -> String {
+    name
+}
+
+/// Nothing is wrong with it.
+#[tool(read_only)]
+async fn fine(name: String) -> String {
+    name
+}
+
+#[test]
+fn check_warns_of_what_models_do_not_understand() {
+    let server = Server::new("warnings", "1.0.0")
+        .tools(tools![contradiction, undescribed, dotted, digit, long, dashed, fine])
+        .prompts(prompts![undescribed_prompt])
+        .resources(resources![undescribed_resource]);
+    let warnings: Vec<String> = server.check().unwrap().iter().map(ToString::to_string).collect();
+    let name =
+        "model APIs refuse this name; use at most 64 letters, digits, `_` and `-`, and begin with a letter or `_`";
+    let description = "it has no description; write a doc comment, so that a model knows what it is for";
+    let expected = [
+        "tool `contradiction`: it is both `read_only` and `destructive`; remove one of them".to_owned(),
+        format!("tool `undescribed`: {description}"),
+        format!("tool `shop.count`: {name}"),
+        format!("tool `7_days`: {name}"),
+        format!("tool `{}`: {name}", "a".repeat(65)),
+        "tool `dashed`: model APIs refuse the argument name `first-name`; use at most 64 letters, digits and `_`, and begin \
+         with a letter or `_`"
+            .to_owned(),
+        format!("prompt `undescribed_prompt`: {description}"),
+        format!("resource `plain://text`: {description}"),
+    ];
+    assert_eq!(warnings, expected);
+}
