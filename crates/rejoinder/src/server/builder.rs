@@ -305,8 +305,6 @@ impl Server {
     }
 
     /// How many calls run at once, on all transports together; 10,000 by default. A further call gets the error -32603.
-    ///
-    /// As many replies in sessions are kept for a minute, for clients that lost their connection.
     pub fn max_calls(mut self, calls: usize) -> Self {
         self.options.max_calls = calls;
         self
