@@ -88,6 +88,24 @@ pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Resolver, options.into(), &item.into()).into()
 }
 
+/// Takes the names of functions, each perhaps after `#[cfg(..)]`.
+#[proc_macro]
+pub fn tools(functions: TokenStream) -> TokenStream {
+    expand::list(Kind::Tool, functions.into()).into()
+}
+
+/// Takes the names of functions, each perhaps after `#[cfg(..)]`.
+#[proc_macro]
+pub fn prompts(functions: TokenStream) -> TokenStream {
+    expand::list(Kind::Prompt, functions.into()).into()
+}
+
+/// Takes the names of functions, each perhaps after `#[cfg(..)]`.
+#[proc_macro]
+pub fn resources(functions: TokenStream) -> TokenStream {
+    expand::list(Kind::Resource, functions.into()).into()
+}
+
 /// The block gains `tools()`, `prompts()` and `resources()`, as far as it has any, which are called on an `Arc` of the
 /// type. Its resolvers are `Self::name` within it; a test replaces one with `testing::Client::replace_method`.
 ///

@@ -10,7 +10,7 @@ use crate::{
     kind::Kind,
     names,
     options::Options,
-    signature::check_parameter,
+    signature::{check_parameter, check_path},
 };
 
 /// One parameter.
@@ -138,7 +138,10 @@ fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
             source = Source::Argument(Box::new(argument(kind, attr, errors)));
         } else if attr.path().is_ident("resolve") {
             match attr.parse_args() {
-                Ok(path) => source = Source::Resolved(path),
+                Ok(path) => {
+                    check_path(&path, "a resolver in a block is named within it, as `Self::name`", errors);
+                    source = Source::Resolved(path);
+                }
                 Err(_) => errors.at(attr, "name the resolver: `#[resolve(function)]`"),
             }
         } else {
@@ -155,7 +158,7 @@ fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
 fn default_of_the_type(option: &Path) -> Expr {
     let extent = Extent::of(option);
     let inferred = quote_spanned!(extent.start=> _);
-    let default = extent.member(&inferred, quote!(__rj::std::default::Default), "default");
+    let default = extent.member(&inferred, quote!(__rj::OwnDefault), "own_default");
     syn::parse_quote!(#default())
 }
 

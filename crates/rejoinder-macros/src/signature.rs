@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Lifetime, ParenthesizedGenericArguments, ReceiverKind, ReturnType, Safety,
-    Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypeNever, TypeReference, Visibility,
+    Attribute, FnArg, GenericParam, Lifetime, ParenthesizedGenericArguments, Path, PathSegment, ReceiverKind,
+    ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypeNever, TypeReference, Visibility,
     parse::{Parse, ParseStream},
     visit::{self, Visit},
 };
@@ -138,6 +138,15 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: 
 /// Whether a reference to this is one that a resolver could fill: none makes a `str`, a slice or a `Path`.
 fn is_of_a_value(elem: &Type) -> bool {
     owned(elem) == pretty(elem)
+}
+
+/// Refuses a path to a method where only a function of a module can be named.
+pub(crate) fn check_path(path: &Path, instead: &str, errors: &mut Errors) {
+    let is_type =
+        |segment: &PathSegment| segment.ident != "Self" && segment.ident.to_string().starts_with(char::is_uppercase);
+    if path.segments.iter().rev().nth(1).is_some_and(is_type) {
+        errors.at(path, format!("`{}` is a method: {instead}", pretty(path)));
+    }
 }
 
 /// Checks the return type.

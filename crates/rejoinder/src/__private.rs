@@ -1,17 +1,14 @@
 //! What the macros write paths to, besides what is public. It changes without notice.
 
 pub use crate::{
-    call::{ArgumentDefault, Completes, Param, ReadParams},
+    call::{ArgumentDefault, Completes, OwnDefault, Param, ReadParams},
     error::Halt,
     graph::{
         AnyShape, Check, Edge, FitsIf, FitsIn, FromOutcome, FunctionArguments, HasArgument, Instance, ItemNode, Node,
         NodeArgument, Offers, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, shape, try_join,
     },
     inject::{AnyType, Parameter, Probe, source},
-    item::{
-        Annotations, Callee, Function, IconDetails, Output, PromptDetails, PromptFunction, ResourceDetails,
-        ResourceFunction, ToolDetails, ToolFunction,
-    },
+    item::{Annotations, Callee, Function, IconDetails, ListedAs, Output, PromptDetails, ResourceDetails, ToolDetails},
 };
 pub use serde_json;
 pub use std::{self, prelude::v1 as prelude};

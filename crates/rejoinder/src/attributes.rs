@@ -1,4 +1,4 @@
-//! What stands before functions and types. The options of each are listed where it is defined.
+//! What stands before functions and types, and the lists of functions. The options of each are listed where it is defined.
 
 /// Makes a function a tool, and keeps it a function.
 ///
@@ -335,3 +335,50 @@ pub use rejoinder_macros::Elicit;
 /// assert_eq!(Topping::from_value("black-olives"), Some(Topping::BlackOlives));
 /// ```
 pub use rejoinder_macros::ElicitEnum;
+
+/// The tools that functions marked `#[tool]` are.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// mod numbers {
+///     use rejoinder::prelude::*;
+///
+///     #[tool]
+///     pub fn add(a: i64, b: i64) -> i64 {
+///         a + b
+///     }
+/// }
+///
+/// let names: Vec<_> = tools![numbers::add].iter().map(|tool| tool.name().to_owned()).collect();
+/// assert_eq!(names, ["add"]);
+/// ```
+pub use rejoinder_macros::tools;
+
+/// The prompts that functions marked `#[prompt]` are.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[prompt]
+/// fn review(code: String) -> String {
+///     format!("Review this:\n{code}")
+/// }
+///
+/// assert_eq!(prompts![review][0].name(), "review");
+/// ```
+pub use rejoinder_macros::prompts;
+
+/// The resources that functions marked `#[resource("..")]` are.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[resource("text://readme")]
+/// fn readme() -> &'static str {
+///     "Read me."
+/// }
+///
+/// assert_eq!(resources![readme][0].uri(), "text://readme");
+/// ```
+pub use rejoinder_macros::resources;

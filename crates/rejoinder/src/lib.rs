@@ -154,7 +154,6 @@ mod graph;
 pub mod http;
 mod inject;
 mod item;
-mod macros;
 pub mod prelude;
 mod protocol;
 pub mod reply;
@@ -169,7 +168,7 @@ mod transport;
 pub mod __private;
 
 pub use ask::{Ask, Outcome};
-pub use attributes::{Elicit, ElicitEnum, handlers, prompt, resolver, resource, tool};
+pub use attributes::{Elicit, ElicitEnum, handlers, prompt, prompts, resolver, resource, resources, tool, tools};
 pub use call::{Call, CallEnd, Era, RequestInfo};
 pub use error::{BoxError, CallError};
 pub use form::{Elicit, ElicitEnum};

@@ -74,9 +74,11 @@ impl FormField {
     }
 }
 
-/// The call that sets an option. It has the span of the option, where the compiler then reports that it does not fit the type.
+/// The call that sets an option, where the option is written.
 fn call(option: &Ident, value: impl ToTokens) -> TokenStream {
-    quote!(.#option(#value))
+    // A macro's span, as the field's: between spans of two kinds the compiler would show the whole macro.
+    let option = Ident::new(&option.to_string(), Span::call_site().located_at(option.span()));
+    quote_spanned!(option.span()=> .#option(#value))
 }
 
 fn texts(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> TokenStream {

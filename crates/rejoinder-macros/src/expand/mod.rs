@@ -1,8 +1,12 @@
 //! What the macros write: the function as it is, and a hidden type of the same name beside it.
 
 mod item;
+mod list;
+mod named;
 mod parameter;
 mod resolver;
+
+pub(crate) use list::list;
 
 #[cfg(test)]
 mod tests;
@@ -11,11 +15,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, ReturnType, Signature, Visibility};
 
-use self::{
-    item::Item,
-    parameter::{Filled, with_resolvers},
-    resolver::ResolverFunction,
-};
+use self::{item::Item, named::imports, parameter::Filled, resolver::ResolverFunction};
 use crate::{
     errors::{Errors, Extent},
     kind::Kind,
@@ -111,21 +111,26 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) {
     }
 }
 
-/// Refuses `#[resolve(Self::name)]` where that is a function of the block, but not a resolver, or lacks its types.
+/// Refuses what `#[resolve(..)]` names if that is a function of the block, but not one that can be named so.
 fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[ResolverFunction], errors: &mut Errors) {
     let Some(path) = filled.parameter.resolver() else { return };
-    let [first, name] = &*path.segments.iter().collect::<Vec<_>>() else { return };
-    let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == name.ident));
-    if first.ident != "Self" || !is_function {
-        return;
-    }
+    let (is_method, name) = match &*path.segments.iter().collect::<Vec<_>>() {
+        [first, name] if first.ident == "Self" => (true, *name),
+        [name] => (false, *name),
+        _ => return,
+    };
     let ident = &name.ident;
-    match resolvers.iter().find(|resolver| resolver.hidden.name == *ident) {
-        None => errors.at(path, format!("`Self::{ident}` is not a resolver: write `#[resolver]` before the function")),
+    let resolver = resolvers.iter().find(|resolver| resolver.hidden.name == *ident);
+    let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == *ident));
+    match resolver {
+        Some(_) if !is_method => errors.at(path, format!("`{ident}` is a method: write `#[resolve(Self::{ident})]`")),
+        None if is_method && is_function => {
+            errors.at(path, format!("`Self::{ident}` is not a resolver: write `#[resolver]` before the function"));
+        }
         Some(resolver) if name.arguments.is_none() && !resolver.hidden.generics.params.is_empty() => {
             errors.at(path, format!("`Self::{ident}` is generic: name its types, `#[resolve(Self::{ident}::<..>)]`"));
         }
-        Some(_) => {}
+        _ => {}
     }
 }
 
@@ -268,7 +273,10 @@ impl HiddenType {
     /// The type, and a block for the code about it.
     fn with(&self, code: TokenStream) -> TokenStream {
         let Self { ident, vis, cfgs, generics, .. } = self;
-        let (imports, code) = (names::imports(), with_resolvers(&self.parameters, code));
+        let (around, inner) = imports(self.parameters.iter().filter_map(|parameter| parameter.resolver.as_ref()));
+        let code =
+            if inner.is_empty() { quote!(#around #code) } else { quote!(#around const _: () = { #inner #code };) };
+        let imports = names::imports();
         let declared = self.parameters.iter().map(Filled::declared);
         let struct_generics = (!generics.params.is_empty()).then(|| {
             let params = generics.params.iter().map(resolver::declared);
@@ -298,6 +306,7 @@ impl HiddenType {
             #[allow(
                 deprecated,
                 dead_code,
+                non_snake_case,
                 unused_imports,
                 unused_qualifications,
                 reason = "the function may be deprecated, some types are only checked, and paths are written in full"

@@ -2,15 +2,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{
-    AngleBracketedGenericArguments, Expr, ExprLit, GenericArgument, Generics, Lit, Path, PathArguments,
-    spanned::Spanned,
-};
+use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
 
-use super::{method_type, resolver::mentions};
+use super::{named::Named, resolver::mentions};
 use crate::{
     errors::Extent,
-    names::{self, local, pretty},
+    names::{local, pretty},
     options::option,
     parameter::{ArgumentOptions, FunctionParameter, Source},
     signature::Place,
@@ -32,7 +29,7 @@ pub(crate) struct Filled {
     /// Where its type is written.
     pub(super) extent: Extent,
     /// The resolver that fills it.
-    pub(super) resolver: Option<NamedResolver>,
+    pub(super) resolver: Option<Named>,
     default: Option<TokenStream>,
     complete: Option<TokenStream>,
 }
@@ -62,7 +59,7 @@ impl Filled {
             is_generic,
             local: local(&index.to_string()),
             extent: Extent::of(&parameter.ty),
-            resolver: parameter.resolver().map(|path| NamedResolver::new(index, path, place, generics)),
+            resolver: parameter.resolver().map(|path| Named::new(index, path, place, generics)),
             default: default.map(outside),
             complete: complete.map(outside),
             parameter,
@@ -233,106 +230,6 @@ pub(super) fn take(parameters: &[Filled]) -> TokenStream {
         quote!(let #local = #from_settled(&#local, #name)?;)
     });
     takes.collect()
-}
-
-/// The path in `#[resolve(..)]`.
-///
-/// It is imported, because a `use` takes a function as well as a type: where there is no type of that name, the alias means
-/// `Unmarked`, which stands in a block around it, and the compiler says that the function is not a resolver. A `use` cannot
-/// tell a resolver from a crate of the same name, though; there the path is written as a type.
-pub(super) struct NamedResolver {
-    /// The path to the hidden type, without the types of a generic resolver.
-    path: TokenStream,
-    /// Those types.
-    arguments: TokenStream,
-    /// The same where the function's own type parameters are not in scope: a node does not depend on them.
-    arguments_of_node: TokenStream,
-    /// What it is imported as.
-    local: Option<Ident>,
-    at: Span,
-    /// Where it is written.
-    pub(super) extent: Extent,
-}
-
-impl NamedResolver {
-    fn new(index: usize, written: &Path, place: &Place, generics: &Generics) -> Self {
-        let extent = Extent::of(written);
-        let at = Span::call_site().located_at(extent.start);
-        let mut path = written.clone();
-        let arguments = match path.segments.last_mut().map(|last| std::mem::take(&mut last.arguments)) {
-            Some(PathArguments::AngleBracketed(arguments)) => Some(arguments),
-            _ => None,
-        };
-        let of_node = arguments.clone().map(|arguments| without_types(arguments, generics));
-        let method = match (place, path.segments.first(), path.segments.last()) {
-            (Place::Block(ty), Some(first), Some(last)) if first.ident == "Self" && path.segments.len() == 2 => {
-                Some(method_type(ty, &last.ident).to_token_stream())
-            }
-            _ => None,
-        };
-        let is_imported = method.is_none() && path.get_ident().is_none_or(|name| !names::is_taken(name));
-        Self {
-            path: method.unwrap_or_else(|| place.outside(path.to_token_stream())),
-            arguments: place.outside(arguments.to_token_stream()),
-            arguments_of_node: place.outside(of_node.to_token_stream()),
-            local: is_imported.then(|| format_ident!("__RjResolver{index}", span = extent.start)),
-            at,
-            extent,
-        }
-    }
-
-    fn named(&self) -> TokenStream {
-        self.local.as_ref().map_or_else(|| self.path.clone(), ToTokens::to_token_stream)
-    }
-
-    /// The hidden type of the resolver.
-    pub(super) fn ty(&self) -> TokenStream {
-        let (named, arguments) = (self.named(), &self.arguments);
-        quote!(#named #arguments)
-    }
-
-    /// Its node.
-    pub(super) fn node(&self) -> TokenStream {
-        let (named, arguments) = (self.named(), &self.arguments_of_node);
-        quote_spanned!(self.at=> <#named #arguments>::__node())
-    }
-}
-
-/// The arguments of a path with `()` in place of what depends on type parameters.
-fn without_types(mut arguments: AngleBracketedGenericArguments, generics: &Generics) -> TokenStream {
-    for argument in &mut arguments.args {
-        let is_const = |name: &Ident| generics.const_params().any(|param| param.ident == *name);
-        if let GenericArgument::Type(ty) = argument
-            && mentions(&ty.to_token_stream(), generics)
-            && !matches!(&*ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(is_const))
-        {
-            *ty = syn::parse_quote!(());
-        }
-    }
-    arguments.to_token_stream()
-}
-
-/// Imports the resolvers of these parameters for the code.
-pub(super) fn with_resolvers(parameters: &[Filled], code: TokenStream) -> TokenStream {
-    let resolvers = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref());
-    let (fallbacks, imports): (Vec<_>, Vec<_>) = resolvers
-        .filter_map(|NamedResolver { path, local, at, extent, .. }| {
-            let local = local.as_ref()?;
-            // As if it were written there: what does not exist is reported without mentioning the macro.
-            let shown = Ident::new(&local.to_string(), extent.end);
-            Some((quote!(use __rj::Unmarked as #local;), quote_spanned!(*at=> use #path as #shown;)))
-        })
-        .unzip();
-    if imports.is_empty() {
-        return code;
-    }
-    quote! {
-        #(#fallbacks)*
-        const _: () = {
-            #(#imports)*
-            #code
-        };
-    }
 }
 
 /// `#[arg(default = ..)]`.

@@ -35,7 +35,7 @@ pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;
 #[doc(hidden)]
-pub use param::{ArgumentDefault, Completes, Param};
+pub use param::{ArgumentDefault, Completes, OwnDefault, Param};
 pub(crate) use record::{CallRecord, InputResponses, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};

@@ -33,7 +33,7 @@ pub struct ArgumentDefault {
 
 impl ArgumentDefault {
     /// The default that `make` makes.
-    pub const fn of<T: Serialize + 'static>(make: &'static fn() -> T) -> Self {
+    pub const fn of<T: ShownDefault + 'static>(make: &'static fn() -> T) -> Self {
         Self { make, show: |default| serde_json::to_value(default.make::<T>()?).ok() }
     }
 
@@ -45,6 +45,33 @@ impl ArgumentDefault {
     /// The default as JSON, for the schema, if JSON has it.
     pub(super) fn show(&self) -> Option<Value> {
         (self.show)(self)
+    }
+}
+
+/// A type whose values the schema can show.
+#[diagnostic::on_unimplemented(
+    message = "a default of type `{Self}` cannot be shown in the schema",
+    label = "derive `serde::Serialize` for this type"
+)]
+pub trait ShownDefault: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> ShownDefault for T {}
+
+/// A type that has a default of its own, for `#[arg(default)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default of its own",
+    label = "write `default = ..`, or implement `Default` for the type"
+)]
+pub trait OwnDefault {
+    /// Makes it.
+    fn own_default() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> OwnDefault for T {
+    fn own_default() -> Self {
+        T::default()
     }
 }
 

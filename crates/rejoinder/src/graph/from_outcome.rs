@@ -5,7 +5,7 @@ use crate::{ask::Outcome, error::Halt};
 
 /// A parameter that a resolver fills: the value, a reference to it, or the outcome itself.
 #[diagnostic::on_unimplemented(
-    message = "the resolver makes a `{T}`, and the parameter cannot take that as a `{Self}`",
+    message = "this parameter cannot take what its resolver makes, a `{T}`",
     label = "take `&{T}`, or `{T}` if it is `Clone`",
     note = "by value, the type must be `Clone`, because other parameters may take the same value",
     note = "a `String` can be taken as `&str`; an `Option` (`None` if the user declines) or an `Outcome` of each of these works too"

@@ -55,56 +55,34 @@ pub struct Callee<T> {
     pub keys: Keys,
 }
 
-/// A free function marked `#[tool]`.
+/// A free function that can be listed as an `I`: a tool, a prompt or a resource.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a tool",
-    label = "write `#[tool]` before this function",
-    note = "prompts go into `prompts![..]`, resources into `resources![..]`"
+    message = "this function is not a `{I}`",
+    label = "write `#[tool]`, `#[prompt]` or `#[resource]` before it",
+    note = "tools go into `tools![..]`, prompts into `prompts![..]`, resources into `resources![..]`"
 )]
-pub trait ToolFunction {
-    /// The tool that it is.
-    fn tool() -> Tool;
-}
-
-/// A free function marked `#[prompt]`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a prompt",
-    label = "write `#[prompt]` before this function",
-    note = "tools go into `tools![..]`, resources into `resources![..]`"
-)]
-pub trait PromptFunction {
-    /// The prompt that it is.
-    fn prompt() -> Prompt;
-}
-
-/// A free function marked `#[resource]`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a resource",
-    label = "write `#[resource]` before this function",
-    note = "tools go into `tools![..]`, prompts into `prompts![..]`"
-)]
-pub trait ResourceFunction {
-    /// The resource that it is.
-    fn resource() -> Resource;
+pub trait ListedAs<I> {
+    /// What it is.
+    fn item() -> I;
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Function<Details = ToolDetails, Receiver = ()>> ToolFunction for F {
-    fn tool() -> Tool {
+impl<F: Function<Details = ToolDetails, Receiver = ()>> ListedAs<Tool> for F {
+    fn item() -> Tool {
         Tool::of::<F>(Arc::new(()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Function<Details = PromptDetails, Receiver = ()>> PromptFunction for F {
-    fn prompt() -> Prompt {
+impl<F: Function<Details = PromptDetails, Receiver = ()>> ListedAs<Prompt> for F {
+    fn item() -> Prompt {
         Prompt::of::<F>(Arc::new(()))
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Function<Details = ResourceDetails, Receiver = ()>> ResourceFunction for F {
-    fn resource() -> Resource {
+impl<F: Function<Details = ResourceDetails, Receiver = ()>> ListedAs<Resource> for F {
+    fn item() -> Resource {
         Resource::of::<F>(Arc::new(()))
     }
 }

@@ -1,4 +1,4 @@
-// 4:10: this option is not for a field of type `bool`, which is not a string
+// 6:14: this option is not for a field of type `bool`, which is not a string
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

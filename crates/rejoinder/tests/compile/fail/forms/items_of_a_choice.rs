@@ -1,4 +1,4 @@
-// 9:10: this option is not for a field of type `Colour`, which is not a `Vec` of choices
+// 11:14: this option is not for a field of type `Colour`, which is not a `Vec` of choices
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

@@ -1,4 +1,4 @@
-// 10:20: `shout` is not a tool
+// 10:20: this function is not a `rejoinder::Tool`
 use rejoinder::prelude::*;
 
 #[prompt]

@@ -1,4 +1,4 @@
-// 11:16: the trait bound `Size: Default` is not satisfied
+// 11:16: `Size` has no default of its own
 use rejoinder::prelude::*;
 
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

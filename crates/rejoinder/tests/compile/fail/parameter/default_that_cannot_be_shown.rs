@@ -1,4 +1,4 @@
-// 11:26: the trait bound `Size: serde::Serialize` is not satisfied
+// 11:26: a default of type `Size` cannot be shown in the schema
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -1,4 +1,4 @@
-// 20:35: the resolver makes a `usize`, and the parameter cannot take that as a `&u32`
+// 20:35: this parameter cannot take what its resolver makes, a `usize`
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,4 +1,4 @@
-// 11:40: missing generics for struct `load`
+// 11:40: type annotations needed
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,4 +1,4 @@
-// 14:21: unresolved import `size`
+// 14:21: cannot find value `size` in this scope
 use rejoinder::prelude::*;
 
 mod disk {

@@ -1,4 +1,4 @@
-// 17:36: `#[resolve(..)]` names a function that is not a resolver
+// 22:24: expected value, found struct `Sizes`
 //! What is not a resolver is told once, whatever it is: its types are no matter then.
 
 use rejoinder::prelude::*;

@@ -1,4 +1,4 @@
-// 12:32: the resolver makes a `Big`, and the parameter cannot take that as a `Big`
+// 12:32: this parameter cannot take what its resolver makes, a `Big`
 use rejoinder::prelude::*;
 
 struct Big;

@@ -1,0 +1,65 @@
+//! `tools![..]`, `prompts![..]` and `resources![..]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{
+    Attribute, Expr, Token,
+    parse::{Parse, ParseStream, Parser},
+    punctuated::Punctuated,
+};
+
+use crate::{
+    errors::{Errors, Extent},
+    kind::Kind,
+    names,
+    signature::check_path,
+};
+
+/// What stands in a list: a function, perhaps for some builds only.
+struct Listed {
+    attrs: Vec<Attribute>,
+    function: Expr,
+}
+
+impl Parse for Listed {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Self { attrs: Attribute::parse_outer(input)?, function: input.parse()? })
+    }
+}
+
+/// The items that the functions in a list are.
+pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
+    let (mut errors, item, word, list) = (Errors::default(), kind.item(), kind.word(), kind.method());
+    let listed = errors.check(Punctuated::<Listed, Token![,]>::parse_terminated.parse2(tokens)).unwrap_or_default();
+    let local = names::local("item");
+    let each = listed.iter().map(|Listed { attrs, function }| {
+        let Expr::Path(path) = function else {
+            errors.at(
+                function,
+                format!("`{list}![..]` takes the names of functions marked `#[{word}]`, such as `{list}![name]`"),
+            );
+            return TokenStream::new();
+        };
+        check_path(
+            &path.path,
+            &format!("`#[handlers]` gives its type the method `{list}()`, which is called on an `Arc`"),
+            &mut errors,
+        );
+        // The function is named before its hidden type, so that the compiler looks for a function if the name is wrong.
+        let item_of = Extent::of(path).member(path, quote!(__rj::ListedAs<__rejoinder::#item>), "item");
+        quote! {
+            #(#attrs)* {
+                #[allow(deprecated, unused_qualifications, reason = "it is only named, in full")]
+                let #local = {
+                    let _ = #path;
+                    #item_of()
+                };
+                #local
+            }
+        }
+    });
+    let (each, imports): (Vec<_>, _) = (each.collect(), names::imports());
+    let list = quote!(#imports __rj::prelude::Vec::<__rejoinder::#item>::from([#(#each),*]));
+    let list = errors.or(&TokenStream::new(), list);
+    quote!({ #list })
+}

@@ -1,0 +1,109 @@
+//! A resolver that is named in `#[resolve(..)]`.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{AngleBracketedGenericArguments, GenericArgument, Generics, Path, PathArguments};
+
+use super::{method_type, resolver::mentions};
+use crate::{errors::Extent, names, signature::Place};
+
+/// The path to a resolver, and to the hidden type beside it.
+///
+/// The type is imported, because a `use` takes a function as well as a type: where there is no type of that name, the
+/// alias means `Unmarked`, which stands in a block around it, and the compiler says that the function is not a resolver. A
+/// `use` cannot tell a resolver from a crate of the same name, though; there the path is written as a type.
+pub(super) struct Named {
+    /// The path to the hidden type, without the types of a generic resolver.
+    path: TokenStream,
+    /// Those types.
+    arguments: TokenStream,
+    /// The same where the function's own type parameters are not in scope: a node does not depend on them.
+    arguments_of_node: TokenStream,
+    /// What it is imported as.
+    local: Option<Ident>,
+    /// The name, if it is one without a path. A function of this name makes the import succeed where there is no resolver:
+    /// the compiler then reports the name, and not the import.
+    word: Option<Ident>,
+    /// The function, named before everything else, so that a wrong name is the first error.
+    function: Option<TokenStream>,
+    pub(super) at: Span,
+    /// Where it is written.
+    pub(super) extent: Extent,
+}
+
+impl Named {
+    pub(super) fn new(index: usize, written: &Path, place: &Place, generics: &Generics) -> Self {
+        let extent = Extent::of(written);
+        let mut path = written.clone();
+        let arguments = match path.segments.last_mut().map(|last| std::mem::take(&mut last.arguments)) {
+            Some(PathArguments::AngleBracketed(arguments)) => Some(arguments),
+            _ => None,
+        };
+        let of_node = arguments.clone().map(|arguments| without_types(arguments, generics));
+        if let (Place::Block(ty), Some(first), Some(last)) = (place, path.segments.first(), path.segments.last())
+            && first.ident == "Self"
+            && path.segments.len() == 2
+        {
+            path = method_type(ty, &last.ident).into();
+        }
+        let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
+        let is_generic = mentions(&arguments.to_token_stream(), generics);
+        Self {
+            word: path.get_ident().filter(|_| is_imported).cloned(),
+            function: (!is_generic).then(|| place.outside(written.to_token_stream())),
+            path: place.outside(path.to_token_stream()),
+            arguments: place.outside(arguments.to_token_stream()),
+            arguments_of_node: place.outside(of_node.to_token_stream()),
+            local: is_imported.then(|| format_ident!("__RjNamed{index}", span = extent.start)),
+            at: Span::call_site().located_at(extent.start),
+            extent,
+        }
+    }
+
+    /// The hidden type.
+    pub(super) fn ty(&self) -> TokenStream {
+        let (named, arguments) = (self.named(), &self.arguments);
+        quote!(#named #arguments)
+    }
+
+    /// The node of a resolver.
+    pub(super) fn node(&self) -> TokenStream {
+        let (named, arguments) = (self.named(), &self.arguments_of_node);
+        quote_spanned!(self.at=> <#named #arguments>::__node())
+    }
+
+    fn named(&self) -> TokenStream {
+        self.local.as_ref().map_or_else(|| self.path.clone(), ToTokens::to_token_stream)
+    }
+}
+
+/// The arguments of a path with `()` in place of what depends on type parameters.
+fn without_types(mut arguments: AngleBracketedGenericArguments, generics: &Generics) -> TokenStream {
+    for argument in &mut arguments.args {
+        let is_const = |name: &Ident| generics.const_params().any(|param| param.ident == *name);
+        if let GenericArgument::Type(ty) = argument
+            && mentions(&ty.to_token_stream(), generics)
+            && !matches!(&*ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(is_const))
+        {
+            *ty = syn::parse_quote!(());
+        }
+    }
+    arguments.to_token_stream()
+}
+
+/// Imports these resolvers: the statements around the code that names them, and those at its beginning.
+pub(super) fn imports<'a>(named: impl IntoIterator<Item = &'a Named>) -> (TokenStream, TokenStream) {
+    let (mut around, mut imports, mut words) = (TokenStream::new(), TokenStream::new(), HashSet::new());
+    for Named { path, local, word, function, at, extent, .. } in named {
+        around.extend(function.as_ref().map(|function| quote!(const _: () = { let _ = #function; };)));
+        let Some(local) = local else { continue };
+        // As if it were written there: what does not exist is reported without mentioning the macro.
+        let shown = Ident::new(&local.to_string(), extent.end);
+        let word = word.iter().filter(|word| words.insert(word.to_string())).map(|word| quote!(fn #word() {}));
+        around.extend(quote!(use __rj::Unmarked as #local;));
+        imports.extend(quote_spanned!(*at=> #(#word)* use #path as #shown;));
+    }
+    (around, imports)
+}

@@ -1,0 +1,19 @@
+// 14:29: `price` is a method: write `#[resolve(Self::price)]`
+use rejoinder::prelude::*;
+
+struct Shop;
+
+#[handlers]
+impl Shop {
+    #[resolver]
+    fn price(&self) -> u8 {
+        1
+    }
+
+    #[tool]
+    fn buy(&self, #[resolve(price)] price: u8) -> u8 {
+        price
+    }
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+// 10:51: cannot find value `duoble` in this scope
+use rejoinder::prelude::*;
+
+#[tool]
+fn double(a: u8) -> u8 {
+    2 * a
+}
+
+fn main() {
+    let _ = Server::new("sums", "1").tools(tools![duoble]);
+}
