@@ -159,6 +159,7 @@ impl Item {
                 #takes
                 let #slots = #arguments;
                 #(#fills)*
+                #call.enter();
                 #into_output(#called)
             })
         };

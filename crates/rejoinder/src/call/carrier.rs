@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Call,
+    Call, CallTrace,
     parking::RoundEnd,
     record::{CallRecord, InputResponses, round_trip},
 };
@@ -141,12 +141,13 @@ impl Call {
         digest: QuestionDigest,
         AnswerCheck { allow_unsolicited, check, .. }: AnswerCheck<'_>,
     ) -> Result<Arc<RawAnswer>, Option<AnswerError>> {
-        let (recorded, response) = {
+        let (recorded, is_final, response) = {
             let record = self.record();
-            (record.recorded_answer(key, digest), record.response(key, digest, allow_unsolicited))
+            let response = record.response(key, digest, allow_unsolicited);
+            (record.recorded_answer(key, digest), record.is_final(key), response)
         };
         // The check is code of the author, which may use the call: nothing is locked while it runs.
-        let (answer, is_new) = match (recorded.filter(|answer| check(answer).is_ok()), response) {
+        let (answer, is_new) = match (recorded.filter(|answer| is_final || check(answer).is_ok()), response) {
             (Some(answer), _) => (answer, false),
             (None, Some(answer)) => match check(&answer) {
                 Ok(()) => (answer, true),
@@ -155,7 +156,44 @@ impl Call {
             (None, None) => return Err(None),
         };
         self.record().use_answer(key, digest, Arc::clone(&answer), is_new);
+        self.note_inner(key);
         Ok(answer)
+    }
+
+    /// Notes that a question or step is part of another step, if it is.
+    fn note_inner(&self, key: &str) {
+        if self.is_in_step() {
+            self.record().note_inner(key);
+        }
+    }
+
+    /// Notes that a resolver knows its value without asking.
+    pub(crate) fn note_known(&self, key: &str) {
+        if self.0.record.get().is_some() {
+            self.record().note_known(key);
+        }
+    }
+
+    /// Notes that the function makes its rounds by hand.
+    pub(crate) fn makes_rounds_by_hand(&self) {
+        self.record().makes_rounds_by_hand();
+    }
+
+    /// Reports what earlier runs of the function recorded and this one, which has ended, did not reach.
+    pub(crate) fn report_unreached(&self) {
+        if self.0.record.get().is_none() {
+            return;
+        }
+        let unreached = self.record().unreached();
+        for what in &unreached {
+            tracing::warn!(
+                "{what} is recorded, but the last run of the function did not reach it: the function took another path \
+                 than before; read what decides its path, such as what it loops over, in `ctx.once`"
+            );
+        }
+        if let Some(trace) = self.extension::<CallTrace>() {
+            trace.lock().unreached.extend(unreached);
+        }
     }
 
     /// The latest answer to what was asked by hand under a key, if it can be used.
@@ -187,6 +225,16 @@ impl Call {
         serde_json::from_str(self.record().kept.as_ref()?.get()).ok()
     }
 
+    /// Whether the function has the result of a step in this run.
+    pub(crate) fn has_step(&self, step: &str) -> bool {
+        self.record().has_step(step)
+    }
+
+    /// Notes that the function has the result of a step.
+    pub(crate) fn reach_step(&self, step: &str) {
+        self.record().reach_step(step);
+    }
+
     /// The recorded result of a step.
     pub(crate) fn recorded_step<T: DeserializeOwned>(&self, step: &str) -> Result<Option<T>, CallError> {
         let read = self.record().steps.get(step).map(|result| serde_json::from_str(result.get())).transpose();
@@ -206,6 +254,7 @@ impl Call {
         let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
         if let Some(carrier) = &self.0.carrier {
             self.record().record_step(step, json.clone(), self.0.record_limit)?;
+            self.note_inner(step);
             carrier.record(step, &json).await?;
         }
         Ok(result)

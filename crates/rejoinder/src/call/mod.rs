@@ -98,6 +98,14 @@ impl Call {
         refused
     }
 
+    /// Notes for a test that the body of the function starts.
+    #[doc(hidden)]
+    pub fn enter(&self) {
+        if let Some(trace) = self.extension::<CallTrace>() {
+            trace.lock().runs += 1;
+        }
+    }
+
     /// A call without a request, for unit tests.
     pub fn detached() -> Self {
         Self::new(RequestInfo::default(), Arc::default(), None)

@@ -30,7 +30,7 @@ const VERSION: u8 = 1;
 
 /// What a call has recorded so far. Member names are short because a stateless client carries the record.
 ///
-/// Only the first five fields are stored. The others describe the round that is running.
+/// `round` is not stored: it describes the round that is running.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CallRecord {
     #[serde(rename = "v")]
@@ -43,6 +43,13 @@ pub(crate) struct CallRecord {
     /// The results of steps (`Context::once`), as JSON text.
     #[serde(rename = "s", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) steps: BTreeMap<Arc<str>, Box<RawValue>>,
+    /// The keys of the answers that the function had used when it took a step. They cannot change any more, because the
+    /// step is not taken again.
+    #[serde(rename = "f", default, skip_serializing_if = "BTreeSet::is_empty")]
+    final_answers: BTreeSet<Arc<str>>,
+    /// The keys of the steps and questions inside another step. A run that has the result of that step does not reach them.
+    #[serde(rename = "i", default, skip_serializing_if = "BTreeSet::is_empty")]
+    inner: BTreeSet<Arc<str>>,
     /// The state of a function that makes its rounds by hand, as JSON text.
     #[serde(rename = "k", default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Box<RawValue>>,
@@ -74,6 +81,12 @@ struct RoundRecord {
     keeps_unused: bool,
     /// The keys of resolvers that could not run in this round, and may still need their answers.
     waiting: BTreeSet<Arc<str>>,
+    /// The keys of resolvers that knew their value without asking.
+    known: BTreeSet<Arc<str>>,
+    /// The keys of the steps whose results the function has.
+    steps: BTreeSet<Arc<str>>,
+    /// Whether the function makes its rounds by hand.
+    by_hand: bool,
     progressed: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
@@ -150,8 +163,8 @@ struct RecordedSteps {
 
 impl Default for CallRecord {
     fn default() -> Self {
-        let (answers, questions, steps, round) = Default::default();
-        let mut record = Self { version: VERSION, answers, questions, steps, kept: None, round };
+        let (answers, questions, steps, final_answers, inner, round) = Default::default();
+        let mut record = Self { version: VERSION, answers, questions, steps, final_answers, inner, kept: None, round };
         record.begin_round(InputResponses::new());
         record
     }
@@ -202,7 +215,9 @@ impl CallRecord {
                 self.answers.insert(Arc::clone(key), answer);
             }
         }
-        self.answers.retain(|key, _| (used.contains(key) || is_kept(key)) && !open.contains_key(key));
+        self.answers.retain(|key, _| {
+            (used.contains(key) || is_kept(key) || self.final_answers.contains(key)) && !open.contains_key(key)
+        });
         self.cancel_round();
         self.questions = std::mem::take(&mut self.round.open);
         std::mem::take(&mut self.round.asked)
@@ -239,12 +254,32 @@ impl CallRecord {
 
 /// Questions and answers.
 impl CallRecord {
-    /// Notes what is asked under a key; two different questions under one key are an error.
+    /// Notes what is asked under a key.
+    ///
+    /// # Errors
+    ///
+    /// If another question uses the key, or if the text of the question has changed after a step was taken with its answer.
     pub(super) fn note_question(&mut self, key: &Arc<str>, digest: QuestionDigest) -> Result<(), CallError> {
-        match self.round.digests.insert(Arc::clone(key), digest) {
-            Some(other) if other != digest => Err(CallError::two_questions(key)),
-            _ => Ok(()),
+        if self.round.digests.insert(Arc::clone(key), digest).is_some_and(|other| other != digest) {
+            return Err(CallError::two_questions(key));
         }
+        if self.is_final(key) && self.answers.get(key).is_some_and(|recorded| recorded.digest != digest) {
+            return Err(CallError::mistake(format!(
+                "the text of question `{key}` changed after a step was taken with its answer, and the step cannot be taken \
+                 again; read what the question shows in `ctx.once`, or use `Ask::pinned_to`"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether a step was taken with the answer under a key.
+    pub(super) fn is_final(&self, key: &str) -> bool {
+        self.final_answers.contains(key)
+    }
+
+    /// Notes that a resolver knows its value without asking.
+    pub(super) fn note_known(&mut self, key: &str) {
+        self.round.known.insert(key.into());
     }
 
     /// The recorded answer to exactly this question.
@@ -274,6 +309,11 @@ impl CallRecord {
             return Some((open.digest, Arc::clone(answer), true));
         }
         self.answers.get(key).map(|recorded| (recorded.digest, Arc::clone(&recorded.answer), false))
+    }
+
+    /// Notes that a step or question is part of another step.
+    pub(super) fn note_inner(&mut self, key: &str) {
+        self.inner.insert(key.into());
     }
 
     /// Records an answer that is used.
@@ -375,6 +415,40 @@ fn ask_again(key: &str, question: &Question, answer: &RawAnswer, reason: &str, b
     Ok(question.because(reason))
 }
 
+/// What a run reaches.
+impl CallRecord {
+    /// Notes that the function makes its rounds by hand, so that it need not take the same path in each.
+    pub(super) fn makes_rounds_by_hand(&mut self) {
+        self.round.by_hand = true;
+    }
+
+    /// Whether the function has the result of a step in this run.
+    pub(super) fn has_step(&self, step: &str) -> bool {
+        self.round.steps.contains(step)
+    }
+
+    /// Notes that the function has the result of a step.
+    pub(super) fn reach_step(&mut self, step: &str) {
+        self.round.steps.insert(step.into());
+    }
+
+    /// What earlier runs of the function recorded and this one did not reach.
+    pub(super) fn unreached(&self) -> Vec<String> {
+        let RoundRecord { responses, digests, used, waiting, known, steps, by_hand, .. } = &self.round;
+        if *by_hand || self.kept.is_some() {
+            return Vec::new();
+        }
+        let reached = [used, waiting, known, &self.inner];
+        let is_unreached =
+            |key: &&Arc<str>| !digests.contains_key(*key) && !reached.iter().any(|keys| keys.contains(*key));
+        let answered = self.questions.keys().filter(|key| responses.contains_key(*key));
+        let answers: BTreeSet<_> = self.answers.keys().chain(answered).filter(is_unreached).collect();
+        let steps = self.steps.keys().filter(|step| !steps.contains(*step) && !self.inner.contains(*step));
+        let answers = answers.into_iter().map(|key| format!("the answer to `{key}`"));
+        answers.chain(steps.map(|step| format!("step `{step}`"))).collect()
+    }
+}
+
 /// Steps.
 impl CallRecord {
     /// Records the result of a step; an error if the record would take more bytes than it may.
@@ -388,6 +462,8 @@ impl CallRecord {
             )));
         }
         self.round.progressed = true;
+        let seen = self.round.used.iter().filter(|key| self.round.digests.contains_key(*key));
+        self.final_answers.extend(seen.cloned());
         self.steps.insert(step.into(), result);
         Ok(())
     }

@@ -17,6 +17,10 @@ pub(crate) struct Traced {
     /// The names of the resolvers that ran, in order.
     pub(crate) ran: Vec<Cow<'static, str>>,
     pub(crate) unasked: Vec<Unasked>,
+    /// How often the body of the function started.
+    pub(crate) runs: usize,
+    /// What earlier runs recorded and the last one did not reach.
+    pub(crate) unreached: Vec<String>,
 }
 
 /// A question that the client could not be asked.

@@ -129,6 +129,14 @@ impl CallError {
         ))
     }
 
+    /// One step key twice in one run: it is not known whether a loop forgot to change it.
+    pub(crate) fn step_twice(step: &str) -> Self {
+        Self::mistake(format!(
+            "the function uses step `{step}` twice in one run: use a new key in each iteration of a loop, or \
+             `ctx.once_shared` where both mean the same step"
+        ))
+    }
+
     /// Which kind of error this is.
     pub fn kind(&self) -> &CallErrorKind {
         &self.0

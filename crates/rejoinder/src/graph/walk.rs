@@ -191,7 +191,12 @@ impl<'a> Walk<'a> {
         returned: Result<Ask<R::Output>, CallError>,
     ) -> impl Future<Output = Settling<R::Output>> + Send {
         match returned.map(Ask::into_known) {
-            Ok(Ok(value)) => Either::Left(ready(Ok(Outcome::Accepted(value)))),
+            Ok(Ok(value)) => {
+                if R::instance().node.asks {
+                    self.call.note_known(self.keys.get(R::instance()));
+                }
+                Either::Left(ready(Ok(Outcome::Accepted(value))))
+            }
             Ok(Err(question)) => Either::Right(Box::pin(question.settle(self.call, self.keys.get(R::instance())))),
             Err(error) => Either::Left(ready(Err(error.into()))),
         }

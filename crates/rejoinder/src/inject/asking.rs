@@ -83,7 +83,8 @@ impl Context {
 
     /// Runs a step that must not run twice, and records its result for the rest of the call.
     ///
-    /// A key identifies a step: use a new key in each iteration of a loop, or every iteration gets the first one's result.
+    /// A key identifies a step: use a new key in each iteration of a loop. To use one key twice in a run of the function is
+    /// an error that ends the call; where two places mean the same step, use [`Context::once_shared`].
     ///
     /// The record belongs to the call: a client that sends one request twice, because it lost the reply, runs the step
     /// twice. Where that matters, make the step idempotent, or let states be used once
@@ -92,8 +93,10 @@ impl Context {
     /// The result is part of the call's sealed state, so keep it small. It is returned as later rounds read it: through JSON,
     /// in this round, too.
     ///
-    /// While a step runs, the round does not end, and other futures that call `once` with the same key wait for its result.
-    /// A step nested inside itself is an error. A step that waits for a spawned future never ends if that future takes the
+    /// A step belongs to the answers that the function used before it. If the text of one of their questions changes in a
+    /// later round, the call ends with an error, because the step is not taken again.
+    ///
+    /// While a step runs, the round does not end. A step nested inside itself is an error. A step that waits for a spawned future never ends if that future takes the
     /// same step or asks a question. A step that asks starts again from its beginning in the round that has the answer.
     ///
     /// ```
@@ -122,13 +125,62 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, CallError>>,
     {
+        self.step(key, step, false).await
+    }
+
+    /// [`Context::once`] that may be called several times under one key in one run: all callers get the result of one step.
+    ///
+    /// While the step runs, the other callers wait.
+    ///
+    /// ```
+    /// use rejoinder::{CallError, Context};
+    ///
+    /// async fn order(items: Vec<String>, ctx: Context) -> Result<Vec<String>, CallError> {
+    ///     let mut orders = Vec::new();
+    ///     for item in items {
+    ///         // One customer number for all items.
+    ///         let customer: u32 = ctx.once_shared("customer", || async { Ok(7) }).await?;
+    ///         orders.push(format!("{item} for {customer}"));
+    ///     }
+    ///     Ok(orders)
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), CallError> {
+    /// assert_eq!(order(vec!["tea".into(), "cup".into()], Context::detached()).await?, ["tea for 7", "cup for 7"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::once`].
+    pub async fn once_shared<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, CallError>>,
+    {
+        self.step(key, step, true).await
+    }
+
+    async fn step<T, F>(&self, key: &str, step: impl FnOnce() -> F, is_shared: bool) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, CallError>>,
+    {
         let _turn = self.call.step_turn(key).await?;
+        if self.call.has_step(key) && !is_shared {
+            return self.call.halt(Halt::Mistake(CallError::step_twice(key))).await;
+        }
         if let Some(recorded) = self.call.recorded_step(key)? {
+            self.call.reach_step(key);
             return Ok(recorded);
         }
         let (result, in_flight) = self.call.take_step(key, step()).await?;
         match self.call.record_step(key, result).await {
-            Ok(result) => Ok(result),
+            Ok(result) => {
+                self.call.reach_step(key);
+                Ok(result)
+            }
             // A function that went on from here would take the step again.
             Err(mistake) => {
                 // Noted before the step is let go, because the round may end as soon as it is.

@@ -166,6 +166,7 @@ impl Dynamic {
         Ok(Box::new(move |call| {
             Box::pin(async move {
                 let resolved = resolvers.resolve(&call, &named).await?;
+                call.enter();
                 run(arguments, Context::with_resolved(call, resolved)).await
             })
         }))

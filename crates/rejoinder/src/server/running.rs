@@ -216,7 +216,10 @@ impl Running {
         // A mistake of the author ends the call even if the function handled the error.
         let ended = ended.map(|ended| self.call.mistake().map_or(ended, Err));
         let (stage, end) = match ended {
-            Ok(Ok(output)) => (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded),
+            Ok(Ok(output)) => {
+                self.call.report_unreached();
+                (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded)
+            }
             Ok(Err(halt)) => match halt.into_error() {
                 Some(error) => (RunStage::failed(error), CallEnd::Failed),
                 None => self.next_round(),

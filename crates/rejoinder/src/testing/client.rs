@@ -64,6 +64,7 @@ const MOST_ROUNDS: usize = 10_000;
 pub struct Client {
     connection: ClientConnection,
     scripts: Scripts,
+    allows_other_paths: bool,
 }
 
 impl Client {
@@ -83,7 +84,7 @@ impl Client {
             Ok(server) => server,
             Err(error) => panic!("{error}"),
         };
-        Self { connection: ClientConnection::new(server), scripts: Scripts::default() }
+        Self { connection: ClientConnection::new(server), scripts: Scripts::default(), allows_other_paths: false }
     }
 
     /// Speaks the protocol of that era; [`Era::Stateless`] by default.
@@ -216,6 +217,44 @@ impl Client {
     #[must_use]
     pub fn answer(self, key: &str, form: impl Elicit) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::accept(form)))
+    }
+
+    /// Accepts a function that takes another path in a later round, and so does not reach an answer or a step that an
+    /// earlier round recorded. By default this is an error, because such a function can ask in vain or leave work half done.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicU32, Ordering};
+    ///
+    /// use rejoinder::{prelude::*, form::ConfirmForm, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// /// How many orders there are: it changes while the user answers.
+    /// static ORDERS: AtomicU32 = AtomicU32::new(1);
+    ///
+    /// #[tool]
+    /// async fn ship(ctx: Context) -> Result<u32, CallError> {
+    ///     let orders = ORDERS.fetch_sub(1, Ordering::Relaxed);
+    ///     for order in 0..orders {
+    ///         ctx.ask(&format!("ship-{order}"), Ask::confirm(format!("Ship order {order}?"))).await?;
+    ///     }
+    ///     Ok(orders)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![ship])).answer("ship-0", ConfirmForm { yes: true });
+    /// let error = client.call_tool("ship", json!({})).await.unwrap_err();
+    /// assert!(error.to_string().contains("did not reach the answer to `ship-0`"));
+    ///
+    /// ORDERS.store(1, Ordering::Relaxed);
+    /// assert_eq!(client.allow_other_paths().call_tool("ship", json!({})).await?.text(), "0");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn allow_other_paths(mut self) -> Self {
+        self.allows_other_paths = true;
+        self
     }
 
     /// Declines the question of that key, every time.
@@ -673,16 +712,21 @@ impl Client {
 
     /// Sends a call, and sends it again with answers until there is a result.
     async fn run<R: DeserializeOwned>(&self, method: &str, params: Value) -> Result<Response<R>> {
-        let (mut asked, mut ran) = (Vec::new(), Vec::new());
+        let (mut asked, mut ran, mut runs) = (Vec::new(), Vec::new(), 0);
         let mut next = params.clone();
         while asked.len() <= MOST_QUESTIONS && ran.len() < MOST_ROUNDS {
             let trace = CallTrace::default();
             let mut exchange = self.connection.open(method, next, trace.clone()).await?;
             let result = self.one_round(&mut exchange, method, &mut asked).await;
             let result = result.map_err(|error| self.with_remedy(error, &trace))?;
-            ran.push(trace.lock().ran.drain(..).map(Cow::into_owned).collect());
+            let traced = std::mem::take(&mut *trace.lock());
+            ran.push(traced.ran.into_iter().map(Cow::into_owned).collect());
+            runs += traced.runs;
+            if !traced.unreached.is_empty() && !self.allows_other_paths {
+                return Err(ClientError::OtherPath { method: method.to_owned(), unreached: traced.unreached });
+            }
             if result["resultType"] != "input_required" {
-                return Ok(Response { asked, ran, ..Response::read(method, &result, &exchange.notifications)? });
+                return Ok(Response { asked, ran, runs, ..Response::read(method, &result, &exchange.notifications)? });
             }
             let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
             if !questions.is_empty() {

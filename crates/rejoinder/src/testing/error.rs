@@ -46,6 +46,18 @@ pub enum ClientError {
         /// The message.
         message: String,
     },
+    /// The last run of the function did not reach what earlier runs recorded, so it took another path than they did.
+    #[error(
+        "{method}: the last run of the function did not reach {}, which an earlier run recorded: the function took another \
+         path; read what decides its path, such as what it loops over, in `ctx.once` (`Client::allow_other_paths` accepts it)",
+        unreached.join(" and ")
+    )]
+    OtherPath {
+        /// The method that was requested.
+        method: String,
+        /// The recorded answers and steps.
+        unreached: Vec<String>,
+    },
     /// The stream of events ended before the reply.
     #[error("{method}: the stream ended without a reply")]
     NoReply {

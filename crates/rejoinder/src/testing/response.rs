@@ -47,6 +47,9 @@ pub struct Response<R = CallToolResult> {
     /// The names of the resolvers that ran, round by round, in the order in which they began. On a session a call is
     /// one round.
     pub ran: Vec<Vec<String>>,
+    /// How often the body of the function started. A stateless client makes it start again with each answer that it asks
+    /// for itself, with [`Context::ask`](crate::Context::ask).
+    pub runs: usize,
 }
 
 /// One progress report.
@@ -76,8 +79,8 @@ pub struct Log {
 impl<R: DeserializeOwned> Response<R> {
     /// Reads a result, and the notifications before it.
     pub(super) fn read(method: &str, result: &Value, notifications: &[Value]) -> Result<Self> {
-        let (progress, logs, asked, ran) = Default::default();
-        let mut response = Self { result: read(method, result)?, progress, logs, asked, ran };
+        let (progress, logs, asked, ran, runs) = Default::default();
+        let mut response = Self { result: read(method, result)?, progress, logs, asked, ran, runs };
         for message in notifications {
             let params = &message["params"];
             match message["method"].as_str() {

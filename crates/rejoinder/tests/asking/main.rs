@@ -9,7 +9,10 @@ mod choices;
 mod crowd;
 mod keys;
 mod live;
+#[path = "../logged/mod.rs"]
+mod logged;
 mod methods;
+mod replays;
 mod rounds;
 mod scripts;
 mod states;
@@ -85,16 +88,16 @@ async fn buy(item: String, ctx: Context, counters: Dep<Counters>) -> Result<Stri
     Ok(format!("{name} {item} {sure} {receipt}"))
 }
 
-/// Takes a step, then asks under the same key with another text.
+/// Takes a step, and asks something new before it from the third run on.
 #[tool]
 async fn pay_and_ask(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
-    let run = counters.runs.fetch_add(1, Ordering::Relaxed);
-    let words = if run < 2 { "Who pays?" } else { "Who pays, now that it costs more?" };
-    let Name { name } = ctx.ask("who", Ask::user(words)).await?;
+    if counters.runs.fetch_add(1, Ordering::Relaxed) >= 2 {
+        ctx.ask::<Sure>("really", Ask::user("Really?")).await?;
+    }
     let receipt: u32 =
         ctx.once("charge", || async { Ok(counters.charges.fetch_add(1, Ordering::Relaxed) + 100) }).await?;
+    let Name { name } = ctx.ask("who", Ask::user("Who pays?")).await?;
     let Sure { sure } = ctx.ask("sure", Ask::user("Sure?")).await?;
-    ctx.ask::<Sure>("really", Ask::user("Really?")).await?;
     Ok(format!("{name} {sure} {receipt}"))
 }
 
@@ -210,11 +213,7 @@ async fn a_step_that_a_round_skips_is_not_repeated_later() {
     let client = client.answer("sure", Sure { sure: true }).answer("really", Sure { sure: true });
     let reply = client.call_tool("pay_and_ask", json!({})).await.unwrap();
     assert_eq!(reply.text(), "Ada true 100");
-    assert_eq!(
-        reply.asked,
-        [["who"], ["sure"], ["who"], ["really"]],
-        "the words of `who` changed, those of `sure` did not"
-    );
+    assert_eq!(reply.asked, [["who"], ["sure"], ["really"]]);
     assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "a recorded step is never taken again");
 }
 

@@ -24,15 +24,15 @@ impl Counters {
 /// The same step again, later in the same round.
 #[tool]
 async fn in_turn(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
-    let one: u32 = ctx.once("charge", || counters.charge()).await?;
-    let two: u32 = ctx.once("charge", || counters.charge()).await?;
+    let one: u32 = ctx.once_shared("charge", || counters.charge()).await?;
+    let two: u32 = ctx.once_shared("charge", || counters.charge()).await?;
     Ok(format!("{one} {two}"))
 }
 
 /// The same step twice, concurrently.
 #[tool]
 async fn side_by_side(ctx: Context, counters: Dep<Counters>) -> Result<String, CallError> {
-    let charge = || ctx.once("charge", || counters.charge());
+    let charge = || ctx.once_shared("charge", || counters.charge());
     let (one, two): (u32, u32) = tokio::try_join!(charge(), charge())?;
     Ok(format!("{one} {two}"))
 }
@@ -86,16 +86,16 @@ async fn beside_itself(deeper: u8, ctx: Context, client: Dep<OnceLock<Client>>) 
         let client = client.get().expect("the client of the test");
         Ok(client.call_tool("beside_itself", json!({ "deeper": deeper })).await?.text())
     };
-    let (one, two): (String, String) = tokio::try_join!(ctx.once("dive", step), ctx.once("dive", step))?;
+    let (one, two): (String, String) = tokio::try_join!(ctx.once_shared("dive", step), ctx.once_shared("dive", step))?;
     assert_eq!(one, two);
-    ctx.once("dive", step).await
+    ctx.once_shared("dive", step).await
 }
 
 /// One key for two types.
 #[tool]
 async fn retyped(ctx: Context) -> Result<u32, CallError> {
     ctx.once("word", || async { Ok("seven".to_owned()) }).await?;
-    ctx.once("word", || async { Ok(7) }).await
+    ctx.once_shared("word", || async { Ok(7) }).await
 }
 
 /// A value that JSON cannot represent.
@@ -155,7 +155,7 @@ async fn charged_once(tool: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn a_step_is_taken_once_in_a_round() {
+async fn a_shared_step_is_taken_once_in_a_round() {
     charged_once("in_turn", "100 100").await;
 }
 
@@ -165,7 +165,7 @@ async fn a_step_that_cannot_be_recorded_ends_the_call_even_if_the_error_is_ignor
 }
 
 #[tokio::test]
-async fn a_concurrent_use_of_a_running_step_waits_for_it() {
+async fn a_concurrent_use_of_a_shared_step_waits_for_it() {
     charged_once("side_by_side", "100 100").await;
 }
 
