@@ -19,6 +19,8 @@ pub(crate) struct Details {
     pub(crate) variables: Option<Vec<String>>,
     /// The fields of the struct in `rejoinder`, each with a comma.
     pub(crate) fields: TokenStream,
+    /// Whether the function blocks its thread.
+    pub(crate) blocking: bool,
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
@@ -28,10 +30,11 @@ pub(crate) fn read(
     attrs: &[Attribute],
     ident: &Ident,
     parameters: &[&FunctionParameter],
+    is_async: bool,
     errors: &mut Errors,
 ) -> Details {
     const TOOL: &[&str] =
-        &["name", "title", "description", "read_only", "destructive", "idempotent", "open_world", "icon"];
+        &["name", "title", "description", "read_only", "destructive", "idempotent", "open_world", "icon", "blocking"];
     const PROMPT: &[&str] = &["name", "title", "description", "icon"];
     const RESOURCE: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon"];
     let (mut variables_of_uri, mut fields) = (None, Vec::new());
@@ -81,12 +84,19 @@ pub(crate) fn read(
             ("public", option(options.flag("public", errors))),
         ]);
     }
+    let blocking = (kind == Kind::Tool).then(|| options.flag("blocking", errors)).flatten();
+    if let Some(flag) = blocking.as_ref().filter(|flag| flag.value && is_async) {
+        errors.at(
+            flag,
+            "`blocking` is for a function that blocks its thread, so it cannot be `async`: remove one of the two",
+        );
+    }
     options.finish(errors);
     let fields = fields.into_iter().map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
         quote!(#name: #value,)
     });
-    Details { variables: variables_of_uri, fields: fields.collect() }
+    Details { variables: variables_of_uri, fields: fields.collect(), blocking: blocking.is_some_and(|flag| flag.value) }
 }
 
 fn check_name(kind: Kind, given: Option<&LitStr>, ident: &Ident, errors: &mut Errors) {

@@ -27,6 +27,8 @@ use proc_macro::TokenStream;
 ///
 /// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default);
 /// * `read_only`, `destructive`, `idempotent`, `open_world`, each also `= false`;
+/// * `blocking`, for a function without `async` that blocks its thread or computes for long: other tasks of the
+///   thread move to another one first (in a multi-threaded runtime, as `#[tokio::main]` starts it);
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
 ///
 /// On a parameter:

@@ -8,7 +8,10 @@ pub use crate::{
         NodeArgument, Offers, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, shape, try_join,
     },
     inject::{AnyType, Parameter, Probe, source},
-    item::{Annotations, Callee, Function, IconDetails, ListedAs, Output, PromptDetails, ResourceDetails, ToolDetails},
+    item::{
+        Annotations, Callee, Function, IconDetails, ListedAs, Output, PromptDetails, ResourceDetails, ToolDetails,
+        blocking,
+    },
 };
 pub use serde_json;
 pub use std::{self, prelude::v1 as prelude};

@@ -37,6 +37,22 @@
 /// # }
 /// ```
 ///
+/// # Functions that block
+///
+/// A function that blocks its thread or computes for long keeps other calls waiting that share the thread. `blocking`
+/// makes room for them first. It needs the multi-threaded runtime that `#[tokio::main]` starts by default.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// /// Count the words of a file.
+/// #[tool(blocking)]
+/// fn count_words(path: String) -> Result<usize, CallError> {
+///     let text = std::fs::read_to_string(&path).map_err(|error| CallError::new(format!("{path}: {error}")))?;
+///     Ok(text.split_whitespace().count())
+/// }
+/// ```
+///
 /// # Rules of your own
 ///
 /// What an argument may be is up to its type. `try_from` enforces a rule, and the schema tells the model of it; `!try_from`

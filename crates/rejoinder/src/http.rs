@@ -31,6 +31,7 @@ pub use crate::transport::{McpService, ReplyStream, ResponseBody, listen_address
 #[must_use = "pass it to `Server::http`"]
 #[derive(Debug, Clone)]
 pub struct Config {
+    pub(crate) path: String,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) any_host: bool,
     pub(crate) allowed_origins: Vec<String>,
@@ -40,6 +41,7 @@ pub struct Config {
     pub(crate) max_connections: usize,
     pub(crate) max_sessions: usize,
     pub(crate) session_timeout: Duration,
+    pub(crate) session_memory: bool,
     pub(crate) default_address: Option<SocketAddr>,
     pub(crate) on_listening: Callback<Option<Arc<OnListening>>>,
 }
@@ -50,6 +52,7 @@ impl Config {
     /// The default settings: only requests for this machine's own names are accepted.
     pub fn new() -> Self {
         Self {
+            path: "/mcp".to_owned(),
             allowed_hosts: ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec(),
             any_host: false,
             allowed_origins: Vec::new(),
@@ -59,15 +62,33 @@ impl Config {
             max_connections: 10_000,
             max_sessions: 10_000,
             session_timeout: Duration::from_secs(30 * 60),
+            session_memory: true,
             default_address: None,
             on_listening: Callback(None),
         }
     }
 
+    /// The path of the endpoint, with or without a slash at the end; `/mcp` by default. `--path` sets it on the command
+    /// line. `GET /healthz` always answers 200, for load balancers. Not for a mounted service.
+    ///
+    /// ```
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().path("/tools/shop");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
+    /// let http = http::Config::new().path("shop");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().unwrap_err().to_string().contains("begins with `/`"));
+    /// ```
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
     /// Accepts requests for this host name too; `localhost` and the loopback addresses are always accepted.
     ///
     /// A web page can make its host name resolve to your machine (DNS rebinding); this check stops it. The port is not
-    /// compared.
+    /// compared. `--allow-host` and the environment variable `REJOINDER_ALLOW_HOSTS` (names separated by commas) add
+    /// names to [`Server::serve_from_args`](crate::Server::serve_from_args); there `*` means any host.
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.allowed_hosts.push(host.into());
         self
@@ -156,6 +177,33 @@ impl Config {
         self
     }
 
+    /// Serves clients of 2025-11-25 and earlier without sessions: for replicas behind a load balancer that may send each
+    /// request of a client to another process.
+    ///
+    /// `initialize` then gives no `Mcp-Session-Id`, and every request is served on its own. The server knows nothing of
+    /// such a client but its version: it can ask nothing (a question uses its fallback, or the call fails with an error
+    /// that says so) and announces no changes. Clients of 2026-07-28 are not affected.
+    ///
+    /// ```
+    /// use rejoinder::{Era, Server, http, prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn add(a: i64, b: i64) -> i64 { a + b }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let server = Server::new("replica", "1.0.0").tools(tools![add]).http(http::Config::new().without_session_memory());
+    /// let client = Client::new(server).era(Era::Session);
+    /// assert_eq!(client.call_tool("add", json!({ "a": 1, "b": 2 })).await?.text(), "3");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn without_session_memory(mut self) -> Self {
+        self.session_memory = false;
+        self
+    }
+
     /// Lets [`Server::serve_from_args`](crate::Server::serve_from_args) serve HTTP at this address, instead of standard
     /// input and output, if the command line names neither.
     ///
@@ -207,7 +255,11 @@ impl Config {
         let timeouts = [("header_timeout", self.header_timeout), ("session_timeout", self.session_timeout)];
         let timeouts = timeouts.into_iter().filter(|(_, timeout)| timeout.is_zero());
         let timeouts = timeouts.map(|(method, _)| (method, "it must be greater than zero".to_owned()));
-        hosts.chain(origins).chain(timeouts).collect()
+        let path = (!is_path(&self.path)).then(|| {
+            let mistake = format!("`{}` is not a path: it begins with `/` and has no query, as in `/mcp`", self.path);
+            ("path", mistake)
+        });
+        hosts.chain(origins).chain(timeouts).chain(path).collect()
     }
 }
 
@@ -216,6 +268,14 @@ impl Default for Config {
         Self::new()
     }
 }
+
+fn is_path(path: &str) -> bool {
+    let is_uri = path.parse::<::http::uri::PathAndQuery>().is_ok_and(|uri| uri.query().is_none() && uri.path() == path);
+    path.starts_with('/') && path != HEALTH && is_uri
+}
+
+/// Where load balancers ask whether the server is up.
+pub(crate) const HEALTH: &str = "/healthz";
 
 fn is_host(host: &str) -> bool {
     host.parse::<Ipv6Addr>().is_ok() || !host.is_empty() && !host.contains([':', '/', '[', ']', '@', ' '])

@@ -36,7 +36,7 @@ impl Item {
     ) -> Self {
         let hidden = HiddenType::read(kind, place, attrs, vis, signature, errors);
         let parameters: Vec<_> = hidden.parameters.iter().map(|filled| &filled.parameter).collect();
-        let mut details = details::read(kind, options, attrs, &hidden.name, &parameters, errors);
+        let mut details = details::read(kind, options, attrs, &hidden.name, &parameters, hidden.is_async, errors);
         details.fields = place.outside(details.fields);
         Self { kind, hidden, details }
     }
@@ -151,7 +151,10 @@ impl Item {
         let slots = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::slot_variable);
         let slots = nested(Span::call_site(), slots.map(ToTokens::into_token_stream));
         let fills = parameters.iter().filter_map(Filled::fill);
-        let (into_output, called) = (self.returned("into_output"), self.hidden.call(&quote!(&#callee.receiver)));
+        let (into_output, mut called) = (self.returned("into_output"), self.hidden.call(&quote!(&#callee.receiver)));
+        if self.details.blocking {
+            called = quote!(__rj::blocking(|| #called));
+        }
         let body = quote_spanned! { self.hidden.span()=>
             __rj::prelude::Box::pin(async move {
                 #(#supplies)*

@@ -8,6 +8,10 @@ use std::{
 
 use rmcp::model::{CallToolResult, GetPromptResult, Icon, JsonObject};
 use serde_json::Value;
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    task::block_in_place,
+};
 
 use super::{Prompt, PromptDetails, Resource, ResourceDetails, Tool, ToolDetails};
 use crate::{
@@ -44,6 +48,16 @@ pub trait Function: ReadParams {
         arguments: Self::Set,
         call: Call,
     ) -> BoxFuture<'static, Result<Output, Halt>>;
+}
+
+/// Calls a function that blocks its thread, after the other tasks of the thread have moved to another one.
+///
+/// A runtime of one thread has no other, so there the function is just called.
+pub fn blocking<T>(function: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => block_in_place(function),
+        _ => function(),
+    }
 }
 
 /// What all calls of one function share.

@@ -5,7 +5,7 @@ mod prompt;
 mod resource;
 mod tool;
 
-pub use function::{Callee, Function, IconDetails, ListedAs, Output};
+pub use function::{Callee, Function, IconDetails, ListedAs, Output, blocking};
 pub(crate) use function::{ItemArgument, ItemFunction, Ready};
 pub use prompt::{Prompt, PromptDetails};
 pub use resource::{Resource, ResourceDetails};

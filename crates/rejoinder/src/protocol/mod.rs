@@ -19,6 +19,6 @@ pub(crate) use answer::{Dispatched, Frame, Stream};
 pub(crate) use dispatch::{Http, cancelled_request, dispatch, request_key};
 pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
-pub(crate) use meta::{LEGACY, MODERN, is_legacy, is_of_session};
+pub(crate) use meta::{LEGACY, MODERN, is_of_session};
 pub(crate) use session::{Session, random_id};
 pub(crate) use write::{ReplyBody, RpcReply, error_reply};

@@ -61,7 +61,7 @@ struct Introduction {
     version: &'static str,
     capabilities: ClientCapabilities,
     /// The `clientInfo`, as JSON.
-    info: Bytes,
+    info: Option<Bytes>,
 }
 
 /// A method that only sessions have.
@@ -112,6 +112,12 @@ impl Session {
     /// The negotiated version; `None` before `initialize`.
     pub(crate) fn version(&self) -> Option<&'static str> {
         self.state().client.as_ref().map(|client| client.version)
+    }
+
+    /// Begins the session without `initialize`. The client can be asked nothing: its capabilities are not known.
+    pub(crate) fn assume_version(&self, version: &'static str) {
+        let capabilities = ClientCapabilities::default();
+        self.state().client = Some(Introduction { version, capabilities, info: None });
     }
 
     /// Takes a message of the client.
@@ -166,7 +172,7 @@ impl Session {
             ))
         })?;
         let version = LEGACY.into_iter().find(|version| *version == params.protocol_version).unwrap_or(LEGACY[0]);
-        let info = serde_json::to_vec(&without_pictures(params.client_info)).unwrap_or_default().into();
+        let info = serde_json::to_vec(&without_pictures(params.client_info)).ok().map(Bytes::from);
         state.client = Some(Introduction { version, capabilities: params.capabilities.into(), info });
         let engine = &self.engine;
         let mut result =
@@ -187,7 +193,7 @@ impl Session {
             era: Era::Session,
             protocol_version: client.version.into(),
             capabilities: client.capabilities,
-            client: Some(client.info),
+            client: client.info,
             log_level: Some(state.level),
             ..RequestInfo::default()
         };

@@ -8,7 +8,7 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::http::listen_address;
-use crate::{BoxFuture, Error, server::Server};
+use crate::{BoxFuture, Error, http, server::Server};
 
 /// An MCP server.
 #[derive(Debug, Parser)]
@@ -22,11 +22,18 @@ struct Flags {
     /// Serve Streamable HTTP at http://ADDR/mcp, such as 127.0.0.1:8000, or at a port of this machine
     #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     http: Option<SocketAddr>,
+    /// Serve HTTP at this path instead of /mcp
+    #[arg(long)]
+    path: Option<String>,
+    /// Accept requests for this host name too, or for any with `*`; may be repeated
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
 }
 
 const AFTER_HELP: &str = "\
 The environment variable REJOINDER_STATE_KEYS contains the keys that replicas share, so that a call can continue in another \
-process: base64, separated by commas; `openssl rand -base64 32` makes one. RUST_LOG sets what is logged.";
+process: base64, separated by commas; `openssl rand -base64 32` makes one. REJOINDER_ALLOW_HOSTS contains host names as for --allow-host, separated by commas. \
+RUST_LOG sets what is logged.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -54,6 +61,20 @@ impl Flags {
     }
 }
 
+impl Flags {
+    /// The configuration with what the command line and the environment add to it.
+    fn apply(&self, mut http: http::Config, hosts_from_env: &str) -> http::Config {
+        let from_env = hosts_from_env.split(',').map(str::trim).filter(|host| !host.is_empty());
+        for host in self.allow_host.iter().map(String::as_str).chain(from_env) {
+            http = if host == "*" { http.allow_any_host() } else { http.allow_host(host) };
+        }
+        match &self.path {
+            Some(path) => http.path(path),
+            None => http,
+        }
+    }
+}
+
 /// The file name of this program, which `--version` prints.
 fn program_name() -> Option<String> {
     let path = std::path::PathBuf::from(std::env::args_os().next()?);
@@ -63,11 +84,12 @@ fn program_name() -> Option<String> {
 
 impl Server {
     /// Serves as the command line says: `--stdio` (the default, unless there is a
-    /// [default address](crate::http::Config::default_address)), `--http ADDR`, `--help`, `--version`; `graph` prints the
-    /// server's [graph](Server::graph) instead.
+    /// [default address](crate::http::Config::default_address)), `--http ADDR`, `--path PATH`, `--allow-host HOST`,
+    /// `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
     ///
     /// Logs go to standard error; `RUST_LOG` sets what is logged. The [keys](crate::state::StatePolicy::keys) that replicas
-    /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them. On SIGINT and SIGTERM the server accepts no
+    /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them; `REJOINDER_ALLOW_HOSTS` adds
+    /// [host names](crate::http::Config::allow_host). On SIGINT and SIGTERM the server accepts no
     /// more requests, and running calls have the [grace period](Server::grace_period) to finish.
     ///
     /// # Errors
@@ -85,6 +107,8 @@ impl Server {
             log_to_stderr();
             let mut server = self;
             server.options.state = server.options.state.keys_from_env()?;
+            let hosts = std::env::var("REJOINDER_ALLOW_HOSTS").unwrap_or_default();
+            server.options.http = flags.apply(server.options.http, &hosts);
             match flags.http {
                 Some(address) if !flags.stdio => server.serve_http(address).await,
                 _ => {
@@ -113,6 +137,21 @@ pub fn log_to_stderr() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_and_the_path_come_from_the_command_line_and_the_environment() {
+        let apply = |arguments: &[&str], hosts| {
+            let arguments = ["server"].iter().chain(arguments);
+            Flags::try_parse_from(arguments).expect("good flags").apply(http::Config::new(), hosts)
+        };
+        let plain = apply(&[], "");
+        assert_eq!((plain.path.as_str(), plain.allowed_hosts.len(), plain.any_host), ("/mcp", 3, false));
+        let more =
+            apply(&["--allow-host", "a.example", "--allow-host=b.example", "--path", "/x"], " c.example,,d.example ");
+        assert_eq!(more.allowed_hosts[3..], ["a.example", "b.example", "c.example", "d.example"]);
+        assert_eq!((more.path.as_str(), more.any_host), ("/x", false));
+        assert!(apply(&["--allow-host", "*"], "").any_host && apply(&[], "*").any_host);
+    }
 
     #[test]
     fn a_port_without_an_address_is_local() {

@@ -1,11 +1,12 @@
 //! HTTP that is old, odd or wrong.
 
-use rejoinder::Server;
+use rejoinder::{Server, http};
 use serde_json::json;
 
 use crate::{
     client::{Post, call, observed},
     fixture::Host,
+    logged::Logged,
 };
 
 fn add(a: i64) -> Post {
@@ -29,13 +30,53 @@ async fn only_post_is_answered() {
 #[tokio::test]
 async fn there_is_one_path() {
     let host = Host::start().await;
-    for target in ["/", "/mcp/", "/MCP", "//mcp", "/mcp/../mcp", "/%6dcp", "/mc", "/mcpp", "*", "/sse"] {
+    for target in ["/", "/mcp/x", "/MCP", "//mcp", "/mcp/../mcp", "/%6dcp", "/mc", "/mcpp", "*", "/sse"] {
         let status = host.post(&add(1).line(&format!("POST {target} HTTP/1.1"))).await.status;
         assert_eq!(status, 404, "{target}");
     }
-    for target in ["/mcp?x=y", "/mcp?", "http://localhost/mcp"] {
+    for target in ["/mcp?x=y", "/mcp?", "/mcp/", "/mcp/?x", "http://localhost/mcp"] {
         assert_eq!(host.post(&add(1).line(&format!("POST {target} HTTP/1.1"))).await.text(), "3", "{target}");
     }
+}
+
+#[tokio::test]
+async fn the_path_can_be_set() {
+    for (path, target, other) in
+        [("/tools/shop", "/tools/shop/", "/mcp"), ("/shop/", "/shop", "/mcp"), ("/", "/", "/mcp")]
+    {
+        let host = Host::start_with(|server| server.http(http::Config::new().path(path))).await;
+        assert_eq!(host.post(&add(1).line(&format!("POST {target} HTTP/1.1"))).await.text(), "3", "{path}");
+        let elsewhere = host.post(&add(1).line(&format!("POST {other} HTTP/1.1"))).await;
+        assert_eq!(elsewhere.status, 404);
+        assert_eq!(elsewhere.body, format!("the MCP endpoint is {path}\n").as_bytes());
+    }
+    for bad in ["mcp", "", "/mcp?x", "/m cp", "/healthz"] {
+        let server = Server::new("odd", "1.0.0").http(http::Config::new().path(bad));
+        let error = server.check().expect_err("not a path").to_string();
+        assert!(error.contains(&format!("`{bad}` is not a path")), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_load_balancer_can_ask_whether_the_server_is_up() {
+    let host = Host::start().await;
+    let health = Post::raw("").line("GET /healthz HTTP/1.1").set("Host", "10.0.0.7:8000");
+    let response = host.post(&health).await;
+    assert_eq!((response.status, &*response.body), (200, &b"ok\n"[..]));
+    assert_eq!(host.post(&health.line("POST /healthz HTTP/1.1")).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_refused_host_is_logged_once_with_the_remedy() {
+    let (logged, _guard) = Logged::here();
+    let host = Host::start().await;
+    for _ in 0..3 {
+        let foreign = add(1).set("Host", "shop.internal");
+        assert_eq!(host.post(&foreign).await.refusal(), (403, -32600));
+    }
+    let text = logged.text();
+    assert_eq!(text.matches("refused a request").count(), 1, "{text}");
+    assert!(text.contains("shop.internal") && text.contains("--allow-host"), "{text}");
 }
 
 #[tokio::test]

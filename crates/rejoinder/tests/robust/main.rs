@@ -13,6 +13,8 @@ mod headers;
 mod http;
 mod leaving;
 mod listen;
+#[path = "../logged/mod.rs"]
+mod logged;
 mod panics;
 mod privacy;
 mod sessions;

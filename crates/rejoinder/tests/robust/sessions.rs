@@ -31,6 +31,38 @@ async fn still_answers(session: &Session) {
 }
 
 #[tokio::test]
+async fn without_session_memory_each_request_may_go_to_another_process() {
+    let replica = || Host::start_with(|server| server.http(http::Config::new().without_session_memory()));
+    let (one, other) = (replica().await, replica().await);
+    let begun = one.post(&without_session(initialize(0).to_string())).await;
+    assert_eq!(answer(&begun)["result"]["protocolVersion"], "2025-11-25");
+    assert!(!begun.head.contains("mcp-session-id"), "{}", begun.head);
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(other.post(&without_session(ready.to_string())).await.status, 202);
+    for host in [&other, &one] {
+        let post = |message: Value| without_session(message.to_string());
+        assert_eq!(answer(&host.post(&post(add())).await)["result"]["content"][0]["text"], "3");
+        assert!(answer(&host.post(&post(in_session("tools/list", json!({})))).await)["result"]["tools"].is_array());
+        // Clients before 2025-06-18 do not send the header; an id that another server gave means nothing here.
+        for old in [post(add()).without("MCP-Protocol-Version"), post(add()).set("Mcp-Session-Id", "of-another")] {
+            assert_eq!(answer(&host.post(&old).await)["result"]["content"][0]["text"], "3");
+        }
+        // What a call emits comes before its reply, as in a session.
+        let params = json!({ "name": "chat", "arguments": { "name": "n" }, "_meta": { "progressToken": 1 } });
+        assert_eq!(host.post(&post(in_session("tools/call", params))).await.messages().len(), 41);
+        // There is nobody to ask.
+        let asked = answer(&host.post(&post(in_session("tools/call", json!({ "name": "asks" })))).await);
+        assert!(asked.to_string().contains("elicitation.form"), "{asked}");
+        for method in ["GET", "DELETE"] {
+            let response = host.post(&post(add()).line(&format!("{method} /mcp HTTP/1.1"))).await;
+            assert_eq!((response.status, response.head.contains("allow: post")), (405, true), "{method}");
+        }
+        // The other era is served as always.
+        host.still_answers().await;
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_session_is_not_found() {
     let host = Host::start().await;
     let session = Session::begin(&host).await;

@@ -30,8 +30,8 @@ impl ResponseBody {
         Self(BodyKind::Whole(Bytes::new()))
     }
 
-    pub(super) fn text(text: &'static str) -> Self {
-        Self(BodyKind::Whole(Bytes::from_static(text.as_bytes())))
+    pub(super) fn text(text: String) -> Self {
+        Self(BodyKind::Whole(text.into()))
     }
 
     pub(super) fn reply(body: ReplyBody) -> Self {

@@ -5,17 +5,19 @@ use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header, 
 use super::ResponseBody;
 use crate::http::Config;
 
-/// Checks the `Host` and `Origin` headers of a request.
+/// Checks the host that a request is for, in its target and in its `Host` header, and its `Origin` header.
 pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static str> {
     if !config.any_host {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(_), Some(_)) => return Err("the request has more than one Host header"),
             (Some(host), None) => host.to_str().ok(),
-            // In HTTP/2 it is in the request line.
+            // In HTTP/2 it is in the target.
             (None, _) => uri.authority().map(Authority::as_str),
         };
-        if !host.and_then(host_name).is_some_and(|host| is_allowed(host, &config.allowed_hosts)) {
+        let is_served = |host| host_name(host).is_some_and(|host| is_allowed(host, &config.allowed_hosts));
+        let target = uri.authority().map(Authority::as_str);
+        if !host.is_some_and(is_served) || !target.is_none_or(is_served) {
             return Err("the host in the Host header is not allowed; see `http::Config::allow_host`");
         }
     }
@@ -56,8 +58,8 @@ fn is_origin_allowed(origin: &str, config: &Config) -> bool {
     if is_origin_named(origin, config) {
         return true;
     }
-    let host = origin.split_once("://").and_then(|(_, authority)| host_name(authority));
-    host.is_some_and(|host| is_allowed(host, &["localhost", "127.0.0.1", "::1"].map(String::from)))
+    let (Some(("http", authority)) | Some(("https", authority))) = origin.split_once("://") else { return false };
+    host_name(authority).is_some_and(|host| is_allowed(host, &["localhost", "127.0.0.1", "::1"].map(String::from)))
 }
 
 /// The allowed origin of a web page: the browser asks before the page may send JSON, and before it may read the reply.
@@ -105,6 +107,15 @@ impl PageOrigin {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_target_of_a_request_counts_as_its_host_header_does() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_static("localhost"));
+        for (target, is_served) in [("http://localhost:1/mcp", true), ("http://evil.example/mcp", false)] {
+            assert_eq!(check(&headers, &Uri::from_static(target), &Config::default()).is_ok(), is_served, "{target}");
+        }
+    }
+
     fn verdict(host: &str, origin: Option<&str>, config: &Config) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().expect("a header"));
@@ -137,6 +148,9 @@ mod tests {
         }
         for origin in ["https://evil.example", "null", "http://localhost.evil.example", "localhost", ""] {
             assert!(!verdict("localhost", Some(origin), &config), "{origin}");
+        }
+        for scheme in ["file", "chrome-extension", "ws", ""] {
+            assert!(!verdict("localhost", Some(&format!("{scheme}://localhost")), &config), "{scheme}");
         }
         let app = Config { allowed_origins: vec!["https://app.example".into()], ..Config::default() };
         assert!(verdict("localhost", Some("https://app.example"), &app));

@@ -10,18 +10,17 @@ use std::{
     time::Duration,
 };
 
-use ::http::{Request, Response, StatusCode};
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     task::JoinSet,
     time::{Sleep, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{McpService, ResponseBody};
+use super::McpService;
 use crate::{
     BoxFuture, Error,
     rounds::seal::Seal,
@@ -30,7 +29,8 @@ use crate::{
 };
 
 impl Server {
-    /// Serves Streamable HTTP at this address, with the path `/mcp`, until SIGINT or SIGTERM.
+    /// Serves Streamable HTTP at this address, with the path `/mcp` ([or another](crate::http::Config::path)), until SIGINT
+    /// or SIGTERM.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Server {
     pub fn serve_http(self, address: SocketAddr) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             let server = self.build()?;
-            let listener = TcpListener::bind(address).await.map_err(|error| {
+            let listener = listen(address).map_err(|error| {
                 let message = format!("cannot listen on {address}: {error}; try another address or port");
                 io::Error::new(error.kind(), message)
             })?;
@@ -48,7 +48,7 @@ impl Server {
 }
 
 impl BuiltServer {
-    /// Serves Streamable HTTP at `/mcp` on a listener until SIGINT or SIGTERM.
+    /// Serves Streamable HTTP at `/mcp` ([or another path](crate::http::Config::path)) on a listener until SIGINT or SIGTERM.
     ///
     /// Without [keys](crate::state::StatePolicy::keys) it logs a warning, unless only this machine can reach it: other
     /// processes could not continue its calls.
@@ -59,7 +59,7 @@ impl BuiltServer {
     pub fn serve_http(self, listener: TcpListener) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             let address = listener.local_addr()?;
-            tracing::info!("serving {} at http://{address}/mcp", self.0.info.name);
+            tracing::info!("serving {} at http://{address}{}", self.0.info.name, self.0.options.http.path);
             log_random_keys(&self.0.seal, address);
             if let Some(listening) = &self.0.options.http.on_listening.0 {
                 listening(address);
@@ -67,6 +67,19 @@ impl BuiltServer {
             Ok(serve(self, listener, on_signal()).await?)
         })
     }
+}
+
+/// How many connections wait to be accepted. The queue of the standard library, 128, is full in a burst of clients, which
+/// then wait a second to try again.
+const BACKLOG: u32 = 1024;
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A server that starts again need not wait until the connections of the last one are forgotten.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Logs that states are sealed with a random key: behind an address that other machines reach, there may be other
@@ -104,7 +117,7 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(|| "expected an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
 }
 
-/// Serves on a listener, at `/mcp`, until shutdown; then running calls have the grace period to finish.
+/// Serves on a listener until shutdown; then running calls have the grace period to finish.
 pub(in crate::transport) async fn serve(
     BuiltServer(engine): BuiltServer,
     listener: TcpListener,
@@ -175,7 +188,7 @@ where
     let stream = TokioIo::new(WriteTimeout { stream, timeout, blocked: None });
     let answer = service_fn(move |request| {
         let service = service.clone();
-        async move { Ok::<_, Infallible>(at_mcp(service, request).await) }
+        async move { Ok::<_, Infallible>(service.route(request).await) }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(timeout);
@@ -190,16 +203,6 @@ where
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection failed");
     }
-}
-
-/// The service at `/mcp`, and nothing elsewhere.
-async fn at_mcp(service: McpService, request: Request<Incoming>) -> Response<ResponseBody> {
-    if request.uri().path() == "/mcp" {
-        return service.respond(request).await;
-    }
-    let mut elsewhere = Response::new(ResponseBody::text("the MCP endpoint is /mcp\n"));
-    *elsewhere.status_mut() = StatusCode::NOT_FOUND;
-    elsewhere
 }
 
 /// How many bytes are copied to send them as one piece.

@@ -2,7 +2,7 @@ use std::{
     convert::Infallible,
     fmt,
     future::poll_fn,
-    sync::Arc,
+    sync::{Arc, Once},
     task::{Context, Poll},
     time::Duration,
 };
@@ -11,6 +11,7 @@ use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, head
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use hyper::body::Incoming;
 use tokio::time::sleep;
 use tower_service::Service;
 
@@ -23,6 +24,7 @@ use super::{
 };
 use crate::{
     BoxError, BoxFuture,
+    http::HEALTH,
     protocol::{Dispatched, Envelope, Frame, MODERN, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session},
     server::{BuiltServer, Engine},
 };
@@ -49,12 +51,27 @@ struct Endpoint {
     engine: Arc<Engine>,
     /// For clients of the session era, unless they are turned away.
     sessions: Option<HttpSessions>,
+    /// A refused host or origin is logged once: it is a mistake of the operator, or an attack that should not fill the log.
+    refusal_logged: Once,
 }
 
 impl McpService {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         let sessions = engine.options.sessions.then(|| HttpSessions::new(Arc::clone(&engine)));
-        Self(Arc::new(Endpoint { engine, sessions }))
+        Self(Arc::new(Endpoint { engine, sessions, refusal_logged: Once::new() }))
+    }
+
+    /// Answers a request to a server that has its address to itself.
+    pub(super) async fn route(&self, request: Request<Incoming>) -> Response<ResponseBody> {
+        let (path, endpoint) = (request.uri().path(), &self.0.engine.options.http.path);
+        if path.trim_end_matches('/') == endpoint.trim_end_matches('/') {
+            return self.respond(request).await;
+        }
+        let is_up = path == HEALTH && matches!(*request.method(), Method::GET | Method::HEAD);
+        let text = if is_up { "ok\n".to_owned() } else { format!("the MCP endpoint is {endpoint}\n") };
+        let mut response = Response::new(ResponseBody::text(text));
+        *response.status_mut() = if is_up { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        response
     }
 
     /// Answers a request.
@@ -68,6 +85,7 @@ impl McpService {
         // A client that waits for `100 Continue` does not send the body of a refused request.
         let waits = parts.headers.contains_key(header::EXPECT);
         if let Err(reason) = guard::check(&parts.headers, &parts.uri, config) {
+            endpoint.log_refusal(&parts.headers, reason);
             read_on(body, waits, config.body_timeout);
             return HttpRefusal::new(StatusCode::FORBIDDEN, reason).response(None);
         }
@@ -158,10 +176,28 @@ where
 }
 
 impl Endpoint {
+    fn log_refusal(&self, headers: &HeaderMap, reason: &str) {
+        self.refusal_logged.call_once(|| {
+            let [host, origin] = [header::HOST, header::ORIGIN].map(|name| headers.get(name));
+            tracing::warn!(
+                ?host,
+                ?origin,
+                "refused a request: {reason}; `--allow-host` and REJOINDER_ALLOW_HOSTS allow a host too; further refusals are \
+                 not logged"
+            );
+        });
+    }
+
     /// The HTTP methods that a client with these headers can use.
     fn methods(&self, headers: &HeaderMap) -> HeaderValue {
-        let has_sessions = self.sessions.is_some() && !is_stateless(headers);
+        let has_sessions = self.has_sessions(headers);
         HeaderValue::from_static(if has_sessions { "GET, POST, DELETE" } else { "POST" })
+    }
+
+    /// Whether there are sessions to get and delete for a client with these headers.
+    fn has_sessions(&self, headers: &HeaderMap) -> bool {
+        let is_stateless = headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN);
+        self.sessions.is_some() && self.engine.options.http.session_memory && !is_stateless
     }
 
     /// Answers a request that comes from where requests may come from.
@@ -174,7 +210,7 @@ impl Endpoint {
         if parts.method != Method::POST {
             return match &self.sessions {
                 Some(sessions)
-                    if matches!(parts.method, Method::GET | Method::DELETE) && !is_stateless(&parts.headers) =>
+                    if matches!(parts.method, Method::GET | Method::DELETE) && self.has_sessions(&parts.headers) =>
                 {
                     Ok(sessions.get_or_delete(&parts))
                 }
@@ -215,13 +251,8 @@ impl Endpoint {
     }
 }
 
-/// Whether a client says that it is of the stateless era, where there is nothing to get or delete.
-fn is_stateless(headers: &HeaderMap) -> bool {
-    headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN)
-}
-
 /// Runs a call. The reply is JSON, unless the call emits something or is silent for too long before it ends.
-async fn run(mut stream: Stream, events: bool, longest_silence: Duration) -> Response<ResponseBody> {
+pub(super) async fn run(mut stream: Stream, events: bool, longest_silence: Duration) -> Response<ResponseBody> {
     let mut silence = None;
     loop {
         let frame = poll_fn(|cx| {

@@ -21,14 +21,14 @@ use tracing::Instrument;
 use super::{
     ResponseBody,
     request::{HttpRefusal, accepts_events},
-    service::{event_stream, json, status},
+    service::{event_stream, json, run, status},
     session_stream::{Disconnects, RETRY, ReplyStream, SessionStream, StreamSender, parse_event_id},
 };
 use crate::{
     call::{Era, RequestInfo},
     protocol::{
         Dispatched, Envelope, Frame, LEGACY, RpcError, RpcReply, Session, Stream, cancelled_request, error_reply,
-        is_legacy, random_id, request_key,
+        random_id, request_key,
     },
     server::Engine,
 };
@@ -72,6 +72,10 @@ impl HttpSessions {
             Err(error) => return json(RpcReply { status: StatusCode::OK, ..error_reply(id, &error) }),
         };
         let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
+        if !self.engine.options.http.session_memory {
+            let served = self.serve_alone(parts, body, envelope, begins).await;
+            return served.unwrap_or_else(|refusal| refusal.response(id));
+        }
         let found = if begins && !parts.headers.contains_key(SESSION) {
             self.begin(body, envelope, owner)
         } else {
@@ -185,6 +189,25 @@ impl HttpSessions {
         Ok(response)
     }
 
+    /// Serves a message on its own, as if its session had just begun.
+    async fn serve_alone(
+        &self,
+        parts: Parts,
+        body: &Bytes,
+        envelope: Envelope<'_>,
+        begins: bool,
+    ) -> Result<Response<ResponseBody>, HttpRefusal> {
+        let session = Arc::new(Session::new(&self.engine));
+        if !begins {
+            session.assume_version(check_version(&parts.headers)?);
+        }
+        Ok(match session.receive(body, envelope, Some(Box::new((parts.headers, parts.extensions)))) {
+            Dispatched::Stream(call) => run(call, true, self.engine.options.http.stream_after).await,
+            Dispatched::Reply(reply) => json(reply),
+            Dispatched::Nothing => status(StatusCode::ACCEPTED),
+        })
+    }
+
     /// Takes a message of a session.
     async fn receive(
         &self,
@@ -257,16 +280,17 @@ impl HttpSessions {
     }
 }
 
-/// The version header, if there is one.
-fn check_version(headers: &HeaderMap) -> Result<(), HttpRefusal> {
+/// The version that the header names; clients that do not know the header are of 2025-03-26 or earlier.
+fn check_version(headers: &HeaderMap) -> Result<&'static str, HttpRefusal> {
     let mut versions = headers.get_all(VERSION).iter();
     let (first, second) = (versions.next(), versions.next());
     let error = match first {
         _ if second.is_some() => RpcError::invalid_request("there is more than one `MCP-Protocol-Version` header"),
-        Some(version) if !version.to_str().is_ok_and(is_legacy) => {
-            RpcError::unsupported_version(&String::from_utf8_lossy(version.as_bytes()), true)
-        }
-        _ => return Ok(()),
+        None => return Ok("2025-03-26"),
+        Some(named) => match LEGACY.into_iter().find(|version| named == version) {
+            Some(version) => return Ok(version),
+            None => RpcError::unsupported_version(&String::from_utf8_lossy(named.as_bytes()), true),
+        },
     };
     Err(HttpRefusal { status: StatusCode::BAD_REQUEST, error })
 }

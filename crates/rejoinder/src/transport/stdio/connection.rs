@@ -1,9 +1,4 @@
-use std::{
-    future::poll_fn,
-    io,
-    sync::Arc,
-    task::{Context, Poll, Waker},
-};
+use std::{future::poll_fn, io, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
@@ -19,13 +14,13 @@ use super::{
 };
 use crate::{
     protocol::{
-        Dispatched, Envelope, Frame, RpcError, RpcReply, Session, Stream, cancelled_request, dispatch, error_reply,
+        Dispatched, Envelope, RpcError, RpcReply, Session, Stream, cancelled_request, dispatch, error_reply,
         is_of_session,
     },
     server::{Engine, Refusal},
 };
 
-/// Serves one client until it closes its end or the server is told to stop; then requests in flight may finish.
+/// Serves one client until it closes its end or the server shuts down; then requests in flight may finish.
 pub(crate) async fn serve(
     engine: &Arc<Engine>,
     mut input: impl AsyncRead + Unpin,
@@ -58,7 +53,7 @@ struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    /// Until the client closes its end or the server is told to stop, and what is in flight has had its time.
+    /// Serves until the client closes its end or the server shuts down, and then for the grace period what is in flight.
     async fn converse(
         &mut self,
         input: &mut (impl AsyncRead + Unpin),
@@ -88,12 +83,11 @@ impl Connection<'_> {
                 }
                 Some(message) = receiver.recv() => {
                     self.take(message);
-                    // Those who say them may go on as fast as they are taken.
                     while self.out.len() < ENOUGH && let Ok(message) = receiver.try_recv() {
                         self.take(message);
                     }
                 }
-                Some(message) = next_of(session.as_deref()) => push(&mut self.out, Outgoing::Message(message)),
+                Some(message) = next_of(session.as_deref()) => self.send(&message),
                 () = shutdown.cancelled() => break self.engine.hub.close(),
             }
             if stopped || !self.flush_unless(shutdown, output).await? {
@@ -144,8 +138,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Most calls are over at once, and are answered here; the others go on by themselves.
-    fn run(&mut self, id: &str, mut stream: Stream) {
+    /// Runs a call in its own task: one that blocks or computes does not keep the others waiting.
+    fn run(&mut self, id: &str, stream: Stream) {
         if self.in_flight.contains(id) {
             let error = RpcError::invalid_request("a request with this id is still being answered");
             return self.reply(error_reply(Some(id), &error));
@@ -154,17 +148,7 @@ impl Connection<'_> {
         if self.in_flight.len() >= most {
             return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(most).into()));
         }
-        // Nobody is woken through this: a call that is not over is polled again by its own task.
-        let mut nobody = Context::from_waker(Waker::noop());
-        match stream.poll_frame(&mut nobody) {
-            Poll::Ready(Frame::Last(reply)) => self.reply(reply),
-            // It may have no end of them: whoever has something to say goes on by itself, as fast as the client reads.
-            Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
-                push(&mut self.out, Outgoing::Message(message));
-                self.in_flight.add(id, stream);
-            }
-            Poll::Pending => self.in_flight.add(id, stream),
-        }
+        self.in_flight.add(id, stream);
     }
 
     fn reply(&mut self, reply: RpcReply) {
@@ -172,16 +156,25 @@ impl Connection<'_> {
         self.out.extend_from_slice(b"\n");
     }
 
+    fn send(&mut self, message: &Bytes) {
+        self.out.extend_from_slice(message);
+        self.out.extend_from_slice(b"\n");
+    }
+
     fn take(&mut self, message: Outgoing) {
-        match &message {
-            // Cancelled while its reply was on the way here: it gets none.
-            Outgoing::Last(key, task, _) if !self.in_flight.done(key, *task) => {}
-            _ => push(&mut self.out, message),
+        match message {
+            Outgoing::Message(message) => self.send(&message),
+            // A request that is cancelled while its reply is on the way here gets none.
+            Outgoing::Last(key, task, reply) => {
+                if self.in_flight.done(&key, task) {
+                    self.reply(reply);
+                }
+            }
         }
     }
 
-    /// Writes what waits; `false` if the server was told to stop meanwhile. A client that does not read must not keep it
-    /// from that.
+    /// Writes what waits; `false` if the server shuts down meanwhile. A client that does not read must not keep it from
+    /// that.
     async fn flush_unless(
         &mut self,
         stop: &CancellationToken,
@@ -193,7 +186,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Writes what waits. Where it is given up, what has not been written still waits.
+    /// Writes what waits. If this is dropped, what has not been written still waits.
     async fn flush(&mut self, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
         while !self.out.is_empty() {
             if output.write_buf(&mut self.out).await? == 0 {
@@ -203,7 +196,7 @@ impl Connection<'_> {
         output.flush().await
     }
 
-    /// Writes what the requests in flight still say, until they are done.
+    /// Writes what the requests in flight still send, until they are done.
     async fn finish(
         &mut self,
         receiver: &mut mpsc::Receiver<Outgoing>,
@@ -225,12 +218,4 @@ async fn next_of(session: Option<&Session>) -> Option<Bytes> {
         Some(session) => poll_fn(|cx| session.poll_message(cx)).await,
         None => None,
     }
-}
-
-fn push(out: &mut BytesMut, message: Outgoing) {
-    match message {
-        Outgoing::Message(message) => out.extend_from_slice(&message),
-        Outgoing::Last(_, _, pieces) => pieces.iter().for_each(|piece| out.extend_from_slice(piece)),
-    }
-    out.extend_from_slice(b"\n");
 }

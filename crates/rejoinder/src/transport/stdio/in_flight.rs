@@ -6,16 +6,16 @@ use tokio::{
     task::{self, AbortHandle, Id, JoinSet},
 };
 
-use crate::protocol::{Frame, Stream, request_key};
+use crate::protocol::{Frame, RpcReply, Stream, request_key};
 
 /// What a running request sends to the writer.
 pub(super) enum Outgoing {
     Message(Bytes),
     /// It is over; this was its last message.
-    Last(String, Id, Vec<Bytes>),
+    Last(String, Id, RpcReply),
 }
 
-/// The requests that are being worked on, each in a task of its own.
+/// The requests that are being served, each in its own task.
 pub(super) struct InFlight {
     /// By the id of the request, the same however it was spelled.
     tasks: HashMap<String, Task>,
@@ -33,12 +33,12 @@ impl InFlight {
         Self { tasks: HashMap::new(), running: JoinSet::new(), sender }
     }
 
-    /// Whether a request with this id is being worked on.
+    /// Whether a request with this id is being served.
     pub(super) fn contains(&self, id: &str) -> bool {
-        !self.tasks.is_empty() && self.tasks.contains_key(&request_key(id))
+        self.tasks.contains_key(&request_key(id))
     }
 
-    /// Lets a request go on by itself.
+    /// Serves a request.
     pub(super) fn add(&mut self, id: &str, mut stream: Stream) {
         let key = request_key(id);
         let (sender, name) = (self.sender.clone(), key.clone());
@@ -46,7 +46,7 @@ impl InFlight {
         // Those that are over need not be kept.
         while self.running.try_join_next().is_some() {}
         let handle = self.running.spawn(async move {
-            // A closed channel means that the connection is gone, and with it whoever wanted to know.
+            // A closed channel means that the connection is gone.
             loop {
                 match stream.frame().await {
                     Frame::Notification(message) | Frame::Request(message) => {
@@ -55,7 +55,7 @@ impl InFlight {
                         }
                     }
                     Frame::Last(reply) => {
-                        let _ = sender.send(Outgoing::Last(name, task::id(), reply.body.pieces().collect())).await;
+                        let _ = sender.send(Outgoing::Last(name, task::id(), reply)).await;
                         return;
                     }
                 }
@@ -64,7 +64,7 @@ impl InFlight {
         self.tasks.insert(key, Task { handle, subscription });
     }
 
-    /// Takes note that a request is over; `false` if it was cancelled, perhaps while its reply was on the way.
+    /// Removes a request that is over; `false` if it was cancelled, perhaps while its reply was on the way.
     pub(super) fn done(&mut self, key: &str, task: Id) -> bool {
         let known = self.tasks.get(key).is_some_and(|known| known.handle.id() == task);
         known && self.tasks.remove(key).is_some()

@@ -4,8 +4,9 @@ use std::{
     io,
     pin::Pin,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
+        mpsc,
     },
     task::{Context as Cx, Poll},
     time::Duration,
@@ -153,6 +154,81 @@ async fn a_flood_of_progress_does_not_pile_up() {
     }
     // One message may cross the line.
     assert!(most.load(Ordering::Relaxed) < 2 * connection::ENOUGH, "{most:?}");
+}
+
+/// Lets functions go that block their thread.
+struct Gate {
+    begun: Notify,
+    release: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Gate {
+    fn wait(&self) -> &'static str {
+        self.begun.notify_one();
+        let release = self.release.lock().expect("no panic");
+        release.recv_timeout(Duration::from_secs(30)).expect("the test releases it");
+        "released"
+    }
+}
+
+/// Blocks its thread, as a tool should not.
+#[tool]
+fn block(gate: Dep<Gate>) -> &'static str {
+    gate.wait()
+}
+
+/// Blocks its thread, and says so.
+#[tool(blocking)]
+fn block_well(gate: Dep<Gate>) -> &'static str {
+    gate.wait()
+}
+
+/// Calls a tool that blocks, and then others, which do not wait for it.
+async fn answers_while_one_blocks(tool: &str) {
+    for in_session in [false, true] {
+        let (release, gate) = mpsc::channel();
+        let gate = Arc::new(Gate { begun: Notify::new(), release: Mutex::new(gate) });
+        let server = Server::new("pipe", "1.0.0").provide_arc(Arc::clone(&gate)).tools(tools![block, block_well]);
+        let mut client = Client::connect(server);
+        if in_session {
+            client.initialize().await;
+        }
+        for (id, tool) in [(1, tool), (2, "ping"), (3, "ping")] {
+            if in_session {
+                client.call_in_session(id, tool).await;
+            } else {
+                client.call(id, tool).await;
+            }
+            if id == 1 {
+                gate.begun.notified().await;
+            } else {
+                assert_eq!(client.reply().await["id"], id);
+            }
+        }
+        release.send(()).expect("it waits");
+        let reply = client.reply().await;
+        assert_eq!((&reply["id"], &reply["result"]["content"][0]["text"]), (&json!(1), &json!("released")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_that_blocks_does_not_stop_the_pipe() {
+    answers_while_one_blocks("block").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_blocking_tool_takes_no_thread_from_the_others() {
+    answers_while_one_blocks("block_well").await;
+}
+
+#[tokio::test]
+async fn a_blocking_tool_works_in_a_runtime_of_one_thread() {
+    let (release, gate) = mpsc::channel();
+    let gate = Arc::new(Gate { begun: Notify::new(), release: Mutex::new(gate) });
+    let mut client = Client::connect(Server::new("pipe", "1.0.0").provide_arc(gate).tools(tools![block_well]));
+    release.send(()).expect("it waits");
+    client.call(1, "block_well").await;
+    assert_eq!(client.reply().await["result"]["content"][0]["text"], "released");
 }
 
 #[tokio::test]
