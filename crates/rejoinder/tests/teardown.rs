@@ -276,3 +276,29 @@ async fn a_unit_test_ends_its_scope_itself() {
     scope.end(CallEnd::Cancelled).await;
     assert_eq!(log.take(), ["open", "close: Cancelled"]);
 }
+
+/// Defers a function that never ends, between two that do.
+#[tool]
+async fn hang(scope: Scope, log: Dep<Log>) -> &'static str {
+    let last = log.clone();
+    scope.defer(move |_| async move { log.note("first") });
+    scope.defer(|_| std::future::pending::<()>());
+    scope.defer(move |_| async move { last.note("last") });
+    "done"
+}
+
+#[tokio::test(start_paused = true)]
+async fn r_l6_a_deferred_function_that_hangs_is_dropped_after_the_grace_period() {
+    let (logged, _guard) = Logged::here();
+    for era in [Era::Stateless, Era::Session] {
+        let log = Arc::new(Log::default());
+        let server = Server::new("teardown", "1").provide_arc(Arc::clone(&log)).tools(tools![hang]);
+        let client = Client::new(server.grace_period(Duration::from_secs(3))).era(era);
+        let start = tokio::time::Instant::now();
+        assert_eq!(client.call_tool("hang", json!({})).await.unwrap().text(), "done");
+        assert_eq!(start.elapsed().as_secs(), 3, "{era:?}: the paused clock moves only while everything waits");
+        assert_eq!(log.take(), ["last", "first"], "{era:?}: the others still run");
+    }
+    let logged = logged.text();
+    assert!(logged.contains("a deferred function was dropped: it took longer than the grace period"), "{logged}");
+}

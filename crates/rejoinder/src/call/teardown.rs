@@ -1,12 +1,16 @@
 //! How a round of a call ends, and what runs then.
 
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt;
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::timeout};
 
 use super::Call;
-use crate::{BoxFuture, error::CallError, lock};
+use crate::{
+    BoxFuture,
+    error::{CallError, Panicked},
+    lock,
+};
 
 /// How a round of a call ended. Deferred functions get it.
 ///
@@ -77,8 +81,8 @@ impl Call {
 
     /// Runs what was deferred, the latest first; `None` if nothing was.
     ///
-    /// What fails or panics is logged, and the others still run.
-    pub fn teardown(&self, end: CallEnd) -> Option<BoxFuture<'static, ()>> {
+    /// A function that fails, panics or takes longer than `limit` is logged, and the others still run.
+    pub(crate) fn teardown(&self, end: CallEnd, limit: Option<Duration>) -> Option<BoxFuture<'static, ()>> {
         let mut teardown = lock(&self.0.teardown);
         if teardown.is_over {
             return None;
@@ -90,7 +94,14 @@ impl Call {
             Box::pin(async move {
                 // One at a time, because each may defer more.
                 while let Some(deferred) = call.next_deferred() {
-                    run(deferred, end).await;
+                    let run = run(deferred, end);
+                    let is_late = match limit {
+                        None => run.map(|()| false).await,
+                        Some(limit) => timeout(limit, run).await.is_err(),
+                    };
+                    if is_late {
+                        tracing::error!(?end, "a deferred function was dropped: it took longer than the grace period");
+                    }
                 }
             })
         })
@@ -109,10 +120,20 @@ impl Call {
     }
 }
 
+/// Runs a deferred function. Its error is a value of the author too.
 async fn run(deferred: Deferred, end: CallEnd) {
-    match AssertUnwindSafe(async { deferred(end).await }).catch_unwind().await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::error!(%error, ?end, "a deferred function failed"),
-        Err(_) => tracing::error!(?end, "a deferred function panicked"),
+    let run = async {
+        match deferred(end).await.map_err(CallError::into_text) {
+            Ok(()) => Ok(()),
+            Err(Ok(error)) => {
+                tracing::error!(%error, ?end, "a deferred function failed");
+                Ok(())
+            }
+            Err(Err(panicked)) => Err(panicked),
+        }
+    };
+    let ran = AssertUnwindSafe(run).catch_unwind().await.map_err(Panicked::from);
+    if ran.flatten().is_err() {
+        tracing::error!(?end, "a deferred function panicked");
     }
 }

@@ -2,7 +2,7 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use serde_json::Value;
 
-use super::MISSING_CAPABILITY;
+use super::{MISSING_CAPABILITY, Panicked};
 use crate::ask::NextRound;
 
 /// Why a tool, prompt, resource or resolver failed.
@@ -137,6 +137,16 @@ impl CallError {
         ))
     }
 
+    /// The same error as text, because what reads and drops it later must not run code of the author.
+    ///
+    /// # Errors
+    ///
+    /// If the error's own `Display`, `source` or `Drop` panics.
+    pub(crate) fn into_text(self) -> Result<Self, Panicked> {
+        let CallErrorKind::Internal(error) = self.0 else { return Ok(self) };
+        Panicked::catch(move || Self::internal(ErrorText::of(&*error, 0)))
+    }
+
     /// Which kind of error this is.
     pub fn kind(&self) -> &CallErrorKind {
         &self.0
@@ -174,6 +184,22 @@ fn paths(required: &Value) -> Vec<String> {
         inner => inner.into_iter().map(|inner| format!("{name}.{inner}")).collect(),
     };
     members.flat_map(below).collect()
+}
+
+/// The text of an error, and of the errors that caused it.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+struct ErrorText {
+    text: String,
+    source: Option<Box<Self>>,
+}
+
+impl ErrorText {
+    fn of(error: &dyn Error, depth: u8) -> Self {
+        const DEEPEST: u8 = 32;
+        let source = error.source().filter(|_| depth < DEEPEST);
+        Self { text: error.to_string(), source: source.map(|source| Box::new(Self::of(source, depth + 1))) }
+    }
 }
 
 /// Why a round ended without a result.

@@ -1,9 +1,11 @@
 //! Why a call fails.
 
 mod call_error;
+mod panic;
 
 pub(crate) use call_error::CallErrorKind;
 pub use call_error::{CallError, Halt};
+pub(crate) use panic::Panicked;
 
 /// Any error, in a box that can move between threads.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

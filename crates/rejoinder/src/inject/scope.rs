@@ -52,7 +52,7 @@ impl Scope {
     ///
     /// It gets [how the round ended](CallEnd). A round that ends with a question ends everything that ran in it, because the
     /// next round starts from the top. If the client has disconnected, the function runs in its own task. An error is
-    /// logged, and does not change the reply.
+    /// logged, and does not change the reply. A function that takes longer than `Server::grace_period` is dropped.
     ///
     /// A function that is deferred after the end of the round, by a task that outlives it, runs at once, in its own task.
     pub fn defer<F, R>(&self, run: impl FnOnce(CallEnd) -> F + Send + 'static)
@@ -69,7 +69,7 @@ impl Scope {
     /// Runs what was deferred so far: the framework does this for a call, and a unit test for a
     /// [detached](Scope::detached) scope.
     pub async fn end(&self, ending: CallEnd) {
-        if let Some(teardown) = self.0.teardown(ending) {
+        if let Some(teardown) = self.0.teardown(ending, None) {
             teardown.await;
         }
     }

@@ -333,7 +333,8 @@ impl Server {
     }
 
     /// How long running calls may continue when the server shuts down, on any transport; 10 seconds by default. Closing
-    /// sessions, and what calls have deferred, may each take as long again.
+    /// sessions, and what calls have deferred, may each take as long again. At any time it is also the limit of one deferred
+    /// function, because the reply waits for it.
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.options.grace = grace;
         self

@@ -3,10 +3,7 @@
 //! What must hold for every call is written here, once and in this order: the caller, the item, the state, the
 //! arguments, the run. Code of the author (a `Deserialize`, a resolver, the function) runs only in the last two.
 
-use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 
@@ -17,6 +14,7 @@ use super::{
 use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, CallRecord, Carriage, Carrier, Era, InputResponses, RequestInfo, Utf8Bytes},
+    error::Panicked,
     item::Ready,
     rounds::StatelessCarrier,
 };
@@ -157,7 +155,7 @@ impl Engine {
     /// The caller, as the author identifies it.
     pub(crate) fn caller(&self, request: &RequestInfo) -> Result<Option<String>, Refusal> {
         let Some(who) = &self.options.principal.0 else { return Ok(None) };
-        catch_unwind(AssertUnwindSafe(|| who(request))).map_err(|_| Refusal::Panicked("Server::principal"))
+        Panicked::catch(|| who(request)).map_err(|Panicked| Refusal::Panicked("Server::principal"))
     }
 
     /// A place among the calls that may run at once.
@@ -214,7 +212,8 @@ impl Engine {
             let seal = Arc::clone(&self.seal);
             Box::pin(async move {
                 let spending = AssertUnwindSafe(seal.spend(method, &opened)).catch_unwind();
-                let spent = spending.await.map_err(|_| Refusal::Panicked("the replay store"))?;
+                let spent = spending.await.map_err(Panicked::from);
+                let spent = spent.map_err(|Panicked| Refusal::Panicked("the replay store"))?;
                 spent.map_err(|_| Refusal::InvalidState)
             })
         });

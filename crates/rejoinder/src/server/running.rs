@@ -1,10 +1,10 @@
 //! A call while it runs: its function, what it emits, its teardown.
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use tokio::runtime::Handle;
@@ -12,12 +12,13 @@ use tokio::runtime::Handle;
 use super::{
     Contents, RunningCall, ServerHandle,
     door::{CallSource, Refusal, TargetKind},
+    engine::Engine,
 };
 use crate::{
     BoxFuture,
     ask::Question,
     call::{Call, CallEnd, Emitted, InputResponses, Parked},
-    error::{CallError, Halt},
+    error::{CallError, Halt, Panicked},
     item::Output,
 };
 
@@ -53,6 +54,10 @@ enum RunStage {
 impl RunStage {
     fn failed(error: CallError) -> Self {
         Self::Ended(Event::Done(Err(Failed::Error(error))))
+    }
+
+    fn panicked() -> Self {
+        Self::Ended(Event::Done(Err(Failed::Panicked)))
     }
 }
 
@@ -172,7 +177,7 @@ impl Running {
                     }
                 }
                 RunStage::Function(future) => {
-                    let polled = catch_unwind(AssertUnwindSafe(|| Pin::new(future).poll(cx)));
+                    let polled = Panicked::catch(|| Pin::new(future).poll(cx));
                     match polled {
                         Ok(Poll::Ready(Err(Halt::Pending))) => self.wait_for_steps(),
                         Ok(Poll::Ready(Err(Halt::Next(next)))) => match self.call.hand_on(*next) {
@@ -184,7 +189,7 @@ impl Running {
                             Some(halt) => self.end(Ok(Err(halt))),
                             None => return Poll::Pending,
                         },
-                        Err(_) => self.end(Err(())),
+                        Err(panicked) => self.end(Err(panicked)),
                     }
                 }
                 RunStage::Steps => match self.call.end_halted() {
@@ -212,29 +217,35 @@ impl Running {
     }
 
     /// Ends the round, and starts teardown. Every round ends here.
-    fn end(&mut self, ended: Result<Result<Output, Halt>, ()>) {
+    fn end(&mut self, ended: Result<Result<Output, Halt>, Panicked>) {
         // A mistake of the author ends the call even if the function handled the error.
-        let ended = ended.map(|ended| self.call.mistake().map_or(ended, Err));
+        let ended = match self.call.mistake() {
+            Some(mistake) => Panicked::catch(|| drop(ended)).map(|()| Err(mistake)),
+            None => ended,
+        };
         let (stage, end) = match ended {
             Ok(Ok(output)) => {
                 self.call.report_unreached();
                 (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded)
             }
             Ok(Err(halt)) => match halt.into_error() {
-                Some(error) => (RunStage::failed(error), CallEnd::Failed),
+                Some(error) => match error.into_text() {
+                    Ok(error) => (RunStage::failed(error), CallEnd::Failed),
+                    Err(Panicked) => (RunStage::panicked(), CallEnd::Panicked),
+                },
                 None => self.next_round(),
             },
-            Err(()) => (RunStage::Ended(Event::Done(Err(Failed::Panicked))), CallEnd::Panicked),
+            Err(Panicked) => (RunStage::panicked(), CallEnd::Panicked),
         };
         // What the function holds is dropped before teardown.
         let end = match self.replace(stage) {
             Ok(()) => end,
-            Err(panicked) => {
-                self.stage = RunStage::Ended(Event::Done(Err(panicked)));
+            Err(Panicked) => {
+                self.stage = RunStage::panicked();
                 CallEnd::Panicked
             }
         };
-        self.teardown = self.call.teardown(end);
+        self.teardown = self.call.teardown(end, self.grace());
     }
 
     /// Sends what the round asks: with the reply, sealed before teardown, or over the session.
@@ -249,9 +260,18 @@ impl Running {
     }
 
     /// Replaces the stage. The old one holds values of the author, whose `Drop` may panic.
-    fn replace(&mut self, stage: RunStage) -> Result<(), Failed> {
+    fn replace(&mut self, stage: RunStage) -> Result<(), Panicked> {
         let before = std::mem::replace(&mut self.stage, stage);
-        catch_unwind(AssertUnwindSafe(|| drop(before))).map_err(|_| Failed::Panicked)
+        Panicked::catch(|| drop(before))
+    }
+
+    fn engine(&self) -> Option<Arc<Engine>> {
+        self.call.dependency::<ServerHandle>().and_then(|server| server.engine())
+    }
+
+    /// How long each deferred function may take.
+    fn grace(&self) -> Option<Duration> {
+        self.engine().map(|engine| engine.options.grace)
     }
 
     /// Ends the call where it is. Deferred functions get `end`, unless the round has ended already, and run even if nothing
@@ -259,14 +279,14 @@ impl Running {
     pub(crate) fn end_with(&mut self, end: CallEnd) {
         // The panic's own message is in the log.
         let _ = self.replace(RunStage::Over);
-        let teardown = self.teardown.take().or_else(|| self.call.teardown(end));
+        let teardown = self.teardown.take().or_else(|| self.call.teardown(end, self.grace()));
         self.call.end();
         let Some(teardown) = teardown else { return };
         let Ok(runtime) = Handle::try_current() else {
             return tracing::error!("deferred functions cannot run: the call was dropped outside a tokio runtime");
         };
         // A server that stops waits for it.
-        let counted = self.call.dependency::<ServerHandle>().and_then(|server| Some(server.engine()?.teardown.begin()));
+        let counted = self.engine().map(|engine| engine.teardown.begin());
         runtime.spawn(async move {
             teardown.await;
             drop(counted);

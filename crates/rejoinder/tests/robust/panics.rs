@@ -1,9 +1,18 @@
 //! User code that panics: an error for its caller, and nothing for anybody else.
 
-use std::time::SystemTime;
+use std::{
+    error::Error,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::SystemTime,
+};
 
 use rejoinder::{
     BoxError, BoxFuture, RequestInfo,
+    prelude::*,
     state::{ReplayStore, StatePolicy},
 };
 use serde_json::{Value, json};
@@ -11,7 +20,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Post, asked, call, observed, request},
     fixture::{Events, Host},
-    ways::{Pipe, Session, initialize, without_session},
+    ways::{Pipe, Session, Way, initialize, without_session},
 };
 
 const INTERNAL: i64 = -32603;
@@ -165,5 +174,103 @@ async fn a_panic_in_the_replay_store_is_an_error_of_that_call() {
         let answer = pipe.reply().await;
         assert!(is_internal(&answer), "{answer}");
         host.still_answers().await;
+    }
+}
+
+/// An error that panics where its name says.
+#[derive(Debug)]
+struct MinedError(&'static str);
+
+impl fmt::Display for MinedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        assert_ne!(self.0, "display", "stepped on");
+        f.write_str("mined")
+    }
+}
+
+impl Error for MinedError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        assert_ne!(self.0, "source", "stepped on");
+        // An error may even be its own cause.
+        Some(self)
+    }
+}
+
+impl Drop for MinedError {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert_ne!(self.0, "drop", "stepped on");
+        }
+    }
+}
+
+/// The payload of a panic, which panics once more when it is dropped.
+struct MinedPayload;
+
+impl Drop for MinedPayload {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            std::panic::panic_any(MinedPayload);
+        }
+    }
+}
+
+/// The deferred functions that have run.
+#[derive(Default)]
+struct Deferred(AtomicU32);
+
+impl Deferred {
+    fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Fails in the way that the argument names, between two deferred functions.
+#[tool]
+async fn fail(how: String, scope: Scope, deferred: Dep<Deferred>) -> Result<String, MinedError> {
+    let [first, last] = [deferred.clone(), deferred];
+    scope.defer(move |_| async move { first.count() });
+    let is_deferred = how.strip_prefix("deferred ").map(str::to_owned);
+    scope.defer(move |_| async move {
+        match is_deferred.as_deref() {
+            Some("display") => Err(MinedError("display")),
+            Some("source") => Err(MinedError("source")),
+            Some("drop") => Err(MinedError("drop")),
+            Some(_) => std::panic::panic_any(MinedPayload),
+            None => Ok(()),
+        }
+    });
+    scope.defer(move |_| async move { last.count() });
+    match &*how {
+        "display" => Err(MinedError("display")),
+        "source" => Err(MinedError("source")),
+        "drop" => Err(MinedError("drop")),
+        "payload" => std::panic::panic_any(MinedPayload),
+        "cause" => Err(MinedError("nowhere")),
+        _ => Ok("done".to_owned()),
+    }
+}
+
+#[tokio::test]
+async fn a_h3_a_panic_in_an_error_or_payload_is_an_error_of_that_call() {
+    let deferred = Arc::new(Deferred::default());
+    let host = Host::start_with(|server| server.provide_arc(Arc::clone(&deferred)).tools(tools![fail])).await;
+    for mut way in Way::all(&host).await {
+        for how in ["display", "source", "drop", "payload"] {
+            let answer = way.ask(&way.call("fail", json!({ "how": how }))).await;
+            let is_result = way.is_session() && answer["result"]["isError"] == true;
+            assert!(is_internal(&answer) || is_result, "{how} over {}: {answer}", way.name());
+            assert!(!answer.to_string().contains("stepped on"), "{answer}");
+            assert_eq!(deferred.0.swap(0, Ordering::Relaxed), 2, "{how} over {}", way.name());
+        }
+        let answer = way.ask(&way.call("fail", json!({ "how": "cause" }))).await;
+        assert_eq!(answer["result"]["isError"], true, "{}: {answer}", way.name());
+        deferred.0.store(0, Ordering::Relaxed);
+        for how in ["deferred display", "deferred source", "deferred drop", "deferred payload"] {
+            let answer = way.ask(&way.call("fail", json!({ "how": how }))).await;
+            assert_eq!(answer["result"]["content"][0]["text"], "done", "{how} over {}: {answer}", way.name());
+            assert_eq!(deferred.0.swap(0, Ordering::Relaxed), 2, "{how} over {}", way.name());
+        }
+        way.still_answers().await;
     }
 }
