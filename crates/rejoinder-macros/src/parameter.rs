@@ -159,7 +159,7 @@ fn default_of_the_type(option: &Path) -> Expr {
     let extent = Extent::of(option);
     let inferred = quote_spanned!(extent.start=> _);
     let default = extent.member(&inferred, quote!(__rj::OwnDefault), "own_default");
-    syn::parse_quote!(#default())
+    Expr::Verbatim(quote_spanned!(extent.end=> #default()))
 }
 
 fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOptions {

@@ -26,7 +26,7 @@ pub(super) struct Named {
     /// The name, if it is one without a path. A function of this name makes the import succeed where there is no resolver:
     /// the compiler then reports the name, and not the import.
     word: Option<Ident>,
-    /// The function, named before everything else, so that a wrong name is the first error.
+    /// The function in a module, named before everything else, so that a wrong name is the first error.
     function: Option<TokenStream>,
     pub(super) at: Span,
     /// Where it is written.
@@ -42,17 +42,15 @@ impl Named {
             _ => None,
         };
         let of_node = arguments.clone().map(|arguments| without_types(arguments, generics));
-        if let (Place::Block(ty), Some(first), Some(last)) = (place, path.segments.first(), path.segments.last())
-            && first.ident == "Self"
-            && path.segments.len() == 2
-        {
-            path = method_type(ty, &last.ident).into();
+        let is_method = path.segments.len() == 2 && path.segments[0].ident == "Self";
+        if let (Place::Block(ty), true) = (place, is_method) {
+            path = method_type(ty, &path.segments[1].ident).into();
         }
         let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
         let is_generic = mentions(&arguments.to_token_stream(), generics);
         Self {
             word: path.get_ident().filter(|_| is_imported).cloned(),
-            function: (!is_generic).then(|| place.outside(written.to_token_stream())),
+            function: (!is_method && !is_generic).then(|| place.outside(written.to_token_stream())),
             path: place.outside(path.to_token_stream()),
             arguments: place.outside(arguments.to_token_stream()),
             arguments_of_node: place.outside(of_node.to_token_stream()),

@@ -83,7 +83,11 @@ impl Filled {
             return None;
         }
         let source = self.is_left_to_its_type().then(|| {
-            let arguments = quote!(__rj::Probe::<#alias>::INJECTED, __rj::Probe::<#alias>::ARGUMENT);
+            let arguments = quote! {
+                __rj::Probe::<#alias>::INJECTED,
+                __rj::Probe::<#alias>::ARGUMENT,
+                __rj::Probe::<#alias>::FORM
+            };
             let value = self.extent.call(quote!(__rj::source::of), &arguments);
             quote!(const #source: __rj::std::primitive::u8 = #value;)
         });
@@ -128,18 +132,19 @@ impl Filled {
         if self.resolver.is_some() {
             return None;
         }
-        Some(if self.is_generic && !typed {
-            quote!(__rj::NodeArgument::untyped(#name, #written, #source))
-        } else {
-            match self.parameter.source {
-                _ if self.is_left_to_its_type() => quote!(__rj::NodeArgument::of::<#ty, { #source }>(#name, #written)),
-                Source::Type if self.parameter.borrowed().is_none() => {
-                    quote!(__rj::NodeArgument::injected::<#ty>(#name, #written))
-                }
-                Source::Injected => quote!(__rj::NodeArgument::injected::<#ty>(#name, #written)),
-                _ => quote!(__rj::NodeArgument::argument::<#ty>(#name, #written)),
+        if self.is_generic && !typed {
+            return Some(quote!(__rj::NodeArgument::untyped(#name, #written, #source)));
+        }
+        let start = self.extent.start;
+        let node = match self.parameter.source {
+            _ if self.is_left_to_its_type() => quote_spanned!(start=> __rj::NodeArgument::of::<#ty, { #source }>),
+            Source::Injected => quote_spanned!(start=> __rj::NodeArgument::injected::<#ty>),
+            Source::Type if self.parameter.borrowed().is_none() => {
+                quote_spanned!(start=> __rj::NodeArgument::injected::<#ty>)
             }
-        })
+            _ => quote_spanned!(start=> __rj::NodeArgument::argument::<#ty>),
+        };
+        Some(quote_spanned!(self.extent.end=> #node(#name, #written)))
     }
 
     /// It and its resolver in the graph.

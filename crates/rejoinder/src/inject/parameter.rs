@@ -6,6 +6,7 @@ use super::{FromCall, Need};
 use crate::{
     call::{Argument, Call},
     error::CallError,
+    form::Elicit,
     graph::ByName,
 };
 
@@ -20,9 +21,14 @@ pub mod source {
     ///
     /// # Panics
     ///
-    /// If both could, while the program compiles.
+    /// If both could, or if the user could, while the program compiles.
     #[track_caller] // so that the compiler shows the parameter, and not what is here
-    pub const fn of(injected: bool, argument: bool) -> u8 {
+    pub const fn of(injected: bool, argument: bool, form: bool) -> u8 {
+        assert!(
+            !form,
+            "this type is a form that the user fills in: write `#[resolve(function)]` before the parameter to ask the user, \
+             or `#[arg]` if the model may fill it in"
+        );
         assert!(
             !(injected && argument),
             "this parameter can come from the model or from the server: write `#[arg]` or `#[inject]` before it"
@@ -31,7 +37,8 @@ pub mod source {
     }
 }
 
-/// Shows what can supply `T`: `Probe::<T>::INJECTED` and `Probe::<T>::ARGUMENT`. It needs a concrete type.
+/// Shows what can supply `T`: `Probe::<T>::INJECTED`, `Probe::<T>::ARGUMENT` and `Probe::<T>::FORM`. It needs a concrete
+/// type.
 ///
 /// The inherent constants win over those of [`AnyType`] where their bounds hold, so this needs no specialisation.
 #[derive(Debug)]
@@ -47,12 +54,24 @@ impl<T: Argument> Probe<T> {
     pub const ARGUMENT: bool = true;
 }
 
+impl<T: Elicit> Probe<T> {
+    /// The user can supply `T`.
+    pub const FORM: bool = true;
+}
+
+impl<T: Elicit> Probe<Option<T>> {
+    /// The user can supply `T`.
+    pub const FORM: bool = true;
+}
+
 /// The answers of [`Probe`] for all other types.
 pub trait AnyType {
     /// The server cannot supply `T`.
     const INJECTED: bool = false;
     /// The model cannot supply `T`.
     const ARGUMENT: bool = false;
+    /// The user cannot supply `T`.
+    const FORM: bool = false;
 }
 
 impl<T> AnyType for Probe<T> {}

@@ -1,6 +1,6 @@
 //! The checks that a server passes when it is built, and when items are added to it.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     call::{Dependencies, UnknownArguments},
-    graph::bad_forms,
+    graph::{bad_forms, below},
     item::{ItemArgument, Resource, Tool},
 };
 
@@ -143,7 +143,8 @@ impl<'a> WiringCheck<'a> {
     }
 
     /// The items and the warnings, unless there is a problem.
-    pub(super) fn finish(self) -> Result<(Registry, Vec<BuildProblem>), BuildError> {
+    pub(super) fn finish(mut self) -> Result<(Registry, Vec<BuildProblem>), BuildError> {
+        self.warnings.extend(forgotten(&self.registry));
         if self.problems.is_empty() { Ok((self.registry, self.warnings)) } else { Err(BuildError(self.problems)) }
     }
 
@@ -208,6 +209,28 @@ fn warnings(item: &AnyItem) -> Vec<String> {
         warnings.push("it is both `read_only` and `destructive`; remove one of them".to_owned());
     }
     warnings
+}
+
+/// The arguments that have the name of a resolver which their function does not use: a forgotten `#[resolve]` lets the model
+/// decide what the user should.
+fn forgotten(registry: &Registry) -> Vec<BuildProblem> {
+    let names =
+        |item: &AnyItem| -> HashSet<&str> { below(&item.function().edges).iter().map(|it| it.node.name).collect() };
+    let known: HashSet<&str> = registry.items().flat_map(names).collect();
+    let of_item = |item: &AnyItem| -> Vec<BuildProblem> {
+        let used = names(item);
+        let arguments = item.function().arguments.iter().map(|argument| argument.name);
+        let forgotten = arguments.filter(|name| known.contains(name) && !used.contains(name));
+        let problem = |name| BuildProblem {
+            subject: subject(item),
+            message: format!(
+                "the model supplies the argument `{name}`, which has the name of a resolver; write `#[resolve({name})]` \
+                 before the parameter, or rename it"
+            ),
+        };
+        forgotten.map(problem).collect()
+    };
+    registry.items().flat_map(of_item).collect()
 }
 
 /// Whether the APIs of OpenAI, Anthropic and Google accept a name that may have these signs beside letters and digits.

@@ -420,3 +420,32 @@ fn check_warns_of_what_models_do_not_understand() {
     ];
     assert_eq!(warnings, expected);
 }
+
+/// Without `#[resolve]`, the model would decide for the user.
+#[test]
+fn an_argument_with_the_name_of_a_resolver_is_a_warning() {
+    #[resolver]
+    fn approved(amount: u32) -> Ask<bool> {
+        Ask::confirm(format!("Pay {amount}?"))
+    }
+
+    /// Pay.
+    #[tool]
+    fn pay(amount: u32, #[resolve(approved)] approved: bool) -> String {
+        format!("{amount} {approved}")
+    }
+
+    /// Pay back.
+    #[tool]
+    fn pay_back(amount: u32, approved: bool) -> String {
+        format!("{amount} {approved}")
+    }
+
+    let warnings = Server::new("bank", "1.0.0").tools(tools![pay, pay_back]).check().unwrap();
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        ["tool `pay_back`: the model supplies the argument `approved`, which has the name of a resolver; write \
+          `#[resolve(approved)]` before the parameter, or rename it"]
+    );
+}

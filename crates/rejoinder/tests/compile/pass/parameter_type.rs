@@ -41,6 +41,17 @@ fn greet(#[arg] who: Who, #[inject] by: Who, #[inject] ctx: Context) -> String {
     format!("{} {} {}", who.name, by.name, ctx.request_id())
 }
 
+/// A form may be an argument, where the author says so.
+#[derive(Elicit, serde::Deserialize, schemars::JsonSchema)]
+struct Address {
+    street: String,
+}
+
+#[tool]
+fn ship(#[arg] address: Address) -> String {
+    address.street
+}
+
 /// Inside a function, where names of the outside are not in sight.
 fn main() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -51,5 +62,5 @@ fn main() {
         inner.0
     }
 
-    assert_eq!(tools![count, filter, greet, inner,].len(), 4);
+    assert_eq!(tools![count, filter, greet, ship, inner,].len(), 5);
 }

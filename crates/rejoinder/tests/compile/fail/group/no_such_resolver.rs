@@ -1,4 +1,4 @@
-// 9:35: no function or associated item named `price` found for struct `Shop` in the current scope
+// 9:29: `#[resolve(..)]` names a function that is not a resolver
 use rejoinder::prelude::*;
 
 struct Shop;
