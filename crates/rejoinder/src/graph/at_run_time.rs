@@ -105,8 +105,8 @@ impl Resolvers {
     /// # Errors
     ///
     /// Everything that is wrong with them.
-    pub(crate) fn read(&self, sent: &JsonObject) -> Result<Named, ArgumentErrors> {
-        let (mut named, mut bad) = (Named::default(), ArgumentErrors::default());
+    pub(crate) fn read(&self, sent: &JsonObject) -> Result<NamedArguments, ArgumentErrors> {
+        let (mut named, mut bad) = (NamedArguments::default(), ArgumentErrors::default());
         // Several resolvers may take one argument: what is wrong with it is reported once.
         let mut reported = HashSet::new();
         for (_, NodeArgument { name, .. }, by_name) in self.arguments() {
@@ -131,7 +131,7 @@ impl Resolvers {
     /// # Errors
     ///
     /// The error that stopped one of them, or [`Halt::Pending`] while a question is open.
-    pub(crate) async fn resolve(&self, call: &Call, arguments: &Named) -> Result<Resolved, Halt> {
+    pub(crate) async fn resolve(&self, call: &Call, arguments: &NamedArguments) -> Result<Resolved, Halt> {
         let keys = Keys::of(&self.edges);
         let walk = Walk::new(call, arguments, &(), &keys);
         let values = try_join_all(self.get.iter().map(|get| get(&walk))).await?;
@@ -174,9 +174,9 @@ impl Resolved {
 
 /// Arguments by name, each in the type in which a resolver takes it.
 #[derive(Debug, Default)]
-pub(crate) struct Named(HashMap<(&'static str, TypeId), Box<dyn Any + Send + Sync>>);
+pub(crate) struct NamedArguments(HashMap<(&'static str, TypeId), Box<dyn Any + Send + Sync>>);
 
-impl Arguments for Named {
+impl Arguments for NamedArguments {
     fn get(&self, name: &str, ty: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         let found = self.0.iter().find(|((other, of), _)| *other == name && *of == ty);
         found.map(|(_, value)| &**value)
