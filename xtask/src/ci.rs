@@ -1,14 +1,13 @@
 //! `cargo xtask lint` and `cargo xtask test`: what must hold for every change.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use crate::{cargo, conformance, process, tools};
 
-/// Formatting, clippy and rustdoc over the whole workspace, clippy over the library with fewer features, and a type check of
-/// the fuzz target; a warning is an error.
+/// Formatting, clippy and rustdoc over the whole workspace, and clippy over the library with fewer features; a warning is an
+/// error.
 pub(crate) fn lint() -> Result<()> {
     let mut steps = Steps::default();
     steps.step("fmt", || process::run(&mut cargo::command(&["fmt", "--all", "--check"])))?;
@@ -35,22 +34,8 @@ pub(crate) fn lint() -> Result<()> {
         let mut doc = cargo::command(&["doc", "--locked", "--workspace", "--no-deps"]);
         process::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
-    steps.step("fuzz target", fuzz_target)?;
     steps.summary();
     Ok(())
-}
-
-/// Type-checks the fuzz target. It is outside the workspace because running it needs a nightly compiler.
-fn fuzz_target() -> Result<()> {
-    let (root, fuzz) = (tools::root(), tools::root().join("fuzz"));
-    // The versions of the workspace, which are built already.
-    fs::copy(root.join("Cargo.lock"), fuzz.join("Cargo.lock")).context("copying Cargo.lock")?;
-    let mut check = cargo::command(&["check", "--manifest-path", "fuzz/Cargo.toml"]);
-    if std::env::var_os("CARGO_TARGET_DIR").is_none() {
-        check.env("CARGO_TARGET_DIR", root.join("target"));
-    }
-    // Nothing is linked, so libFuzzer is not built: any file in its place will do.
-    process::run(check.env("CUSTOM_LIBFUZZER_PATH", fuzz.join("Cargo.toml")))
 }
 
 /// Names the Python interpreter that has the peer's SDK, for tests that compare with it.

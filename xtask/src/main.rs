@@ -16,7 +16,7 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   test                       set everything up and run every test, the conformance suite included
-  lint                       formatting, clippy and rustdoc, warnings are errors; type-checks the fuzz target
+  lint                       formatting, clippy and rustdoc, warnings are errors
   ci                         lint, then test
   python                     make the Python environment the tests compare with; prints its interpreter
   conformance [--out DIR]    the official MCP suite against our fixture server

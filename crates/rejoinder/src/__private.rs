@@ -16,9 +16,6 @@ pub use crate::{
 pub use serde_json;
 pub use std::{self, prelude::v1 as prelude};
 
-/// For the fuzzer: opens any text as a state, seals any bytes, and checks that only what was sealed opens.
-pub use crate::rounds::seal::fuzz as fuzz_state;
-
 /// For the bench: seals a state and opens it again.
 pub use crate::rounds::seal::MeasuredSeal;
 

@@ -97,6 +97,7 @@ struct Request<'a> {
 }
 
 /// What becomes of a request.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 enum Answered {
     /// The result of a method that a session answers itself.
     Result(Value),

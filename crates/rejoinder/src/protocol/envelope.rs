@@ -204,10 +204,12 @@ pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     Some(Cow::Borrowed(text))
 }
 
-/// An id is a string or an integer, and comes back as it was sent.
+/// An id is a string or an integer, and comes back as it was sent. A string with half of a surrogate pair is neither: the
+/// client could not read it in the reply.
 fn check_id(raw: &str) -> Result<&str, RpcError> {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
-    if !raw.starts_with('"') && !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    let is_string = raw.starts_with('"') && (!raw.contains('\\') || serde_json::from_str::<Cow<'_, str>>(raw).is_ok());
+    if !is_string && !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(RpcError::invalid_request("`id` must be a string or an integer"));
     }
     if raw.len() > MAX_ID_LENGTH {
@@ -319,7 +321,11 @@ mod tests {
             }
         }
         assert_eq!(refused(r#"{"jsonrpc":"2.0","id":7,"method":"a"#).0.as_deref(), Some("7"));
-        assert_eq!(refused(r#"{"jsonrpc":"2.0","id":1.5,"method":"a"}"#).0, None);
+        for bad in ["1.5", r#""\ud800""#] {
+            let (id, code, text) = refused(&format!(r#"{{"jsonrpc":"2.0","id":{bad},"method":"a"}}"#));
+            let expected = "`id` must be a string or an integer";
+            assert_eq!((id, code, text.as_str()), (None, RpcError::INVALID_REQUEST, expected), "{bad}");
+        }
         let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"a"}}"#, "x".repeat(MAX_ID_LENGTH));
         assert_eq!(refused(&long), (None, RpcError::INVALID_REQUEST, "`id` is longer than 1024 bytes".to_owned()));
     }

@@ -2,7 +2,6 @@
 //! what it is bound to.
 
 mod bound;
-mod corpus;
 mod form;
 mod keyring;
 mod log;
