@@ -411,3 +411,41 @@ fn a_choice_is_its_value_and_not_its_title() {
         assert_eq!(chosen.ok_or(errors.to_string()), expected);
     }
 }
+
+#[test]
+fn dates_times_and_uuids_are_fields() {
+    use chrono::{DateTime, NaiveDate, Utc};
+    use uuid::Uuid;
+
+    #[derive(Debug, PartialEq, Elicit)]
+    struct Appointment {
+        /// Which day?
+        day: NaiveDate,
+        at: Option<DateTime<Utc>>,
+        patient: Uuid,
+        #[elicit(default = NaiveDate::from_ymd_opt(2020, 1, 1).unwrap_or_default())]
+        since: NaiveDate,
+    }
+    let form = Appointment::form().to_value();
+    assert_eq!(form["properties"]["day"], json!({ "type": "string", "description": "Which day?", "format": "date" }));
+    assert_eq!(form["properties"]["at"], json!({ "type": "string", "format": "date-time" }));
+    assert_eq!(form["properties"]["patient"], json!({ "type": "string", "minLength": 36, "maxLength": 36 }));
+    assert_eq!(form["required"], json!(["day", "patient"]));
+
+    let answer = json!({
+        "day": "2026-01-31",
+        "at": "2026-01-31T14:30:00.5+01:00",
+        "patient": "67e55044-10b1-426f-9247-bb680e5fe0c8",
+        "since": "2020-02-29",
+    });
+    let appointment: Appointment = read(&answer).unwrap();
+    assert_eq!(appointment.day, NaiveDate::from_ymd_opt(2026, 1, 31).unwrap());
+    let written = appointment.write();
+    assert_eq!(written["at"], "2026-01-31T13:30:00.500Z");
+    assert_eq!(read(&Value::Object(written)), Ok(appointment));
+    assert_eq!(
+        refused::<Appointment>(&json!({ "day": "2026-02-30", "at": "noon", "patient": "67e55044", "since": 1 })),
+        "`day` must be a date such as `2026-01-31`; `at` must be a date and time such as `2026-01-31T14:30:00Z`; \
+         `patient` must be a UUID such as `67e55044-10b1-426f-9247-bb680e5fe0c8`; `since` must be a date such as `2026-01-31`",
+    );
+}

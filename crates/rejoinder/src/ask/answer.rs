@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{Outcome, Roots, Sample};
-use crate::form::Elicit;
+use crate::form::{Elicit, FormErrors};
 
 /// An answer as the client sent it.
 ///
@@ -41,6 +41,20 @@ impl From<Value> for RawAnswer {
     }
 }
 
+impl RawAnswer {
+    /// The answer with these values for the fields that an accepted form leaves out.
+    pub(super) fn completed_with(&self, content: &Map<String, Value>) -> Self {
+        let sent = match self {
+            Self::Filled(sent) => sent,
+            Self::Other(other) if other["action"] == "accept" && other["content"].is_null() => &Map::new(),
+            Self::Other(_) => return self.clone(),
+        };
+        let mut completed = content.clone();
+        completed.extend(sent.clone());
+        Self::Filled(completed)
+    }
+}
+
 impl From<RawAnswer> for Value {
     fn from(sent: RawAnswer) -> Self {
         match sent {
@@ -53,6 +67,24 @@ impl From<RawAnswer> for Value {
 /// Why an answer cannot be used. The user sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnswerError(pub String);
+
+impl From<&str> for AnswerError {
+    fn from(reason: &str) -> Self {
+        Self(reason.to_owned())
+    }
+}
+
+impl From<String> for AnswerError {
+    fn from(reason: String) -> Self {
+        Self(reason)
+    }
+}
+
+impl From<FormErrors> for AnswerError {
+    fn from(errors: FormErrors) -> Self {
+        Self(errors.to_string())
+    }
+}
 
 /// A type that an answer can be read as.
 pub trait Answer: Sized + Send + Sync + 'static {
@@ -94,7 +126,7 @@ pub(super) fn read_elicitation<T>(
 
 impl<T: Elicit> Answer for T {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
-        read_elicitation(answer, |content| T::read(content).map_err(|errors| AnswerError(errors.to_string())))
+        read_elicitation(answer, |content| Ok(T::read(content)?))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a function asks its client.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashMap, fmt, future::ready, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
 
@@ -8,7 +8,7 @@ use super::{
     Answer, AnswerError, Outcome, Question, RawAnswer, Roots, Sample, Sampling, UrlVisited, answer::read_elicitation,
 };
 use crate::{
-    call::{AnswerCheck, Call},
+    call::{AcceptAnswer, AnswerCheck, Call},
     error::{CallError, Halt},
     form::{ConfirmForm, Elicit, Field, Form, FormErrors, IntoChoice, TextForm},
 };
@@ -31,15 +31,21 @@ enum AskKind<T> {
     Known(T),
     /// A question that cannot be asked, because of a mistake of its author.
     Mistaken(&'static str),
-    Question {
-        question: Question,
-        read: ReadAnswer<T>,
-        fallback: Option<T>,
-        allow_unsolicited: bool,
-        pinned_to: Option<String>,
-        /// Whether the answer has a type that reads it. Only this value can read the answer to a dynamic form.
-        is_typed: bool,
-    },
+    /// In a box, because most values are known.
+    Question(Box<Unanswered<T>>),
+}
+
+/// A question, and what becomes of its answer.
+#[derive(Clone)]
+struct Unanswered<T> {
+    question: Question,
+    read: ReadAnswer<T>,
+    fallback: Option<T>,
+    allow_unsolicited: bool,
+    pinned_to: Option<String>,
+    accept: Option<Arc<AcceptAnswer>>,
+    /// Whether the answer has a type that reads it. Only this value can read the answer to a dynamic form.
+    is_typed: bool,
 }
 
 /// Reads an answer.
@@ -56,8 +62,8 @@ impl<T> Ask<T> {
     /// This is for clients that know what will be asked. Do not use it where the answer is a consent: without it, an answer
     /// counts only if exactly this question was asked.
     pub fn allow_unsolicited(mut self) -> Self {
-        if let AskKind::Question { allow_unsolicited, .. } = &mut self.0 {
-            *allow_unsolicited = true;
+        if let AskKind::Question(asked) = &mut self.0 {
+            asked.allow_unsolicited = true;
         }
         self
     }
@@ -76,16 +82,82 @@ impl<T> Ask<T> {
     /// }
     /// ```
     pub fn pinned_to(mut self, text: impl Into<String>) -> Self {
-        if let AskKind::Question { pinned_to, .. } = &mut self.0 {
-            *pinned_to = Some(text.into());
+        if let AskKind::Question(asked) = &mut self.0 {
+            asked.pinned_to = Some(text.into());
         }
         self
     }
 
     /// The value to use if the client cannot be asked; without one, such a client gets an error.
     pub fn fallback(mut self, value: T) -> Self {
-        if let AskKind::Question { fallback, .. } = &mut self.0 {
-            *fallback = Some(value);
+        if let AskKind::Question(asked) = &mut self.0 {
+            asked.fallback = Some(value);
+        }
+        self
+    }
+
+    /// Accepts an answer only if it passes this check; otherwise the user sees the reason and is asked again, as after any
+    /// invalid answer.
+    ///
+    /// It is for rules that a form cannot express, such as those between two fields. The check runs once for an answer, when
+    /// the answer is first used, and not for a known value or a fallback.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, Elicit};
+    ///
+    /// #[derive(Elicit)]
+    /// struct Stay { first_night: u32, last_night: u32 }
+    ///
+    /// fn stay() -> Ask<Stay> {
+    ///     Ask::user("When?").check(|stay: &Stay| {
+    ///         if stay.last_night < stay.first_night { Err("The last night is before the first.") } else { Ok(()) }
+    ///     })
+    /// }
+    /// ```
+    pub fn check<E>(self, check: impl Fn(&T) -> Result<(), E> + Send + Sync + 'static) -> Self
+    where
+        T: 'static,
+        E: Into<AnswerError> + Send + 'static,
+    {
+        self.check_async(move |value| ready(check(value)))
+    }
+
+    /// [`Ask::check`] with a service: the check returns a future.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, Dep};
+    /// # struct Accounts;
+    /// # impl Accounts { async fn has(&self, name: &str) -> bool { name.is_empty() } }
+    ///
+    /// fn new_name(accounts: Dep<Accounts>) -> Ask<String> {
+    ///     Ask::text("Which name?").check_async(move |name| {
+    ///         let (accounts, name) = (accounts.clone(), name.clone());
+    ///         async move { if accounts.has(&name).await { Err(format!("`{name}` is taken.")) } else { Ok(()) } }
+    ///     })
+    /// }
+    /// ```
+    pub fn check_async<E, F>(mut self, check: impl Fn(&T) -> F + Send + Sync + 'static) -> Self
+    where
+        T: 'static,
+        E: Into<AnswerError>,
+        F: Future<Output = Result<(), E>> + Send + 'static,
+    {
+        if let AskKind::Question(asked) = &mut self.0 {
+            let (read, before) = (Arc::clone(&asked.read), asked.accept.take());
+            asked.accept = Some(Arc::new(move |answer| {
+                let before = before.as_ref().map(|before| before(answer));
+                // A decline is not checked.
+                let check = read(answer).ok().and_then(Outcome::accepted).map(|value| check(&value));
+                Box::pin(async move {
+                    if let Some(before) = before {
+                        before.await?;
+                    }
+                    match check {
+                        Some(check) => check.await.map_err(Into::into),
+                        None => Ok(()),
+                    }
+                })
+            }));
         }
         self
     }
@@ -110,10 +182,12 @@ impl<T> Ask<T> {
         Ask(match self.0 {
             AskKind::Known(value) => AskKind::Known(change(value)),
             AskKind::Mistaken(mistake) => AskKind::Mistaken(mistake),
-            AskKind::Question { question, read, fallback, allow_unsolicited, pinned_to, is_typed } => {
+            AskKind::Question(asked) => {
+                let Unanswered { question, read, fallback, allow_unsolicited, pinned_to, accept, is_typed } = *asked;
                 let fallback = fallback.map(&change);
                 let read: ReadAnswer<U> = Arc::new(move |answer| read(answer).map(|outcome| outcome.map(&change)));
-                AskKind::Question { question, read, fallback, allow_unsolicited, pinned_to, is_typed }
+                let asked = Unanswered { question, read, fallback, allow_unsolicited, pinned_to, accept, is_typed };
+                AskKind::Question(Box::new(asked))
             }
         })
     }
@@ -127,7 +201,9 @@ impl<T: Answer> Ask<T> {
 
 impl<T> Ask<T> {
     fn new(question: Question, read: ReadAnswer<T>, is_typed: bool) -> Self {
-        Self(AskKind::Question { question, read, fallback: None, allow_unsolicited: false, pinned_to: None, is_typed })
+        let (fallback, allow_unsolicited, pinned_to, accept) = Default::default();
+        let asked = Unanswered { question, read, fallback, allow_unsolicited, pinned_to, accept, is_typed };
+        Self(AskKind::Question(Box::new(asked)))
     }
 
     /// Asks the user to fill in a form that is built at run time; `read` reads the answer.
@@ -158,9 +234,7 @@ impl<T> Ask<T> {
         read: impl Fn(&Map<String, Value>) -> Result<T, FormErrors> + Send + Sync + 'static,
     ) -> Self {
         let question = Question::Form { message: message.into(), form };
-        let read = move |answer: &RawAnswer| {
-            read_elicitation(answer, |content| read(content).map_err(|errors| AnswerError(errors.to_string())))
-        };
+        let read = move |answer: &RawAnswer| read_elicitation(answer, |content| Ok(read(content)?));
         Self::new(question, Arc::new(read), false)
     }
 }
@@ -169,6 +243,33 @@ impl<T: Elicit> Ask<T> {
     /// Asks the user to fill in the form.
     pub fn user(message: impl Into<String>) -> Self {
         Self::question(Question::Form { message: message.into(), form: T::form() })
+    }
+
+    /// Fills in the form before the user sees it. A field that the client leaves out keeps this value.
+    ///
+    /// The values are part of the question: other values are another question.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, Elicit};
+    ///
+    /// #[derive(Elicit)]
+    /// struct Address { street: String, city: String }
+    ///
+    /// fn address(last: Address) -> Ask<Address> {
+    ///     Ask::user("Where to?").prefill(last)
+    /// }
+    /// # let asked = format!("{:?}", address(Address { street: "Long Lane".into(), city: "Bergen".into() }));
+    /// # assert!(asked.contains("Bergen"));
+    /// ```
+    pub fn prefill(mut self, value: T) -> Self {
+        if let AskKind::Question(asked) = &mut self.0
+            && let Question::Form { form, .. } = &mut asked.question
+        {
+            let (content, read) = (value.write(), Arc::clone(&asked.read));
+            *form = form.clone().prefilled(&content);
+            asked.read = Arc::new(move |answer| read(&answer.completed_with(&content)));
+        }
+        self
     }
 }
 
@@ -226,11 +327,90 @@ impl Ask<String> {
     pub fn choice(message: impl Into<String>, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
         let mut choices = choices.into_iter().peekable();
         if choices.peek().is_none() {
-            return Self(AskKind::Mistaken("`Ask::choice` needs something to choose, and the list is empty"));
+            return Self(AskKind::Mistaken(NOTHING_TO_CHOOSE));
         }
         let choice = Field::<String>::new("choice").one_of(choices);
         Self::dynamic_form(message, Form::new().with(&choice), move |content| choice.read_alone(content))
     }
+}
+
+impl<T: Clone + Send + Sync + 'static> Ask<T> {
+    /// Asks the user to choose one of these items; `describe` says how an item is shown, as in [`Ask::choice`].
+    ///
+    /// ```
+    /// use rejoinder::Ask;
+    ///
+    /// #[derive(Clone)]
+    /// struct Order { id: u32, item: String }
+    ///
+    /// fn order(open: Vec<Order>) -> Ask<Order> {
+    ///     Ask::choice_of("Which order?", open, |order| (order.id.to_string(), order.item.clone()))
+    /// }
+    /// ```
+    pub fn choice_of<C: IntoChoice>(
+        message: impl Into<String>,
+        items: impl IntoIterator<Item = T>,
+        describe: impl Fn(&T) -> C,
+    ) -> Self {
+        match described(items, describe) {
+            Ok((items, choices)) => {
+                let choice = Field::<String>::new("choice").one_of(choices);
+                let form = Form::new().with(&choice);
+                Self::dynamic_form(message, form, move |content| {
+                    choice.read_alone(content).map(|value| items[&value].clone())
+                })
+            }
+            Err(mistake) => Self(AskKind::Mistaken(mistake)),
+        }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> Ask<Vec<T>> {
+    /// Asks the user to choose any number of these items; `describe` says how an item is shown, as in [`Ask::choice`].
+    ///
+    /// The form has one field, `choices`. Use [`Ask::check`] to limit the number.
+    ///
+    /// ```
+    /// use rejoinder::Ask;
+    ///
+    /// fn reviewers(team: Vec<String>) -> Ask<Vec<String>> {
+    ///     Ask::choices_of("Who reviews?", team, String::clone)
+    ///         .check(|chosen: &Vec<String>| if chosen.is_empty() { Err("Choose at least one.") } else { Ok(()) })
+    /// }
+    /// ```
+    pub fn choices_of<C: IntoChoice>(
+        message: impl Into<String>,
+        items: impl IntoIterator<Item = T>,
+        describe: impl Fn(&T) -> C,
+    ) -> Self {
+        match described(items, describe) {
+            Ok((items, choices)) => {
+                let field = Field::any_of("choices", choices);
+                let form = Form::new().with(&field);
+                let chosen = move |values: Vec<String>| values.iter().map(|value| items[value].clone()).collect();
+                Self::dynamic_form(message, form, move |content| field.read_alone(content).map(&chosen))
+            }
+            Err(mistake) => Self(AskKind::Mistaken(mistake)),
+        }
+    }
+}
+
+const NOTHING_TO_CHOOSE: &str = "a choice needs something to choose, and the list is empty";
+
+/// The items by their values, and what the user chooses from.
+fn described<T, C: IntoChoice>(
+    items: impl IntoIterator<Item = T>,
+    describe: impl Fn(&T) -> C,
+) -> Result<(HashMap<String, T>, Vec<C>), &'static str> {
+    let (mut by_value, mut choices) = (HashMap::new(), Vec::new());
+    for item in items {
+        choices.push(describe(&item));
+        let (value, _) = describe(&item).into_choice();
+        if by_value.insert(value, item).is_some() {
+            return Err("two items of a choice have the same value: give each its own");
+        }
+    }
+    if choices.is_empty() { Err(NOTHING_TO_CHOOSE) } else { Ok((by_value, choices)) }
 }
 
 /// How the value of a question is found.
@@ -245,22 +425,21 @@ impl<T> Ask<T> {
 
     /// Finds the value: it is known, was answered, or is asked for.
     pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
-        let (question, read, fallback, allow_unsolicited, pinned_to, is_typed) = match self.0 {
+        let Unanswered { question, read, fallback, allow_unsolicited, pinned_to, accept, is_typed } = match self.0 {
             AskKind::Known(value) => return Ok(Outcome::Accepted(value)),
             AskKind::Mistaken(mistake) => return Err(Halt::Failed(CallError::mistake(mistake))),
-            AskKind::Question { question, read, fallback, allow_unsolicited, pinned_to, is_typed } => {
-                (question, read, fallback, allow_unsolicited, pinned_to, is_typed)
-            }
+            AskKind::Question(asked) => *asked,
         };
-        let check = |answer: &RawAnswer| read(answer).map(|_| ());
-        let check = AnswerCheck { allow_unsolicited, pinned_to: pinned_to.as_deref(), check: &check };
+        let can_read = |answer: &RawAnswer| read(answer).map(|_| ());
+        let (pinned_to, accept) = (pinned_to.as_deref(), accept.as_deref());
+        let check = AnswerCheck { allow_unsolicited, pinned_to, read: &can_read, accept };
         let read =
             |answer: &RawAnswer| read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
         if call.ending().is_some() {
             return Err(Halt::Failed(CallError::round_is_over()));
         }
         if let Some(refused) = question.out_of_reach(call.request()) {
-            return match (call.answered(key, &question, check)?, fallback) {
+            return match (call.answered(key, &question, check).await?, fallback) {
                 (Some(answer), _) => read(&answer),
                 (None, Some(value)) => Ok(Outcome::Accepted(value)),
                 (None, None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
@@ -276,20 +455,26 @@ impl<T> Ask<T> {
     /// If it has a value: nothing would carry the value to the next round. If it allows an unsolicited answer: such a
     /// function reads answers before it asks. If its form has no type: nothing would check the answer in the next round.
     pub(crate) fn by_hand(self, key: String) -> Result<AskByHand, CallError> {
-        match self.0 {
-            AskKind::Question { allow_unsolicited: true, .. } => Err(CallError::mistake(format!(
-                "`Reply::ask` cannot use `allow_unsolicited` (question `{key}`): ask with a resolver or `Context::ask`"
-            ))),
-            AskKind::Question { is_typed: false, .. } => Err(CallError::mistake(format!(
-                "`Reply::ask` needs a form that has a type (question `{key}`): nothing would check the answer to a dynamic \
-                 form in the next round; ask with `Context::ask`, or derive `Elicit`"
-            ))),
-            AskKind::Question { question, fallback: None, .. } => Ok(AskByHand { key, question }),
-            AskKind::Mistaken(mistake) => Err(CallError::mistake(mistake)),
-            AskKind::Known(_) | AskKind::Question { .. } => Err(CallError::mistake(format!(
-                "`Reply::ask` cannot use `Ask::known` or `fallback` (question `{key}`): ask with a resolver or `Context::ask`"
-            ))),
-        }
+        let asked = match self.0 {
+            AskKind::Mistaken(mistake) => return Err(CallError::mistake(mistake)),
+            AskKind::Known(_) => None,
+            AskKind::Question(asked) => Some(*asked),
+        };
+        let mistake = match asked {
+            Some(Unanswered { allow_unsolicited: true, .. }) => {
+                "cannot use `allow_unsolicited`: ask with a resolver or `Context::ask`"
+            }
+            Some(Unanswered { accept: Some(_), .. }) => {
+                "cannot use `check`: check what `Rounds::answer` returns, or ask with `Context::ask`"
+            }
+            Some(Unanswered { is_typed: false, .. }) => {
+                "needs a form that has a type, because nothing would check the answer to a dynamic form in the next round: \
+                 ask with `Context::ask`, or derive `Elicit`"
+            }
+            Some(Unanswered { question, fallback: None, .. }) => return Ok(AskByHand { key, question }),
+            _ => "cannot use `Ask::known` or `fallback`: ask with a resolver or `Context::ask`",
+        };
+        Err(CallError::mistake(format!("`Reply::ask` (question `{key}`) {mistake}")))
     }
 }
 
@@ -314,9 +499,11 @@ impl<T: fmt::Debug> fmt::Debug for Ask<T> {
         match &self.0 {
             AskKind::Known(value) => f.debug_tuple("Known").field(value).finish(),
             AskKind::Mistaken(mistake) => f.debug_tuple("Mistaken").field(mistake).finish(),
-            AskKind::Question { question, fallback, .. } => {
-                f.debug_struct("Ask").field("question", question).field("fallback", fallback).finish_non_exhaustive()
-            }
+            AskKind::Question(asked) => f
+                .debug_struct("Ask")
+                .field("question", &asked.question)
+                .field("fallback", &asked.fallback)
+                .finish_non_exhaustive(),
         }
     }
 }

@@ -61,9 +61,14 @@ pub(crate) struct AnswerCheck<'a> {
     pub(crate) allow_unsolicited: bool,
     /// The text that an answer counts for, in place of the message.
     pub(crate) pinned_to: Option<&'a str>,
-    /// What is wrong with an answer.
-    pub(crate) check: &'a (dyn Fn(&RawAnswer) -> Result<(), AnswerError> + Sync),
+    /// Whether an answer can be read. It may run in every round.
+    pub(crate) read: &'a (dyn Fn(&RawAnswer) -> Result<(), AnswerError> + Sync),
+    /// Whether an answer is accepted. It runs once, when the answer is first used.
+    pub(crate) accept: Option<&'a AcceptAnswer>,
 }
+
+/// Says whether an answer is accepted.
+pub(crate) type AcceptAnswer = dyn Fn(&RawAnswer) -> BoxFuture<'static, Result<(), AnswerError>> + Send + Sync;
 
 impl Call {
     /// The record. It is made when it is first needed.
@@ -90,7 +95,7 @@ impl Call {
         // Several futures may ask the same question at once: the others wait for the first one's answer.
         let _turn = self.0.asking.take(&key).await;
         loop {
-            let bad = match self.find_answer(&key, digest, check) {
+            let bad = match self.find_answer(&key, digest, check).await {
                 Ok(answer) => return Ok(answer),
                 Err(bad) => bad,
             };
@@ -120,7 +125,7 @@ impl Call {
     }
 
     /// An answer that needs no asking: a recorded one, or one that came with this round.
-    pub(crate) fn answered(
+    pub(crate) async fn answered(
         &self,
         key: &str,
         question: &Question,
@@ -131,30 +136,37 @@ impl Call {
         }
         let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
         self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
-        Ok(self.find_answer(&key, digest, check).ok())
+        Ok(self.find_answer(&key, digest, check).await.ok())
     }
 
-    /// A usable answer; otherwise what is wrong with the one that came with this round, if one did.
-    fn find_answer(
+    /// A usable answer; otherwise one that cannot be used, and what is wrong with it, if there is one.
+    async fn find_answer(
         &self,
         key: &Arc<str>,
         digest: QuestionDigest,
-        AnswerCheck { allow_unsolicited, check, .. }: AnswerCheck<'_>,
-    ) -> Result<Arc<RawAnswer>, Option<AnswerError>> {
+        AnswerCheck { allow_unsolicited, read, accept, .. }: AnswerCheck<'_>,
+    ) -> Result<Arc<RawAnswer>, Option<(Arc<RawAnswer>, AnswerError)>> {
         let (recorded, is_final, response) = {
             let record = self.record();
             let response = record.response(key, digest, allow_unsolicited);
             (record.recorded_answer(key, digest), record.is_final(key), response)
         };
-        // The check is code of the author, which may use the call: nothing is locked while it runs.
-        let (answer, is_new) = match (recorded.filter(|answer| is_final || check(answer).is_ok()), response) {
-            (Some(answer), _) => (answer, false),
-            (None, Some(answer)) => match check(&answer) {
-                Ok(()) => (answer, true),
-                Err(bad) => return Err(Some(bad)),
+        // The checks are code of the author, which may use the call: nothing is locked while they run.
+        let recorded = recorded.filter(|(answer, _)| is_final || read(answer).is_ok());
+        let is_new = recorded.is_none();
+        let (answer, is_checked) = match (recorded, response) {
+            (Some(recorded), _) => recorded,
+            (None, Some(answer)) => match read(&answer) {
+                Ok(()) => (answer, false),
+                Err(bad) => return Err(Some((answer, bad))),
             },
             (None, None) => return Err(None),
         };
+        if let Some(accept) = accept.filter(|_| !is_checked)
+            && let Err(bad) = accept(&answer).await
+        {
+            return Err(Some((answer, bad)));
+        }
         self.record().use_answer(key, digest, Arc::clone(&answer), is_new);
         self.note_inner(key);
         Ok(answer)

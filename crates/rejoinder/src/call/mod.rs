@@ -30,7 +30,7 @@ pub(crate) use argument_error::{ArgumentError, ArgumentErrors, without_position}
 #[doc(hidden)]
 pub use arguments::ReadParams;
 pub(crate) use arguments::{ArgumentSet, MemberName, Members, SentArguments, UnknownArguments, read_arguments};
-pub(crate) use carrier::{AnswerCheck, Carriage, Carrier, Parked};
+pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carriage, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;

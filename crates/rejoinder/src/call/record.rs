@@ -98,6 +98,8 @@ struct RoundRecord {
 struct RecordedAnswer {
     digest: QuestionDigest,
     answer: Arc<RawAnswer>,
+    /// Whether the function has not used it yet, so that nothing has checked it.
+    unchecked: bool,
 }
 
 /// A [`RecordedAnswer`] as it is stored: of an accepted form only the content.
@@ -110,6 +112,8 @@ struct StoredAnswer<C, A> {
     content: Option<C>,
     #[serde(rename = "a", default, deserialize_with = "at_top_level", skip_serializing_if = "Option::is_none")]
     answer: Option<A>,
+    #[serde(rename = "u", default, skip_serializing_if = "std::ops::Not::not")]
+    unchecked: bool,
 }
 
 /// Reads a value as if it were not nested, so that an answer as deep as a request may be can be read in a record, too.
@@ -124,15 +128,15 @@ impl Serialize for RecordedAnswer {
             RawAnswer::Filled(content) => (Some(content), None),
             RawAnswer::Other(answer) => (None, Some(answer)),
         };
-        StoredAnswer { digest: self.digest, content, answer }.serialize(serializer)
+        StoredAnswer { digest: self.digest, content, answer, unchecked: self.unchecked }.serialize(serializer)
     }
 }
 
 impl From<StoredAnswer<Map<String, Value>, Value>> for RecordedAnswer {
-    fn from(StoredAnswer { digest, content, answer }: StoredAnswer<Map<String, Value>, Value>) -> Self {
+    fn from(StoredAnswer { digest, content, answer, unchecked }: StoredAnswer<Map<String, Value>, Value>) -> Self {
         // Without either it is an answer that does not fit any question, so the question is asked again.
         let answer = content.map_or_else(|| answer.unwrap_or_default().into(), RawAnswer::Filled);
-        Self { digest, answer: Arc::new(answer) }
+        Self { digest, answer: Arc::new(answer), unchecked }
     }
 }
 
@@ -211,7 +215,7 @@ impl CallRecord {
         };
         for (key, question) in self.questions.iter().filter(|(key, _)| is_kept(key) && !used.contains(*key)) {
             if let Some(answer) = responses.get(key) {
-                let answer = RecordedAnswer { digest: question.digest, answer: Arc::clone(answer) };
+                let answer = RecordedAnswer { digest: question.digest, answer: Arc::clone(answer), unchecked: true };
                 self.answers.insert(Arc::clone(key), answer);
             }
         }
@@ -282,14 +286,14 @@ impl CallRecord {
         self.round.known.insert(key.into());
     }
 
-    /// The recorded answer to exactly this question.
-    pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<Arc<RawAnswer>> {
+    /// The recorded answer to exactly this question, and whether it was checked.
+    pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<(Arc<RawAnswer>, bool)> {
         let recorded = self.answers.get(key)?;
         if recorded.digest != digest {
             tracing::debug!(key, "a recorded answer is not used: the text of its question has changed");
             return None;
         }
-        Some(Arc::clone(&recorded.answer))
+        Some((Arc::clone(&recorded.answer), !recorded.unchecked))
     }
 
     /// The answer to exactly this question that came with this round.
@@ -321,7 +325,7 @@ impl CallRecord {
         self.round.progressed |= is_new;
         self.round.rejected.remove(key);
         self.round.used.insert(Arc::clone(key));
-        self.answers.insert(Arc::clone(key), RecordedAnswer { digest, answer });
+        self.answers.insert(Arc::clone(key), RecordedAnswer { digest, answer, unchecked: false });
     }
 
     /// Notes that a function which makes its rounds by hand cannot use an answer.
@@ -330,25 +334,25 @@ impl CallRecord {
         self.round.rejected.insert(Arc::clone(key), (answer, reason));
     }
 
-    /// The question to send now, given what is wrong with the answer that came with this round, if one did.
+    /// The question to send now, given the answer that cannot be used and what is wrong with it, if there is one.
     pub(super) fn next_question(
         &mut self,
         key: &Arc<str>,
         question: &Question,
         digest: QuestionDigest,
-        bad: Option<AnswerError>,
+        bad: Option<(Arc<RawAnswer>, AnswerError)>,
     ) -> Result<(OpenQuestion, Question), Halt> {
         let before = self.questions.get(key);
         // A retry without an answer does not reset the count.
         let tried = before.filter(|before| before.digest == digest).map_or(0, |before| before.bad);
         let mut open = OpenQuestion { digest, bad: tried, reworded: before.map_or(0, |before| before.reworded) };
-        match (self.round.responses.get(key), bad) {
-            (Some(answer), Some(AnswerError(reason))) => {
+        match bad {
+            Some((answer, AnswerError(reason))) => {
                 open.bad += 1;
                 self.round.progressed = true;
-                return Ok((open, ask_again(key, question, answer, &reason, open.bad)?));
+                return Ok((open, ask_again(key, question, &answer, &reason, open.bad)?));
             }
-            (Some(_), None) if before.is_some() => {
+            None if before.is_some() && self.round.responses.contains_key(key) => {
                 tracing::debug!(key = &**key, "an answer is not used: the text of its question has changed");
                 open.reworded += 1;
                 self.round.progressed = true;
@@ -359,7 +363,7 @@ impl CallRecord {
                     ))));
                 }
             }
-            _ => {}
+            None => {}
         }
         Ok((open, question.clone()))
     }
@@ -511,7 +515,7 @@ mod tests {
     }
 
     fn answer(message: &str, answer: Value) -> RecordedAnswer {
-        RecordedAnswer { digest: question(message).digest(None), answer: Arc::new(answer.into()) }
+        RecordedAnswer { digest: question(message).digest(None), answer: Arc::new(answer.into()), unchecked: false }
     }
 
     fn open(message: &str) -> OpenQuestion {
@@ -537,7 +541,7 @@ mod tests {
     /// The answer under a key, or what there is instead.
     fn ask(call: &Call, key: &str, message: &str) -> Result<Value, Halt> {
         let check = |answer: &RawAnswer| <ConfirmForm as Answer>::read(answer).map(|_| ());
-        let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, check: &check };
+        let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, read: &check, accept: None };
         let answer = call.ask(key, &question(message), check).now_or_never().expect("no waiting");
         answer.map(|answer| Arc::unwrap_or_clone(answer).into())
     }
@@ -662,7 +666,8 @@ mod tests {
             assert!(matches!(ask(&call, "new", "New?"), Err(Halt::Pending)));
             call.record().keep_unused();
             assert_eq!(call.record().has_progressed(), progressed, "{sent} used: {is_used}");
-            let answers = by_key([("used", answer("Used?", yes())), ("open", answer("Open?", sent))]);
+            let kept = RecordedAnswer { unchecked: !is_used, ..answer("Open?", sent) };
+            let answers = by_key([("used", answer("Used?", yes())), ("open", kept)]);
             assert_eq!(end(&call).1.answers, answers);
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{ChoicesField, ElicitField, Rules};
+use super::{ChoicesField, ElicitField, Field, Rules};
 
 /// A choice: an enum without data. A form has one of its variants (`Colour`) or several (`Vec<Colour>`). Derive it:
 ///
@@ -95,24 +95,11 @@ impl<E: ElicitEnum> ElicitField for Vec<E> {
 
     fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
         rules.describe(schema);
-        // `enumNames` does not exist for several choices.
-        let items = if is_titled(E::CHOICES) {
-            json!({ "anyOf": titles(E::CHOICES) })
-        } else {
-            json!({ "type": "string", "enum": values(E::CHOICES) })
-        };
-        schema.insert("items".into(), items);
+        describe_items(E::CHOICES, schema);
     }
 
     fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-        let of_these = || format!("must be a list of any of {}", listed(E::CHOICES));
-        let items = value.as_array().ok_or_else(of_these)?;
-        let chosen = items.iter().map(|item| item.as_str().and_then(E::from_value));
-        let chosen = chosen.collect::<Option<Self>>().ok_or_else(of_these)?;
-        let is_repeated = |i| items[..i].contains(&items[i]);
-        if items.len() > E::CHOICES.len() || (1..items.len()).any(is_repeated) {
-            return Err("must not have the same choice twice".to_owned());
-        }
+        let chosen = read_items(value, E::CHOICES, E::from_value)?;
         rules.check_items(chosen.len())?;
         Ok(chosen)
     }
@@ -128,6 +115,66 @@ impl<E: ElicitEnum> ElicitField for Vec<E> {
 
 #[diagnostic::do_not_recommend]
 impl<E: ElicitEnum> ChoicesField for Vec<E> {}
+
+impl Field<Vec<String>> {
+    /// A field in which the user chooses any number of a list that is known at run time.
+    ///
+    /// ```
+    /// use rejoinder::form::{Field, FormErrors};
+    /// use serde_json::{Map, json};
+    ///
+    /// let days = Field::any_of("days", ["monday", "tuesday"]);
+    /// let answer = Map::from_iter([("days".to_owned(), json!(["tuesday"]))]);
+    /// assert_eq!(days.read(&answer, &mut FormErrors::default()), Some(vec!["tuesday".to_owned()]));
+    /// ```
+    pub fn any_of(name: impl Into<Cow<'static, str>>, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
+        let choices = choices.into_iter().map(IntoChoice::into_choice).collect();
+        let rules = Rules { one_of: Some(choices), ..Rules::default() };
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            rules,
+            default: None,
+            json_type: "array",
+            describe: |rules, schema| describe_items(rules.choices(), schema),
+            read: |value, rules| {
+                let has = |text: &str| rules.choices().iter().any(|(choice, _)| choice == text);
+                read_items(value, rules.choices(), |text| has(text).then(|| text.to_owned()))
+            },
+            write: |chosen| chosen.as_slice().into(),
+            absent: || None,
+        }
+    }
+}
+
+/// Adds the keywords of several choices.
+fn describe_items<S: AsRef<str>>(choices: &[(S, Option<S>)], schema: &mut Map<String, Value>) {
+    // `enumNames` does not exist for several choices.
+    let items = if is_titled(choices) {
+        json!({ "anyOf": titles(choices) })
+    } else {
+        json!({ "type": "string", "enum": values(choices) })
+    };
+    schema.insert("items".into(), items);
+}
+
+/// Reads several choices, each at most once.
+fn read_items<T, S: AsRef<str>>(
+    value: &Value,
+    choices: &[(S, Option<S>)],
+    choose: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, String> {
+    let of_these = || format!("must be a list of any of {}", listed(choices));
+    let items = value.as_array().ok_or_else(of_these)?;
+    let chosen = items.iter().map(|item| item.as_str().and_then(&choose));
+    let chosen = chosen.collect::<Option<Vec<T>>>().ok_or_else(of_these)?;
+    let is_repeated = |i| items[..i].contains(&items[i]);
+    if items.len() > choices.len() || (1..items.len()).any(is_repeated) {
+        return Err("must not have the same choice twice".to_owned());
+    }
+    Ok(chosen)
+}
 
 /// Something to choose: a value, or a value and the title that the user sees.
 ///

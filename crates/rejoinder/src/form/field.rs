@@ -28,16 +28,16 @@ use super::{FormError, FormErrors, Format, IntoChoice, Number, Rules};
 // cannot be a field is then one error instead of one for each use.
 #[derive(Debug)]
 pub struct Field<T> {
-    name: Cow<'static, str>,
-    title: Option<Cow<'static, str>>,
-    description: Option<Cow<'static, str>>,
-    rules: Rules,
-    default: Option<Value>,
-    json_type: &'static str,
-    describe: fn(&Rules, &mut Map<String, Value>),
-    read: fn(&Value, &Rules) -> Result<T, String>,
-    write: fn(&T) -> Value,
-    absent: fn() -> Option<T>,
+    pub(super) name: Cow<'static, str>,
+    pub(super) title: Option<Cow<'static, str>>,
+    pub(super) description: Option<Cow<'static, str>>,
+    pub(super) rules: Rules,
+    pub(super) default: Option<Value>,
+    pub(super) json_type: &'static str,
+    pub(super) describe: fn(&Rules, &mut Map<String, Value>),
+    pub(super) read: fn(&Value, &Rules) -> Result<T, String>,
+    pub(super) write: fn(&T) -> Value,
+    pub(super) absent: fn() -> Option<T>,
 }
 
 impl<T> Field<T> {
@@ -265,6 +265,7 @@ impl<T> Field<T> {
     label = "not something that a user can fill in",
     note = "MCP forms are flat: a field is a `String`, a number of at most 64 bits, a `bool`, an enum that derives \
             `ElicitEnum`, a `Vec` of such an enum, or an `Option` of one of these",
+    note = "with the features `chrono` and `uuid` also a `NaiveDate`, a `DateTime<Utc>` or a `Uuid`",
     note = "a type of your own can be a field if it implements `ElicitField`"
 )]
 pub trait ElicitField: Sized + Send + Sync + 'static {

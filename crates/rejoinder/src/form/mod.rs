@@ -6,14 +6,19 @@
 //! * `field`: [`Field`], one field with its title, rules and default, and [`ElicitField`], the types that it can have;
 //! * `rules`: the constraints on a value, with their JSON Schema keywords and messages;
 //! * `number`, `choice`, `format`: the fields that need more than a few lines;
+//! * `chrono`, `uuid`: dates, times and UUIDs, with the features of these names;
 //! * `older`: forms for clients before 2025-11-25.
 
 mod choice;
+#[cfg(feature = "chrono")]
+mod chrono;
 mod field;
 mod format;
 mod number;
 mod older;
 mod rules;
+#[cfg(feature = "uuid")]
+mod uuid;
 
 pub use choice::{ElicitEnum, IntoChoice};
 pub use field::{ChoicesField, ElicitField, Field, NumberField, TextField};
@@ -142,6 +147,18 @@ impl Form {
         schema.required.retain(|name| name != field.name());
         if field.is_required() {
             schema.required.push(field.name().to_owned());
+        }
+        self
+    }
+
+    /// The same form with these values as defaults.
+    pub(crate) fn prefilled(mut self, content: &Map<String, Value>) -> Self {
+        let schema = Arc::make_mut(&mut self.0);
+        (schema.json, schema.digest) = Default::default();
+        for (name, value) in content {
+            if let Some(property) = schema.properties.get_mut(name) {
+                property["default"] = value.clone();
+            }
         }
         self
     }

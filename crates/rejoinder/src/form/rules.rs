@@ -63,6 +63,11 @@ impl Rules {
         schema.extend(keywords.into_iter().filter_map(|(keyword, value)| Some((keyword.into(), value?))));
     }
 
+    /// The allowed texts, each with its title.
+    pub(super) fn choices(&self) -> &[(String, Option<String>)] {
+        self.one_of.as_deref().unwrap_or_default()
+    }
+
     /// Checks a text: its length, its format, its pattern.
     ///
     /// # Errors

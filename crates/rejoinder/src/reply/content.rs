@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::IntoToolResult;
+use super::{IntoToolResult, finite::to_finite_value};
 use crate::{error::CallError, schema::OutputSchema};
 
 /// A structured result: `structuredContent` with a matching `outputSchema`, and the same as text for old clients.
@@ -22,7 +22,7 @@ use crate::{error::CallError, schema::OutputSchema};
 /// # Ok::<(), rejoinder::CallError>(())
 /// ```
 ///
-/// A value that is not an object is sent as `{"result": ..}`.
+/// A value that is not an object is sent as `{"result": ..}`. A number that JSON does not have (NaN, infinity) fails the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Json<T>(pub T);
 
@@ -39,7 +39,7 @@ impl<T: Serialize + JsonSchema> Structured for T {}
 
 impl<T: Structured> IntoToolResult for Json<T> {
     fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        let value = serde_json::to_value(&self.0)?;
+        let value = to_finite_value(&self.0)?;
         let value = if value.is_object() { value } else { json!({ "result": value }) };
         let mut reply = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
         reply.structured_content = Some(value);

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod content;
+mod finite;
 mod prompt;
 mod resource;
 mod tool;

@@ -108,7 +108,8 @@ impl Response<CallToolResult> {
         self.result.is_error == Some(true)
     }
 
-    /// The structured content.
+    /// The structured content: what the tool returned in [`Json`](crate::Json), which sends a value that is not an object as
+    /// `{"result": ..}`.
     ///
     /// # Errors
     ///
@@ -132,7 +133,13 @@ impl Response<CallToolResult> {
     /// # }
     /// ```
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T> {
-        read("tools/call", self.result.structured_content.as_ref().unwrap_or(&Value::Null))
+        let content = self.result.structured_content.as_ref().unwrap_or(&Value::Null);
+        let wrapped =
+            content.as_object().filter(|content| content.len() == 1).and_then(|content| content.get("result"));
+        match (read("tools/call", content), wrapped) {
+            (Err(_), Some(value)) => read("tools/call", value),
+            (content, _) => content,
+        }
     }
 }
 

@@ -166,3 +166,89 @@ async fn a_form_that_is_made_at_run_time_is_checked_like_any_other() {
     })
     .await;
 }
+
+#[derive(Clone, Debug, PartialEq)]
+struct Order {
+    id: u32,
+    item: &'static str,
+}
+
+fn orders(items: &[&'static str]) -> Vec<Order> {
+    (1..).zip(items).map(|(id, item)| Order { id, item }).collect()
+}
+
+/// Chooses one of a list, as a value of its own type.
+#[tool]
+async fn choose_order(ctx: Context) -> Result<String, CallError> {
+    let question = Ask::choice_of("Which?", orders(&["tea", "milk"]), |order| (order.id.to_string(), order.item));
+    ctx.ask("order", question).await.map(|order| order.item.to_owned())
+}
+
+/// Chooses several.
+#[tool]
+async fn choose_orders(ctx: Context) -> Result<String, CallError> {
+    let question = Ask::choices_of("Which?", orders(&["tea", "milk", "salt"]), |order| order.id.to_string());
+    let chosen = ctx.ask("orders", question).await?;
+    Ok(chosen.iter().map(|order| order.item).collect::<Vec<_>>().join(" "))
+}
+
+/// Two items with one value.
+#[tool]
+async fn choose_twice(ctx: Context) -> Result<String, CallError> {
+    ctx.ask("order", Ask::choice_of("Which?", ["a", "a"], |item| *item)).await.map(str::to_owned)
+}
+
+#[tokio::test]
+async fn a_choice_at_run_time_gives_items_of_any_type() {
+    let client = Client::new(Server::new("orders", "1.0.0").tools(tools![choose_order, choose_orders, choose_twice]));
+    let accept = |content: Value| json!({ "action": "accept", "content": content });
+    in_both_eras(client, async |client| {
+        for (tool, key, answer, expected) in [
+            ("choose_order", "order", json!({ "choice": "2" }), "milk"),
+            (
+                "choose_order",
+                "order",
+                json!({ "choice": "milk" }),
+                "the client sent no usable answer to `order`: `choice` must be one of `1`, `2`",
+            ),
+            ("choose_orders", "orders", json!({ "choices": ["3", "1"] }), "salt tea"),
+            ("choose_orders", "orders", json!({ "choices": [] }), ""),
+            (
+                "choose_orders",
+                "orders",
+                json!({ "choices": ["4"] }),
+                "the client sent no usable answer to `orders`: `choices` must be a list of any of `1`, `2`, `3`",
+            ),
+            (
+                "choose_orders",
+                "orders",
+                json!({ "choices": ["1", "1"] }),
+                "the client sent no usable answer to `orders`: `choices` must not have the same choice twice",
+            ),
+            (
+                "choose_twice",
+                "order",
+                json!({ "choice": "a" }),
+                "two items of a choice have the same value: give each its own",
+            ),
+        ] {
+            let client = client.clone().answer_with(key, accept(answer));
+            assert_eq!(client.call_tool(tool, json!({})).await.unwrap().text(), expected, "{tool}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_choice_of_several_is_shown_as_a_list() {
+    let client = Client::new(Server::new("orders", "1.0.0").tools(tools![choose_orders])).decline("orders");
+    let asked = client.request("tools/call", json!({ "name": "choose_orders", "arguments": {} })).await.unwrap();
+    assert_eq!(
+        asked["inputRequests"]["orders"]["params"]["requestedSchema"],
+        json!({
+            "type": "object",
+            "properties": { "choices": { "type": "array", "items": { "type": "string", "enum": ["1", "2", "3"] } } },
+            "required": ["choices"],
+        }),
+    );
+}

@@ -5,6 +5,7 @@
 #[path = "../both_eras/mod.rs"]
 mod both_eras;
 mod capabilities;
+mod checks;
 mod choices;
 mod crowd;
 mod keys;
@@ -73,7 +74,7 @@ async fn a_choice_of_an_empty_list_is_the_authors_mistake() {
         .answer("branch", rejoinder::form::TextForm { text: "main".into() });
     for client in [client.clone(), client.era(Era::Session)] {
         let reply = client.call_tool("choose", json!({ "branches": [] })).await.expect("a reply");
-        assert_eq!(reply.text(), "`Ask::choice` needs something to choose, and the list is empty");
+        assert_eq!(reply.text(), "a choice needs something to choose, and the list is empty");
     }
 }
 

@@ -54,13 +54,13 @@ async fn mistakes_are_reported() {
     in_both_eras(Client::new(server()).answer("who", name("Ada")), async |client| {
         let reply = client.call_tool("mistaken", json!({})).await.unwrap();
         assert!(
-            reply.text().starts_with("`Reply::ask` cannot use `Ask::known` or `fallback` (question `who`)"),
+            reply.text().starts_with("`Reply::ask` (question `who`) cannot use `Ask::known` or `fallback`"),
             "{}",
             reply.text()
         );
         let reply = client.call_tool("allow_unsolicited", json!({})).await.unwrap();
         assert!(
-            reply.text().starts_with("`Reply::ask` cannot use `allow_unsolicited` (question `who`)"),
+            reply.text().starts_with("`Reply::ask` (question `who`) cannot use `allow_unsolicited`"),
             "{}",
             reply.text()
         );
@@ -83,7 +83,7 @@ async fn a_question_whose_answer_cannot_be_checked_is_refused() {
     for era in [Era::Stateless, Era::Session] {
         let client = Client::new(Server::new("choices", "1").tools(tools![branch])).era(era).decline("branch");
         let reply = client.call_tool("branch", json!({})).await.unwrap();
-        let expected = "`Reply::ask` needs a form that has a type (question `branch`)";
+        let expected = "`Reply::ask` (question `branch`) needs a form that has a type";
         assert!(reply.is_error() && reply.text().starts_with(expected), "{}", reply.text());
     }
 }

@@ -137,3 +137,63 @@ async fn c41_a_missing_capability_is_a_400_with_the_capabilities_as_an_object() 
     assert_eq!((answer.status, answer.code()), (400, Some(-32021)));
     assert_eq!(answer.json()["error"]["data"], data);
 }
+
+mod structured {
+    use rejoinder::{Era, prelude::*, testing::Client};
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+    use serde_json::{Value, json};
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    struct Line {
+        price: f64,
+        discount: Option<f64>,
+    }
+
+    /// A list, which is sent in an object.
+    #[tool]
+    async fn lines() -> Json<Vec<Line>> {
+        Json(vec![Line { price: 1.5, discount: None }])
+    }
+
+    /// An object with one member that is called `result`.
+    #[tool]
+    async fn results() -> Json<std::collections::BTreeMap<&'static str, u8>> {
+        Json([("result", 1)].into())
+    }
+
+    /// A number that JSON may not have.
+    #[tool]
+    async fn divide(by: f64) -> Json<Line> {
+        Json(Line { price: 1.0 / by, discount: None })
+    }
+
+    fn clients() -> [Client; 2] {
+        let client = Client::new(Server::new("prices", "1.0.0").tools(tools![lines, results, divide]));
+        [client.clone(), client.era(Era::Session)]
+    }
+
+    #[tokio::test]
+    async fn a_test_reads_what_json_sends() {
+        for client in clients() {
+            let reply = client.call_tool("lines", json!({})).await.unwrap();
+            assert_eq!(reply.structured::<Vec<Line>>().unwrap(), [Line { price: 1.5, discount: None }]);
+            assert_eq!(reply.structured::<Value>().unwrap(), json!({ "result": [{ "price": 1.5, "discount": null }] }));
+            let error = reply.structured::<Vec<u8>>().unwrap_err().to_string();
+            assert!(error.contains("expected u8"), "{error}");
+            let reply = client.call_tool("results", json!({})).await.unwrap();
+            assert_eq!(reply.structured::<std::collections::BTreeMap<String, u8>>().unwrap()["result"], 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_number_that_json_does_not_have_is_an_error() {
+        for client in clients() {
+            let half = client.call_tool("divide", json!({ "by": 2 })).await.unwrap();
+            assert_eq!(half.structured::<Line>().unwrap(), Line { price: 0.5, discount: None });
+            let infinite = client.call_tool("divide", json!({ "by": 0 })).await.unwrap();
+            assert!(infinite.is_error());
+            assert_eq!(infinite.result.structured_content, None);
+        }
+    }
+}
