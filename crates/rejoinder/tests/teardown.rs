@@ -183,7 +183,9 @@ async fn a_deferred_function_sees_failures_and_panics() {
     in_both_eras(async |client, log| {
         assert!(client.call_tool("end", json!({ "how": "fail" })).await.unwrap().is_error());
         assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Failed"]);
-        assert_eq!(client.call_tool("end", json!({ "how": "panic" })).await.unwrap_err().code(), Some(-32603));
+        let panicked = client.call_tool("end", json!({ "how": "panic" })).await;
+        // On a session the model reads it.
+        assert!(panicked.map_or_else(|error| error.code() == Some(-32603), |reply| reply.is_error()));
         assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Panicked"]);
         assert_eq!(client.call_tool("guarded", json!({})).await.unwrap().text(), "not you");
         assert_eq!(log.take(), ["open", "close: Failed"]);

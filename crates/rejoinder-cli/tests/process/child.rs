@@ -200,17 +200,22 @@ impl Listening {
 
     /// Sends a request on a new connection, which closes after the answer.
     pub(crate) fn post(&self, message: &Value) -> TcpStream {
+        let method = message["method"].as_str().expect("a method");
+        let name = message["params"]["name"].as_str().map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
+        let headers = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}");
+        self.post_body(&headers, &message.to_string())
+    }
+
+    /// The same with any body, and these headers besides the usual ones.
+    pub(crate) fn post_body(&self, headers: &str, body: &str) -> TcpStream {
         let mut socket = TcpStream::connect(self.address).expect("the server accepts");
         socket.set_read_timeout(Some(LIMIT)).expect("a socket");
-        let (method, body) = (message["method"].as_str().expect("a method"), message.to_string());
-        let name = message["params"]["name"].as_str().map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-             Mcp-Method: {method}\r\n{name}Connection: close\r\nContent-Length: {}\r\n\r\n",
+             Accept: application/json, text/event-stream\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
-        socket.write_all((head + &body).as_bytes()).expect("the server reads");
+        socket.write_all(head.as_bytes()).and_then(|()| socket.write_all(body.as_bytes())).expect("the server reads");
         socket
     }
 }

@@ -3,6 +3,7 @@
 
 mod child;
 mod keys;
+mod memory;
 mod pipe;
 mod pipe_ends;
 mod sessions;

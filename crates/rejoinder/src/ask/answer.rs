@@ -138,6 +138,9 @@ impl Answer for UrlVisited {
 
 impl Answer for Sample {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+        if is_declined(answer) {
+            return Ok(Outcome::Declined);
+        }
         let sample = read_as(answer).map(Outcome::Accepted);
         sample.ok_or_else(|| AnswerError("the answer is not a sampling result".to_owned()))
     }
@@ -145,12 +148,20 @@ impl Answer for Sample {
 
 impl Answer for Roots {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+        if is_declined(answer) {
+            return Ok(Outcome::Declined);
+        }
         let local =
             read_as(answer).filter(|roots: &Self| roots.roots.iter().all(|root| root.uri.starts_with("file://")));
         local
             .map(Outcome::Accepted)
             .ok_or_else(|| AnswerError("the answer is not a list of `file://` roots".to_owned()))
     }
+}
+
+/// Whether the user rejected what is not a form.
+fn is_declined(answer: &RawAnswer) -> bool {
+    matches!(answer, RawAnswer::Other(answer) if answer["action"] == "decline")
 }
 
 /// Reads an answer that is not a form.

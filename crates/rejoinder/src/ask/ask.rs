@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     call::{AcceptAnswer, AnswerCheck, Call},
-    error::{CallError, Halt},
+    error::{CallError, CallErrorKind, Halt},
     form::{ConfirmForm, Elicit, Field, Form, FormErrors, IntoChoice, TextForm},
 };
 
@@ -445,7 +445,12 @@ impl<T> Ask<T> {
                 (None, None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
             };
         }
-        read(&*call.ask(key, &question, check).await?)
+        match (call.ask(key, &question, check).await, fallback) {
+            (Err(Halt::Failed(error)), Some(value)) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
+                Ok(Outcome::Accepted(value))
+            }
+            (answer, _) => read(&*answer?),
+        }
     }
 
     /// The question under a key, for a round that is made by hand.

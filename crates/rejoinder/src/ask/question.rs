@@ -159,18 +159,14 @@ impl Question {
         if request.era != Era::Session || speaks >= RICHER_FORMS {
             return None;
         }
-        let (what, since, required) = match self {
-            Self::Form { form, .. } if form.to_older_value().is_none() => {
-                ("to choose several of a list", RICHER_FORMS, json!({ "elicitation": { "form": {} } }))
-            }
-            Self::Form { .. } => ("to fill in forms", ELICITATION, json!({ "elicitation": { "form": {} } })),
-            Self::Visit { .. } => ("to send the user to a page", RICHER_FORMS, json!({ "elicitation": { "url": {} } })),
-            Self::Sample(sampling) if sampling.has_tools() => {
-                ("to let its model use tools", RICHER_FORMS, json!({ "sampling": { "tools": {} } }))
-            }
+        let (what, since) = match self {
+            Self::Form { form, .. } if form.to_older_value().is_none() => ("to choose several of a list", RICHER_FORMS),
+            Self::Form { .. } => ("to fill in forms", ELICITATION),
+            Self::Visit { .. } => ("to send the user to a page", RICHER_FORMS),
+            Self::Sample(sampling) if sampling.has_tools() => ("to let its model use tools", RICHER_FORMS),
             Self::Sample(_) | Self::Roots => return None,
         };
-        (speaks < since).then(|| CallError::too_old(what, speaks, since, required))
+        (speaks < since).then(|| CallError::too_old(what, speaks, since))
     }
 
     /// The params of the request, as JSON, for a session of this version.

@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Call, CallTrace,
+    Call, CallTrace, Era,
     parking::RoundEnd,
     record::{CallRecord, InputResponses, round_trip},
 };
@@ -283,10 +283,25 @@ impl Call {
         self.record().hand_on(next)
     }
 
+    /// Notes that the client lacks capabilities, if that is the error, until the round ends. On a session it ends the call at
+    /// once, because the other questions of the round would reach the user.
+    pub(crate) fn note_missing(&self, error: &CallError) -> bool {
+        match error.required_capabilities() {
+            Some(required) if self.request().era == Era::Stateless => {
+                self.record().note_missing(required);
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Ends a round that waits for answers.
     pub(crate) fn park(&self) -> Result<Parked, CallError> {
         let carrier = self.carrier()?;
         let mut record = self.record();
+        if let Some(missing) = record.missing() {
+            return Err(CallError::missing_capability(missing));
+        }
         let questions = record.end_round();
         carrier.park(questions, &record)
     }

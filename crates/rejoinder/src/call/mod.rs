@@ -36,7 +36,7 @@ pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;
 #[doc(hidden)]
 pub use param::{ArgumentDefault, Completes, OwnDefault, Param};
-pub(crate) use record::{CallRecord, InputResponses, round_trip};
+pub(crate) use record::{CallRecord, InputResponses, SentAnswer, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;

@@ -18,7 +18,25 @@ use crate::{
 };
 
 /// The answers that a client sent, by key.
-pub(crate) type InputResponses = BTreeMap<Arc<str>, Arc<RawAnswer>>;
+pub(crate) type InputResponses = BTreeMap<Arc<str>, SentAnswer>;
+
+/// An answer that a client sent.
+#[derive(Debug, Clone)]
+pub(crate) enum SentAnswer {
+    /// Unread: a client may answer what was never asked.
+    Json(Box<RawValue>),
+    Read(Arc<RawAnswer>),
+}
+
+impl SentAnswer {
+    pub(super) fn read(&self) -> Arc<RawAnswer> {
+        match self {
+            // What cannot be read does not fit any question.
+            Self::Json(json) => Arc::new(serde_json::from_str(json.get()).unwrap_or(Value::Null).into()),
+            Self::Read(answer) => Arc::clone(answer),
+        }
+    }
+}
 
 /// How often a form is asked in total when its answers cannot be used.
 const TRIES: u8 = 3;
@@ -87,6 +105,8 @@ struct RoundRecord {
     steps: BTreeSet<Arc<str>>,
     /// Whether the function makes its rounds by hand.
     by_hand: bool,
+    /// The capabilities that the client lacks for what was to be asked.
+    missing: Option<Value>,
     progressed: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
@@ -215,7 +235,7 @@ impl CallRecord {
         };
         for (key, question) in self.questions.iter().filter(|(key, _)| is_kept(key) && !used.contains(*key)) {
             if let Some(answer) = responses.get(key) {
-                let answer = RecordedAnswer { digest: question.digest, answer: Arc::clone(answer), unchecked: true };
+                let answer = RecordedAnswer { digest: question.digest, answer: answer.read(), unchecked: true };
                 self.answers.insert(Arc::clone(key), answer);
             }
         }
@@ -225,6 +245,16 @@ impl CallRecord {
         self.cancel_round();
         self.questions = std::mem::take(&mut self.round.open);
         std::mem::take(&mut self.round.asked)
+    }
+
+    /// Notes capabilities that the client lacks.
+    pub(super) fn note_missing(&mut self, required: &Value) {
+        merge(self.round.missing.get_or_insert_with(|| Value::Object(Map::new())), required);
+    }
+
+    /// All capabilities that the client lacks.
+    pub(super) fn missing(&mut self) -> Option<Value> {
+        self.round.missing.take()
     }
 
     /// Keeps answers that this round does not use: the function waits in the middle of its body, or makes its rounds by
@@ -304,13 +334,13 @@ impl CallRecord {
         allow_unsolicited: bool,
     ) -> Option<Arc<RawAnswer>> {
         let counts = self.questions.get(key).map_or(allow_unsolicited, |open| open.digest == digest);
-        self.round.responses.get(key).filter(|_| counts).cloned()
+        self.round.responses.get(key).filter(|_| counts).map(SentAnswer::read)
     }
 
     /// The latest answer under a key, to any question, and whether it came with this round.
     pub(super) fn latest_answer(&self, key: &str) -> Option<(QuestionDigest, Arc<RawAnswer>, bool)> {
         if let (Some(open), Some(answer)) = (self.questions.get(key), self.round.responses.get(key)) {
-            return Some((open.digest, Arc::clone(answer), true));
+            return Some((open.digest, answer.read(), true));
         }
         self.answers.get(key).map(|recorded| (recorded.digest, Arc::clone(&recorded.answer), false))
     }
@@ -378,7 +408,7 @@ impl CallRecord {
     /// Notes the answer to a question that was sent at once.
     pub(super) fn respond(&mut self, key: &Arc<str>, open: OpenQuestion, answer: RawAnswer) {
         self.questions.insert(Arc::clone(key), open);
-        self.round.responses.insert(Arc::clone(key), Arc::new(answer));
+        self.round.responses.insert(Arc::clone(key), SentAnswer::Read(Arc::new(answer)));
     }
 
     /// Notes what a function that makes its rounds by hand leaves to the next one.
@@ -408,6 +438,16 @@ impl CallRecord {
         };
         self.leave_open(&key, open, shown);
         Ok(())
+    }
+}
+
+/// Adds the members of an object of objects to another.
+fn merge(into: &mut Value, from: &Value) {
+    for (name, from) in from.as_object().into_iter().flatten() {
+        merge(&mut into[name], from);
+    }
+    if into.is_null() {
+        *into = Value::Object(Map::new());
     }
 }
 
@@ -532,7 +572,7 @@ mod tests {
 
     /// A round of a stateless call.
     fn round<const N: usize>(mut record: CallRecord, responses: [(&str, Value); N]) -> Call {
-        record.begin_round(by_key(responses.map(|(key, answer)| (key, Arc::new(answer.into())))));
+        record.begin_round(by_key(responses.map(|(key, answer)| (key, SentAnswer::Read(Arc::new(answer.into()))))));
         let carrier = Box::new(StatelessCarrier::for_tests());
         let carriage = Carriage { carrier, record: Some(record), record_limit: 1000 };
         Call::new(RequestInfo::default(), Arc::default(), Some(carriage))

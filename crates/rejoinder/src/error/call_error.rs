@@ -32,12 +32,16 @@ use crate::ask::NextRound;
 #[derive(Debug, Clone)]
 pub struct CallError(CallErrorKind);
 
-/// The three kinds of [`CallError`].
+/// The kinds of [`CallError`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum CallErrorKind {
     /// Text for the model: a result with `isError`.
     Message(Cow<'static, str>),
+    /// The user declined or cancelled a question. The text names it; the model reads it like a message.
+    Declined(Cow<'static, str>),
+    /// The client sent an error instead of an answer. The text names the question; the model reads it like a message.
+    Unanswered(Cow<'static, str>),
     /// A JSON-RPC error.
     Protocol {
         /// The JSON-RPC error code.
@@ -81,11 +85,25 @@ impl CallError {
     }
 
     /// The client's session uses a version that lacks a kind of question.
-    pub(crate) fn too_old(what: &str, speaks: &str, since: &str, required: Value) -> Self {
-        let sentence = format!(
+    pub(crate) fn too_old(what: &str, speaks: &str, since: &str) -> Self {
+        Self::new(format!(
             "the client cannot be asked {what}: that needs protocol version {since}, and the session uses {speaks}"
-        );
-        Self::protocol(MISSING_CAPABILITY, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
+        ))
+    }
+
+    /// The capabilities that are missing, if that is why the call failed.
+    pub(crate) fn required_capabilities(&self) -> Option<&Value> {
+        match self.kind() {
+            CallErrorKind::Protocol { code: MISSING_CAPABILITY, data: Some(data), .. } => {
+                data.get("requiredCapabilities")
+            }
+            _ => None,
+        }
+    }
+
+    /// The client sent an error instead of an answer.
+    pub(crate) fn unanswered(key: &str, reason: impl fmt::Display) -> Self {
+        Self(CallErrorKind::Unanswered(format!("the client did not answer `{key}`: {reason}").into()))
     }
 
     pub(crate) fn nobody_to_ask() -> Self {
@@ -99,12 +117,12 @@ impl CallError {
 
     /// The user declined a question, or what a parameter needs.
     pub(crate) fn declined(name: &str) -> Self {
-        Self::new(format!("the user declined `{name}`"))
+        Self(CallErrorKind::Declined(format!("the user declined `{name}`").into()))
     }
 
     /// The user cancelled it.
     pub(crate) fn cancelled(name: &str) -> Self {
-        Self::new(format!("the user cancelled `{name}`"))
+        Self(CallErrorKind::Declined(format!("the user cancelled `{name}`").into()))
     }
 
     /// An error whose detail goes to the log while the client gets a generic sentence.
@@ -162,7 +180,9 @@ impl CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
-            CallErrorKind::Message(text) => f.write_str(text),
+            CallErrorKind::Message(text) | CallErrorKind::Declined(text) | CallErrorKind::Unanswered(text) => {
+                f.write_str(text)
+            }
             CallErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
             CallErrorKind::Internal(error) => error.fmt(f),
         }

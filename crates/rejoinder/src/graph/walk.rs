@@ -197,7 +197,14 @@ impl<'a> Walk<'a> {
                 }
                 Either::Left(ready(Ok(Outcome::Accepted(value))))
             }
-            Ok(Err(question)) => Either::Right(Box::pin(question.settle(self.call, self.keys.get(R::instance())))),
+            Ok(Err(question)) => Either::Right(Box::pin(async {
+                let settled = question.settle(self.call, self.keys.get(R::instance())).await;
+                // The error is to name all that the client lacks, so the other resolvers have their turn first.
+                match settled {
+                    Err(Halt::Failed(error)) if self.call.note_missing(&error) => Err(Halt::Pending),
+                    settled => settled,
+                }
+            })),
             Err(error) => Either::Left(ready(Err(error.into()))),
         }
     }

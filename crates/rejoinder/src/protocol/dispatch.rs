@@ -272,7 +272,8 @@ impl Request<'_> {
     }
 
     fn answers(&self) -> Result<Option<InputResponses>, RpcError> {
-        self.params.input_responses.map(input_responses).transpose()
+        let limit = self.engine.options.max_answers_size;
+        self.params.input_responses.map(|raw| input_responses(raw, limit)).transpose()
     }
 }
 

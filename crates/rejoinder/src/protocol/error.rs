@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::meta::supported;
 use crate::{
-    call::ArgumentErrors,
+    call::{ArgumentErrors, Era},
     error::{self, CallError, CallErrorKind},
     server::{CompleteArgument, Failed, Refusal, TargetKind},
 };
@@ -83,7 +83,7 @@ impl RpcError {
 
     /// The id finds the failure in the log.
     pub(crate) fn internal(id: &str) -> Self {
-        Self::new(Self::INTERNAL, "internal error: the server log has the details under the id in `data`")
+        Self::new(Self::INTERNAL, format!("Internal error. See the server log, id {id}."))
             .with_data(json!({ "id": id }))
     }
 
@@ -175,22 +175,43 @@ impl RpcError {
     }
 }
 
-/// What a client sees of a call that failed: a text, with its code where there is no `isError`; or the error that ends the
-/// request.
-pub(super) fn failure(target: &str, failed: Failed) -> Result<(i32, Cow<'static, str>), RpcError> {
+/// What a client sees of a call that failed.
+pub(super) enum SeenFailure {
+    /// A tool returns the message in a result with `isError`, so that the model reads it; elsewhere it is the error.
+    Text(RpcError),
+    /// The error that ends the request.
+    Error(RpcError),
+}
+
+/// What a client sees of a call of this kind of item that failed.
+pub(super) fn failure(target: &str, kind: Option<TargetKind>, era: Era, failed: Failed) -> SeenFailure {
     let error = match failed {
         Failed::Error(error) => error,
-        Failed::Panicked => return Err(RpcError::panicked(target)),
+        // The protocol of a session has no rule for it, and a model may know what to do.
+        Failed::Panicked if era == Era::Session => {
+            return SeenFailure::Text(RpcError::panicked(target));
+        }
+        Failed::Panicked => return SeenFailure::Error(RpcError::panicked(target)),
     };
-    match CallError::into_kind(error) {
-        CallErrorKind::Message(text) => Ok((RpcError::INVALID_PARAMS, text)),
-        CallErrorKind::Protocol { code, message, data } => Err(RpcError { code, message, data }),
+    SeenFailure::Text(match CallError::into_kind(error) {
+        // A client would take -32602 for a resource that does not exist.
+        CallErrorKind::Message(text) if kind == Some(TargetKind::Resource) => RpcError::new(RpcError::INTERNAL, text),
+        CallErrorKind::Message(text) => RpcError::invalid_params(text),
+        CallErrorKind::Declined(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "declined" })),
+        CallErrorKind::Unanswered(text) => RpcError::new(RpcError::INTERNAL, text),
+        // Versions with sessions do not have this code.
+        CallErrorKind::Protocol { code: RpcError::MISSING_CAPABILITY, message, .. } if era == Era::Session => {
+            RpcError::invalid_params(message)
+        }
+        CallErrorKind::Protocol { code, message, data } => {
+            return SeenFailure::Error(RpcError { code, message, data });
+        }
         CallErrorKind::Internal(error) => {
             let id = incident();
             tracing::error!(of = target, id, error = &*error as &dyn std::error::Error, "failed");
-            Ok((RpcError::INTERNAL, format!("Internal error. See the server log, id {id}.").into()))
+            RpcError::internal(&id)
         }
-    }
+    })
 }
 
 /// A unique id, to find one failure in the log.

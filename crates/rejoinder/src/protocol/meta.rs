@@ -44,6 +44,10 @@ pub(crate) fn is_of_session<'h>(envelope: &Envelope<'_>, header: impl FnOnce() -
     meta != Some(MODERN_JSON) && meta.is_none_or(old) && header().is_none_or(old)
 }
 
+/// The largest `_meta`, and the largest `params` of `initialize`, in bytes. They describe a client, so a client that sends
+/// more than that wants to fill the server's memory.
+pub(super) const MAX_META_LENGTH: usize = 64 * 1024;
+
 /// A request's `_meta`. Its values stay raw JSON until they are needed.
 #[derive(Debug, Default)]
 pub(crate) struct Meta<'a> {
@@ -68,8 +72,13 @@ impl<'de> Deserialize<'de> for Meta<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Meta<'de>, A::Error> {
-                let mut meta = Meta::default();
-                while let Some((MemberName(name), value)) = map.next_entry()? {
+                let (mut meta, mut length) = (Meta::default(), 0);
+                while let Some((MemberName(name), value)) = map.next_entry::<_, &RawValue>()? {
+                    length += name.len() + value.get().len();
+                    if length > MAX_META_LENGTH {
+                        let error = format_args!("`params._meta` is larger than {MAX_META_LENGTH} bytes");
+                        return Err(Error::custom(error));
+                    }
                     let field = match &*name {
                         "io.modelcontextprotocol/protocolVersion" => &mut meta.version,
                         "io.modelcontextprotocol/clientCapabilities" => &mut meta.capabilities,

@@ -15,8 +15,12 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Dispatched, Envelope, Http, LEGACY, RpcError, dispatch::dispatch, envelope::RequestParams, error::shortened,
-    listen::change_notification, meta::KnownCapabilities,
+    Dispatched, Envelope, Http, LEGACY, RpcError,
+    dispatch::dispatch,
+    envelope::RequestParams,
+    error::shortened,
+    listen::change_notification,
+    meta::{KnownCapabilities, MAX_META_LENGTH},
 };
 use crate::{
     BoxFuture,
@@ -161,6 +165,10 @@ impl Session {
             capabilities: KnownCapabilities,
             client_info: Implementation,
         }
+        if params.len() > MAX_META_LENGTH {
+            let message = format!("`params` of `initialize` is larger than {MAX_META_LENGTH} bytes");
+            return Err(RpcError::invalid_params(message));
+        }
         let mut state = self.state();
         if state.client.is_some() {
             return Err(RpcError::invalid_request("this session is initialized already"));
@@ -209,12 +217,14 @@ impl Session {
         };
         let answer = match envelope.error {
             Some(error) => Err(client_error(error)),
-            // What cannot be read fits no question.
-            None => Ok(envelope
-                .result
-                .and_then(|result| serde_json::from_str(result.get()).ok())
-                .unwrap_or(Value::Null)
-                .into()),
+            None => match envelope.result.map_or("null", RawValue::get) {
+                large if large.len() > self.engine.options.max_answers_size => {
+                    let limit = self.engine.options.max_answers_size;
+                    Err(RpcError::invalid_request(format!("its answer is larger than {limit} bytes")))
+                }
+                // What cannot be read does not fit any question.
+                answer => Ok(serde_json::from_str(answer).unwrap_or(Value::Null).into()),
+            },
         };
         // A call that is over does not wait for it.
         let _ = question.send(answer);
@@ -292,7 +302,11 @@ impl SessionClient for CallPeer {
             tokio::task::yield_now().await;
             match answer.await {
                 Ok(Ok(answer)) => Ok(answer),
-                Ok(Err(error)) => Err(CallError::protocol(error.code, error.message.into_owned(), error.data)),
+                // The user rejected it.
+                Ok(Err(RpcError { code: -1, .. })) => Ok(json!({ "action": "decline" }).into()),
+                Ok(Err(RpcError { code, message, .. })) => {
+                    Err(CallError::unanswered(key, format_args!("{} ({code})", shortened(&message))))
+                }
                 Err(_) => Err(no_answer_can_come(key)),
             }
         })
@@ -368,11 +382,10 @@ fn client_error(error: &RawValue) -> RpcError {
     struct WireError {
         code: i32,
         message: String,
-        data: Option<Value>,
     }
     match serde_json::from_str::<WireError>(error.get()) {
-        Ok(error) => RpcError { code: error.code, message: error.message.into(), data: error.data },
-        Err(_) => RpcError::invalid_request("the client answered with an error that cannot be read"),
+        Ok(error) => RpcError::new(error.code, error.message),
+        Err(_) => RpcError::invalid_request("it sent an error that cannot be read"),
     }
 }
 

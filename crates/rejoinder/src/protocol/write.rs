@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     RpcError,
-    error::{failure, incident},
+    error::{SeenFailure, failure, incident},
     meta::supported,
 };
 use crate::{
@@ -121,19 +121,17 @@ impl Writer {
         self.tool(CallToolResult::error(vec![ContentBlock::text(text)]))
     }
 
-    /// What the client gets of a call that failed. Only tools have `isError`: elsewhere the text is a JSON-RPC error.
+    /// What the client gets of a call that failed. Only tools have `isError`.
     pub(super) fn failed(&self, running: &Running, failed: Failed) -> RpcReply {
-        let (code, text) = match failure(running.target(), failed) {
-            Err(error) => return self.error(error),
-            Ok((_, text)) if running.is_tool() => return self.tool_error(text),
-            Ok(text) => text,
+        let kind = running.kind();
+        let error = match failure(running.target(), kind, self.era, failed) {
+            SeenFailure::Text(error) if kind == Some(TargetKind::Tool) => return self.tool_error(error.message),
+            SeenFailure::Text(error) | SeenFailure::Error(error) => error,
         };
-        let error = RpcError::new(code, text);
-        if running.contents().is_some() && code == RpcError::INVALID_PARAMS {
-            let code = if self.era == Era::Session { RpcError::RESOURCE_NOT_FOUND } else { code };
-            return self.error(RpcError { code, ..error.with_data(json!({ "uri": running.target() })) });
-        }
-        self.error(error)
+        // An error of the author's code says nothing about the request, so it does not choose the status.
+        let is_refused = self.era == Era::Stateless && error.code == RpcError::MISSING_CAPABILITY;
+        let status = if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        RpcReply { status, ..self.error(error) }
     }
 
     /// Why an operation did not start.

@@ -13,7 +13,7 @@ use futures_util::future::try_join_all;
 use crate::{
     BoxFuture,
     ask::{Question, RawAnswer},
-    call::{CallRecord, Carrier, Parked},
+    call::{CallRecord, Carrier, Parked, SentAnswer},
     error::CallError,
 };
 
@@ -66,7 +66,7 @@ impl<C: SessionClient + 'static> Carrier for SessionCarrier<C> {
                 Some(pause) => tokio::time::sleep(pause).await,
             }
             let keys = questions.into_iter().map(|(key, _)| key);
-            Ok(keys.zip(answers.into_iter().map(Arc::new)).collect())
+            Ok(keys.zip(answers.into_iter().map(|answer| SentAnswer::Read(Arc::new(answer)))).collect())
         })))
     }
 }

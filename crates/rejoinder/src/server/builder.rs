@@ -32,7 +32,7 @@ use crate::{
 ///   [`cache_lists`](Self::cache_lists), [`cache_contents`](Self::cache_contents),
 ///   [`stateless_only`](Self::stateless_only).
 /// * Who may call, and how much: [`principal`](Self::principal), [`max_message_size`](Self::max_message_size),
-///   [`max_calls`](Self::max_calls), [`max_subscriptions`](Self::max_subscriptions),
+///   [`max_answers_size`](Self::max_answers_size), [`max_calls`](Self::max_calls), [`max_subscriptions`](Self::max_subscriptions),
 ///   [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
 /// * In a test: [`check`](Self::check), [`graph`](Self::graph).
 /// * To serve it: [`serve_from_args`](Self::serve_from_args), [`serve_http`](Self::serve_http),
@@ -297,10 +297,27 @@ impl Server {
         self
     }
 
-    /// The largest message on any transport (the body of a request, a line), in bytes; 4 MiB by default. The `id` of a
-    /// request has at most 1,024 bytes.
+    /// The largest message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
+    ///
+    /// What is not an argument has limits of its own: the `id` of a request and its `progressToken` 1,024 bytes each, `_meta`
+    /// and the `params` of `initialize` 64 KiB each, answers [`max_answers_size`](Self::max_answers_size).
     pub fn max_message_size(mut self, bytes: usize) -> Self {
         self.options.max_message_size = bytes;
+        self
+    }
+
+    /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 64 KiB by default.
+    ///
+    /// Raise it if the client's model samples images, for example.
+    ///
+    /// ```
+    /// use rejoinder::Server;
+    ///
+    /// let server = Server::new("painter", "1.0.0").max_answers_size(2 * 1024 * 1024);
+    /// assert!(server.check().is_ok());
+    /// ```
+    pub fn max_answers_size(mut self, bytes: usize) -> Self {
+        self.options.max_answers_size = bytes;
         self
     }
 

@@ -128,9 +128,9 @@ impl Running {
         self.source.as_ref().map_or("completion", |source| &source.target.name)
     }
 
-    /// Whether a tool is called.
-    pub(crate) fn is_tool(&self) -> bool {
-        self.source.as_ref().is_some_and(|source| source.target.kind == TargetKind::Tool)
+    /// What kind of item is called; `None` for a completion.
+    pub(crate) fn kind(&self) -> Option<TargetKind> {
+        self.source.as_ref().map(|source| source.target.kind)
     }
 
     /// What the reply says about the contents of a resource.

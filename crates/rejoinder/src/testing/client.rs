@@ -7,12 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use http::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{
-    ClientAnswer, ClientError, Filter, Response, Result, Subscription,
+    ClientAnswer, ClientError, Filter, JsonRpcError, Response, Result, Subscription,
     answer::{Script, Scripts, remedy},
     connection::ClientConnection,
     exchange::{HttpExchange, Incoming},
@@ -718,7 +718,7 @@ impl Client {
             let trace = CallTrace::default();
             let mut exchange = self.connection.open(method, next, trace.clone()).await?;
             let result = self.one_round(&mut exchange, method, &mut asked).await;
-            let result = result.map_err(|error| self.with_remedy(error, &trace))?;
+            let result = self.with_remedy(method, result, &trace)?;
             let traced = std::mem::take(&mut *trace.lock());
             ran.push(traced.ran.into_iter().map(Cow::into_owned).collect());
             runs += traced.runs;
@@ -776,18 +776,27 @@ impl Client {
         Ok(answer.0)
     }
 
-    /// A client without answers declares no capabilities, so what the test lacks is an answer.
-    fn with_remedy(&self, mut error: ClientError, trace: &CallTrace) -> ClientError {
-        if let ClientError::Rpc(rpc) = &mut error
-            && rpc.code == RpcError::MISSING_CAPABILITY
-            && self.scripts.is_empty()
-            && self.connection.capabilities == Default::default()
-        {
-            let unasked = trace.lock().unasked.first().cloned();
-            rpc.remedy = unasked.as_ref().map(remedy);
-            rpc.unanswered = unasked.map(|unasked| unasked.key);
-        }
-        error
+    /// A client without answers declares no capabilities, so what the test lacks is an answer. Stateless it gets an error, on
+    /// a session a tool's result with `isError`.
+    fn with_remedy(&self, method: &str, result: Result<Value>, trace: &CallTrace) -> Result<Value> {
+        let has_answers = !self.scripts.is_empty() || self.connection.capabilities != Default::default();
+        let Some(unasked) = trace.lock().unasked.first().filter(|_| !has_answers).cloned() else { return result };
+        let mut rpc = match result {
+            Err(ClientError::Rpc(rpc)) if rpc.code == RpcError::MISSING_CAPABILITY => rpc,
+            Ok(result) if result["isError"] == true => Box::new(JsonRpcError {
+                method: method.to_owned(),
+                status: StatusCode::OK,
+                code: RpcError::MISSING_CAPABILITY,
+                message: result["content"][0]["text"].as_str().unwrap_or_default().to_owned(),
+                data: None,
+                unanswered: None,
+                remedy: None,
+            }),
+            result => return result,
+        };
+        rpc.remedy = Some(remedy(&unasked));
+        rpc.unanswered = Some(unasked.key);
+        Err(ClientError::Rpc(rpc))
     }
 
     async fn list<T: DeserializeOwned>(&self, method: &str, field: &str) -> Result<Vec<T>> {

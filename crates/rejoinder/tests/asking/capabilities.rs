@@ -1,5 +1,6 @@
 //! The capabilities that a client must declare before its model is asked.
 
+use rejoinder::testing::ClientError;
 use serde_json::Value;
 
 use super::*;
@@ -24,22 +25,71 @@ async fn needed(sampling: &Value, field: &Value) -> Option<Value> {
             "haiku",
             json!({ "role": "assistant", "content": { "type": "text", "text": "sea" }, "model": "m" }),
         );
-    let mut needed = Vec::new();
-    for era in [Era::Stateless, Era::Session] {
-        needed.push(match client.clone().era(era).call_tool("sample", field.clone()).await {
-            Ok(reply) => {
-                assert_eq!((reply.text().as_str(), reply.is_error()), ("sea", false));
-                None
-            }
-            Err(error) => {
-                let error = error.rpc().expect("a JSON-RPC error").clone();
-                assert_eq!(error.code, -32021);
-                Some(error.data.unwrap()["requiredCapabilities"].clone())
-            }
-        });
+    let needed = match client.call_tool("sample", field.clone()).await {
+        Ok(reply) => {
+            assert_eq!((reply.text().as_str(), reply.is_error()), ("sea", false));
+            None
+        }
+        Err(error) => Some(required(&error)),
+    };
+    // A session has no such error: the model reads the reason.
+    let on_session = client.era(Era::Session).call_tool("sample", field.clone()).await.unwrap();
+    assert_eq!(on_session.is_error(), needed.is_some());
+    assert!(on_session.text().starts_with(if needed.is_some() {
+        "the client did not declare `sampling."
+    } else {
+        "sea"
+    }));
+    needed
+}
+
+/// The `requiredCapabilities` of an error.
+fn required(error: &ClientError) -> Value {
+    let error = error.rpc().expect("a JSON-RPC error").clone();
+    assert_eq!((error.code, error.status.as_u16()), (-32021, 400));
+    error.data.unwrap()["requiredCapabilities"].clone()
+}
+
+#[resolver]
+fn name() -> Ask<String> {
+    Ask::text("Who are you?")
+}
+
+#[resolver]
+fn haiku() -> Ask<Sample> {
+    Ask::sample(Sampling::new("A haiku, please."))
+}
+
+#[resolver]
+fn folders() -> Ask<Roots> {
+    Ask::roots()
+}
+
+/// Asks three things at once.
+#[tool]
+async fn ask_three(
+    #[resolve(name)] name: String,
+    #[resolve(haiku)] haiku: &Sample,
+    #[resolve(folders)] folders: &Roots,
+) -> String {
+    format!("{name} {} {}", haiku.text(), folders.roots.len())
+}
+
+#[tokio::test]
+async fn the_error_names_everything_that_the_client_lacks_and_nothing_that_it_has() {
+    let (form, sampling, roots) = (json!({ "form": {} }), json!({}), json!({}));
+    for (declared, lacking) in [
+        (json!({ "roots": {} }), json!({ "elicitation": form, "sampling": sampling })),
+        (json!({ "sampling": {} }), json!({ "elicitation": form, "roots": roots })),
+        (json!({ "elicitation": {} }), json!({ "sampling": sampling, "roots": roots })),
+        (json!({ "elicitation": { "url": {} } }), json!({ "elicitation": form, "sampling": sampling, "roots": roots })),
+    ] {
+        let client = Client::new(server().tools(tools![ask_three]))
+            .capabilities(serde_json::from_value(declared.clone()).unwrap());
+        assert_eq!(required(&client.call_tool("ask_three", json!({})).await.unwrap_err()), lacking, "{declared}");
+        let on_session = client.era(Era::Session).answer_with("name", json!({ "action": "decline" }));
+        assert!(on_session.call_tool("ask_three", json!({})).await.unwrap().is_error(), "{declared}");
     }
-    assert_eq!(needed[0], needed[1], "in both eras");
-    needed.pop().unwrap()
 }
 
 #[tokio::test]

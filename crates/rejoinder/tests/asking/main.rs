@@ -283,7 +283,7 @@ async fn d10_a_question_is_repeated_with_the_reason_if_the_answer_does_not_fit()
 async fn d10_an_answer_to_another_kind_of_question_ends_the_call() {
     let client = Client::new(server())
         .answer("who", ada())
-        .answer_with("haiku", json!({ "action": "decline" }))
+        .answer_with("haiku", json!({ "action": "accept", "content": {} }))
         .answer_with("roots", json!({ "roots": [] }));
     in_both_eras(client, async |client| {
         let reply = client.call_tool("together", json!({})).await.unwrap();

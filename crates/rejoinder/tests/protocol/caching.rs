@@ -113,7 +113,7 @@ async fn c66_a_public_result_is_still_authorized_for_each_reader() {
         assert_eq!((reply.text().as_str(), reply.result.ttl_ms), ("Dear diary", Some(60_000)));
         assert_eq!(
             client.clone().header("x-user", "eve").read_resource("diary://today").await.unwrap_err().code(),
-            Some(-32602)
+            Some(-32603)
         );
     }
 }

@@ -1,6 +1,6 @@
 //! How a function says that it cannot, and what the client gets to see of it.
 
-use rejoinder::{prelude::*, testing::Client};
+use rejoinder::{Era, prelude::*, testing::Client};
 use serde_json::json;
 
 use crate::{
@@ -17,6 +17,7 @@ fn fail(how: &str) -> Result<String, CallError> {
     match how {
         "visible" => Err(CallError::new("give a number below 10")),
         "protocol" => Err(CallError::protocol(1234, "not today", Some(json!({ "until": "tomorrow" })))),
+        "unknown" => Err(CallError::protocol(-32601, "this customer is unknown", None)),
         "hidden" => Err(DatabaseError)?,
         "panic" => panic!("password in a panic"),
         _ => Ok("fine".to_owned()),
@@ -38,9 +39,19 @@ async fn resource_fails(how: String) -> Result<String, CallError> {
     fail(&how)
 }
 
+#[resolver]
+fn consent() -> Ask<bool> {
+    Ask::confirm("May I show it?")
+}
+
+#[resource("asks://first")]
+async fn resource_asks(#[resolve(consent)] consent: bool) -> String {
+    consent.to_string()
+}
+
 fn client() -> Client {
     let server = Server::new("failures", "1").tools(tools![tool_fails]);
-    Client::new(server.prompts(prompts![prompt_fails]).resources(resources![resource_fails]))
+    Client::new(server.prompts(prompts![prompt_fails]).resources(resources![resource_fails, resource_asks]))
 }
 
 /// The id in a text: sixteen hexadecimal digits.
@@ -91,8 +102,8 @@ async fn prompts_and_resources_fail_with_protocol_errors() {
     let prompt = client.get_prompt("prompt_fails", json!({ "how": "visible" })).await.unwrap_err();
     assert_eq!((prompt.code(), prompt.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
     let resource = client.read_resource("fails://visible").await.unwrap_err();
-    assert_eq!((resource.code(), resource.rpc().unwrap().message.as_str()), (Some(-32602), "give a number below 10"));
-    assert_eq!(resource.rpc().unwrap().data, Some(json!({ "uri": "fails://visible" })));
+    assert_eq!((resource.code(), resource.rpc().unwrap().message.as_str()), (Some(-32603), "give a number below 10"));
+    assert_eq!(resource.rpc().unwrap().data, None, "only a resource that does not exist is named in the data");
     for hidden in [
         client.get_prompt("prompt_fails", json!({ "how": "hidden" })).await.unwrap_err(),
         client.read_resource("fails://hidden").await.unwrap_err(),
@@ -100,6 +111,45 @@ async fn prompts_and_resources_fail_with_protocol_errors() {
         assert_eq!(hidden.code(), Some(-32603));
         assert!(has_id(&hidden.to_string()) && !hidden.to_string().contains("password"), "{hidden}");
     }
+}
+
+#[tokio::test]
+async fn a_resource_is_not_found_only_if_it_does_not_exist() {
+    for (era, not_found) in [(Era::Stateless, -32602), (Era::Session, -32002)] {
+        let client = client().era(era).answer_with("consent", json!({ "action": "decline" }));
+        for (uri, code, data) in [
+            ("fails://visible", -32603, None),
+            ("fails://hidden", -32603, None),
+            ("asks://first", -32602, Some(json!({ "reason": "declined" }))),
+            ("nowhere://at/all", not_found, Some(json!({ "uri": "nowhere://at/all" }))),
+        ] {
+            let error = client.read_resource(uri).await.unwrap_err().rpc().unwrap().clone();
+            let data_of_error = error.data.filter(|data| data.get("id").is_none());
+            assert_eq!((error.code, data_of_error), (code, data), "{uri} in {era:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn r_l7_an_error_of_a_function_does_not_choose_the_status() {
+    let client = client();
+    for (error, code) in [
+        (client.call_tool("tool_fails", json!({ "how": "unknown" })).await, -32601),
+        (client.call_tool("tool_fails", json!({ "how": "protocol" })).await, 1234),
+    ] {
+        let error = error.unwrap_err().rpc().unwrap().clone();
+        assert_eq!((error.status.as_u16(), error.code), (200, code));
+    }
+    let prompt = client.get_prompt("prompt_fails", json!({ "how": "visible" })).await.unwrap_err();
+    assert_eq!(prompt.rpc().unwrap().status, 200);
+    let unknown = client.call_tool("nobody_has_it", json!({})).await.unwrap_err();
+    assert_eq!(unknown.rpc().unwrap().status, 400, "the dispatcher does");
+}
+
+#[tokio::test]
+async fn on_a_session_the_model_reads_that_a_tool_panicked() {
+    let reply = client().era(Era::Session).call_tool("tool_fails", json!({ "how": "panic" })).await.unwrap();
+    assert!(reply.is_error() && has_id(&reply.text()) && !reply.text().contains("password"), "{}", reply.text());
 }
 
 #[tokio::test]

@@ -130,8 +130,9 @@ async fn an_argument_whose_type_panics_fails_its_call_alone() {
     let client = Client::new(Server::new("r", "1").tools([plain(json!({ "mine": {} })).resolve::<step>()]));
     in_both_eras(client, async |client| {
         for _ in 0..2 {
-            let error = client.call_tool("delete", json!({ "mine": 1 })).await.unwrap_err();
-            assert_eq!(error.code(), Some(-32603), "{error}");
+            let reply = client.call_tool("delete", json!({ "mine": 1 })).await;
+            // On a session the model reads it.
+            assert!(reply.map_or_else(|error| error.code() == Some(-32603), |reply| reply.is_error()));
         }
     })
     .await;

@@ -187,7 +187,7 @@ async fn progress_tokens_have_the_length_limit_of_ids() {
         let mut message = way.call("add", json!({ "a": 1, "b": 2 }));
         message["params"]["_meta"]["progressToken"] = "TOKEN".into();
         let message = message.to_string();
-        for token in [text(1025), text(4_000_000), format!("\"{}\"", "\\u0041".repeat(1024))] {
+        for token in [text(1025), text(60_000), format!("\"{}\"", "\\u0041".repeat(1024))] {
             let (status, answer) = way.raw(message.replacen("\"TOKEN\"", &token, 1)).await;
             let refused = json!({ "jsonrpc": "2.0", "id": 1, "error": {
                 "code": -32602, "message": "`params._meta.progressToken` is longer than 1024 bytes" } });
@@ -316,8 +316,13 @@ async fn a_panic_is_an_internal_error_with_an_id() {
             let message = way.request(method, params.clone());
             let answer = way.ask(&message).await;
             let shown = format!("{message} over {}: {answer}", way.name());
-            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32603)), "{shown}");
-            assert!(answer["error"]["data"]["id"].is_string(), "{shown}");
+            assert_eq!(answer["id"], 1, "{shown}");
+            if way.is_session() && *method == "tools/call" {
+                assert_eq!(answer["result"]["isError"], true, "{shown}");
+            } else {
+                assert_eq!(answer["error"]["code"], -32603, "{shown}");
+                assert!(answer["error"]["data"]["id"].is_string(), "{shown}");
+            }
             way.still_answers().await;
         }
     }

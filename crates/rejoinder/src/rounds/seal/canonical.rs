@@ -1,8 +1,9 @@
 //! Canonical JSON: the same bytes for texts that mean the same. They are only hashed, never read.
 //!
-//! The order of members, white space and escapes do not count, and `1.0` is `1`. A name that occurs twice is kept twice, in
-//! order. A number that a double may round (`9007199254740993.0`), text that is not
-//! JSON, and JSON that is nested too deeply count as they are written: a user may have agreed to one number, not to another.
+//! The order of members, white space and escapes do not count. `1` and `1.0` are different: an untagged enum, for example,
+//! may read one as cents and the other as euros. So are `0` and `-0`. `1.0` and `1e0` are the same. A name that occurs twice
+//! is kept twice, in order. A number that a double may round (`9007199254740993.0`), text that is not JSON, and JSON that is
+//! nested too deeply count as they are written: a user may have agreed to one number, not to another.
 
 use std::fmt;
 
@@ -97,8 +98,8 @@ impl<'de> Visitor<'de> for Canonical<'_> {
         if number.abs() >= EXACT {
             return Err(E::custom("a number that may have been rounded"));
         }
-        // `-0.0` is `0`.
-        self.write(if number == 0.0 { 0.0 } else { number });
+        // Unlike `Display`, this always has a point or an exponent, so that no float is written like an integer.
+        self.write(format_args!("{number:?}"));
         Ok(())
     }
 
@@ -159,13 +160,20 @@ mod tests {
     }
 
     #[test]
-    fn a_number_counts_as_the_number_it_is() {
-        for one in ["1", "1.0", "1e0", "10e-1", "0.1E+1", "1.000e0"] {
-            assert!(same("1", one), "{one}");
+    fn a_l13_a_number_counts_as_the_value_that_is_read() {
+        for one in ["1.0", "1e0", "10e-1", "0.1E+1", "1.000e0"] {
+            assert!(same("1.0", one), "{one}");
         }
-        assert!(same("0", "-0.0e5"));
-        assert!(same("-1200", "-1.2e3"));
+        assert!(same("-0.0", "-0.0e5"));
+        assert!(same("-1200.0", "-1.2e3"));
         for (one, other) in [
+            ("100", "100.0"),
+            ("100", "1e2"),
+            ("0", "-0"),
+            ("0", "-0.0"),
+            ("0.0", "-0.0"),
+            ("9007199254740993", "9007199254740993.0"),
+            ("18446744073709551616", "18446744073709551616.0"),
             ("1", "-1"),
             ("1", "10"),
             ("1", "1.01"),

@@ -298,7 +298,7 @@ fn check_version(headers: &HeaderMap) -> Result<&'static str, HttpRefusal> {
 /// A session, as HTTP carries it.
 pub(super) struct HttpSession {
     id: String,
-    session: Arc<Session>,
+    pub(super) session: Arc<Session>,
     owner: Owner,
     /// The stream for messages that belong to no request.
     own: Arc<SessionStream>,

@@ -184,25 +184,59 @@ async fn each_visit_has_a_name_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_error_for_an_answer_ends_the_call() {
+async fn an_error_for_an_answer_is_not_the_error_of_the_call() {
+    let everything = json!({ "elicitation": {}, "roots": {} });
+    for (tool, code, message, expected) in [
+        ("ask", -1, "User rejected", "the user declined `sure`"),
+        ("folders", -1, "User rejected", "the user declined `folders`"),
+        ("ask", -32601, "Method not found", "the client did not answer `sure`: Method not found (-32601)"),
+        ("ask", -32001, "no screen", "the client did not answer `sure`: no screen (-32001)"),
+    ] {
+        for mut client in Client::each(&fixture(), everything.clone()).await {
+            client.call("call", tool, json!({})).await;
+            let question = client.next("call").await;
+            client.send(json!({ "id": question["id"], "error": { "code": code, "message": message } })).await;
+            let reply = client.next("call").await;
+            assert_eq!((text(&reply), &reply["result"]["isError"]), (expected, &json!(true)), "{tool} {code}");
+            client.still_answers().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_fallback_is_for_a_client_that_cannot_answer_too() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "choose_several", json!({ "fallback": true })).await;
+        let question = client.next("call").await;
+        client.send(json!({ "id": question["id"], "error": { "code": -32601, "message": "Method not found" } })).await;
+        assert_eq!(text(&client.next("call").await), "any");
+        client.call("call", "choose_several", json!({ "fallback": true })).await;
+        let question = client.next("call").await;
+        client.send(json!({ "id": question["id"], "error": { "code": -1, "message": "User rejected" } })).await;
+        assert_eq!(text(&client.next("call").await), "the user declined `several`", "a decline is an answer");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_large_is_not_read() {
     for mut client in Client::each(&fixture(), can_be_asked()).await {
         client.call("call", "ask", json!({})).await;
         let question = client.next("call").await;
-        client.send(json!({ "id": question["id"], "error": { "code": -32001, "message": "no screen" } })).await;
+        let content = json!({ "yes": true, "more": "x".repeat(64 * 1024) });
+        client.send(json!({ "id": question["id"], "result": { "action": "accept", "content": content } })).await;
         let reply = client.next("call").await;
-        assert_eq!(reply["id"], "call");
-        assert_eq!(reply["error"], json!({ "code": -32001, "message": "no screen" }));
+        assert_eq!(text(&reply), "the client did not answer `sure`: its answer is larger than 65536 bytes (-32600)");
         client.still_answers().await;
     }
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_be_asked_gets_an_error() {
+async fn the_model_reads_why_the_client_cannot_be_asked() {
     for mut client in Client::each(&fixture(), json!({ "sampling": {} })).await {
         client.call("call", "ask", json!({})).await;
         let reply = client.next("call").await;
-        assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!("call"), &json!(-32021)), "{reply}");
-        assert_eq!(reply["error"]["data"], json!({ "requiredCapabilities": { "elicitation": { "form": {} } } }));
+        assert_eq!(text(&reply), "the client did not declare `elicitation.form`, which this call needs");
+        assert_eq!((&reply["id"], &reply["result"]["isError"]), (&json!("call"), &json!(true)), "{reply}");
         client.still_answers().await;
     }
 }

@@ -1,0 +1,91 @@
+//! Batches: several messages in one POST, which only protocol version 2025-03-26 has.
+
+use std::{
+    collections::VecDeque,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use ::http::{Response, StatusCode, header, request::Parts};
+use bytes::Bytes;
+use http_body::Body;
+use http_body_util::BodyExt;
+
+use super::{
+    ResponseBody,
+    body::{EventSource, event},
+    request::HttpRefusal,
+    service::{event_stream, json, status},
+    sessions::HttpSessions,
+};
+use crate::protocol::{Envelope, batch, error_reply};
+
+impl HttpSessions {
+    /// Takes a batch. The replies are an array, or events if one of its calls does not end at once.
+    pub(super) async fn post_batch(&self, parts: &Parts, body: &Bytes) -> Result<Response<ResponseBody>, HttpRefusal> {
+        let session = self.of_request(parts)?;
+        if session.session.version() != Some("2025-03-26") {
+            let reason = "batches are only in protocol version 2025-03-26: send one message per request";
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, reason));
+        }
+        let Some(messages) = batch(body) else {
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "a batch is an array of 1 to 100 messages"));
+        };
+        let (mut replies, mut streams) = (VecDeque::new(), Vec::new());
+        for message in messages {
+            let response = match Envelope::read(&message) {
+                Ok(envelope) => self.receive(&session, parts.clone(), &message, envelope).await,
+                Err(bad) => json(error_reply(bad.id.as_deref(), &bad.error)),
+            };
+            match response.headers().get(header::CONTENT_TYPE).map(|kind| kind == "application/json") {
+                // It has no reply.
+                None => {}
+                Some(true) => replies.extend(response.into_body().collect().await.map(|body| body.to_bytes()).ok()),
+                Some(false) => streams.push(response.into_body()),
+            }
+        }
+        Ok(if !streams.is_empty() {
+            event_stream(ResponseBody::events(BatchEvents { replies, streams }))
+        } else if replies.is_empty() {
+            status(StatusCode::ACCEPTED)
+        } else {
+            let replies: Vec<&[u8]> = replies.iter().map(|reply| &reply[..]).collect();
+            let array = [b"[", &*replies.join(&b','), b"]"].concat();
+            let mut response = Response::new(ResponseBody::whole(array.into()));
+            response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
+            response
+        })
+    }
+}
+
+/// The replies that are there already, and the streams of the calls that run.
+struct BatchEvents {
+    replies: VecDeque<Bytes>,
+    streams: Vec<ResponseBody>,
+}
+
+impl EventSource for BatchEvents {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(reply) = self.replies.pop_front() {
+            return Poll::Ready(Some(event([reply])));
+        }
+        let mut next = None;
+        self.streams.retain_mut(|stream| {
+            if next.is_some() {
+                return true;
+            }
+            match Pin::new(stream).poll_frame(cx) {
+                Poll::Pending => true,
+                Poll::Ready(Some(Ok(frame))) => {
+                    next = frame.into_data().ok();
+                    true
+                }
+                Poll::Ready(_) => false,
+            }
+        });
+        match next {
+            None if !self.streams.is_empty() => Poll::Pending,
+            next => Poll::Ready(next),
+        }
+    }
+}
