@@ -124,11 +124,13 @@
 //!
 //! # Cargo features
 //!
-//! All are on by default.
+//! On by default:
 //!
-//! * `cli`: [`Server::serve_from_args`] and [`log_to_stderr`]. It turns the other two on.
+//! * `cli`: [`Server::serve_from_args`] and [`log_to_stderr`]. It turns the next two on.
 //! * `http`: Streamable HTTP, and [`testing`], whose client calls the HTTP service in process.
 //! * `stdio`: standard input and output, and any other pair of byte streams.
+//!
+//! Off by default: `chrono` and `uuid`, for arguments and fields of forms of their types.
 //!
 //! A program for stdio only: `rejoinder = { version = "..", default-features = false, features = ["stdio"] }`, and
 //! `http` in its `[dev-dependencies]` for the test client.

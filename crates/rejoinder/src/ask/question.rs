@@ -3,10 +3,10 @@
 use std::fmt;
 
 use base64::{Engine as _, display::Base64Display, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::digest::{Context, SHA256};
 use rmcp::model::ClientCapabilities;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error, ser::SerializeStruct};
 use serde_json::{Map, Value, json, value::RawValue};
-use sha2::{Digest as _, Sha256};
 
 use super::{RawAnswer, Sampling};
 use crate::{
@@ -191,30 +191,31 @@ pub(crate) struct QuestionDigest([u8; 16]);
 impl Question {
     /// Its digest, with a text in place of the message if the answer is pinned to one.
     pub(crate) fn digest(&self, pinned_to: Option<&str>) -> QuestionDigest {
-        let mut hash = Sha256::new_with_prefix("rejoinder/question/v3\0");
+        let mut hash = Context::new(&SHA256);
+        hash.update(b"rejoinder/question/v3\0");
         match (self, pinned_to) {
             // The digest of a form is cached.
             (Self::Form { message, form }, _) => {
-                hash.update(if pinned_to.is_some() { "pinned form\0" } else { "form\0" });
+                hash.update(if pinned_to.is_some() { b"pinned form\0" } else { b"form\0" });
                 hash.update(form.digest());
-                hash.update(pinned_to.unwrap_or(message));
+                hash.update(pinned_to.unwrap_or(message).as_bytes());
             }
             (Self::Visit { url, .. }, Some(text)) => {
-                hash.update("pinned url\0");
-                hash.update(digest_of(json!([url, text])));
+                hash.update(b"pinned url\0");
+                hash.update(&digest_of(json!([url, text])));
             }
             (_, Some(text)) => {
-                hash.update("pinned\0");
-                hash.update(digest_of(json!([self.method(), text])));
+                hash.update(b"pinned\0");
+                hash.update(&digest_of(json!([self.method(), text])));
             }
             (_, None) => {
-                hash.update(self.method());
+                hash.update(self.method().as_bytes());
                 hash.update(b"\0");
-                hash.update(digest_of(self.params()));
+                hash.update(&digest_of(self.params()));
             }
         }
-        let digest = hash.finalize();
-        QuestionDigest(std::array::from_fn(|index| digest[index]))
+        let digest = hash.finish();
+        QuestionDigest(std::array::from_fn(|index| digest.as_ref()[index]))
     }
 }
 

@@ -32,12 +32,12 @@ use std::{
     sync::{Arc, LazyLock, OnceLock},
 };
 
+use ring::digest::{SHA256, digest};
 use serde::Serialize;
 use serde_json::{
     Map, Value,
     value::{RawValue, to_raw_value},
 };
-use sha2::{Digest, Sha256};
 
 use crate::ask::Ask;
 
@@ -188,7 +188,7 @@ impl PartialEq for Form {
 /// The digest of a JSON value. The order of members does not matter.
 pub(crate) fn digest_of(mut value: Value) -> [u8; 32] {
     value.sort_all_objects();
-    Sha256::digest(value.to_string()).into()
+    digest(&SHA256, value.to_string().as_bytes()).as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
 /// Everything that is wrong with an answer, in words for the user.

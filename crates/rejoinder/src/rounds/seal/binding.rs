@@ -1,6 +1,6 @@
 //! Which call a state belongs to.
 
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 use super::{StateRefusal, canonical::canonical, token::StateEnvelope};
 
@@ -74,15 +74,16 @@ fn principal_digest(id: [u8; 16], principal: &str) -> [u8; 16] {
 
 /// SHA-256 of parts, each after its length, so that no two lists of parts have the same digest.
 fn digest<P: AsRef<[u8]>>(label: &str, parts: impl IntoIterator<Item = P>) -> [u8; 32] {
-    let mut hash = Sha256::new_with_prefix("rejoinder/state/v1/");
-    hash.update(label);
+    let mut hash = Context::new(&SHA256);
+    hash.update(b"rejoinder/state/v1/");
+    hash.update(label.as_bytes());
     hash.update(b"\0");
     for part in parts {
         let part = part.as_ref();
-        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(&(part.len() as u64).to_be_bytes());
         hash.update(part);
     }
-    hash.finalize().into()
+    hash.finish().as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
 fn short(digest: [u8; 32]) -> [u8; 16] {

@@ -7,11 +7,11 @@
 
 use std::fmt;
 
+use ring::digest::{SHA256, digest};
 use serde::{
     Deserializer,
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
-use sha2::{Digest, Sha256};
 
 /// The canonical form of a JSON text.
 pub(super) fn canonical(json: &str) -> Vec<u8> {
@@ -49,10 +49,10 @@ impl Canonical<'_> {
     /// Replaces what was written since `start` by its digest if that is shorter, so that no level copies the levels below.
     fn shorten(&mut self, start: usize) {
         if self.out.len() - start > 1 + 32 {
-            let digest: [u8; 32] = Sha256::digest(&self.out[start..]).into();
+            let digest = digest(&SHA256, &self.out[start..]);
             self.out.truncate(start);
             self.out.push(b'#');
-            self.out.extend_from_slice(&digest);
+            self.out.extend_from_slice(digest.as_ref());
         }
     }
 }

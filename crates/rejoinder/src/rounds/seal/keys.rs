@@ -6,10 +6,8 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use hkdf::Hkdf;
-use secrecy::{ExposeSecret, SecretBox};
-use sha2::Sha256;
-use zeroize::{Zeroize, Zeroizing};
+use ring::hkdf::{HKDF_SHA256, Salt};
+use zeroize::Zeroizing;
 
 /// The variable that [`StateKeys::from_env`] reads.
 pub(super) const VARIABLE: &str = "REJOINDER_STATE_KEYS";
@@ -52,12 +50,13 @@ pub struct StateKeys(Arc<[StateKey]>);
 /// What is derived from one secret. The secret itself is not kept.
 pub(super) struct StateKey {
     pub(super) id: KeyId,
-    secret: Secret,
+    secret: Box<Secret>,
 }
 
-/// Wiped when it is dropped, and so are the text and the bytes that it came from. The state of the hash inside HKDF and the
-/// stack of the cipher are not wiped: that would cost too much for every state.
-pub(super) type Secret = SecretBox<[u8; 32]>;
+/// Wiped when it is dropped, and so are the text and the bytes that it came from. It is boxed, because a move leaves a copy
+/// behind. The state of the hash inside HKDF and the stack of the cipher are not wiped: that would cost too much for every
+/// state.
+pub(super) type Secret = Zeroizing<[u8; 32]>;
 
 /// Identifies in a token the key that opens it.
 pub(super) type KeyId = [u8; 4];
@@ -162,21 +161,19 @@ impl StateKeys {
 impl StateKey {
     /// HKDF-SHA256 without a salt, with one output for the cipher and one for the id.
     fn derive(secret: &[u8]) -> Self {
-        let (mut extracted, source) = Hkdf::<Sha256>::extract(None, secret);
-        extracted.as_mut_slice().zeroize();
-        let expand = |info: &str, out: &mut [u8]| {
-            source.expand(info.as_bytes(), out).expect("HKDF-SHA256 yields up to 8,160 bytes");
+        let source = Salt::new(HKDF_SHA256, &[]).extract(secret);
+        let expand = |info: &str| {
+            let mut out = Box::new(Secret::default());
+            let expanded = source.expand(&[info.as_bytes()], HKDF_SHA256).and_then(|output| output.fill(&mut out[..]));
+            expanded.expect("HKDF-SHA256 yields up to 8,160 bytes");
+            out
         };
-        let mut id = KeyId::default();
-        expand("rejoinder/state/v1/key-id", &mut id);
-        let secret = Secret::init_with_mut(|key: &mut [u8; 32]| {
-            expand("rejoinder/state/v1/xchacha20-poly1305", key);
-        });
-        Self { id, secret }
+        let id = expand("rejoinder/state/v1/key-id");
+        Self { id: std::array::from_fn(|index| id[index]), secret: expand("rejoinder/state/v1/chacha20-poly1305") }
     }
 
     pub(super) fn expose(&self) -> &[u8; 32] {
-        self.secret.expose_secret()
+        &self.secret
     }
 }
 

@@ -1,7 +1,8 @@
 //! `requestState` on the wire: `v1.` and, in base64url without padding, key id, nonce, ciphertext and tag.
 //!
-//! The cipher is XChaCha20-Poly1305. Its nonce has 24 bytes, so a random one does not repeat, even if many servers share the
-//! key. A token has exactly one spelling, so that one state cannot pass for two.
+//! The cipher is ChaCha20-Poly1305. Each state has its own key, which HKDF-SHA256 derives from the server's key and the
+//! nonce. The nonce has 24 bytes, so a random one does not repeat, even if many servers share the key. A token has exactly
+//! one spelling, so that one state cannot pass for two.
 //!
 //! Inside is an envelope, in bytes because a client sends it back with every round, and then the record of the call:
 //!
@@ -12,9 +13,10 @@
 //! Times are nanoseconds since 1970, big-endian.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use chacha20::{R20, hchacha};
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag, UnboundKey};
-use zeroize::Zeroizing;
+use ring::{
+    aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag},
+    hkdf::{HKDF_SHA256, Prk},
+};
 
 use super::{
     StateRefusal,
@@ -86,10 +88,9 @@ pub(super) fn fresh() -> Result<([u8; NONCE], [u8; 16]), getrandom::Error> {
 pub(super) const NONCE: usize = 24;
 pub(super) const TAG: usize = 16;
 
-/// Encrypts in place, and returns the tag. The key is derived for one nonce only, from its first 16 bytes.
+/// Encrypts in place, and returns the tag.
 pub(super) fn encrypt(key: &[u8; 32], nonce: &[u8; NONCE], associated: &[u8], inside: &mut [u8]) -> [u8; TAG] {
-    let (key, nonce) = once(key, nonce);
-    let tag = key.seal_in_place_separate_tag(nonce, Aad::from(associated), inside);
+    let tag = once(key, nonce).seal_in_place_separate_tag(unused(), Aad::from(associated), inside);
     let tag = tag.expect("a state is shorter than the 256 GiB that one nonce may seal");
     tag.as_ref().try_into().expect("a tag has 16 bytes")
 }
@@ -102,19 +103,19 @@ pub(super) fn decrypt(
     inside: &mut [u8],
     tag: [u8; TAG],
 ) -> bool {
-    let (key, nonce) = once(key, nonce);
-    key.open_in_place_separate_tag(nonce, Aad::from(associated), Tag::from(tag), inside, 0..).is_ok()
+    once(key, nonce).open_in_place_separate_tag(unused(), Aad::from(associated), Tag::from(tag), inside, 0..).is_ok()
 }
 
-/// The key for one nonce, and the rest of the nonce.
-fn once(key: &[u8; 32], nonce: &[u8; NONCE]) -> (LessSafeKey, Nonce) {
-    let (first, rest) = nonce.split_at(16);
-    let first = first.try_into().expect("half of a block has 16 bytes");
-    let once = Zeroizing::new(<[u8; 32]>::from(hchacha::<R20>(key.into(), first)));
-    let key = UnboundKey::new(&CHACHA20_POLY1305, once.as_slice()).expect("a key of ChaCha20 has 32 bytes");
-    let mut left = [0; 12];
-    left[4..].copy_from_slice(rest);
-    (LessSafeKey::new(key), Nonce::assume_unique_for_key(left))
+/// The key for one nonce.
+fn once(key: &[u8; 32], nonce: &[u8; NONCE]) -> LessSafeKey {
+    let (key, info) = (Prk::new_less_safe(HKDF_SHA256, key), [nonce.as_slice()]);
+    let expanded = key.expand(&info, &CHACHA20_POLY1305).expect("HKDF-SHA256 yields up to 8,160 bytes");
+    LessSafeKey::new(expanded.into())
+}
+
+/// The nonce of the cipher, which each key is used with once.
+fn unused() -> Nonce {
+    Nonce::assume_unique_for_key([0; 12])
 }
 
 const VERSION: u8 = 1;
@@ -191,41 +192,30 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
 
 #[cfg(test)]
 mod tests {
-    use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
+    use chacha20poly1305::{AeadInOut, ChaCha20Poly1305, KeyInit};
+    use hkdf::Hkdf;
     use proptest::prelude::*;
+    use sha2::Sha256;
 
     use super::*;
 
-    /// The example of draft-irtf-cfrg-xchacha-03, A.3.1.
-    #[test]
-    fn it_is_the_cipher_of_the_draft() {
-        let key = std::array::from_fn(|index| 0x80 + u8::try_from(index).expect("32 bytes"));
-        let nonce = std::array::from_fn(|index| 0x40 + u8::try_from(index).expect("24 bytes"));
-        let associated = [0x50, 0x51, 0x52, 0x53, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7];
-        let plain = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, \
-            sunscreen would be it.";
-        let mut inside = plain.to_vec();
-        let tag = encrypt(&key, &nonce, &associated, &mut inside);
-        assert_eq!(u128::from_be_bytes(tag), 0xc087_5924_c1c7_9879_47de_afd8_780a_cf49);
-        assert_eq!(inside[..8], [0xbd, 0x6d, 0x17, 0x9d, 0x3e, 0x83, 0xd4, 0x3b]);
-        assert!(decrypt(&key, &nonce, &associated, &mut inside, tag));
-        assert_eq!(inside, plain);
-    }
-
     proptest! {
         #[test]
-        fn the_chacha20poly1305_crate_encrypts_the_same(
+        fn other_crates_encrypt_the_same(
             key: [u8; 32],
             nonce: [u8; NONCE],
             associated: Vec<u8>,
             mut inside in proptest::collection::vec(any::<u8>(), 0..2000),
         ) {
-            let mut other = inside.clone();
+            let (plain, mut other, mut once) = (inside.clone(), inside.clone(), [0; 32]);
             let tag = encrypt(&key, &nonce, &associated, &mut inside);
-            let cipher = XChaCha20Poly1305::new(&key.into());
-            let other_tag = cipher.encrypt_inout_detached(&nonce.into(), &associated, other.as_mut_slice().into());
+            Hkdf::<Sha256>::from_prk(&key).expect("32 bytes").expand(&nonce, &mut once).expect("32 bytes");
+            let cipher = ChaCha20Poly1305::new(&once.into());
+            let other_tag = cipher.encrypt_inout_detached(&[0; 12].into(), &associated, other.as_mut_slice().into());
             prop_assert_eq!(tag, <[u8; TAG]>::from(other_tag.expect("it is short")));
-            prop_assert_eq!(inside, other);
+            prop_assert_eq!(&inside, &other);
+            prop_assert!(decrypt(&key, &nonce, &associated, &mut inside, tag));
+            prop_assert_eq!(inside, plain);
         }
     }
 }

@@ -135,5 +135,4 @@ fn secrets_are_wiped_when_they_are_dropped() {
     wiped::<super::super::keys::Secret>();
     wiped::<zeroize::Zeroizing<String>>();
     wiped::<zeroize::Zeroizing<Vec<u8>>>();
-    wiped::<zeroize::Zeroizing<[u8; 32]>>();
 }
