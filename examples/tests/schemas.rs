@@ -1,5 +1,7 @@
 //! Every provider accepts the tools of the examples.
 
+#[path = "../../crates/rejoinder/tests/providers/program.rs"]
+mod program;
 #[path = "../../crates/rejoinder/tests/providers/mod.rs"]
 mod providers;
 
@@ -15,6 +17,6 @@ fn every_provider_accepts_the_tools_of_the_examples() {
         env!("CARGO_BIN_EXE_work_items"),
     ];
     for program in programs {
-        assert_eq!(providers::violations_of_program(program), [] as [&str; 0], "{program}");
+        assert_eq!(program::violations(program), [] as [&str; 0], "{program}");
     }
 }

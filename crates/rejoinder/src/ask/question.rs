@@ -49,6 +49,14 @@ impl Question {
         }
     }
 
+    /// What the user reads, if a user is asked.
+    pub(crate) fn message(&self) -> Option<&str> {
+        match self {
+            Self::Form { message, .. } | Self::Visit { message, .. } => Some(message),
+            Self::Sample(_) | Self::Roots => None,
+        }
+    }
+
     /// The params of the request, as JSON.
     pub(crate) fn params(&self) -> Value {
         serde_json::to_value(self.as_params()).unwrap_or_default()

@@ -75,6 +75,21 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// A reply with this text that no model wrote, for [`Ask::fallback`](super::Ask::fallback) and unit tests.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, ask::{Sample, Sampling}};
+    ///
+    /// fn summary(text: &str) -> Ask<Sample> {
+    ///     let first = text.lines().next().unwrap_or_default();
+    ///     Ask::sample(Sampling::new(format!("Summarise: {text}"))).fallback(Sample::new(first))
+    /// }
+    /// ```
+    pub fn new(text: impl Into<String>) -> Self {
+        let content = json!({ "type": "text", "text": text.into() });
+        Self { model: "none".to_owned(), role: "assistant".to_owned(), content, stop_reason: None }
+    }
+
     /// All text of the reply.
     pub fn text(&self) -> String {
         let blocks = match &self.content {
@@ -91,6 +106,21 @@ impl Sample {
 pub struct Roots {
     /// The folders.
     pub roots: Vec<Root>,
+}
+
+impl Roots {
+    /// The folders at these `file://` URIs, for [`Ask::fallback`](super::Ask::fallback) and unit tests.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, ask::Roots};
+    ///
+    /// fn folders() -> Ask<Roots> {
+    ///     Ask::roots().fallback(Roots::new(["file:///srv/data"]))
+    /// }
+    /// ```
+    pub fn new(uris: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { roots: uris.into_iter().map(|uri| Root { uri: uri.into(), name: None }).collect() }
+    }
 }
 
 /// A folder that the client works in.

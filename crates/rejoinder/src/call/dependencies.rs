@@ -11,12 +11,9 @@ use std::{
 pub(crate) struct Dependencies {
     /// An `Arc` of each, because `dyn Trait` is not `Any` but an `Arc` of it is.
     services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// A [`Double`] for each resolver that a test replaces, by the type of the resolver.
+    /// What replaces each resolver that a test replaces, by the type of the resolver.
     doubles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
 }
-
-/// Makes the value of a resolver in its place.
-type Double<T> = Box<dyn Fn() -> T + Send + Sync>;
 
 impl Dependencies {
     /// Provides `value`, in place of an earlier one of the same type.
@@ -34,18 +31,13 @@ impl Dependencies {
         self.services.contains_key(&id)
     }
 
-    /// Replaces the resolver of that type. A `value` of another type than the resolver's replaces nothing.
-    pub(crate) fn replace_resolver<T: 'static>(
-        &mut self,
-        resolver: TypeId,
-        value: impl Fn() -> T + Send + Sync + 'static,
-    ) {
-        self.doubles.insert(resolver, Arc::new(Box::new(value) as Double<T>));
+    /// Replaces the resolver of that type.
+    pub(crate) fn replace_resolver(&mut self, resolver: TypeId, double: impl Any + Send + Sync) {
+        self.doubles.insert(resolver, Arc::new(double));
     }
 
-    /// The value of a resolver that a test has replaced.
-    pub(crate) fn replaced<T: 'static>(&self, resolver: TypeId) -> Option<T> {
-        let double = self.doubles.get(&resolver)?.downcast_ref::<Double<T>>()?;
-        Some(double())
+    /// What replaces the resolver of that type, if it has the type `D`.
+    pub(crate) fn replaced<D: 'static>(&self, resolver: TypeId) -> Option<&D> {
+        self.doubles.get(&resolver)?.downcast_ref()
     }
 }

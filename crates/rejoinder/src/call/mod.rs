@@ -126,8 +126,8 @@ impl Call {
         self.0.dependencies.get::<T>()
     }
 
-    /// The value of a resolver that a test has replaced.
-    pub(crate) fn replaced<T: 'static>(&self, resolver: TypeId) -> Option<T> {
+    /// What a test has put in the place of a resolver.
+    pub(crate) fn replaced<D: 'static>(&self, resolver: TypeId) -> Option<&D> {
         self.0.dependencies.replaced(resolver)
     }
 

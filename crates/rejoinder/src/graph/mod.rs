@@ -18,5 +18,5 @@ pub use futures_util::future::try_join;
 pub(crate) use node::{ByName, bad_forms, below, needs_of};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
 pub use resolver::{AnyShape, Resolver, ResolverParameter, Returned, Shape, Unmarked, shape};
-pub(crate) use walk::{Arguments, Keys, Settled};
+pub(crate) use walk::{Arguments, Double, Keys, Settled};
 pub use walk::{FunctionArguments, Walk};

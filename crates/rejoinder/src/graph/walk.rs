@@ -64,6 +64,14 @@ impl Keys {
 /// The outcome of a resolver, or what stopped it.
 type Settling<T> = Result<Outcome<T>, Halt>;
 
+/// What a test puts in the place of a resolver.
+pub(crate) enum Double<T> {
+    /// A function that makes its value.
+    Value(Box<dyn Fn() -> T + Send + Sync>),
+    /// Another resolver.
+    Resolver(for<'a> fn(&'a Walk<'a>) -> BoxFuture<'a, Settling<T>>),
+}
+
 /// The outcome of a resolver, or what stopped it, as all its consumers share it.
 #[derive(Debug)]
 pub struct Settled<T>(Arc<OnceCell<Settling<T>>>);
@@ -170,8 +178,9 @@ impl<'a> Walk<'a> {
     }
 
     fn run<R: Resolver>(&self) -> BoxFuture<'_, Settling<R::Output>> {
-        match self.call.replaced(TypeId::of::<R>()) {
-            Some(value) => Box::pin(ready(Ok(Outcome::Accepted(value)))),
+        match self.call.replaced::<Double<R::Output>>(TypeId::of::<R>()) {
+            Some(Double::Value(value)) => Box::pin(ready(Ok(Outcome::Accepted(value())))),
+            Some(Double::Resolver(run)) => run(self),
             None => R::run(self),
         }
     }

@@ -43,7 +43,8 @@ impl Context {
     /// # Errors
     ///
     /// If the user declines or cancels, the client cannot be asked, or gives no usable answer.
-    pub async fn ask<T>(&self, key: &str, question: Ask<T>) -> Result<T, CallError> {
+    pub async fn ask<T>(&self, key: impl AsRef<str>, question: Ask<T>) -> Result<T, CallError> {
+        let key = key.as_ref();
         match self.try_ask(key, question).await? {
             Outcome::Accepted(value) => Ok(value),
             Outcome::Declined => Err(CallError::declined(key)),
@@ -74,8 +75,8 @@ impl Context {
     /// # Errors
     ///
     /// If the client cannot be asked, or gives no usable answer.
-    pub async fn try_ask<T>(&self, key: &str, question: Ask<T>) -> Result<Outcome<T>, CallError> {
-        match question.settle(&self.call, key).await {
+    pub async fn try_ask<T>(&self, key: impl AsRef<str>, question: Ask<T>) -> Result<Outcome<T>, CallError> {
+        match question.settle(&self.call, key.as_ref()).await {
             Ok(outcome) => Ok(outcome),
             Err(halt) => self.call.halt(halt).await,
         }
@@ -120,12 +121,12 @@ impl Context {
     ///
     /// The step's own error, which is not recorded; and if the step is nested inside itself. If the result cannot be
     /// recorded, because it is too large, nested too deeply, or cannot be written as JSON and read again, the call ends.
-    pub async fn once<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, CallError>
+    pub async fn once<T, F>(&self, key: impl AsRef<str>, step: impl FnOnce() -> F) -> Result<T, CallError>
     where
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, CallError>>,
     {
-        self.step(key, step, false).await
+        self.step(key.as_ref(), step, false).await
     }
 
     /// [`Context::once`] that may be called several times under one key in one run: all callers get the result of one step.
@@ -154,12 +155,12 @@ impl Context {
     /// # Errors
     ///
     /// As [`Context::once`].
-    pub async fn once_shared<T, F>(&self, key: &str, step: impl FnOnce() -> F) -> Result<T, CallError>
+    pub async fn once_shared<T, F>(&self, key: impl AsRef<str>, step: impl FnOnce() -> F) -> Result<T, CallError>
     where
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, CallError>>,
     {
-        self.step(key, step, true).await
+        self.step(key.as_ref(), step, true).await
     }
 
     async fn step<T, F>(&self, key: &str, step: impl FnOnce() -> F, is_shared: bool) -> Result<T, CallError>

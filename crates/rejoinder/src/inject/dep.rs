@@ -24,6 +24,40 @@ use crate::{call::Call, error::CallError};
 /// # }
 /// ```
 ///
+/// The methods of a `dyn Trait` cannot be `async fn`; let them return a [`BoxFuture`](crate::BoxFuture):
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use rejoinder::{BoxFuture, prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// trait Store: Send + Sync {
+///     fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<u32>>;
+/// }
+///
+/// struct InMemory;
+///
+/// impl Store for InMemory {
+///     fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<u32>> {
+///         Box::pin(async move { (name == "tea").then_some(3) })
+///     }
+/// }
+///
+/// /// Look up a price.
+/// #[tool]
+/// async fn price(item: String, store: Dep<dyn Store>) -> String {
+///     store.find(&item).await.map_or("unknown".to_owned(), |price| price.to_string())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let server = Server::new("shop", "1.0.0").provide_arc::<dyn Store>(Arc::new(InMemory)).tools(tools![price]);
+/// assert_eq!(Client::new(server).call_tool("price", json!({ "item": "tea" })).await?.text(), "3");
+/// # Ok(())
+/// # }
+/// ```
+///
 /// `Option<Dep<T>>` is for an optional service: `None` if none was provided, which is not an error.
 ///
 /// ```

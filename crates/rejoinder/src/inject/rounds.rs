@@ -43,7 +43,8 @@ impl Rounds {
     /// `None` if it was not asked, or has no usable answer yet: ask it then. When an answer did not fit, the next question
     /// names the reason; a question is asked three times in all. The answer counts for any text that was asked under the
     /// key: where a consent depends on what was shown, keep that in the state and compare.
-    pub fn answer<T: Answer>(&self, key: &str) -> Option<Outcome<T>> {
+    pub fn answer<T: Answer>(&self, key: impl AsRef<str>) -> Option<Outcome<T>> {
+        let key = key.as_ref();
         let answer = self.0.answer_by_hand(key, |answer| T::read(answer).map(|_| ()))?;
         T::read(&answer).map_err(|AnswerError(reason)| tracing::debug!(key, reason, "an answer does not fit")).ok()
     }

@@ -89,8 +89,8 @@ pub(super) enum Script {
 }
 
 impl Scripts {
-    pub(super) fn insert(&self, key: &str, script: Script) {
-        lock(&self.0).insert(key.to_owned(), script);
+    pub(super) fn insert(&self, key: String, script: Script) {
+        lock(&self.0).insert(key, script);
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     call::{CallTrace, Dependencies, Era, Level},
     form::Elicit,
-    graph::Resolver,
+    graph::{Double, Resolver},
     model::{
         CallToolResult, ClientCapabilities, CompletionInfo, DiscoverResult, GetPromptResult, Prompt,
         ReadResourceResult, Reference, Resource, ResourceTemplate, Tool,
@@ -215,7 +215,7 @@ impl Client {
     /// # }
     /// ```
     #[must_use]
-    pub fn answer(self, key: &str, form: impl Elicit) -> Self {
+    pub fn answer(self, key: impl Into<String>, form: impl Elicit) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::accept(form)))
     }
 
@@ -259,19 +259,19 @@ impl Client {
 
     /// Declines the question of that key, every time.
     #[must_use]
-    pub fn decline(self, key: &str) -> Self {
+    pub fn decline(self, key: impl Into<String>) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::decline()))
     }
 
     /// Cancels the question of that key, every time.
     #[must_use]
-    pub fn cancel(self, key: &str) -> Self {
+    pub fn cancel(self, key: impl Into<String>) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::cancel()))
     }
 
     /// Sends this answer to the question of that key, every time: for choices, samples, roots, and invalid answers.
     #[must_use]
-    pub fn answer_with(self, key: &str, answer: Value) -> Self {
+    pub fn answer_with(self, key: impl Into<String>, answer: Value) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::with(answer)))
     }
 
@@ -303,7 +303,7 @@ impl Client {
     /// # }
     /// ```
     #[must_use]
-    pub fn answers(self, key: &str, answers: impl IntoIterator<Item = ClientAnswer>) -> Self {
+    pub fn answers(self, key: impl Into<String>, answers: impl IntoIterator<Item = ClientAnswer>) -> Self {
         self.scripted(key, Script::InTurn(answers.into_iter().collect(), 0))
     }
 
@@ -402,7 +402,43 @@ impl Client {
     /// # }
     /// ```
     pub async fn complete(&self, of: Reference, argument: &str, typed: &str) -> Result<CompletionInfo> {
-        let params = json!({ "ref": of, "argument": { "name": argument, "value": typed } });
+        self.complete_with(of, argument, typed, json!({})).await
+    }
+
+    /// [`Client::complete`] when other arguments, an object of strings, have been filled in already.
+    ///
+    /// # Errors
+    ///
+    /// If the server returns an error.
+    ///
+    /// ```
+    /// # use rejoinder::{call::CompletionRequest, model::Reference, prelude::*, testing::Client};
+    /// # use serde_json::json;
+    /// async fn rooms(request: CompletionRequest) -> Vec<String> {
+    ///     request.arguments.get("house").map(|house| format!("{house} kitchen")).into_iter().collect()
+    /// }
+    ///
+    /// #[resource("home://{house}/{room}")]
+    /// async fn room(house: String, #[arg(complete = rooms)] room: String) -> String { format!("{house} {room}") }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let client = Client::new(Server::new("home", "1.0.0").resources(resources![room]));
+    /// let template = Reference::for_resource("home://{house}/{room}");
+    /// let completion = client.complete_with(template, "room", "", json!({ "house": "red" })).await?;
+    /// assert_eq!(completion.values, ["red kitchen"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn complete_with(
+        &self,
+        of: Reference,
+        argument: &str,
+        typed: &str,
+        arguments: Value,
+    ) -> Result<CompletionInfo> {
+        let argument = json!({ "name": argument, "value": typed });
+        let params = json!({ "ref": of, "argument": argument, "context": { "arguments": arguments } });
         let result = self.request("completion/complete", params).await?;
         read("completion/complete", &result["completion"])
     }
@@ -628,11 +664,51 @@ impl Client {
     #[must_use]
     #[track_caller]
     pub fn replace_resolver<R: Resolver>(self, value: impl Fn() -> R::Output + Send + Sync + 'static) -> Self {
+        self.replaced_by::<R>(Double::Value(Box::new(value)))
+    }
+
+    #[track_caller]
+    fn replaced_by<R: Resolver>(self, double: Double<R::Output>) -> Self {
         let resolver = TypeId::of::<R>();
         if self.connection.server.0.find_resolver(|instance| instance.type_id() == resolver).is_none() {
             panic!("no item of the server uses the resolver `{}`", R::instance().shown())
         }
-        self.with_dependencies(|dependencies| dependencies.replace_resolver(resolver, value))
+        self.with_dependencies(|dependencies| dependencies.replace_resolver(resolver, double))
+    }
+
+    /// Replaces a resolver with another one, which may fail, ask, and take arguments and services.
+    ///
+    /// The other resolver asks under its own name, and takes only arguments that the items have.
+    ///
+    /// # Panics
+    ///
+    /// If no item of the server uses the resolver.
+    ///
+    /// ```
+    /// use rejoinder::{Ask, form::TextForm, prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[resolver]
+    /// fn weather(city: &str) -> String { panic!("calls a service about {city}") }
+    ///
+    /// #[tool]
+    /// async fn dress(city: String, #[resolve(weather)] weather: &String) -> String { format!("{weather} in {city}") }
+    ///
+    /// #[resolver]
+    /// fn asked_weather(city: &str) -> Ask<String> { Ask::text(format!("What is the weather in {city}?")) }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let client = Client::new(Server::new("wardrobe", "1.0.0").tools(tools![dress])).replace_with::<weather, asked_weather>();
+    /// let client = client.answer("asked_weather", TextForm { text: "rain".to_owned() });
+    /// assert_eq!(client.call_tool("dress", json!({ "city": "Bergen" })).await?.text(), "rain in Bergen");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn replace_with<R: Resolver, S: Resolver<Output = R::Output>>(self) -> Self {
+        self.replaced_by::<R>(Double::Resolver(S::run))
     }
 
     /// [`Client::replace_resolver`] for a method in [`#[handlers]`](crate::handlers).
@@ -682,7 +758,8 @@ impl Client {
             let (name, makes, made) = (instance.shown(), (instance.types.output_name)(), type_name::<T>());
             panic!("the resolver `{name}` makes a `{makes}`; it cannot be replaced with a `{made}`")
         }
-        self.with_dependencies(|dependencies| dependencies.replace_resolver(instance.type_id(), value))
+        let double = Double::Value(Box::new(value));
+        self.with_dependencies(|dependencies| dependencies.replace_resolver(instance.type_id(), double))
     }
 
     fn with_dependencies(mut self, change: impl FnOnce(&mut Dependencies)) -> Self {
@@ -698,8 +775,8 @@ impl Client {
         self
     }
 
-    fn scripted(mut self, key: &str, script: Script) -> Self {
-        self.scripts.insert(key, script);
+    fn scripted(mut self, key: impl Into<String>, script: Script) -> Self {
+        self.scripts.insert(key.into(), script);
         let sampling = json!({ "tools": {}, "context": {} });
         let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": sampling, "roots": {} });
         if self.connection.capabilities == Default::default()
@@ -815,6 +892,29 @@ impl Client {
             params = json!({ "cursor": cursor });
             seen.push(cursor);
         }
+    }
+}
+
+/// Runs a test with a client of each era: first [`Era::Stateless`], then [`Era::Session`].
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::{Client, in_both_eras}};
+/// use serde_json::json;
+///
+/// #[tool]
+/// async fn ping() -> &'static str { "pong" }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// in_both_eras(Client::new(Server::new("pings", "1.0.0").tools(tools![ping])), async |client| {
+///     assert_eq!(client.call_tool("ping", json!({})).await.unwrap().text(), "pong");
+/// })
+/// .await;
+/// # }
+/// ```
+pub async fn in_both_eras(client: Client, test: impl AsyncFn(Client)) {
+    for era in [Era::Stateless, Era::Session] {
+        test(client.clone().era(era)).await;
     }
 }
 

@@ -31,7 +31,7 @@ mod response;
 mod subscription;
 
 pub use answer::ClientAnswer;
-pub use client::Client;
+pub use client::{Client, in_both_eras};
 pub use error::{ClientError, JsonRpcError, Result};
 pub use response::{Log, ProgressReport, Response};
 pub use subscription::{Filter, Notification, Subscription};

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 
-const TOLD: &str = "two different questions use the key `who`: use another key for one of them, and a new key in each iteration of a loop";
+const CONFLICT: &str = "two different questions use the key `who`: use another key for one of them, and a new key in each iteration of a loop";
 
 /// Another question under the same key, after the first was answered.
 #[tool]
@@ -83,7 +83,7 @@ async fn two_questions_under_one_key_are_the_authors_mistake() {
         for tool in ["clash_beside", "clash_in_turn"] {
             let reply = client.call_tool(tool, json!({})).await.unwrap();
             assert!(reply.is_error(), "{tool}");
-            assert_eq!(reply.text(), TOLD, "{tool}");
+            assert_eq!(reply.text(), CONFLICT, "{tool}");
         }
     })
     .await;
@@ -96,7 +96,7 @@ async fn a_key_conflict_cannot_be_ignored() {
     in_both_eras(Client::new(server).answer("who", ada()), async |client| {
         for tool in ["clash_beside_unseen", "clash_in_turn_unseen", "clash_in_a_task_unseen"] {
             let reply = client.call_tool(tool, json!({})).await.unwrap();
-            assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true), "{tool}");
+            assert_eq!((reply.text().as_str(), reply.is_error()), (CONFLICT, true), "{tool}");
         }
     })
     .await;
@@ -122,7 +122,7 @@ async fn a_key_conflict_is_reported_even_if_the_client_cannot_be_asked() {
     let server = Server::new("keys", "1.0.0").tools(tools![clash_of_fallbacks, fallback_again]);
     in_both_eras(Client::new(server).capabilities(Default::default()), async |client| {
         let reply = client.call_tool("clash_of_fallbacks", json!({})).await.unwrap();
-        assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true));
+        assert_eq!((reply.text().as_str(), reply.is_error()), (CONFLICT, true));
         assert_eq!(client.call_tool("fallback_again", json!({})).await.unwrap().text(), "nobody nobody");
     })
     .await;
@@ -159,7 +159,7 @@ async fn a_function_that_ends_at_once_does_not_hide_a_key_conflict() {
     in_both_eras(client.answer("who", ada()), async |client| {
         for tool in ["clash_beside_an_end", "clash_beside_a_round"] {
             let reply = client.call_tool(tool, json!({})).await.unwrap();
-            assert_eq!((reply.text().as_str(), reply.is_error()), (TOLD, true), "{tool}");
+            assert_eq!((reply.text().as_str(), reply.is_error()), (CONFLICT, true), "{tool}");
         }
         assert_eq!(format!("{:?}", std::mem::take(&mut *seen.0.lock().unwrap())), "[Failed]");
     })
@@ -172,7 +172,7 @@ async fn a_running_step_is_completed_before_a_key_conflict_is_reported() {
         let counters = Arc::new(Counters::default());
         let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&counters));
         let client = Client::new(server.tools(tools![clash_beside_a_step])).era(era).answer("who", ada());
-        assert_eq!(client.call_tool("clash_beside_a_step", json!({})).await.unwrap().text(), TOLD, "{era:?}");
+        assert_eq!(client.call_tool("clash_beside_a_step", json!({})).await.unwrap().text(), CONFLICT, "{era:?}");
         assert_eq!(counters.charges.load(Ordering::Relaxed), 1, "{era:?}");
     }
 }
@@ -183,7 +183,7 @@ async fn a_deferred_function_sees_a_key_conflict_as_a_failure() {
         let seen = Arc::new(Endings::default());
         let server = Server::new("keys", "1.0.0").provide_arc(Arc::clone(&seen));
         let client = Client::new(server.tools(tools![clash_with_an_end])).era(era).answer("who", ada());
-        assert_eq!(client.call_tool("clash_with_an_end", json!({})).await.unwrap().text(), TOLD, "{era:?}");
+        assert_eq!(client.call_tool("clash_with_an_end", json!({})).await.unwrap().text(), CONFLICT, "{era:?}");
         assert_eq!(format!("{:?}", seen.0.lock().unwrap()), endings, "{era:?}");
     }
 }
@@ -195,6 +195,29 @@ async fn the_same_question_under_the_same_key_is_asked_once() {
         let reply = client.call_tool("again", json!({})).await.unwrap();
         assert_eq!(reply.text(), "Ada Ada Ada");
         assert_eq!(reply.asked, [["who"]]);
+    })
+    .await;
+}
+
+/// Makes its keys as it goes.
+#[tool]
+async fn each(names: Vec<String>, ctx: Context) -> Result<String, CallError> {
+    let mut sure = Vec::new();
+    for name in &names {
+        sure.push(ctx.ask(format!("sure {name}"), Ask::confirm(format!("Is {name} sure?"))).await?);
+        ctx.once(format!("note {name}"), || async { Ok(()) }).await?;
+    }
+    Ok(format!("{sure:?}"))
+}
+
+#[tokio::test]
+async fn a_key_may_be_made_at_run_time() {
+    let yes = || rejoinder::form::ConfirmForm { yes: true };
+    let client = Client::new(Server::new("keys", "1.0.0").tools(tools![each]));
+    let client = ["Ada", "Eve"].iter().fold(client, |client, name| client.answer(format!("sure {name}"), yes()));
+    in_both_eras(client, async |client| {
+        let reply = client.call_tool("each", json!({ "names": ["Ada", "Eve"] })).await.unwrap();
+        assert_eq!(reply.text(), "[true, true]");
     })
     .await;
 }

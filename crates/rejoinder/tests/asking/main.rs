@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-#[path = "../both_eras/mod.rs"]
-mod both_eras;
 mod capabilities;
 mod checks;
 mod choices;
@@ -27,7 +25,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use both_eras::in_both_eras;
+use rejoinder::testing::in_both_eras;
 use rejoinder::{
     Ask, Era, Outcome,
     ask::{Roots, Sample, Sampling},

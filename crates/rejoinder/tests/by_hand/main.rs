@@ -3,8 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod answers;
-#[path = "../both_eras/mod.rs"]
-mod both_eras;
 mod mistakes;
 
 use std::sync::{
@@ -12,7 +10,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use both_eras::in_both_eras;
+use rejoinder::testing::in_both_eras;
 use rejoinder::{CallEnd, Era, prelude::*, testing::Client};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

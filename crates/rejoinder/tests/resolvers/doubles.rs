@@ -119,3 +119,40 @@ fn a_resolver_of_a_group_is_shown_by_its_name() {
         assert!(shown.contains("sender") && shown.contains("all::") && !shown.contains("__rj"), "{shown}");
     }
 }
+
+/// Takes the tool's argument, and asks.
+#[resolver]
+fn asked_letter(note: &str) -> Ask<String> {
+    Ask::text(format!("Which letter goes with {note}?"))
+}
+
+/// Fails.
+#[resolver]
+fn failing_letter() -> Result<String, CallError> {
+    Err(CallError::new("the printer is out of paper"))
+}
+
+#[resolver]
+fn plain_letter() -> String {
+    "Hello".to_owned()
+}
+
+#[tool]
+async fn post(note: String, #[resolve(plain_letter)] letter: String) -> String {
+    format!("{letter}: {note}")
+}
+
+#[tokio::test]
+async fn a_resolver_is_replaced_with_one_that_asks_or_fails() {
+    let client = Client::new(Server::new("post", "1.0.0").tools(tools![post]));
+    let text = rejoinder::form::TextForm { text: "Hi".to_owned() };
+    in_both_eras(client, async |client| {
+        let asking = client.clone().replace_with::<plain_letter, asked_letter>().answer("asked_letter", text.clone());
+        let reply = asking.call_tool("post", json!({ "note": "soon" })).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.asked), ("Hi: soon", vec![vec!["asked_letter".to_owned()]]));
+        let failing = client.replace_with::<plain_letter, failing_letter>();
+        let reply = failing.call_tool("post", json!({ "note": "soon" })).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.is_error()), ("the printer is out of paper", true));
+    })
+    .await;
+}

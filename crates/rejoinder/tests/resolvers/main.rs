@@ -9,8 +9,6 @@
 mod asking;
 mod at_run_time;
 mod borrowing;
-#[path = "../both_eras/mod.rs"]
-mod both_eras;
 mod computed;
 mod doubles;
 mod failing;
@@ -30,7 +28,7 @@ use std::{
     },
 };
 
-use both_eras::in_both_eras;
+use rejoinder::testing::in_both_eras;
 use rejoinder::{Call, Era, FromCall, prelude::*, testing::Client};
 use serde_json::json;
 use tokio::sync::Barrier;
