@@ -40,6 +40,7 @@ pub struct Config {
     pub(crate) stream_after: Duration,
     pub(crate) max_connections: usize,
     pub(crate) max_sessions: usize,
+    pub(crate) max_calls_per_session: usize,
     pub(crate) session_timeout: Duration,
     pub(crate) session_memory: bool,
     pub(crate) default_address: Option<SocketAddr>,
@@ -61,6 +62,7 @@ impl Config {
             stream_after: Duration::from_secs(10),
             max_connections: 10_000,
             max_sessions: 10_000,
+            max_calls_per_session: 100,
             session_timeout: Duration::from_secs(30 * 60),
             session_memory: true,
             default_address: None,
@@ -152,7 +154,8 @@ impl Config {
         self
     }
 
-    /// How many sessions are open at once; 10,000 by default. A further `initialize` is refused with HTTP 503.
+    /// How many sessions are open at once; 10,000 by default. A further `initialize` ends the session that has been idle
+    /// longest, one that was never used first. If every client reads a stream, it is refused with HTTP 503.
     ///
     /// ```
     /// use rejoinder::{Era, Server, http, testing::Client};
@@ -162,8 +165,9 @@ impl Config {
     /// let server = Server::new("small", "1.0.0").tools([]).http(http::Config::new().max_sessions(1));
     /// let client = Client::new(server).era(Era::Session);
     /// assert!(client.list_tools().await.is_ok());
-    /// let second = client.name("another").list_tools().await.unwrap_err();
-    /// assert_eq!(second.rpc().map(|error| error.status.as_u16()), Some(503));
+    /// assert!(client.clone().name("another").list_tools().await.is_ok());
+    /// let ended = client.list_tools().await.unwrap_err();
+    /// assert_eq!(ended.rpc().map(|error| error.status.as_u16()), Some(404));
     /// # }
     /// ```
     pub fn max_sessions(mut self, sessions: usize) -> Self {
@@ -171,7 +175,17 @@ impl Config {
         self
     }
 
-    /// How long a session lasts in which nothing happens and no stream is open; 30 minutes by default.
+    /// How many calls one session runs at once; 100 by default. A further call gets the error -32603.
+    ///
+    /// A call of a session continues without its client, and may wait for an answer that never comes. This limit keeps one
+    /// client from using up [`Server::max_calls`](crate::Server::max_calls).
+    pub fn max_calls_per_session(mut self, calls: usize) -> Self {
+        self.max_calls_per_session = calls;
+        self
+    }
+
+    /// How long a session lasts in which nothing happens and no stream is open; 30 minutes by default, and at most a minute
+    /// if nothing has followed `initialize`.
     pub fn session_timeout(mut self, idle: Duration) -> Self {
         self.session_timeout = idle;
         self

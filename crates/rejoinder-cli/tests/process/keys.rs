@@ -52,5 +52,5 @@ fn what_are_no_keys_is_told_before_anything_is_served() {
     let output = command.output().expect("the binary starts");
     assert!(!output.status.success());
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("key 1 in REJOINDER_STATE_KEYS is not base64"), "{error}");
+    assert!(error.contains("REJOINDER_STATE_KEYS: key 1 is not base64"), "{error}");
 }

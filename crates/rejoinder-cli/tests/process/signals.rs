@@ -85,6 +85,19 @@ fn a_call_that_outlives_the_grace_period_does_not_keep_the_process() {
 }
 
 #[test]
+fn a_second_signal_ends_the_process_at_once() {
+    let mut server = Listening::start();
+    let long = with_progress(call(1, "count_to", json!({ "number": 1_000_000 })), 1);
+    let mut count = BufReader::new(server.post(&long));
+    skip_to(&mut count, "notifications/progress");
+    server.process.signal("TERM");
+    // The first one has arrived when no connection is accepted any more.
+    while TcpStream::connect(server.address).is_ok() {}
+    server.process.signal("INT");
+    assert_eq!(server.process.0.wait().expect("it ends").code(), Some(1));
+}
+
+#[test]
 fn on_a_pipe_sigterm_lets_calls_finish() {
     for signal in ["TERM", "INT"] {
         let mut server = Piped::start();

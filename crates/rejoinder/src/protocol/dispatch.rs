@@ -189,7 +189,7 @@ impl Request<'_> {
         if let Operation::Call(target) = &operation {
             // There is no state in a session, so whatever this is, it was not made for this call.
             if self.params.request_state.is_some() {
-                StateRefusal::Session.log(target.kind.method());
+                self.engine.seal.log_refusal(StateRefusal::Session, target.kind.method());
                 return Err(NotStarted::Refused(Refusal::InvalidState));
             }
             self.answers()?;
@@ -265,7 +265,7 @@ impl Request<'_> {
         match string(state) {
             Some(state) => Ok(Some(state.into_owned())),
             None => {
-                StateRefusal::NotText.log(self.method);
+                self.engine.seal.log_refusal(StateRefusal::NotText, self.method);
                 Err(NotStarted::Refused(Refusal::InvalidState))
             }
         }

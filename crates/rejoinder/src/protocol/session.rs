@@ -146,12 +146,11 @@ impl Session {
                 let uri = params.uri()?.into_owned();
                 // Some clients never send `notifications/initialized`.
                 self.state().expect_messages();
-                let subscribed = self.changes.refilter(|filter| filter.add_resource(uri)).unwrap_or(Ok(()));
-                subscribed.map_err(|too_much| RpcError::invalid_params(too_much.to_string()))?;
+                self.changes.add_resource(uri).map_err(|too_much| RpcError::invalid_params(too_much.to_string()))?;
             }
             SessionMethod::Unsubscribe => {
                 let uri = params.uri()?;
-                self.changes.refilter(|filter| filter.remove_resource(&uri));
+                self.changes.remove_resource(&uri);
             }
         }
         Ok(json!({}))
@@ -300,7 +299,13 @@ impl SessionClient for CallPeer {
             // A quick client may have answered by now, and a decline would end the call before the questions of the
             // same wave are out.
             tokio::task::yield_now().await;
-            match answer.await {
+            // As long as the state of a stateless call is valid: an answer that never comes must not keep the call.
+            let longest = self.session.engine.options.state.ttl;
+            let Ok(answer) = tokio::time::timeout(longest, answer).await else {
+                let message = format!("the client did not answer `{key}` in time (limit {} s)", longest.as_secs());
+                return Err(CallError::new(message));
+            };
+            match answer {
                 Ok(Ok(answer)) => Ok(answer),
                 // The user rejected it.
                 Ok(Err(RpcError { code: -1, .. })) => Ok(json!({ "action": "decline" }).into()),

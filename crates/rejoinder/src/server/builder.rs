@@ -327,10 +327,11 @@ impl Server {
         self
     }
 
-    /// How many subscriptions (`subscriptions/listen`) are open at once, on all transports together; 10,000 by default. A
-    /// further one gets the error -32603, and HTTP 503.
+    /// How many subscriptions (`subscriptions/listen`) are open at once, on all transports together; 1,000 by default, fewer
+    /// than connections. A further one gets the error -32603, and HTTP 503.
     ///
-    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources.
+    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources, and all
+    /// of them together 64 MiB of URIs.
     ///
     /// ```
     /// use rejoinder::{Server, testing::{Client, Filter}};

@@ -39,7 +39,7 @@ impl Default for ServerOptions {
             max_message_size: 4 * 1024 * 1024,
             max_answers_size: 64 * 1024,
             max_calls: 10_000,
-            max_subscriptions: 10_000,
+            max_subscriptions: 1_000,
             grace: Duration::from_secs(10),
             principal: Callback::default(),
             http: http::Config::new(),

@@ -36,10 +36,18 @@ pub(crate) enum FilterTooLarge {
     Resources,
     #[error("a URI is too long (limit {LONGEST_URI} bytes)")]
     Uri,
+    #[error("too many resources in all subscriptions together, try again later")]
+    All,
 }
 
 const MOST_RESOURCES: usize = 10_000;
 const MOST_BYTES: usize = 1024 * 1024;
+
+/// The most bytes of URIs in all filters together.
+const MOST_BYTES_TOGETHER: usize = 64 * 1024 * 1024;
+
+/// What a URI takes besides its own bytes.
+const URI_OVERHEAD: usize = 64;
 
 impl ChangeFilter {
     /// Adds updates of a resource.
@@ -65,6 +73,11 @@ impl ChangeFilter {
         }
     }
 
+    /// About how much memory it takes.
+    fn size(&self) -> usize {
+        self.updated_bytes + self.updated.len() * URI_OVERHEAD
+    }
+
     fn wants(&self, change: &Change) -> bool {
         match change {
             Change::Tools => self.tools,
@@ -86,6 +99,19 @@ struct Listeners {
     by_id: HashMap<u64, Waiting>,
     /// How many of them came with `subscriptions/listen`, not with a session.
     limited: usize,
+    /// The size of all filters.
+    size: usize,
+}
+
+impl Listeners {
+    /// Changes the filter of a listener.
+    fn refilter<T>(&mut self, id: u64, change: impl FnOnce(&mut ChangeFilter) -> T) -> T {
+        let filter = &mut self.by_id.get_mut(&id).expect("only dropping a listener removes it").filter;
+        let before = filter.size();
+        let changed = change(filter);
+        self.size = self.size - before + filter.size();
+        changed
+    }
 }
 
 #[derive(Debug)]
@@ -106,16 +132,18 @@ impl Hub {
         self.add(&mut self.listeners(), filter, false)
     }
 
-    /// Listens, unless `most` others do already.
+    /// Listens, unless `most` others do already or all filters together are too large.
     pub(crate) fn listen_below(&self, most: usize, filter: ChangeFilter) -> Option<Listener> {
         let mut listeners = self.listeners();
-        (listeners.limited < most).then(|| self.add(&mut listeners, filter, true))
+        let has_room = listeners.limited < most && listeners.size + filter.size() <= MOST_BYTES_TOGETHER;
+        has_room.then(|| self.add(&mut listeners, filter, true))
     }
 
     fn add(&self, listeners: &mut Listeners, filter: ChangeFilter, is_limited: bool) -> Listener {
         let id = listeners.next_id;
         listeners.next_id += 1;
         listeners.limited += usize::from(is_limited);
+        listeners.size += filter.size();
         listeners.by_id.insert(id, Waiting { filter, changes: BTreeSet::new(), waker: None });
         Listener { hub: self.clone(), id, is_limited }
     }
@@ -168,16 +196,26 @@ impl Listener {
         }
     }
 
-    /// Changes the filter; `None` once the subscription has ended.
-    pub(crate) fn refilter<T>(&self, change: impl FnOnce(&mut ChangeFilter) -> T) -> Option<T> {
-        self.hub.listeners().by_id.get_mut(&self.id).map(|waiting| change(&mut waiting.filter))
+    /// Adds updates of a resource.
+    pub(crate) fn add_resource(&self, uri: String) -> Result<(), FilterTooLarge> {
+        let listeners = &mut *self.hub.listeners();
+        if listeners.size + uri.len() + URI_OVERHEAD > MOST_BYTES_TOGETHER {
+            return Err(FilterTooLarge::All);
+        }
+        listeners.refilter(self.id, |filter| filter.add_resource(uri))
+    }
+
+    /// Removes updates of a resource.
+    pub(crate) fn remove_resource(&self, uri: &str) {
+        self.hub.listeners().refilter(self.id, |filter| filter.remove_resource(uri));
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
         let mut listeners = self.hub.listeners();
-        listeners.by_id.remove(&self.id);
+        let removed = listeners.by_id.remove(&self.id);
+        listeners.size -= removed.map_or(0, |removed| removed.filter.size());
         listeners.limited -= usize::from(self.is_limited);
     }
 }
@@ -208,6 +246,29 @@ mod tests {
         filter.add_resource(long(0)).expect("there is room again");
         assert_eq!(filter.add_resource("a".into()), Err(FilterTooLarge::Resources));
         assert_eq!(filter.add_resource("x".repeat(LONGEST_URI + 1)), Err(FilterTooLarge::Uri));
+    }
+
+    #[test]
+    fn all_filters_together_are_limited() {
+        let hub = Hub::default();
+        let mut filter = ChangeFilter::default();
+        for number in 0..MOST_BYTES / LONGEST_URI {
+            filter.add_resource(format!("{number:0>LONGEST_URI$}")).expect("they fit");
+        }
+        let listen = || hub.listen_below(usize::MAX, filter.clone());
+        let mut listeners: Vec<_> = std::iter::from_fn(listen).collect();
+        let most = MOST_BYTES_TOGETHER / MOST_BYTES;
+        assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
+        let session = hub.subscribe(ChangeFilter::default());
+        let long = |number: usize| format!("{number:0>LONGEST_URI$}");
+        let more = (0..).map_while(|number| session.add_resource(long(number)).ok()).count();
+        assert_eq!(session.add_resource(long(more)), Err(FilterTooLarge::All));
+        session.remove_resource(&long(0));
+        session.add_resource(long(0)).expect("there is room again");
+        listeners.pop();
+        assert!(listen().is_some(), "one has left");
+        drop((listeners, session));
+        assert_eq!(hub.listeners().size, 0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::http::listen_address;
+use super::{http::listen_address, shutdown::exit_after};
 use crate::{BoxFuture, Error, http, server::Server};
 
 /// An MCP server.
@@ -90,7 +90,8 @@ impl Server {
     /// Logs go to standard error; `RUST_LOG` sets what is logged. The [keys](crate::state::StatePolicy::keys) that replicas
     /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them; `REJOINDER_ALLOW_HOSTS` adds
     /// [host names](crate::http::Config::allow_host). On SIGINT and SIGTERM the server accepts no
-    /// more requests, and running calls have the [grace period](Server::grace_period) to finish.
+    /// more requests, and running calls have the [grace period](Server::grace_period) to finish. A second signal ends the
+    /// process at once, and so does a thread that is still blocked a grace period after this has returned.
     ///
     /// # Errors
     ///
@@ -109,7 +110,8 @@ impl Server {
             server.options.state = server.options.state.keys_from_env()?;
             let hosts = std::env::var("REJOINDER_ALLOW_HOSTS").unwrap_or_default();
             server.options.http = flags.apply(server.options.http, &hosts);
-            match flags.http {
+            let grace = server.options.grace;
+            let served = match flags.http {
                 Some(address) if !flags.stdio => server.serve_http(address).await,
                 _ => {
                     if std::io::stdin().is_terminal() {
@@ -117,7 +119,9 @@ impl Server {
                     }
                     server.serve_stdio().await
                 }
-            }
+            };
+            exit_after(grace);
+            served
         })
     }
 }

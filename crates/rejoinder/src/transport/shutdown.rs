@@ -1,20 +1,37 @@
 //! When a transport stops, and what it waits for before it has stopped.
 
+#[cfg(feature = "cli")]
+use std::time::Duration;
+
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::Engine;
 
-/// A token that is cancelled on Ctrl-C, and on SIGTERM where it exists.
+/// A token that is cancelled on Ctrl-C, and on SIGTERM where it exists. The second signal ends the process.
 pub(crate) fn on_signal() -> CancellationToken {
     let shutdown = CancellationToken::new();
-    let (token, signal) = (shutdown.clone(), signal());
+    let (token, mut signals) = (shutdown.clone(), Signals::catch());
     tokio::spawn(async move {
-        signal.await;
-        tracing::info!("shutting down, running calls may finish");
+        signals.next().await;
+        tracing::info!("shutting down, running calls may finish; a second signal ends the process at once");
         token.cancel();
+        signals.next().await;
+        tracing::warn!("a second signal: the process ends at once");
+        std::process::exit(1);
     });
     shutdown
+}
+
+/// Ends the process after that time, unless `main` returns before: a function that blocks its thread would keep the runtime
+/// from stopping.
+#[cfg(feature = "cli")]
+pub(crate) fn exit_after(longest: Duration) {
+    std::thread::spawn(move || {
+        std::thread::sleep(longest);
+        tracing::warn!("a thread is still blocked after the grace period: the process ends without it");
+        std::process::exit(1);
+    });
 }
 
 /// Waits until the deferred work of cancelled calls is done, at most for the grace period.
@@ -29,21 +46,28 @@ pub(crate) async fn finish_teardown(engine: &Engine) {
     }
 }
 
-/// Signals are caught from this call on, not from the first poll.
+/// Ctrl-C, and SIGTERM where it exists.
+struct Signals(#[cfg(unix)] [std::io::Result<tokio::signal::unix::Signal>; 2]);
+
 #[cfg(unix)]
-fn signal() -> impl Future<Output = ()> {
-    use tokio::signal::unix::{Signal, SignalKind, signal};
-    async fn received(signal: std::io::Result<Signal>) {
-        match signal {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(error) => {
-                tracing::warn!(%error, "cannot catch a signal");
-                std::future::pending::<()>().await;
+impl Signals {
+    /// Signals are caught from this call on.
+    fn catch() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Self([SignalKind::interrupt(), SignalKind::terminate()].map(signal))
+    }
+
+    async fn next(&mut self) {
+        async fn received(signal: &mut std::io::Result<tokio::signal::unix::Signal>) {
+            match signal {
+                Ok(signal) => drop(signal.recv().await),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot catch a signal");
+                    std::future::pending::<()>().await;
+                }
             }
         }
-    }
-    let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    async move {
+        let [interrupt, terminate] = &mut self.0;
         tokio::select! {
             () = received(interrupt) => {}
             () = received(terminate) => {}
@@ -52,8 +76,14 @@ fn signal() -> impl Future<Output = ()> {
 }
 
 #[cfg(not(unix))]
-async fn signal() {
-    let _ = tokio::signal::ctrl_c().await;
+impl Signals {
+    fn catch() -> Self {
+        Self()
+    }
+
+    async fn next(&mut self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
 }
 
 /// A tool that never returns and has deferred work, for the tests of transports that stop.

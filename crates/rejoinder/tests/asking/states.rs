@@ -73,7 +73,7 @@ async fn the_default_limit_is_64_kib() {
 
 #[tokio::test]
 async fn a_received_state_over_the_limit_is_refused() {
-    let keys = || rejoinder::state::StateKeys::new([[7; 32]]).unwrap();
+    let keys = || rejoinder::state::StateKeys::new([b"a key of 32 bytes for some tests"]).unwrap();
     let policy = || StatePolicy::new().keys(keys());
     let (wide, narrow) = (client(plain().state(policy())), client(plain().state(policy().limit(1000))));
     let arguments = json!({ "bytes": 1000 });
@@ -127,7 +127,7 @@ impl ReplayStore for InLedger {
 async fn c29_the_applications_store_decides_whether_a_state_was_used() {
     let ledger = Arc::new(Ledger::default());
     let replica = || {
-        let keys = rejoinder::state::StateKeys::new([[7; 32]]).unwrap();
+        let keys = rejoinder::state::StateKeys::new([b"a key of 32 bytes for some tests"]).unwrap();
         let policy =
             StatePolicy::new().keys(keys).ttl(Duration::from_mins(5)).single_use(InLedger(Arc::clone(&ledger)));
         client(plain().state(policy))

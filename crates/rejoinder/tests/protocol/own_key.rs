@@ -37,7 +37,7 @@ async fn a_mounted_server_warns_about_a_random_key_when_it_asks() {
         asks(&server).await;
         assert_eq!(spoken(&logged), ["WARN"], "once is enough");
     }
-    let keys = StateKeys::new([[1; 32]]).unwrap();
+    let keys = StateKeys::new([b"a key of 32 bytes for some tests"]).unwrap();
     asks(&Server::new("asking", "1.0.0").tools(tools![pack]).state(StatePolicy::new().keys(keys)).build().unwrap())
         .await;
     assert_eq!(spoken(&logged), ["WARN"], "keys that were given are not spoken of");

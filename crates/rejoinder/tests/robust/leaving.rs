@@ -52,6 +52,20 @@ async fn a_call_is_dropped_before_it_could_end_after_the_disconnect() {
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_one_more_byte_behind_cancels_its_call_too() {
+    let host = Host::start_with(|server| server.http(http::Config::new().max_connections(2))).await;
+    for _ in 0..4 {
+        let mut connection = host.connect().await;
+        let call = Post::of(&call("forever", json!({}))).bytes();
+        connection.send([&call[..], b"P"].concat()).await;
+        Events::happened(&host.events.waiting, 1).await;
+        drop(connection);
+        Events::happened(&host.events.dropped, 1).await;
+    }
+    host.still_answers().await;
+}
+
+#[tokio::test]
 async fn a_client_that_stops_reading_makes_the_tool_wait() {
     let host = Host::start().await;
     let mut connection = host.connect().await;

@@ -303,10 +303,8 @@ async fn a_cancelled_call_stops() {
 #[tokio::test]
 async fn a_session_that_ends_cancels_its_calls() {
     let host = Host::start_with(|server| server.grace_period(Duration::from_millis(50))).await;
-    let forever = in_session(
-        "tools/call",
-        json!({ "name": "forever", "arguments": { "progress_first": true }, "_meta": { "progressToken": 7 } }),
-    );
+    let params = json!({ "name": "forever", "arguments": { "progress_first": true }, "_meta": { "progressToken": 7 } });
+    let forever = json!({ "jsonrpc": "2.0", "id": "forever", "method": "tools/call", "params": params });
     for _ in 0..20 {
         let session = Session::begin(&host).await;
         let mut left = session.open(&forever).await;
@@ -329,35 +327,68 @@ async fn a_session_that_ends_cancels_its_calls() {
 }
 
 #[tokio::test]
-async fn the_number_of_sessions_is_limited() {
-    let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(2))).await;
-    let first = Session::begin(&host).await;
-    let second = Session::begin(&host).await;
+async fn a_session_too_many_ends_the_one_that_is_idle_longest() {
+    let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(3))).await;
+    let (first, second) = (Session::begin(&host).await, Session::begin(&host).await);
+    let mut listening = second.open_stream().await;
+    listening.head().await.expect("the stream has begun");
+    // One that is never used goes before any other, however new it is.
+    for _ in 0..10 {
+        assert_eq!(host.post(&without_session(initialize(0).to_string())).await.status, 200);
+    }
+    still_answers(&first).await;
+    still_answers(&second).await;
+    let (third, fourth) = (Session::begin(&host).await, Session::begin(&host).await);
+    assert_eq!(first.ask(&add()).await.refusal(), (404, -32600));
+    for session in [&second, &third, &fourth] {
+        still_answers(session).await;
+    }
+    // Nobody is sent away who reads.
+    let streams = [third.open_stream().await, fourth.open_stream().await];
+    for mut stream in streams {
+        stream.head().await.expect("the stream has begun");
+        std::mem::forget(stream);
+    }
     let response = host.post(&without_session(initialize(5).to_string())).await;
     assert_eq!((response.refusal(), &response.json()["id"]), ((503, -32600), &json!(5)));
     assert_eq!(response.message(), "too many sessions, try again later");
-    still_answers(&second).await;
-    assert_eq!(host.post(&first.raw("").line("DELETE /mcp HTTP/1.1")).await.status, 204);
-    still_answers(&Session::begin(&host).await).await;
+}
+
+#[tokio::test]
+async fn one_session_cannot_take_the_calls_of_all() {
+    let host = Host::start_with(|server| server.max_calls(10).http(http::Config::new().max_calls_per_session(3))).await;
+    let (greedy, other) = (Session::begin(&host).await, Session::begin(&host).await);
+    let call = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "forever" } });
+    let mut open = Vec::new();
+    for id in 11..=13 {
+        open.push(greedy.open(&call(id)).await);
+        Events::happened(&host.events.waiting, 1).await;
+    }
+    let error = |response: &Response| answer(response)["error"].clone();
+    let same = error(&greedy.ask(&call(12)).await);
+    assert_eq!(same, json!({ "code": -32600, "message": "a request with this id is still being answered" }));
+    let fourth = error(&greedy.ask(&call(14)).await);
+    assert_eq!(fourth, json!({ "code": -32603, "message": "too many concurrent calls (limit 3), try again later" }));
+    still_answers(&other).await;
+    // A client that leaves keeps its calls, and one that cancels does not.
+    drop(open);
+    assert_eq!(error(&greedy.ask(&call(15)).await), fourth);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 12 } });
+    assert_eq!(greedy.ask(&cancel).await.status, 202);
+    still_answers(&greedy).await;
 }
 
 #[tokio::test]
 async fn an_idle_session_ends() {
-    let host = Host::start_with(|server| {
-        server.http(http::Config::new().session_timeout(Duration::from_secs(1)).max_sessions(1))
-    })
-    .await;
+    let short = http::Config::new().session_timeout(Duration::from_millis(500));
+    let host = Host::start_with(|server| server.http(short)).await;
     let session = Session::begin(&host).await;
     let ended = async {
-        while host.post(&session.raw("").line("DELETE /mcp HTTP/1.1").set("Mcp-Session-Id", "x")).await.status == 404 {
-            if host.post(&without_session(initialize(5).to_string())).await.status == 200 {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        while session.ask(&add()).await.status != 404 {
+            tokio::time::sleep(Duration::from_secs(1)).await;
         }
     };
     within(ended).await;
-    assert_eq!(session.ask(&add()).await.refusal(), (404, -32600));
 }
 
 #[tokio::test]

@@ -52,6 +52,13 @@ impl Session {
         connection.response().await.expect("an answer")
     }
 
+    /// Opens the session's own stream.
+    pub(crate) async fn open_stream(&self) -> Connection {
+        let mut connection = Connection::open(self.address).await;
+        connection.send(self.raw("").line("GET /mcp HTTP/1.1").bytes()).await;
+        connection
+    }
+
     /// Sends a message; where the answer comes.
     pub(crate) async fn open(&self, message: &Value) -> Connection {
         let mut connection = Connection::open(self.address).await;

@@ -1,6 +1,6 @@
 //! The secrets that seal states.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use base64::{
     Engine as _, alphabet,
@@ -17,6 +17,10 @@ const EXAMPLE: &str = "`openssl rand -base64 32`";
 
 /// The fewest bytes a secret may have.
 const SHORTEST: usize = 32;
+
+/// The fewest different bytes a secret may have: 32 random ones have about 30. It catches a key of zeros and other
+/// placeholders, not a bad password.
+const FEWEST_DIFFERENT: usize = 8;
 
 /// The secrets that seal `requestState`, for a server that runs in more than one process.
 ///
@@ -71,7 +75,7 @@ impl StateKeys {
     ///
     /// # Errors
     ///
-    /// The list is empty, a key is shorter than 32 bytes, or the same key occurs twice.
+    /// The list is empty, a key is shorter than 32 bytes or clearly not random, or the same key occurs twice.
     ///
     /// ```
     /// use rejoinder::state::StateKeys;
@@ -90,6 +94,12 @@ impl StateKeys {
                 return Err(StateKeysError(format!(
                     "key {position} has {} bytes: a key has at least {SHORTEST}, for example from {EXAMPLE}",
                     secret.len()
+                )));
+            }
+            if secret.iter().collect::<HashSet<_>>().len() < FEWEST_DIFFERENT {
+                return Err(StateKeysError(format!(
+                    "key {position} has fewer than {FEWEST_DIFFERENT} different bytes: use random bytes, for example from \
+                     {EXAMPLE}"
                 )));
             }
             let key = StateKey::derive(secret);

@@ -21,12 +21,13 @@ mod token;
 mod tests;
 
 use std::{
+    collections::HashMap,
     fmt,
     sync::{
-        Arc, Once,
+        Arc, Mutex, Once,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 pub(crate) use binding::Binding;
@@ -42,7 +43,10 @@ use token::StateEnvelope;
 
 use serde_json::json;
 
-use crate::error::{CallError, INTERNAL_ERROR, INVALID_PARAMS};
+use crate::{
+    error::{CallError, INTERNAL_ERROR, INVALID_PARAMS},
+    lock,
+};
 
 /// How far apart the clocks of servers that share keys may be.
 const SKEW: Duration = Duration::from_secs(60);
@@ -59,7 +63,12 @@ pub(crate) struct Seal {
     limit: usize,
     spent: Option<Arc<dyn ReplayStore>>,
     clock: Clock,
+    /// When each reason of a refusal was last logged.
+    logged: Mutex<HashMap<StateRefusal, Instant>>,
 }
+
+/// How often the same reason of a refusal is logged.
+const LOG_EVERY: Duration = Duration::from_secs(10);
 
 /// A state that was opened for its call.
 pub(crate) struct Opened {
@@ -73,7 +82,7 @@ pub(crate) struct Opened {
 
 /// Why a state is refused. This is for the log only: the client gets the same error for all of them, so that a forger
 /// learns nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub(crate) enum StateRefusal {
     #[error("it is not a string")]
     NotText,
@@ -111,13 +120,6 @@ pub(crate) enum StateRefusal {
     Session,
 }
 
-impl StateRefusal {
-    /// Logs the reason, but nothing of the state.
-    pub(crate) fn log(self, method: &str) {
-        tracing::warn!(method, reason = %self, "refused a requestState");
-    }
-}
-
 /// How long the shortest token is.
 const fn shortest() -> usize {
     token::length(token::envelope_size(true))
@@ -141,7 +143,18 @@ impl Seal {
             limit: options.limit,
             spent: options.spent.clone(),
             clock: options.clock.clone(),
+            logged: Mutex::default(),
         })
+    }
+
+    /// Logs why a state is refused, but nothing of the state. Each reason is logged once in a while: a client can send as
+    /// many bad states as it likes.
+    pub(crate) fn log_refusal(&self, reason: StateRefusal, method: &str) {
+        let (now, mut logged) = (Instant::now(), lock(&self.logged));
+        if logged.get(&reason).is_none_or(|last| now.duration_since(*last) >= LOG_EVERY) {
+            logged.insert(reason, now);
+            tracing::warn!(method, %reason, "refused a requestState");
+        }
     }
 
     /// How many bytes the record of a call may take, so that its state is not too large to be sealed.
@@ -226,7 +239,7 @@ impl Seal {
             state.drain(..begin);
             Ok(Opened { state, id: envelope.id, expires: UNIX_EPOCH + Duration::from_nanos(envelope.expires) })
         };
-        open().inspect_err(|reason| reason.log(method))
+        open().inspect_err(|reason| self.log_refusal(*reason, method))
     }
 
     /// Opens the state of a call and spends it.
@@ -254,7 +267,7 @@ impl Seal {
                 StateRefusal::Store
             }
         };
-        reason.log(method);
+        self.log_refusal(reason, method);
         Err(reason)
     }
 
@@ -309,7 +322,7 @@ impl MeasuredSeal {
     /// With a fixed key.
     #[expect(clippy::new_without_default, reason = "only for benchmarks")]
     pub fn new() -> Self {
-        let keys = StateKeys::new([[7; 32]]).expect("a key of 32 bytes");
+        let keys = StateKeys::new([b"a key of 32 bytes, for the bench"]).expect("a key of 32 bytes");
         let options = StatePolicy { keys: Some(keys), ..StatePolicy::default() };
         Self(Seal::new("measured", &options).expect("valid options"))
     }

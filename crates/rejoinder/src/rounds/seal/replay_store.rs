@@ -8,6 +8,8 @@ use std::{
     time::SystemTime,
 };
 
+use tokio::time::Instant;
+
 use super::policy::Clock;
 use crate::{BoxError, BoxFuture};
 
@@ -60,8 +62,9 @@ pub struct MemoryReplayStore {
 #[derive(Default)]
 struct Spent {
     ids: HashSet<[u8; 16]>,
-    /// The one that expires first is on top.
-    expiring: BinaryHeap<Reverse<(SystemTime, [u8; 16])>>,
+    /// The one that expires first is on top. Of a clock that cannot be set: if the system's is set forward and back, no
+    /// state may be forgotten that could be used again.
+    expiring: BinaryHeap<Reverse<(Instant, [u8; 16])>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -86,25 +89,26 @@ impl MemoryReplayStore {
     }
 
     fn try_spend(&self, id: [u8; 16], until: SystemTime) -> Result<bool, ReplayStoreFull> {
-        let now = (self.clock)();
+        let left = until.duration_since((self.clock)()).unwrap_or_default();
+        let now = Instant::now();
         // Nothing panics between the changes to the two collections.
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.forget_expired(now);
         // An expired id may have been forgotten.
-        if until <= now || spent.ids.contains(&id) {
+        if left.is_zero() || spent.ids.contains(&id) {
             return Ok(false);
         }
         if spent.ids.len() >= self.most {
             return Err(ReplayStoreFull(self.most));
         }
-        spent.expiring.push(Reverse((until, id)));
+        spent.expiring.push(Reverse((now + left, id)));
         spent.ids.insert(id);
         Ok(true)
     }
 }
 
 impl Spent {
-    fn forget_expired(&mut self, now: SystemTime) {
+    fn forget_expired(&mut self, now: Instant) {
         while let Some(Reverse((until, id))) = self.expiring.peek().copied() {
             if until > now {
                 break;

@@ -1,6 +1,12 @@
 //! The checks of a request before its message is read: headers, and the size and time of its body.
 
-use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::atomic::{AtomicUsize, Ordering},
+    task::Poll,
+    time::Duration,
+};
 
 use ::http::{HeaderMap, Response, StatusCode, header};
 use bytes::{Bytes, BytesMut};
@@ -95,13 +101,14 @@ pub(super) async fn read_body(
     body: impl Body<Data = Bytes>,
     limit: usize,
     timeout: Duration,
+    unfinished: &UnfinishedBodies,
 ) -> Result<Bytes, HttpRefusal> {
     let too_large =
         || HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"));
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    let mut read = pin!(collect(body, limit));
+    let mut read = pin!(collect(body, limit, unfinished));
     // Most bodies arrive with their heads and need no timer.
     let read = match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
         Poll::Ready(read) => Ok(read),
@@ -110,6 +117,10 @@ pub(super) async fn read_body(
     match read {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(BodyError::TooLarge)) => Err(too_large()),
+        Ok(Err(BodyError::TooMany)) => {
+            let message = "too many request bodies are arriving at once, try again later";
+            Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message))
+        }
         Ok(Err(BodyError::Incomplete)) => Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "the body is incomplete")),
         Err(_) => Err(HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
     }
@@ -118,18 +129,55 @@ pub(super) async fn read_body(
 /// Why a body was not read to its end.
 enum BodyError {
     TooLarge,
+    TooMany,
     Incomplete,
+}
+
+/// How many bytes of bodies that have not arrived completely the server holds: connections times the size of a message
+/// would be more than a machine has.
+#[derive(Default)]
+pub(super) struct UnfinishedBodies(AtomicUsize);
+
+/// The most bytes of unfinished bodies together, or one message if that is larger.
+const MOST_UNFINISHED: usize = 256 * 1024 * 1024;
+
+/// What one unfinished body holds.
+struct HeldBytes<'a> {
+    unfinished: &'a UnfinishedBodies,
+    bytes: usize,
+}
+
+impl HeldBytes<'_> {
+    /// Counts more bytes; `false` if all together are too many.
+    fn add(&mut self, bytes: usize, most: usize) -> bool {
+        self.bytes += bytes;
+        self.unfinished.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= most
+    }
+}
+
+impl Drop for HeldBytes<'_> {
+    fn drop(&mut self) {
+        self.unfinished.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
 }
 
 /// The whole body. Written by hand because `BodyExt::collect` keeps each piece: a body of one-byte chunks would take many
 /// times its size in memory. A body in one piece is not copied.
-async fn collect(body: impl Body<Data = Bytes>, limit: usize) -> Result<Bytes, BodyError> {
+async fn collect(
+    body: impl Body<Data = Bytes>,
+    limit: usize,
+    unfinished: &UnfinishedBodies,
+) -> Result<Bytes, BodyError> {
     let mut body = pin!(body);
+    let mut held = HeldBytes { unfinished, bytes: 0 };
     let (mut first, mut all) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = body.frame().await {
         let Ok(piece) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
         if piece.len() > limit - first.len().max(all.len()) {
             return Err(BodyError::TooLarge);
+        }
+        if !held.add(piece.len(), MOST_UNFINISHED.max(limit)) {
+            return Err(BodyError::TooMany);
         }
         if first.is_empty() && all.is_empty() {
             first = piece;
@@ -160,7 +208,9 @@ mod tests {
     }
 
     async fn read(body: &[&'static str], limit: usize) -> Result<Bytes, StatusCode> {
-        read_body(pieces(body), limit, Duration::from_secs(10)).await.map_err(|refused| refused.status)
+        read_body(pieces(body), limit, Duration::from_secs(10), &UnfinishedBodies::default())
+            .await
+            .map_err(|refused| refused.status)
     }
 
     #[tokio::test]
@@ -176,6 +226,23 @@ mod tests {
         for body in [&["hello!"][..], &["hello", "!"], &["h", "e", "l", "l", "o", "!"]] {
             assert_eq!(read(body, 5).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
         }
+    }
+
+    #[tokio::test]
+    async fn unfinished_bodies_are_limited_together() {
+        let unfinished = UnfinishedBodies::default();
+        let other = HeldBytes { unfinished: &unfinished, bytes: 0 };
+        let mut other = other;
+        assert!(other.add(MOST_UNFINISHED - 4, MOST_UNFINISHED));
+        let read = |body: &'static [&'static str]| {
+            let body = read_body(pieces(body), 5, Duration::from_secs(10), &unfinished);
+            async { body.await.map_err(|refused| refused.status) }
+        };
+        assert_eq!(read(&["hel", "lo"]).await, Err(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(read(&["hell"]).await.expect("four bytes"), "hell");
+        drop(other);
+        assert_eq!(read(&["hel", "lo"]).await.expect("five bytes"), "hello");
+        assert_eq!(unfinished.0.into_inner(), 0, "nothing is held");
     }
 
     #[tokio::test]

@@ -6,14 +6,14 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     pin::{Pin, pin},
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
     net::{TcpListener, TcpSocket, TcpStream},
     task::JoinSet,
     time::{Sleep, sleep, timeout},
@@ -129,7 +129,16 @@ pub(in crate::transport) async fn serve(
     loop {
         tokio::select! {
             stream = accept(&listener), if connections.len() < config.max_connections => {
-                connections.spawn(connection(stream, service.clone(), config.header_timeout, shutdown.clone()));
+                let stream = SharedStream(Arc::new(stream));
+                let connection = connection(stream.clone(), service.clone(), config.header_timeout, shutdown.clone());
+                connections.spawn(async move {
+                    tokio::select! {
+                        // What the client sent before it left is served.
+                        biased;
+                        () = connection => {}
+                        () = stream.left() => {}
+                    }
+                });
             }
             Some(_) = connections.join_next() => {}
             () = shutdown.cancelled() => break,
@@ -202,6 +211,83 @@ where
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection failed");
+    }
+}
+
+/// A stream that can be watched while hyper reads and writes it.
+#[derive(Clone)]
+struct SharedStream(Arc<TcpStream>);
+
+impl SharedStream {
+    /// Waits until the client has left. hyper notices that only while it has nothing left to read, so a client could leave
+    /// one more byte behind to keep its call running.
+    async fn left(&self) {
+        loop {
+            let is_left = match self.0.ready(Interest::READABLE).await {
+                Ok(ready) => ready.is_read_closed(),
+                Err(_) => true,
+            };
+            // Longer than it takes to read what the client sent. A client that sends wakes this once in that time.
+            sleep(Duration::from_secs(1)).await;
+            if is_left {
+                return;
+            }
+        }
+    }
+}
+
+impl AsyncRead for SharedStream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.0.poll_read_ready(cx))?;
+            match self.0.try_read_buf(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return Poll::Ready(read.map(drop)),
+            }
+        }
+    }
+}
+
+impl SharedStream {
+    fn poll_io(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.0.poll_write_ready(cx))?;
+            match write(&self.0) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for SharedStream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_io(cx, |stream| stream.try_write(bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.poll_io(cx, |stream| stream.try_write_vectored(pieces))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // Dropping the last clone closes it.
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -355,7 +441,7 @@ mod tests {
     #[test]
     fn a_random_key_is_a_warning_where_other_machines_reach_the_server() {
         let random = Server::new("shop", "1").build().unwrap();
-        let keys = StateKeys::new([[1; 32]]).unwrap();
+        let keys = StateKeys::new([b"a key of 32 bytes for some tests"]).unwrap();
         let shared = Server::new("shop", "1").state(crate::state::StatePolicy::new().keys(keys)).build().unwrap();
         for (address, level) in [
             ("127.0.0.1:80", "INFO"),

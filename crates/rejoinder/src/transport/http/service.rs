@@ -19,7 +19,7 @@ use super::{
     ResponseBody,
     body::{COMMENT, CallEvents, event},
     guard::{self, PageOrigin},
-    request::{HttpRefusal, accepts_events, check_content_type, read_body, read_on},
+    request::{HttpRefusal, UnfinishedBodies, accepts_events, check_content_type, read_body, read_on},
     sessions::HttpSessions,
 };
 use crate::{
@@ -53,12 +53,14 @@ struct Endpoint {
     sessions: Option<HttpSessions>,
     /// A refused host or origin is logged once: it is a mistake of the operator, or an attack that should not fill the log.
     refusal_logged: Once,
+    unfinished: UnfinishedBodies,
 }
 
 impl McpService {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         let sessions = engine.options.sessions.then(|| HttpSessions::new(Arc::clone(&engine)));
-        Self(Arc::new(Endpoint { engine, sessions, refusal_logged: Once::new() }))
+        let unfinished = UnfinishedBodies::default();
+        Self(Arc::new(Endpoint { engine, sessions, refusal_logged: Once::new(), unfinished }))
     }
 
     /// Answers a request to a server that has its address to itself.
@@ -219,7 +221,8 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let body = read_body(body, engine.options.max_message_size, engine.options.http.body_timeout).await?;
+        let body = read_body(body, engine.options.max_message_size, engine.options.http.body_timeout, &self.unfinished)
+            .await?;
         let envelope = match Envelope::read(&body) {
             Ok(envelope) => envelope,
             Err(bad) => return Ok(json(error_reply(bad.id.as_deref(), &bad.error))),

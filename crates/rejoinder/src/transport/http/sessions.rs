@@ -30,7 +30,7 @@ use crate::{
         Dispatched, Envelope, Frame, LEGACY, RpcError, RpcReply, Session, Stream, cancelled_request, error_reply,
         random_id, request_key,
     },
-    server::Engine,
+    server::{Engine, Refusal},
 };
 
 const SESSION: &str = "mcp-session-id";
@@ -179,7 +179,13 @@ impl HttpSessions {
             return refuse("the server is shutting down");
         }
         if sessions.open.len() >= self.engine.options.http.max_sessions {
-            return refuse("too many sessions, try again later");
+            // Nobody can keep others out with sessions that nobody uses.
+            let idle = sessions.open.values().filter(|session| session.state().reading == 0);
+            let Some(idle) = idle.max_by_key(|session| (session.is_new(), session.idle())).map(Arc::clone) else {
+                return refuse("too many sessions, try again later");
+            };
+            sessions.open.remove(&idle.id);
+            idle.end();
         }
         response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
         let session = Arc::new(HttpSession::new(id.clone(), session, owner));
@@ -223,6 +229,9 @@ impl HttpSessions {
             session.session.receive(body, envelope, None);
             return status(StatusCode::ACCEPTED);
         };
+        if let Err(error) = session.check_request(id, self.engine.options.http.max_calls_per_session) {
+            return json(RpcReply { status: StatusCode::OK, ..error_reply(Some(id), &error) });
+        }
         let resumes = session.session.version() == Some(LEGACY[0]);
         let (sender, disconnects) = mpsc::channel(1);
         parts.extensions.insert(ReplyStream(resumes.then_some(sender)));
@@ -316,6 +325,8 @@ struct HttpSessionState {
     last_used: Instant,
     /// How many streams it reads.
     reading: usize,
+    /// Whether nothing has followed `initialize`.
+    is_new: bool,
 }
 
 /// A request whose call is running.
@@ -329,6 +340,9 @@ struct OpenRequest {
 const MOST_FINISHED: usize = 16;
 const MOST_FINISHED_BYTES: usize = 256 * 1024;
 
+/// How long a session lasts in which nothing follows `initialize`.
+const NEW_SESSION: Duration = Duration::from_secs(60);
+
 impl HttpSession {
     fn new(id: String, session: Arc<Session>, owner: Owner) -> Self {
         let state = HttpSessionState {
@@ -337,6 +351,7 @@ impl HttpSession {
             last_stream: 0,
             last_used: Instant::now(),
             reading: 0,
+            is_new: true,
         };
         Self { id, session, owner, own: Arc::default(), state: Mutex::new(state), ended: CancellationToken::new() }
     }
@@ -347,7 +362,21 @@ impl HttpSession {
     }
 
     fn touch(&self) {
-        self.state().last_used = Instant::now();
+        let mut state = self.state();
+        (state.last_used, state.is_new) = (Instant::now(), false);
+    }
+
+    fn is_new(&self) -> bool {
+        self.state().is_new
+    }
+
+    /// A request that has the id of another, or is one too many, is refused.
+    fn check_request(&self, id: &str, most: usize) -> Result<(), RpcError> {
+        let (state, id) = (self.state(), request_key(id));
+        if state.requests.values().any(|open| open.id == id) {
+            return Err(RpcError::invalid_request("a request with this id is still being answered"));
+        }
+        if state.requests.len() >= most { Err(Refusal::TooManyCalls(most).into()) } else { Ok(()) }
     }
 
     pub(super) fn begin_reading(&self) {
@@ -358,6 +387,11 @@ impl HttpSession {
         let mut state = self.state();
         state.reading -= 1;
         state.last_used = Instant::now();
+    }
+
+    /// How long the session lasts when it is idle.
+    fn lasts(&self, longest: Duration) -> Duration {
+        if self.is_new() { longest.min(NEW_SESSION) } else { longest }
     }
 
     /// How long the client has neither sent nor read anything.
@@ -433,7 +467,11 @@ impl HttpSession {
                     // The server is shutting down.
                     None => self.own.finish(),
                 },
-                () = sleep(longest.saturating_sub(self.idle())) => if self.idle() >= longest { break },
+                () = sleep(self.lasts(longest).saturating_sub(self.idle())) => {
+                    if self.idle() >= self.lasts(longest) {
+                        break;
+                    }
+                }
             }
         }
         sessions.lock().unwrap_or_else(PoisonError::into_inner).open.remove(&self.id);

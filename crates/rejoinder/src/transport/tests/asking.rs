@@ -115,6 +115,22 @@ async fn calls_that_ask_at_the_same_time_get_their_own_answers() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_question_that_nobody_answers_ends_the_call() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "ask", json!({})).await;
+        let question = client.next("call").await;
+        let asked = tokio::time::Instant::now();
+        let withdrawn = client.next("call").await;
+        assert_eq!(asked.elapsed().as_secs(), 600);
+        assert_eq!(withdrawn["params"]["requestId"], question["id"], "{withdrawn}");
+        let reply = client.next("call").await;
+        assert_eq!(text(&reply), "the client did not answer `sure` in time (limit 600 s)");
+        assert_eq!(reply["result"]["isError"], true);
+        client.still_answers().await;
+    }
+}
+
 #[tokio::test]
 async fn questions_of_one_wave_are_all_out_before_any_is_answered() {
     for mut client in Client::each(&fixture(), can_be_asked()).await {

@@ -278,6 +278,19 @@ async fn a_session_that_nobody_uses_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_that_is_never_used_ends_after_a_minute() {
+    let mut used = Http::new(&fixture());
+    used.initialize("2025-11-25").await;
+    for _ in 0..3 {
+        used.another().post(initialize("2025-11-25")).await;
+    }
+    tokio::time::sleep(Duration::from_secs(59)).await;
+    assert_eq!(used.server.sessions().count(), 4);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(used.server.sessions().count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_that_somebody_listens_to_does_not_end() {
     let mut client = Http::new(&fixture());
     client.initialize("2025-11-25").await;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const THREE: [u8; 32] = [3; 32];
+const THREE: [u8; 32] = *b"a third key, which has 32 bytes.";
 
 #[test]
 fn s6_a_foreign_key_is_unknown() {
@@ -35,7 +35,12 @@ fn s10_a_list_that_is_not_a_key_ring_is_refused() {
     assert!(refused([] as [&str; 0]).starts_with("there is no key"));
     assert!(refused([&ONE[..], &[9; 31]]).starts_with("key 2 has 31 bytes"));
     assert_eq!(refused([ONE, TWO, ONE]), "key 3 is the same as key 1");
-    assert!(StateKeys::new([[0; 32].as_slice(), &[0; 33]]).is_ok(), "zeros at the end make another key");
+    assert!(StateKeys::new([&ONE[..], &[&ONE[..], &[0]].concat()]).is_ok(), "a zero at the end makes another key");
+    for weak in [[0; 32].to_vec(), b"changeme".repeat(4), b"0123456".repeat(10), [[0; 25], [255; 25]].concat()] {
+        let refused = refused([&ONE[..], &weak]);
+        assert!(refused.starts_with("key 2 has fewer than 8 different bytes"), "{weak:?}: {refused}");
+    }
+    assert!(StateKeys::new(["01234567".repeat(4)]).is_ok());
 }
 
 #[test]
@@ -75,7 +80,8 @@ fn s23_b18_each_server_without_keys_has_its_own() {
 
 #[test]
 fn keys_come_from_text() {
-    let (standard, url_safe) = ("+/+/".repeat(11), "-_-_".repeat(11));
+    let (standard, url_safe) =
+        ["+/", "-_"].map(|two| format!("{two}abcdefghijklmnopqrstuvwxyz0123456789ABCDEF")).into();
     let seal = |text: &str| {
         let options = StatePolicy { keys: Some(StateKeys::from_text(text).unwrap()), ..Default::default() };
         Seal::new("shop", &options).unwrap()

@@ -20,8 +20,8 @@ pub(crate) use log::Log;
 
 use super::{Binding, Opened, Seal, StateKeys, StatePolicy, StateRefusal, policy::Clock, token};
 
-const ONE: [u8; 32] = [1; 32];
-const TWO: [u8; 32] = [2; 32];
+const ONE: [u8; 32] = *b"the first of two keys, 32 bytes.";
+const TWO: [u8; 32] = *b"the second one, also of 32 bytes";
 
 /// A clock that a test sets.
 #[derive(Clone)]
@@ -43,6 +43,10 @@ impl Hands {
 
     fn forward(&self, by: Duration) {
         *self.0.lock().unwrap() += by;
+    }
+
+    fn back(&self, by: Duration) {
+        *self.0.lock().unwrap() -= by;
     }
 }
 
