@@ -133,7 +133,8 @@ fn variables(uri: &str) -> Vec<String> {
 /// Each variable must be a parameter. Whether each argument is a variable depends on types, so the compiler checks that.
 fn check_variables(uri: &LitStr, variables: &[String], parameters: &[&FunctionParameter], errors: &mut Errors) {
     for variable in variables {
-        match parameters.iter().find(|parameter| parameter.name == *variable) {
+        let named = || parameters.iter().filter(|parameter| parameter.name == *variable);
+        match named().find(|parameter| parameter.resolver().is_none()).or_else(|| named().next()) {
             Some(parameter) if parameter.resolver().is_some() => errors.at(
                 &parameter.ident,
                 format!(

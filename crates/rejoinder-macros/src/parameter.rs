@@ -1,7 +1,7 @@
 //! The parameters of a function: what the author wrote about each.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Type};
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     kind::Kind,
     names,
     options::Options,
-    signature::{check_parameter, check_path},
+    signature::{check_parameter, check_path, optional_reference},
 };
 
 /// One parameter.
@@ -45,13 +45,16 @@ impl FunctionParameter {
         }
     }
 
-    /// The type of the argument that it borrows, if it borrows one.
-    pub(crate) fn borrowed(&self) -> Option<TokenStream> {
-        let Type::Reference(reference) = &self.ty else { return None };
+    /// The argument that it borrows, if it borrows one.
+    pub(crate) fn borrowed(&self) -> Option<Borrowed> {
+        let (reference, is_optional) = match &self.ty {
+            Type::Reference(reference) => (reference, false),
+            ty => (optional_reference(ty)?, true),
+        };
         if reference.lifetime.is_some() || self.resolver().is_some() {
             return None;
         }
-        Some(match &*reference.elem {
+        let owner = match &*reference.elem {
             Type::Path(path) if path.path.is_ident("str") => quote!(__rj::prelude::String),
             Type::Slice(slice) => {
                 let elem = &slice.elem;
@@ -61,9 +64,25 @@ impl FunctionParameter {
                 // `PathBuf`, unless `Path` is a type of the author's own.
                 quote!(<#path as __rj::std::borrow::ToOwned>::Owned)
             }
-            other => other.to_token_stream(),
+            other if is_optional => {
+                return Some(Borrowed { ty: quote!(__rj::prelude::Option<#other>), borrow: quote!(.as_ref()) });
+            }
+            other => return Some(Borrowed { ty: quote!(#other), borrow: quote!() }),
+        };
+        Some(if is_optional {
+            Borrowed { ty: quote!(__rj::prelude::Option<#owner>), borrow: quote!(.as_deref()) }
+        } else {
+            Borrowed { ty: owner, borrow: quote!() }
         })
     }
+}
+
+/// An argument that a resolver borrows.
+pub(crate) struct Borrowed {
+    /// The argument's type.
+    pub(crate) ty: TokenStream,
+    /// What is called on a reference to the argument.
+    pub(crate) borrow: TokenStream,
 }
 
 /// What `#[arg(..)]` says.
@@ -83,9 +102,11 @@ pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Error
     let mut parameters: Vec<FunctionParameter> = Vec::new();
     for typed in typed {
         let Some(parameter) = read_one(kind, typed, errors) else { continue };
-        if let Some(other) =
-            parameters.iter().find(|other| other.name == parameter.name && other.ident != parameter.ident)
-        {
+        let is_same = |other: &&FunctionParameter| {
+            let both = [&other.source, &parameter.source];
+            other.name == parameter.name && both.iter().all(|source| matches!(source, Source::Argument(_)))
+        };
+        if let Some(other) = parameters.iter().find(is_same) {
             let (name, other) = (&parameter.name, &other.ident);
             errors.at(
                 &parameter.ident,
@@ -101,9 +122,7 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
     let attrs = std::mem::take(&mut typed.attrs);
     let (ours, theirs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
     typed.attrs = theirs;
-    for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
-        errors.at(attr, "`cfg` on a parameter is not supported: write two functions");
-    }
+    typed.attrs.retain(|attr| is_foreign(kind, attr, errors));
     let source = source(kind, &ours, errors);
     check_parameter(kind, &typed.ty, matches!(source, Source::Resolved(_)), errors);
     let ident = match &*typed.pat {
@@ -123,6 +142,23 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
     };
     let name = given.map_or_else(|| names::wire(&ident), LitStr::value);
     Some(FunctionParameter { ident, name, ty: (*typed.ty).clone(), description: docs::description(&ours), source })
+}
+
+/// Whether an attribute is for others. Those that have no meaning here, but are written out of habit, are refused.
+fn is_foreign(kind: Kind, attr: &Attribute, errors: &mut Errors) -> bool {
+    let Some(name) = attr.path().get_ident().map(ToString::to_string) else { return true };
+    let instead = match &*name {
+        "cfg" | "cfg_attr" => "write two functions".to_owned(),
+        "tool" | "prompt" | "resource" => "it goes on a function".to_owned(),
+        "resolver" => "write `#[resolve(function)]`".to_owned(),
+        "serde" | "schemars" | "validate" | "garde" => {
+            let word = kind.word();
+            format!("write `#[arg(..)]`, or put it on a type of your own that the {word} takes")
+        }
+        _ => return true,
+    };
+    errors.at(attr, format!("`{name}` on a parameter is not supported: {instead}"));
+    false
 }
 
 fn is_ours(attr: &Attribute) -> bool {

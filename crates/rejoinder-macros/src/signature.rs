@@ -3,8 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, FnArg, GenericParam, Lifetime, ParenthesizedGenericArguments, Path, PathSegment, ReceiverKind,
-    ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypeNever, TypeReference, Visibility,
+    Attribute, FnArg, GenericArgument, GenericParam, Lifetime, ParenthesizedGenericArguments, Path, PathArguments,
+    PathSegment, ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypeNever,
+    TypeReference, Visibility,
     parse::{Parse, ParseStream},
     visit::{self, Visit},
 };
@@ -121,6 +122,7 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: 
     match ty {
         // Where the lifetime has a name, that is what is wrong.
         Type::Reference(reference) if is_resolved || kind == Kind::Resolver => check.visit_borrowed(reference),
+        ty if kind == Kind::Resolver && optional_reference(ty).is_some_and(|it| it.lifetime.is_none()) => {}
         Type::Reference(reference) if reference.lifetime.is_none() && is_of_a_value(&reference.elem) => {
             let (word, owned, written) = (kind.word(), pretty(&reference.elem), pretty(reference));
             check.errors.at(
@@ -132,6 +134,17 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: 
             );
         }
         ty => check.visit_type(ty),
+    }
+}
+
+/// The reference in an `Option<&T>`.
+pub(crate) fn optional_reference(ty: &Type) -> Option<&TypeReference> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first()? {
+        GenericArgument::Type(Type::Reference(reference)) => Some(reference),
+        _ => None,
     }
 }
 

@@ -45,13 +45,12 @@ impl Item {
     pub(super) fn expand(&self) -> TokenStream {
         let Self { kind, hidden, details } = self;
         let HiddenType { ident, receiver, parameters, .. } = hidden;
+        let (item, function) = (kind.item(), function_type());
         let slots: Vec<_> = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::slot).collect();
         // Its fields are checked before everything else, each where the author wrote its type.
         let slots_struct = (!slots.is_empty()).then(|| quote!(struct __RjSlots(#(#slots),*);));
         let params = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::param);
-        // A type that is less public than the function is reported at the function's name.
-        let set = nested(hidden.span(), slots.iter().cloned());
-        let set = quote_spanned!(hidden.span()=> type Set = #set;);
+        let set = nested(Span::call_site(), slots.iter().cloned());
         let (fields, details) = (&details.fields, kind.details());
         let output_schema = (*kind == Kind::Tool).then(|| {
             let schema = self.returned("output_schema");
@@ -59,18 +58,27 @@ impl Item {
         });
         let (node, checks, run) = (self.node(), self.checks(), self.run());
         hidden.with(quote! {
+            // A type of its own, so that arguments may be less public than the function.
+            struct #function;
             #slots_struct
             #node
             #checks
 
             #[automatically_derived]
-            impl __rj::ReadParams for #ident {
-                #set
+            impl __rj::ListedAs<__rejoinder::#item, #receiver> for #ident {
+                fn item(receiver: __rj::std::sync::Arc<#receiver>) -> __rejoinder::#item {
+                    __rejoinder::#item::of::<#function>(receiver)
+                }
+            }
+
+            #[automatically_derived]
+            impl __rj::ReadParams for #function {
+                type Set = #set;
                 const PARAMS: &'static [__rj::Param] = &[#(#params),*];
             }
 
             #[automatically_derived]
-            impl __rj::Function for #ident {
+            impl __rj::Function for #function {
                 type Receiver = #receiver;
                 type Details = __rj::#details;
                 const DETAILS: __rj::#details = __rj::#details { #fields #output_schema };
@@ -115,15 +123,16 @@ impl Item {
 
     /// The checks of all that it needs.
     fn checks(&self) -> TokenStream {
-        let HiddenType { ident, parameters, .. } = &self.hidden;
+        let (function, parameters) = (function_type(), &self.hidden.parameters);
         let check = Ident::new("__RJ_CHECK", Span::call_site());
         let refusals = self.hidden.refusals(&check);
         let resolvers: Vec<_> = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref()).collect();
         let fits = resolvers.iter().map(|resolver| {
-            let fits = quote!(__rj::FitsIf<#ident, { #check.is_sound() }>);
+            let fits = quote!(__rj::FitsIf<#function, { #check.is_sound() }>);
             resolver.extent.member(&resolver.ty(), fits, "FITS")
         });
-        let has = parameters.iter().filter(|_| !resolvers.is_empty()).filter_map(|p| p.has_argument(ident));
+        let has =
+            parameters.iter().filter(|_| !resolvers.is_empty()).filter_map(|p| p.has_argument(&function, parameters));
         quote! {
             const #check: __rj::Check = __RJ_ITEM.check();
             const _: () = {
@@ -177,6 +186,11 @@ impl Item {
             }
         }
     }
+}
+
+/// The type that knows the function's arguments.
+fn function_type() -> Ident {
+    Ident::new("__RjFunction", Span::call_site())
 }
 
 /// One for each argument, as nested pairs: `(a, (b, ()))`.

@@ -31,7 +31,6 @@ impl Parse for Listed {
 pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
     let (mut errors, item, word, list) = (Errors::default(), kind.item(), kind.word(), kind.method());
     let listed = errors.check(Punctuated::<Listed, Token![,]>::parse_terminated.parse2(tokens)).unwrap_or_default();
-    let local = names::local("item");
     let each = listed.iter().map(|Listed { attrs, function }| {
         let Expr::Path(path) = function else {
             errors.at(
@@ -45,21 +44,17 @@ pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
             &format!("`#[handlers]` gives its type the method `{list}()`, which is called on an `Arc`"),
             &mut errors,
         );
-        // The function is named before its hidden type, so that the compiler looks for a function if the name is wrong.
         let item_of = Extent::of(path).member(path, quote!(__rj::ListedAs<__rejoinder::#item>), "item");
-        quote! {
-            #(#attrs)* {
-                #[allow(deprecated, unused_qualifications, reason = "it is only named, in full")]
-                let #local = {
-                    let _ = #path;
-                    #item_of()
-                };
-                #local
-            }
-        }
+        quote!(#(#attrs)* #item_of(__rj::std::sync::Arc::new(())))
     });
     let (each, imports): (Vec<_>, _) = (each.collect(), names::imports());
-    let list = quote!(#imports __rj::prelude::Vec::<__rejoinder::#item>::from([#(#each),*]));
+    let items = names::local("items");
+    let list = quote! {
+        #imports
+        #[allow(unused_qualifications, reason = "paths are written in full")]
+        let #items = __rj::prelude::Vec::<__rejoinder::#item>::from([#(#each),*]);
+        #items
+    };
     let list = errors.or(&TokenStream::new(), list);
     quote!({ #list })
 }

@@ -86,6 +86,12 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
             items.push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors));
         }
     }
+    if items.is_empty() && resolvers.is_empty() {
+        errors.at(
+            &block.self_ty,
+            "this block has nothing to offer: write `#[tool]`, `#[prompt]` or `#[resource(..)]` before a method",
+        );
+    }
     let filled = items.iter().flat_map(|item| &item.hidden.parameters);
     let filled = filled.chain(resolvers.iter().flat_map(|resolver| &resolver.hidden.parameters));
     filled.for_each(|filled| check_resolver(filled, &block, &resolvers, &mut errors));
@@ -166,7 +172,8 @@ fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, items: &[&Item]) -
     let doc = format!(" Every {} of this block, on this value.", kind.word());
     let each = items.iter().map(|item_of| {
         let HiddenType { ident, cfgs, .. } = &item_of.hidden;
-        quote!(#(#cfgs)* __rejoinder::#item::of::<#ident>(__rj::std::sync::Arc::clone(self)))
+        let of = quote!(<#ident as __rj::ListedAs<__rejoinder::#item, #ty>>::item);
+        quote!(#(#cfgs)* #of(__rj::std::sync::Arc::clone(self)))
     });
     quote! {
         const _: () = {

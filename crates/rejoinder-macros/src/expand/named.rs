@@ -23,11 +23,9 @@ pub(super) struct Named {
     arguments_of_node: TokenStream,
     /// What it is imported as.
     local: Option<Ident>,
-    /// The name, if it is one without a path. A function of this name makes the import succeed where there is no resolver:
-    /// the compiler then reports the name, and not the import.
+    /// The name, if it is one without a path. A function of this name makes the import succeed where there is none: the
+    /// compiler then says that this is not a resolver, and not that an import failed.
     word: Option<Ident>,
-    /// The function in a module, named before everything else, so that a wrong name is the first error.
-    function: Option<TokenStream>,
     pub(super) at: Span,
     /// Where it is written.
     pub(super) extent: Extent,
@@ -47,10 +45,8 @@ impl Named {
             path = method_type(ty, &path.segments[1].ident).into();
         }
         let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
-        let is_generic = mentions(&arguments.to_token_stream(), generics);
         Self {
             word: path.get_ident().filter(|_| is_imported).cloned(),
-            function: (!is_method && !is_generic).then(|| place.outside(written.to_token_stream())),
             path: place.outside(path.to_token_stream()),
             arguments: place.outside(arguments.to_token_stream()),
             arguments_of_node: place.outside(of_node.to_token_stream()),
@@ -94,8 +90,7 @@ fn without_types(mut arguments: AngleBracketedGenericArguments, generics: &Gener
 /// Imports these resolvers: the statements around the code that names them, and those at its beginning.
 pub(super) fn imports<'a>(named: impl IntoIterator<Item = &'a Named>) -> (TokenStream, TokenStream) {
     let (mut around, mut imports, mut words) = (TokenStream::new(), TokenStream::new(), HashSet::new());
-    for Named { path, local, word, function, at, extent, .. } in named {
-        around.extend(function.as_ref().map(|function| quote!(const _: () = { let _ = #function; };)));
+    for Named { path, local, word, at, extent, .. } in named {
         let Some(local) = local else { continue };
         // As if it were written there: what does not exist is reported without mentioning the macro.
         let shown = Ident::new(&local.to_string(), extent.end);

@@ -9,7 +9,7 @@ use crate::{
     errors::Extent,
     names::{local, pretty},
     options::option,
-    parameter::{ArgumentOptions, FunctionParameter, Source},
+    parameter::{ArgumentOptions, Borrowed, FunctionParameter, Source},
     signature::Place,
 };
 
@@ -37,7 +37,8 @@ pub(crate) struct Filled {
 impl Filled {
     pub(super) fn new(index: usize, parameter: FunctionParameter, place: &Place, generics: &Generics) -> Self {
         let outside = |tokens| place.outside(tokens);
-        let ty = outside(parameter.borrowed().unwrap_or_else(|| parameter.ty.to_token_stream()));
+        let borrowed = parameter.borrowed().map(|borrowed| borrowed.ty);
+        let ty = outside(borrowed.unwrap_or_else(|| parameter.ty.to_token_stream()));
         let is_generic = mentions(&ty, generics);
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
         let (default, complete) = match &parameter.source {
@@ -84,7 +85,7 @@ impl Filled {
         }
         let source = self.is_left_to_its_type().then(|| {
             let arguments = quote! {
-                __rj::Probe::<#alias>::INJECTED,
+                __rj::Probe::<#alias>::INJECTED || __rj::Probe::<#alias>::DEP,
                 __rj::Probe::<#alias>::ARGUMENT,
                 __rj::Probe::<#alias>::FORM
             };
@@ -154,10 +155,13 @@ impl Filled {
         Some(quote!(__rj::Edge::to::<#ty>(<#ty>::__node(), #name, #written)))
     }
 
-    /// That the item has it, by its name.
-    pub(super) fn has_argument(&self, item: &Ident) -> Option<TokenStream> {
+    /// That the item has it, by its name, unless another parameter is the argument of this name.
+    pub(super) fn has_argument(&self, item: &Ident, all: &[Self]) -> Option<TokenStream> {
         let (name, alias) = (&self.parameter.name, &self.alias);
-        self.resolver.is_none().then(
+        let is_argument = |filled: &Self| matches!(filled.parameter.source, Source::Argument(_));
+        let is_other =
+            all.iter().any(|other| other.parameter.name == *name && is_argument(other)) && !is_argument(self);
+        (self.resolver.is_none() && !is_other).then(
             || quote!(impl __rj::HasArgument<{ __rj::NodeArgument::id(#name) }> for #item { type Type = #alias; }),
         )
     }
@@ -202,9 +206,11 @@ impl Filled {
     pub(super) fn fill_shared(&self, walk: &Ident) -> Option<TokenStream> {
         let Self { local, ty, .. } = self;
         let (name, fill) = (&self.parameter.name, self.member("ResolverParameter", "fill_shared"));
+        if let Some(Borrowed { borrow, .. }) = self.parameter.borrowed() {
+            return Some(quote!(let #local = #walk.argument::<#ty>(#name)#borrow;));
+        }
         match self.parameter.source {
             Source::Resolved(_) | Source::Injected => None,
-            _ if self.parameter.borrowed().is_some() => Some(quote!(let #local = #walk.argument::<#ty>(#name);)),
             Source::Type => Some(quote!(let #local = #fill(#walk, #name, #local);)),
             Source::Argument(_) => Some(quote!(let #local = #fill(#walk, #name, ());)),
         }

@@ -120,7 +120,7 @@ impl ItemNode<'_> {
             i += 1;
         }
         while check.place < self.arguments.len() {
-            check_argument(self, &self.arguments[check.place], &mut check.report);
+            check_argument(self, check.place, &mut check.report);
             if check.report.failed() {
                 return check;
             }
@@ -157,8 +157,12 @@ const fn takes_rounds(arguments: &[NodeArgument<'_>]) -> bool {
 }
 
 /// Checks one of the item's own parameters.
-const fn check_argument(item: &ItemNode<'_>, argument: &NodeArgument<'_>, report: &mut Report) {
+const fn check_argument(item: &ItemNode<'_>, index: usize, report: &mut Report) {
+    let argument = &item.arguments[index];
     let name = argument.name;
+    if argument.is_argument && find(item.arguments.split_at(index).0, name, true).is_some() {
+        return report.push(&["another parameter is already the argument `", name, "`: rename one of the two"]);
+    }
     if argument.by_hand && !item.by_hand {
         return report.push(&[
             "a function that takes `Rounds` returns `Reply<T>`: return one, or ask with `Context::ask` and remove `Rounds`",
@@ -176,7 +180,7 @@ const fn check_argument(item: &ItemNode<'_>, argument: &NodeArgument<'_>, report
             ]);
             report.push(&[name, "}` if it is optional (`{&", name, "}` after another query variable)"]);
         }
-        (false, true) => report.push(&[
+        (false, true) if find(item.arguments, name, true).is_none() => report.push(&[
             "the server supplies this parameter, but the URI has a variable `",
             name,
             "`: rename one of the two",
@@ -405,8 +409,8 @@ impl<A, const NAME: u64> Offers<NAME, { source::INJECTED }> for A {
 
 /// A resolver which, with all that it needs, finds its arguments in the item `A`.
 #[diagnostic::on_unimplemented(
-    message = "`#[resolve(..)]` names a function that is not a resolver",
-    label = "write `#[resolver]` before this function"
+    message = "`#[resolve(..)]` does not name a resolver",
+    label = "the name is misspelled or not imported, or the function is not marked `#[resolver]`"
 )]
 pub trait FitsIn<A> {}
 

@@ -61,6 +61,22 @@ macro_rules! borrowed {
                 outcome.needed(parameter).map(|owner| &**owner)
             }
         }
+
+        impl<'a $(, $of: 'a)?> FromOutcome<'a, $owner> for Option<&'a $borrowed> {
+            const OPTIONAL: bool = true;
+
+            fn from_outcome(outcome: &'a Outcome<$owner>, _: &'static str) -> Result<Self, Halt> {
+                Ok(outcome.as_ref().accepted().map(|owner| &**owner))
+            }
+        }
+
+        impl<'a $(, $of: 'a)?> FromOutcome<'a, $owner> for Outcome<&'a $borrowed> {
+            const OPTIONAL: bool = true;
+
+            fn from_outcome(outcome: &'a Outcome<$owner>, _: &'static str) -> Result<Self, Halt> {
+                Ok(outcome.as_ref().map(|owner| &**owner))
+            }
+        }
     )* };
 }
 

@@ -13,8 +13,8 @@ use crate::{
 
 /// A function whose value fills a parameter. `#[resolver]` implements it.
 #[diagnostic::on_unimplemented(
-    message = "`#[resolve(..)]` names a function that is not a resolver",
-    label = "write `#[resolver]` before this function"
+    message = "`#[resolve(..)]` does not name a resolver",
+    label = "the name is misspelled or not imported, or the function is not marked `#[resolver]`"
 )]
 pub trait Resolver: 'static {
     /// The type of its value.

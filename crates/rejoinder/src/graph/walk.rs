@@ -30,7 +30,8 @@ pub struct FunctionArguments<'a, F: ReadParams>(pub &'a F::Set);
 
 impl<F: ReadParams> Arguments for FunctionArguments<'_, F> {
     fn get(&self, name: &str, _: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.0.get(F::PARAMS.iter().position(|param| param.name == name)?)
+        // What the server supplies may have the name of an argument.
+        F::PARAMS.iter().enumerate().filter(|(_, param)| param.name == name).find_map(|(index, _)| self.0.get(index))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{future::ready, marker::PhantomData};
 
-use super::{FromCall, Need};
+use super::{Dep, FromCall, Need};
 use crate::{
     call::{Argument, Call},
     error::CallError,
@@ -64,6 +64,11 @@ impl<T: Elicit> Probe<Option<T>> {
     pub const FORM: bool = true;
 }
 
+impl<T: ?Sized> Probe<Dep<T>> {
+    /// It is a service, even if calls cannot share it: that is then the error, and not that the model cannot supply it.
+    pub const DEP: bool = true;
+}
+
 /// The answers of [`Probe`] for all other types.
 pub trait AnyType {
     /// The server cannot supply `T`.
@@ -72,6 +77,8 @@ pub trait AnyType {
     const ARGUMENT: bool = false;
     /// The user cannot supply `T`.
     const FORM: bool = false;
+    /// It is not a service.
+    const DEP: bool = false;
 }
 
 impl<T> AnyType for Probe<T> {}

@@ -13,7 +13,6 @@ use tokio::{
     task::block_in_place,
 };
 
-use super::{Prompt, PromptDetails, Resource, ResourceDetails, Tool, ToolDetails};
 use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, Param, ReadParams, SentArguments, UnknownArguments, read_arguments},
@@ -33,7 +32,8 @@ pub trait Function: ReadParams {
     /// Whose method it is; `()` for a free function.
     type Receiver: Send + Sync + 'static;
 
-    /// [`ToolDetails`], [`PromptDetails`] or [`ResourceDetails`].
+    /// [`ToolDetails`](super::ToolDetails), [`PromptDetails`](super::PromptDetails) or
+    /// [`ResourceDetails`](super::ResourceDetails).
     type Details;
 
     /// Its attributes and doc comments.
@@ -69,36 +69,15 @@ pub struct Callee<T> {
     pub keys: Keys,
 }
 
-/// A free function that can be listed as an `I`: a tool, a prompt or a resource.
+/// A function that is an `I`: a tool, a prompt or a resource. It may be a method of an `R`.
 #[diagnostic::on_unimplemented(
     message = "this function is not a `{I}`",
     label = "write `#[tool]`, `#[prompt]` or `#[resource]` before it",
     note = "tools go into `tools![..]`, prompts into `prompts![..]`, resources into `resources![..]`"
 )]
-pub trait ListedAs<I> {
-    /// What it is.
-    fn item() -> I;
-}
-
-#[diagnostic::do_not_recommend]
-impl<F: Function<Details = ToolDetails, Receiver = ()>> ListedAs<Tool> for F {
-    fn item() -> Tool {
-        Tool::of::<F>(Arc::new(()))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<F: Function<Details = PromptDetails, Receiver = ()>> ListedAs<Prompt> for F {
-    fn item() -> Prompt {
-        Prompt::of::<F>(Arc::new(()))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<F: Function<Details = ResourceDetails, Receiver = ()>> ListedAs<Resource> for F {
-    fn item() -> Resource {
-        Resource::of::<F>(Arc::new(()))
-    }
+pub trait ListedAs<I, R = ()> {
+    /// What it is, as a method of this value.
+    fn item(receiver: Arc<R>) -> I;
 }
 
 /// The result of a call.

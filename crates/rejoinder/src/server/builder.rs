@@ -20,6 +20,23 @@ use crate::{
     state::StatePolicy,
 };
 
+/// A list of tools, prompts or resources.
+#[diagnostic::on_unimplemented(
+    message = "this is not a list of `{I}`s",
+    label = "write `tools![name]`, `prompts![name]` or `resources![name]`"
+)]
+pub trait ItemList<I> {
+    /// Each of them.
+    fn into_items(self) -> impl Iterator<Item = I>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<L: IntoIterator> ItemList<L::Item> for L {
+    fn into_items(self) -> impl Iterator<Item = L::Item> {
+        self.into_iter()
+    }
+}
+
 /// Describes an MCP server: what it offers, and its settings.
 ///
 /// * Who it is: [`new`](Self::new), [`title`](Self::title), [`description`](Self::description),
@@ -157,8 +174,8 @@ impl Server {
     }
 
     /// Offers tools. With an empty list it declares that there may be some later.
-    pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.items[TargetKind::Tool as usize].get_or_insert_default().extend(tools.into_iter().map(AnyItem::Tool));
+    pub fn tools(mut self, tools: impl ItemList<Tool>) -> Self {
+        self.items[TargetKind::Tool as usize].get_or_insert_default().extend(tools.into_items().map(AnyItem::Tool));
         self
     }
 
@@ -191,13 +208,13 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn nest(mut self, name: &str, tools: impl IntoIterator<Item = Tool>) -> Self {
+    pub fn nest(mut self, name: &str, tools: impl ItemList<Tool>) -> Self {
         if name.is_empty() {
             self.has_unnamed_nest = true;
             // Other problems are reported under the names that the author wrote.
             return self.tools(tools);
         }
-        let nested = tools.into_iter().map(|tool| {
+        let nested = tools.into_items().map(|tool| {
             let full_name = format!("{name}_{}", tool.name());
             tool.renamed(full_name)
         });
@@ -205,16 +222,16 @@ impl Server {
     }
 
     /// Offers prompts. With an empty list it declares that there may be some later.
-    pub fn prompts(mut self, prompts: impl IntoIterator<Item = Prompt>) -> Self {
+    pub fn prompts(mut self, prompts: impl ItemList<Prompt>) -> Self {
         self.items[TargetKind::Prompt as usize]
             .get_or_insert_default()
-            .extend(prompts.into_iter().map(AnyItem::Prompt));
+            .extend(prompts.into_items().map(AnyItem::Prompt));
         self
     }
 
     /// Offers resources and templates. With an empty list it declares that there may be some later.
-    pub fn resources(mut self, resources: impl IntoIterator<Item = Resource>) -> Self {
-        let resources = resources.into_iter().map(AnyItem::Resource);
+    pub fn resources(mut self, resources: impl ItemList<Resource>) -> Self {
+        let resources = resources.into_items().map(AnyItem::Resource);
         self.items[TargetKind::Resource as usize].get_or_insert_default().extend(resources);
         self
     }

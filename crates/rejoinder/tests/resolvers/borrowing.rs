@@ -80,3 +80,49 @@ async fn declining_ends_the_call_of_who_needs_what_is_lent() {
     })
     .await;
 }
+
+#[resolver]
+fn nickname() -> Ask<String> {
+    Ask::text("A nickname?")
+}
+
+#[tool]
+fn called(#[resolve(nickname)] name: Option<&str>, #[resolve(nickname)] outcome: Outcome<&str>) -> String {
+    format!("{name:?} {outcome:?}")
+}
+
+#[tokio::test]
+async fn a_text_that_may_be_declined_is_lent() {
+    let client = Client::new(Server::new("r", "1").tools(tools![called]));
+    in_both_eras(client.clone().answer("nickname", rejoinder::form::TextForm { text: "Ada".into() }), async |client| {
+        let reply = client.call_tool("called", json!({})).await.unwrap();
+        assert_eq!(reply.text(), r#"Some("Ada") Accepted("Ada")"#);
+    })
+    .await;
+    in_both_eras(client.decline("nickname"), async |client| {
+        assert_eq!(client.call_tool("called", json!({})).await.unwrap().text(), "None Declined");
+    })
+    .await;
+}
+
+/// Borrows arguments that may be absent.
+#[resolver]
+fn note(text: Option<&str>, tags: Option<&[String]>, count: Option<&u32>) -> String {
+    format!("{text:?} {tags:?} {count:?}")
+}
+
+#[tool]
+fn noted(text: Option<String>, tags: Option<Vec<String>>, count: Option<u32>, #[resolve(note)] note: &str) -> String {
+    let _ = (text, tags, count);
+    note.to_owned()
+}
+
+#[tokio::test]
+async fn an_optional_argument_is_lent() {
+    in_both_eras(Client::new(Server::new("r", "1").tools(tools![noted])), async |client| {
+        let reply = client.call_tool("noted", json!({ "text": "a", "tags": ["b"], "count": 1 })).await.unwrap();
+        assert_eq!(reply.text(), r#"Some("a") Some(["b"]) Some(1)"#);
+        assert_eq!(client.call_tool("noted", json!({})).await.unwrap().text(), "None None None");
+    })
+    .await;
+}

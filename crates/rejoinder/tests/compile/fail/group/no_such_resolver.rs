@@ -1,4 +1,4 @@
-// 9:29: `#[resolve(..)]` names a function that is not a resolver
+// 9:29: `#[resolve(..)]` does not name a resolver
 use rejoinder::prelude::*;
 
 struct Shop;

@@ -1,4 +1,4 @@
-// 10:51: cannot find value `duoble` in this scope
+// 10:51: cannot find type `duoble` in this scope
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 5:35: the parameter `a` is already the argument `a`: rename one of the two
+// 5:38: another parameter is already the argument `a`: rename one of the two
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 11:40: type annotations needed
+// 11:40: missing generics for struct `load`
 use rejoinder::prelude::*;
 
 #[resolver]

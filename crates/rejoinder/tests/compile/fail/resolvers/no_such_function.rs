@@ -1,4 +1,4 @@
-// 14:21: cannot find value `size` in this scope
+// 14:21: `#[resolve(..)]` does not name a resolver
 use rejoinder::prelude::*;
 
 mod disk {

@@ -1,4 +1,4 @@
-// 9:21: `#[resolve(..)]` names a function that is not a resolver
+// 9:21: `#[resolve(..)]` does not name a resolver
 use rejoinder::prelude::*;
 
 fn size() -> usize {

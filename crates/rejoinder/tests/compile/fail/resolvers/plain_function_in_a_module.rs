@@ -1,4 +1,4 @@
-// 30:42: `#[resolve(..)]` names a function that is not a resolver
+// 30:42: `#[resolve(..)]` does not name a resolver
 //! A function of a module is not taken for the resolver of its name that is known here.
 
 use rejoinder::prelude::*;

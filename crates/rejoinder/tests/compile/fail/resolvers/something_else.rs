@@ -1,4 +1,4 @@
-// 22:24: expected value, found struct `Sizes`
+// 17:36: `#[resolve(..)]` does not name a resolver
 //! What is not a resolver is told once, whatever it is: its types are no matter then.
 
 use rejoinder::prelude::*;

@@ -1,0 +1,14 @@
+// 10:8: `resolver` on a parameter is not supported: write `#[resolve(function)]`
+use rejoinder::prelude::*;
+
+#[resolver]
+fn price() -> u32 {
+    1
+}
+
+#[tool]
+fn buy(#[resolver(price)] price: u32) -> u32 {
+    price
+}
+
+fn main() {}

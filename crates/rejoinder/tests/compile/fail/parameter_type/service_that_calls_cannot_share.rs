@@ -1,0 +1,15 @@
+// 9:17: `(dyn Store + 'static)` cannot be sent between threads safely
+use rejoinder::prelude::*;
+
+trait Store {
+    fn count(&self) -> u64;
+}
+
+#[tool]
+fn count(store: Dep<dyn Store>) -> u64 {
+    store.count()
+}
+
+fn main() {
+    let _ = tools![count];
+}
