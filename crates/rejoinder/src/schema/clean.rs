@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
+use super::variants::Variants;
+
 /// Cleans the schema of what a client sends.
 ///
 /// * An object says which properties are required, even if none is: OpenAI's strict mode needs the keyword.
@@ -14,16 +16,17 @@ use serde_json::{Map, Value, json};
 /// * An enum without data is one `enum`, even if its variants have descriptions.
 /// * The `format` of a number (`int64`, `uint8`, `double`, ..) is removed: it is not a JSON Schema format. The bounds stay.
 /// * A schema that allows anything is `{}` instead of `true`.
-pub(super) fn clean_input(schema: &mut Value) {
-    clean(schema, true);
+pub(super) fn clean_input(schema: &mut Value, enums: &[Variants]) {
+    clean(schema, Some(enums));
 }
 
 /// Cleans the schema of what a server sends, as [`clean_input`] does, but keeps `null`: clients check results against it.
 pub(super) fn clean_output(schema: &mut Value) {
-    clean(schema, false);
+    clean(schema, None);
 }
 
-fn clean(schema: &mut Value, input: bool) {
+/// The enums of a type say in which order its values are listed.
+fn clean(schema: &mut Value, input: Option<&[Variants]>) {
     if *schema == Value::Bool(true) {
         *schema = json!({});
     }
@@ -34,7 +37,7 @@ fn clean(schema: &mut Value, input: bool) {
     let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         for (name, property) in properties {
-            if input && !required.iter().any(|required| required == name) {
+            if input.is_some() && !required.iter().any(|required| required == name) {
                 without_null(property);
             }
             clean(property, input);
@@ -56,12 +59,12 @@ fn clean(schema: &mut Value, input: bool) {
             members.iter_mut().for_each(|member| clean(member, input));
         }
     }
-    if input && object.contains_key("properties") && !object.contains_key("required") {
+    if input.is_some() && object.contains_key("properties") && !object.contains_key("required") {
         object.insert("required".into(), json!([]));
     }
     describe_items(object);
-    list_choices(object);
-    if input {
+    list_choices(object, input.unwrap_or_default());
+    if input.is_some() {
         object.shift_remove("uniqueItems");
         for (key, other) in [("const", "enum"), ("oneOf", "anyOf")] {
             if !object.contains_key(other)
@@ -130,19 +133,24 @@ pub(super) fn without_null(schema: &mut Value) {
 ///
 /// Schemars writes `oneOf` for an enum whose variants have doc comments. Clients show an `enum` as a choice, while many do
 /// not support `oneOf` and `const`. The doc comments go into the description, where the model reads them.
-fn list_choices(object: &mut Map<String, Value>) {
+fn list_choices(object: &mut Map<String, Value>, enums: &[Variants]) {
     let Some(arms) = object.get("oneOf").and_then(Value::as_array) else { return };
     let Some(choices) = arms.iter().map(choices).collect::<Option<Vec<_>>>() else { return };
+    let mut choices = choices.concat();
+    let place = |variants: &Variants, text: &str| variants.iter().position(|variant| *variant == text);
+    if let Some(variants) =
+        enums.iter().find(|variants| choices.iter().all(|(text, _)| place(variants, text).is_some()))
+    {
+        choices.sort_by_key(|(text, _)| place(variants, text));
+    }
     let mut description = object.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut values = Vec::new();
-    for (texts, about) in choices {
+    for (text, about) in choices {
         if let Some(about) = about {
             let gap = if description.is_empty() || description.ends_with('\n') { "" } else { "\n\n" };
-            for text in &texts {
-                let _ = writeln!(description, "{gap}- `{text}`: {about}");
-            }
+            let _ = writeln!(description, "{gap}- `{text}`: {about}");
         }
-        values.extend(texts.into_iter().map(Value::from));
+        values.push(Value::from(text));
     }
     object.shift_remove("oneOf");
     object.insert("type".into(), "string".into());
@@ -152,21 +160,20 @@ fn list_choices(object: &mut Map<String, Value>) {
     }
 }
 
-/// The strings that an arm allows, and their description; `None` if the arm is anything else.
-fn choices(arm: &Value) -> Option<(Vec<String>, Option<String>)> {
+/// The strings that an arm allows, each with its description; `None` if the arm is anything else.
+fn choices(arm: &Value) -> Option<Vec<(String, Option<String>)>> {
     let arm = arm.as_object()?;
     let known = |key: &String| ["type", "const", "enum", "description", "deprecated"].contains(&key.as_str());
     if !arm.keys().all(known) {
         return None;
     }
     let texts = match (arm.get("const"), arm.get("enum")) {
-        (Some(Value::String(text)), None) => vec![text.clone()],
-        (None, Some(Value::Array(values))) => {
-            values.iter().map(|value| value.as_str().map(str::to_owned)).collect::<Option<_>>()?
-        }
+        (Some(text), None) => std::slice::from_ref(text),
+        (None, Some(Value::Array(texts))) => texts.as_slice(),
         _ => return None,
     };
-    Some((texts, arm.get("description").and_then(Value::as_str).map(|about| about.replace('\n', " "))))
+    let about = arm.get("description").and_then(Value::as_str).map(|about| about.replace('\n', " "));
+    texts.iter().map(|text| Some((text.as_str()?.to_owned(), about.clone()))).collect()
 }
 
 #[cfg(test)]
@@ -174,7 +181,7 @@ mod tests {
     use super::*;
 
     fn input(mut schema: Value) -> Value {
-        clean_input(&mut schema);
+        clean_input(&mut schema, &[]);
         schema
     }
 
@@ -249,7 +256,7 @@ mod tests {
     }
 
     fn listed(mut schema: Value) -> Value {
-        list_choices(schema.as_object_mut().expect("an object"));
+        list_choices(schema.as_object_mut().expect("an object"), &[]);
         schema
     }
 
@@ -268,6 +275,19 @@ mod tests {
                 "description": "A color.\n\n- `red`: Of blood.\n- `green`: Of grass.",
             }),
         );
+    }
+
+    #[test]
+    fn variants_are_listed_in_the_order_of_their_declaration() {
+        let arms = json!([
+            { "type": "string", "enum": ["blue"] },
+            { "type": "string", "const": "red", "description": "Of blood." },
+            { "type": "string", "const": "green", "description": "Of grass." },
+        ]);
+        let mut schema = json!({ "oneOf": arms });
+        clean_input(&mut schema, &[&["small", "large"], &["red", "blue", "green"]]);
+        assert_eq!(schema["enum"], json!(["red", "blue", "green"]));
+        assert_eq!(schema["description"], "- `red`: Of blood.\n- `green`: Of grass.");
     }
 
     #[test]

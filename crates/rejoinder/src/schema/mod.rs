@@ -1,13 +1,18 @@
 //! JSON Schema (2020-12) that clients accept: of a function's arguments and of its structured result.
 
 mod clean;
+mod variants;
 
 use std::{any::TypeId, sync::Arc};
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use self::clean::{clean_input, clean_output, without_null};
+use self::{
+    clean::{clean_input, clean_output, without_null},
+    variants::{Variants, variants_in},
+};
 use crate::call::{Argument, ArgumentSet, Param};
 
 /// The generator of all schemas. Subschemas are inlined, because many clients show an enum behind a `$ref` as free text.
@@ -24,6 +29,8 @@ pub struct InputSchema {
     properties: Map<String, Value>,
     required: Vec<Value>,
     types: Vec<(&'static str, TypeId)>,
+    /// The enums in the types of the arguments.
+    enums: Vec<Variants>,
 }
 
 impl InputSchema {
@@ -34,13 +41,19 @@ impl InputSchema {
             properties: Map::new(),
             required: Vec::new(),
             types: Vec::new(),
+            enums: Vec::new(),
         };
         S::describe(params, &mut schema);
         schema
     }
 
     /// Adds an argument of this type.
-    pub(crate) fn add<T: Argument>(&mut self, param: &Param, required: bool, default: Option<Value>) {
+    pub(crate) fn add<T: Argument + DeserializeOwned>(
+        &mut self,
+        param: &Param,
+        required: bool,
+        default: Option<Value>,
+    ) {
         let mut schema = T::schema(&mut self.generator);
         self.types.push((param.name, TypeId::of::<T>()));
         if !required {
@@ -57,7 +70,8 @@ impl InputSchema {
                 schema.insert("x-mcp-header".into(), header.into());
             }
         }
-        clean_input(&mut schema);
+        self.enums.extend(variants_in::<T>());
+        clean_input(&mut schema, &self.enums);
         self.properties.insert(param.name.into(), schema);
         if required {
             self.required.push(param.name.into());
@@ -85,7 +99,7 @@ impl InputSchema {
         schema.insert("additionalProperties".into(), false.into());
         let mut definitions = self.generator.take_definitions(true);
         if !definitions.is_empty() {
-            definitions.values_mut().for_each(clean_input);
+            definitions.values_mut().for_each(|definition| clean_input(definition, &self.enums));
             schema.insert("$defs".into(), definitions.into());
         }
         Arc::new(schema)

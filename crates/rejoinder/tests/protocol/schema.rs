@@ -177,3 +177,35 @@ async fn every_provider_accepts_the_schemas_of_rust_types() {
     broken.retain(|rule| !rule.starts_with("rare: a map (OpenAI, strict"));
     assert_eq!(broken, [] as [&str; 0]);
 }
+
+/// Some of its variants are documented.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Color {
+    Red,
+    /// Of grass.
+    Green,
+    Blue,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Brush {
+    colors: Vec<Color>,
+}
+
+/// Takes the enum itself, and inside other types.
+#[tool]
+async fn paint(color: Color, maybe: Option<Color>, brush: Brush) {
+    let _ = (color, maybe, brush);
+}
+
+#[tokio::test]
+async fn documented_variants_are_listed_in_the_order_of_their_declaration() {
+    let tools = Client::new(Server::new("paint", "1").tools(tools![paint])).list_tools().await.unwrap();
+    let properties = &tools[0].input_schema["properties"];
+    for color in [&properties["color"], &properties["maybe"], &properties["brush"]["properties"]["colors"]["items"]] {
+        assert_eq!(color["enum"], json!(["red", "green", "blue"]), "{color}");
+        assert!(color["description"].as_str().unwrap().ends_with("- `green`: Of grass."), "{color}");
+    }
+}
