@@ -155,7 +155,10 @@ mod tests {
 
     #[test]
     fn a_number_with_a_zero_fraction_is_an_integer() {
-        assert_eq!(read::<Days>("9.0").map(|days| days.0), Ok(9));
+        for nine in ["9.0", "9e0", "90e-1", "0.9E1"] {
+            assert_eq!(read::<Days>(nine).map(|days| days.0), Ok(9), "{nine}");
+        }
+        assert_eq!(read::<u32>("1e2"), Ok(100));
         assert_eq!(read::<Days>("99.0").unwrap_err(), "30 days are the most");
         assert_eq!(read::<Days>("9.5").unwrap_err(), "expected an integer from 0 to 255, got the number `9.5`");
         assert_eq!(read::<String>("2.0").unwrap_err(), "expected a string, got the number `2.0`");

@@ -38,7 +38,7 @@ pub enum Level {
 #[serde(untagged)]
 pub enum ProgressToken {
     /// An integer.
-    Number(i64),
+    Number(serde_json::Number),
     /// A string.
     Text(String),
 }
@@ -195,7 +195,7 @@ mod tests {
             capabilities: serde_json::from_value(serde_json::json!({ "elicitation": { "url": {} } })).expect("valid"),
             client: Some(Bytes::from_static(br#"{"name":"test","version":"1"}"#)),
             log_level: Some(Level::Notice),
-            progress_token: Some(ProgressToken::Number(-7)),
+            progress_token: Some(ProgressToken::Number((-7).into())),
             http: Some(Box::new((headers.clone(), extensions))),
             meta: Some(Bytes::from_static(br#"{"traceparent":"00-1"}"#)),
             principal: Some("ada".to_owned()),

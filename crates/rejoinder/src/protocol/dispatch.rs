@@ -44,7 +44,7 @@ pub(crate) fn dispatch(
         return Dispatched::Reply(error_reply(None, &error));
     };
     let Some(id) = envelope.id else { return Dispatched::Nothing };
-    let writer = Writer::new(engine, Utf8Bytes::part(body, id), session.is_some());
+    let writer = Writer::new(engine, Utf8Bytes::part(body, id), session.map(Arc::as_ref));
     let request = Request { engine, body, id, method, params: envelope.params };
     let answered = match session {
         None => request.standing_alone(http),

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, cell::Cell, fmt};
 
+use bytes::Bytes;
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, MapAccess, Visitor, value::MapAccessDeserializer},
@@ -33,6 +34,18 @@ pub(crate) struct Envelope<'a> {
 pub(crate) struct BadEnvelope<'a> {
     pub(crate) id: Option<Cow<'a, str>>,
     pub(crate) error: Box<RpcError>,
+}
+
+/// The most messages in a batch.
+const MAX_BATCH: usize = 100;
+
+/// The messages of a batch, which only protocol version 2025-03-26 has; `None` if this is not one, or a message in it is
+/// itself a batch.
+pub(crate) fn batch(body: &Bytes) -> Option<Vec<Bytes>> {
+    let messages: Vec<&RawValue> = serde_json::from_slice(body).ok()?;
+    let is_batch =
+        (1..=MAX_BATCH).contains(&messages.len()) && messages.iter().all(|message| message.get().starts_with('{'));
+    is_batch.then(|| messages.iter().map(|message| body.slice_ref(message.get().as_bytes())).collect())
 }
 
 /// A message as it is on the wire. Serde refuses fields that occur twice.

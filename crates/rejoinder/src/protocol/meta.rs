@@ -153,9 +153,11 @@ impl<'a> Meta<'a> {
             let message = format!("`params._meta.progressToken` is longer than {MAX_ID_LENGTH} bytes");
             return Err(RpcError::invalid_params(message));
         }
-        serde_json::from_str(raw)
-            .map(Some)
-            .map_err(|_| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
+        match serde_json::from_str(raw) {
+            Ok(ProgressToken::Number(number)) if number.is_f64() => Err(()),
+            token => token.map(Some).map_err(|_| ()),
+        }
+        .map_err(|()| RpcError::invalid_params("`params._meta.progressToken` must be a string or an integer"))
     }
 }
 

@@ -9,6 +9,7 @@ mod error;
 mod input_response;
 mod listen;
 mod meta;
+mod older;
 mod session;
 mod write;
 
@@ -17,7 +18,7 @@ mod tests;
 
 pub(crate) use answer::{Dispatched, Frame, Stream};
 pub(crate) use dispatch::{Http, cancelled_request, dispatch, request_key};
-pub(crate) use envelope::Envelope;
+pub(crate) use envelope::{Envelope, batch};
 pub(crate) use error::RpcError;
 pub(crate) use meta::{LEGACY, MODERN, is_of_session};
 pub(crate) use session::{Session, random_id};

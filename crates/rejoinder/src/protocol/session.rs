@@ -21,6 +21,7 @@ use super::{
     error::shortened,
     listen::change_notification,
     meta::{KnownCapabilities, MAX_META_LENGTH},
+    older::in_words_of,
 };
 use crate::{
     BoxFuture,
@@ -187,6 +188,7 @@ impl Session {
         if let Some(instructions) = &engine.instructions {
             result["instructions"] = instructions.as_str().into();
         }
+        in_words_of(version, &mut result);
         Ok(result)
     }
 

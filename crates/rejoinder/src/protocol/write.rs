@@ -8,9 +8,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    RpcError,
+    LEGACY, RpcError,
     error::{SeenFailure, failure, incident},
     meta::supported,
+    older::in_words_of,
+    session::Session,
 };
 use crate::{
     ask::Question,
@@ -66,12 +68,15 @@ pub(super) struct Writer {
     /// The request's id, as JSON.
     id: Utf8Bytes,
     era: Era,
+    /// The version of a session that does not use the newest one.
+    older: Option<&'static str>,
 }
 
 impl Writer {
-    pub(super) fn new(engine: &Arc<Engine>, id: Utf8Bytes, in_session: bool) -> Self {
-        let era = if in_session { Era::Session } else { Era::Stateless };
-        Self { engine: Arc::clone(engine), id, era }
+    pub(super) fn new(engine: &Arc<Engine>, id: Utf8Bytes, session: Option<&Session>) -> Self {
+        let era = if session.is_some() { Era::Session } else { Era::Stateless };
+        let older = session.and_then(Session::version).filter(|version| *version != LEGACY[0]);
+        Self { engine: Arc::clone(engine), id, era, older }
     }
 
     /// What a call returned.
@@ -180,6 +185,11 @@ impl Writer {
 
     /// A page of a list, which is kept as bytes. The stateless era says for how long it may be cached, and by whom.
     pub(super) fn listed(&self, page: Page) -> RpcReply {
+        if self.older.is_some()
+            && let Ok(result) = serde_json::from_slice::<Value>(&[b"{", &*page, b"}"].concat())
+        {
+            return self.result(result);
+        }
         let mut tail = Vec::new();
         if self.era == Era::Stateless {
             let hints = self.engine.options.list_hints;
@@ -243,7 +253,14 @@ impl Writer {
     fn serialized<R: Serialize>(&self, result: &R, has_server: bool) -> RpcReply {
         let mut out = head(&self.id, 256);
         out.extend_from_slice(b",\"result\":");
-        if let Err(error) = serde_json::to_writer(&mut out, result) {
+        let written = match self.older {
+            None => serde_json::to_writer(&mut out, result),
+            Some(version) => serde_json::to_value(result).and_then(|mut result| {
+                in_words_of(version, &mut result);
+                serde_json::to_writer(&mut out, &result)
+            }),
+        };
+        if let Err(error) = written {
             let incident = incident();
             tracing::error!(%error, id = incident, "a result could not be written as JSON");
             return error_reply(Some(&self.id), &RpcError::internal(&incident));
@@ -393,8 +410,9 @@ mod tests {
     #[test]
     fn one_text_is_written_as_the_serializer_would() {
         let engine = Server::new("test", "1").build().expect("a server").0;
-        for in_session in [false, true] {
-            let writer = Writer::new(&engine, "1".into(), in_session);
+        let session = Session::new(&engine);
+        for session in [None, Some(&session)] {
+            let writer = Writer::new(&engine, "1".into(), session);
             for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
                 assert_eq!(only_text(&result), Some(text));

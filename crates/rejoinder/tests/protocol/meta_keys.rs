@@ -76,11 +76,12 @@ async fn c14_all_names_of_the_server_follow_the_rules() {
     let mut messages = Vec::new();
     for (server, mut requests) in [(built(), one_of_each()), (asking(), Vec::new())] {
         let listen = json!({ "notifications": { "toolsListChanged": true, "resourceSubscriptions": ["item://1"] } });
-        requests.push(("subscriptions/listen", listen));
         for tool in ["count", "talk", "pack", "everything"] {
             requests.push(("tools/call", json!({ "name": tool, "_meta": observed() })));
         }
         let mut pipe = Pipe::open(&server);
+        pipe.send(message("listen", "subscriptions/listen", listen)).await;
+        messages.push(pipe.next().await);
         for (id, (method, params)) in requests.into_iter().enumerate() {
             pipe.send(message(id, method, params)).await;
         }

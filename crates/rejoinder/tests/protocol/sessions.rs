@@ -135,6 +135,91 @@ async fn every_version_of_the_session_era_is_agreed_on_over_http() {
     }
 }
 
+/// Begins a session of that version, and returns its id.
+async fn begin(service: &mut McpService, version: &str) -> String {
+    let hello = in_session(service, None, &initialize(version, &json!({}))).await;
+    hello.header("mcp-session-id").expect("a session").to_owned()
+}
+
+fn add(id: u64) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": "add", "arguments": { "a": id, "b": 2 } } })
+}
+
+#[tokio::test]
+async fn a_session_is_answered_whatever_the_client_accepts() {
+    let mut service = built().into_service();
+    let id = begin(&mut service, "2025-11-25").await;
+    for accept in [Some("*/*"), Some("application/json, text/event-stream"), None] {
+        let request = post("", json!({})).body(&add(1)).without("mcp-method").without("mcp-protocol-version");
+        let request = request.without("accept").header("mcp-session-id", &id);
+        let request = if let Some(accept) = accept { request.header("accept", accept) } else { request };
+        let answer = request.send_to(&mut service).await;
+        assert_eq!(answer.last()["result"]["content"][0]["text"], "3", "{accept:?}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn a_result_has_the_words_of_the_version_of_its_session() {
+    let mut service = built().into_service();
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let whoami = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "whoami" } });
+    for (version, has_structure) in [("2025-06-18", true), ("2025-03-26", false), ("2024-11-05", false)] {
+        let id = begin(&mut service, version).await;
+        let tools = in_session(&mut service, Some((&id, version)), &list).await.last();
+        let tool = tools["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "whoami").unwrap();
+        assert_eq!(tool.get("outputSchema").is_some(), has_structure, "{version}: {tool}");
+        let result = in_session(&mut service, Some((&id, version)), &whoami).await.last();
+        assert_eq!(result["result"].get("structuredContent").is_some(), has_structure, "{version}: {result}");
+        assert!(result["result"]["content"][0]["text"].is_string(), "{version}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn only_2025_03_26_has_batches() {
+    let unknown = json!({ "jsonrpc": "2.0", "id": 3, "method": "no/such/method" });
+    let batch = json!([add(1), initialized(), add(2), unknown]);
+    let mut service = built().into_service();
+    let id = begin(&mut service, "2025-03-26").await;
+    let session = Some((&*id, "2025-03-26"));
+    let replies = in_session(&mut service, session, &batch).await.last();
+    let texts = |index: usize| (replies[index]["id"].clone(), replies[index]["result"]["content"][0]["text"].clone());
+    assert_eq!([texts(0), texts(1)], [(json!(1), json!("3")), (json!(2), json!("4"))], "{replies}");
+    assert_eq!((&replies[2]["id"], &replies[2]["error"]["code"]), (&json!(3), &json!(-32601)), "{replies}");
+    assert_eq!(in_session(&mut service, session, &json!([initialized()])).await.status, 202);
+    for bad in [json!([]), json!([[add(1)]]), json!([1]), Value::from(vec![add(1); 101])] {
+        let refused = in_session(&mut service, session, &bad).await;
+        assert_eq!((refused.status, &refused.last()["error"]["code"]), (400, &json!(-32600)));
+    }
+    let id = begin(&mut service, "2025-11-25").await;
+    let refused = in_session(&mut service, Some((&id, "2025-11-25")), &batch).await;
+    assert_eq!((refused.status, &refused.last()["error"]["code"]), (400, &json!(-32600)), "{}", refused.body);
+
+    for (version, replies) in [("2025-03-26", 3), ("2025-06-18", 1)] {
+        let mut pipe = Pipe::open(&built());
+        pipe.send(initialize(version, &json!({}))).await;
+        pipe.next().await;
+        pipe.send(batch.clone()).await;
+        let mut ids = Vec::new();
+        for _ in 0..replies {
+            ids.push(pipe.next().await["id"].to_string());
+        }
+        ids.sort();
+        assert_eq!(ids, if replies == 3 { vec!["1", "2", "3"] } else { vec!["null"] }, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn the_calls_of_a_batch_that_take_longer_are_answered_with_events() {
+    let mut service = built().into_service();
+    let id = begin(&mut service, "2025-03-26").await;
+    let mut count = add(2);
+    count["params"] = json!({ "name": "count", "_meta": { "progressToken": "t" } });
+    let answer = in_session(&mut service, Some((&id, "2025-03-26")), &json!([add(1), count])).await;
+    let ids: Vec<_> = answer.events().iter().filter_map(|message| message.get("id").cloned()).collect();
+    assert_eq!(ids, [json!(1), json!(2)], "{}", answer.body);
+}
+
 /// A pipe on which a session has begun, with a client that can be asked.
 async fn session_on_a_pipe(server: &BuiltServer) -> Pipe {
     let mut pipe = Pipe::open(server);

@@ -30,8 +30,8 @@ impl ResponseBody {
         Self(BodyKind::Whole(Bytes::new()))
     }
 
-    pub(super) fn text(text: String) -> Self {
-        Self(BodyKind::Whole(text.into()))
+    pub(super) fn whole(body: Bytes) -> Self {
+        Self(BodyKind::Whole(body))
     }
 
     pub(super) fn reply(body: ReplyBody) -> Self {

@@ -1,5 +1,6 @@
 //! Streamable HTTP: one endpoint, one POST for each request.
 
+mod batch;
 mod body;
 mod guard;
 mod request;

@@ -71,7 +71,7 @@ impl McpService {
         }
         let is_up = path == HEALTH && matches!(*request.method(), Method::GET | Method::HEAD);
         let text = if is_up { "ok\n".to_owned() } else { format!("the MCP endpoint is {endpoint}\n") };
-        let mut response = Response::new(ResponseBody::text(text));
+        let mut response = Response::new(ResponseBody::whole(text.into()));
         *response.status_mut() = if is_up { StatusCode::OK } else { StatusCode::NOT_FOUND };
         response
     }
@@ -225,7 +225,14 @@ impl Endpoint {
             .await?;
         let envelope = match Envelope::read(&body) {
             Ok(envelope) => envelope,
-            Err(bad) => return Ok(json(error_reply(bad.id.as_deref(), &bad.error))),
+            Err(bad) => {
+                let is_batch =
+                    body.trim_ascii_start().starts_with(b"[") && parts.headers.contains_key("mcp-session-id");
+                return match &self.sessions {
+                    Some(sessions) if is_batch => Box::pin(sessions.post_batch(&parts, &body)).await,
+                    _ => Ok(json(error_reply(bad.id.as_deref(), &bad.error))),
+                };
+            }
         };
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {

@@ -89,11 +89,7 @@ impl HttpSessions {
 
     /// Opens a stream, or ends the session.
     pub(super) fn get_or_delete(&self, parts: &Parts) -> Response<ResponseBody> {
-        let session = self
-            .owner(parts)
-            .map_err(|error| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error })
-            .and_then(|owner| self.find(&parts.headers, &owner, false));
-        let session = match session {
+        let session = match self.of_request(parts) {
             Ok(session) => session,
             Err(refusal) => return refusal.response(None),
         };
@@ -116,6 +112,13 @@ impl HttpSessions {
             // An error would make the client try again with the same id; a stream that ends does not.
             None => ResponseBody::empty(),
         })
+    }
+
+    /// The session of a request.
+    pub(super) fn of_request(&self, parts: &Parts) -> Result<Arc<HttpSession>, HttpRefusal> {
+        let owner =
+            self.owner(parts).map_err(|error| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error })?;
+        self.find(&parts.headers, &owner, false)
     }
 
     /// Who the request is from.
@@ -215,7 +218,7 @@ impl HttpSessions {
     }
 
     /// Takes a message of a session.
-    async fn receive(
+    pub(super) async fn receive(
         &self,
         session: &Arc<HttpSession>,
         mut parts: Parts,

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     protocol::{
-        Dispatched, Envelope, RpcError, RpcReply, Session, Stream, cancelled_request, dispatch, error_reply,
+        Dispatched, Envelope, RpcError, RpcReply, Session, Stream, batch, cancelled_request, dispatch, error_reply,
         is_of_session,
     },
     server::{Engine, Refusal},
@@ -112,7 +112,13 @@ impl Connection<'_> {
     fn message(&mut self, line: &Bytes) {
         let envelope = match Envelope::read(line) {
             Ok(envelope) => envelope,
-            Err(bad) => return self.reply(error_reply(bad.id.as_deref(), &bad.error)),
+            Err(bad) => {
+                let has_batches = self.session.as_ref().is_some_and(|session| session.version() == Some("2025-03-26"));
+                return match batch(line).filter(|_| has_batches) {
+                    Some(messages) => messages.iter().for_each(|message| self.message(message)),
+                    None => self.reply(error_reply(bad.id.as_deref(), &bad.error)),
+                };
+            }
         };
         if cancelled_request(&envelope).is_some_and(|request| self.in_flight.cancel(&request)) {
             return;

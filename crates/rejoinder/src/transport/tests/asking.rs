@@ -220,6 +220,22 @@ async fn an_error_for_an_answer_is_not_the_error_of_the_call() {
 }
 
 #[tokio::test]
+async fn a_m10_a_request_id_is_used_once_at_a_time() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "ask", json!({ "what": "tea" })).await;
+        let question = client.next("call").await;
+        client.call("call", "ask", json!({ "what": "milk" })).await;
+        let refused = client.next("call").await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("call"), &json!(-32600)), "{refused}");
+        client.answer(&question, true).await;
+        if let Client::Pipe(pipe) = &mut client {
+            assert_eq!(text(&pipe.next().await), "tea: true", "the first one goes on");
+        }
+        client.still_answers().await;
+    }
+}
+
+#[tokio::test]
 async fn the_fallback_is_for_a_client_that_cannot_answer_too() {
     for mut client in Client::each(&fixture(), can_be_asked()).await {
         client.call("call", "choose_several", json!({ "fallback": true })).await;
