@@ -151,7 +151,7 @@ async fn a_session_is_answered_whatever_the_client_accepts() {
     let mut service = built().into_service();
     let id = begin(&mut service, "2025-11-25").await;
     for accept in [Some("*/*"), Some("application/json, text/event-stream"), None] {
-        let request = post("", json!({})).body(&add(1)).without("mcp-method").without("mcp-protocol-version");
+        let request = post("", json!({})).body(add(1)).without("mcp-method").without("mcp-protocol-version");
         let request = request.without("accept").header("mcp-session-id", &id);
         let request = if let Some(accept) = accept { request.header("accept", accept) } else { request };
         let answer = request.send_to(&mut service).await;

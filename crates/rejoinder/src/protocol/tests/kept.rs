@@ -1,4 +1,4 @@
-//! What only listens costs little.
+//! What runs or listens for long keeps little of its request.
 
 use super::*;
 
@@ -11,4 +11,13 @@ async fn an_open_subscription_keeps_nothing_of_its_request() {
     let Frame::Notification(first) = stream.frame().await else { panic!("no acknowledgement") };
     assert!(first.ends_with(br#"{"io.modelcontextprotocol/subscriptionId":"an id"}}}"#), "{first:?}");
     assert!(body.is_unique(), "the stream holds a part of it");
+}
+
+#[tokio::test]
+async fn r_l8_a_running_call_does_not_keep_its_request() {
+    let engine = server().build().expect("wired right").0;
+    let body = request("tools/call", json!({ "name": "wait", "arguments": {}, "padding": "x".repeat(100_000) }));
+    let Dispatched::Stream(mut stream) = answer(&engine, &body) else { panic!("no stream") };
+    assert!(futures_util::poll!(std::pin::pin!(stream.frame())).is_pending());
+    assert!(body.is_unique(), "the call holds a part of it");
 }

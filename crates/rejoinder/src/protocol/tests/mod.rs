@@ -21,8 +21,14 @@ async fn buy(ctx: Context, item: Option<String>) -> Result<String, CallError> {
     Ok(format!("{item:?} {sure} {receipt}"))
 }
 
+/// Never ends.
+#[tool]
+async fn wait() {
+    std::future::pending().await
+}
+
 fn server() -> Server {
-    Server::new("tested", "1.0.0").tools(tools![buy])
+    Server::new("tested", "1.0.0").tools(tools![buy, wait])
 }
 
 /// A request of a client that can be asked.

@@ -226,8 +226,8 @@ impl Endpoint {
         let envelope = match Envelope::read(&body) {
             Ok(envelope) => envelope,
             Err(bad) => {
-                let is_batch =
-                    body.trim_ascii_start().starts_with(b"[") && parts.headers.contains_key("mcp-session-id");
+                let is_array = bad.error.code != RpcError::PARSE && body.trim_ascii_start().starts_with(b"[");
+                let is_batch = is_array && parts.headers.contains_key("mcp-session-id");
                 return match &self.sessions {
                     Some(sessions) if is_batch => Box::pin(sessions.post_batch(&parts, &body)).await,
                     _ => Ok(json(error_reply(bad.id.as_deref(), &bad.error))),

@@ -19,6 +19,9 @@ pub(super) enum InputLine {
     TooLong(Bytes),
 }
 
+/// The longest line that is copied.
+const SHORT: usize = 4 * 1024;
+
 impl LineReader {
     pub(super) fn new(limit: usize) -> Self {
         Self { buffer: BytesMut::with_capacity(64 * 1024), searched: 0, limit, skipping: false }
@@ -42,7 +45,9 @@ impl LineReader {
                 continue;
             }
             let is_too_long = line.len() > self.limit;
-            return Some(if is_too_long { InputLine::TooLong } else { InputLine::Whole }(line.freeze()));
+            // A call keeps its line while it runs. A copy of a short one lets go of the buffer, which is then used again.
+            let line = if line.len() <= SHORT { Bytes::copy_from_slice(&line) } else { line.freeze() };
+            return Some(if is_too_long { InputLine::TooLong } else { InputLine::Whole }(line));
         }
     }
 
@@ -66,6 +71,14 @@ impl LineReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn r_l8_a_short_line_does_not_keep_the_buffer() {
+        let mut lines = LineReader::new(100);
+        lines.space().extend_from_slice(b"first\nsecond\n");
+        let Some(InputLine::Whole(first)) = lines.next() else { panic!("a line") };
+        assert!(first.is_unique() && first == "first");
+    }
 
     fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<InputLine> {
         let mut lines = LineReader::new(limit);
