@@ -123,9 +123,9 @@ pub fn after_sample(#[resolve(sample)] _s: &Sample, script: Dep<Script>) -> Ask<
 }
 
 #[resolver]
-pub fn boom(script: Dep<Script>) -> Result<u32, io::Error> {
+pub fn boom(script: Dep<Script>) -> Result<u32, CallError> {
     script.ran("boom");
-    Err(io::Error::other("secret"))
+    Err(io::Error::other("secret").into())
 }
 
 #[resolver]

@@ -129,7 +129,8 @@ pub fn handlers(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// On a field, `#[elicit(..)]` with
 ///
-/// * `title = ".."`, `description = ".."`, `name = ".."` (in the answer; the field's name by default), `default = ..`;
+/// * `title = ".."`, `description = ".."`, `name = ".."` (in the answer; by default the field's name, which
+///   `#[serde(rename)]` and `#[serde(rename_all)]` change as they do for serde), `default = ..`;
 /// * for texts `format = "email" | "uri" | "date" | "date-time"`, `pattern = ".."`, `min_length = ..`, `max_length = ..`;
 /// * for numbers `min = ..`, `max = ..`; for a `Vec` `min_items = ..`, `max_items = ..`.
 #[proc_macro_derive(Elicit, attributes(elicit))]
@@ -140,7 +141,7 @@ pub fn elicit(item: TokenStream) -> TokenStream {
 /// # Options
 ///
 /// On the enum, `#[elicit(..)]` with `rename_all = "snake_case"` (or another case that serde has) for the values in the
-/// answer, which are the variants' names by default; `legacy_names` for clients that know titles only as `enumNames`.
+/// answer, which are the variants' names by default, or those of `#[serde(rename_all)]` and `#[serde(rename)]`; `legacy_names` for clients that know titles only as `enumNames`.
 /// On a variant: `name = ".."`, `title = ".."`.
 #[proc_macro_derive(ElicitEnum, attributes(elicit))]
 pub fn elicit_enum(item: TokenStream) -> TokenStream {

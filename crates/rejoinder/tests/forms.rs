@@ -449,3 +449,34 @@ fn dates_times_and_uuids_are_fields() {
          `patient` must be a UUID such as `67e55044-10b1-426f-9247-bb680e5fe0c8`; `since` must be a date such as `2026-01-31`",
     );
 }
+
+/// The names are those of serde, which are written once.
+#[derive(Debug, PartialEq, Elicit, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Delivery {
+    first_name: String,
+    #[serde(rename = "when")]
+    due: Speed,
+    #[serde(rename = "ignored")]
+    #[elicit(name = "notes")]
+    further_notes: Option<String>,
+}
+
+#[derive(Debug, PartialEq, ElicitEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Speed {
+    NextDay,
+    #[serde(rename = "whenever")]
+    InTime,
+}
+
+#[test]
+fn names_of_serde_are_the_names_of_a_form() {
+    let delivery: Delivery = read(&json!({ "firstName": "Ada", "when": "next-day", "notes": "-" })).unwrap();
+    assert_eq!(delivery, Delivery { first_name: "Ada".into(), due: Speed::NextDay, further_notes: Some("-".into()) });
+    assert_eq!(delivery.write().keys().collect::<Vec<_>>(), ["firstName", "when", "notes"]);
+    assert_eq!(serde_json::to_value(&delivery.due).unwrap(), delivery.due.value());
+    assert_eq!(Speed::from_value("whenever"), Some(Speed::InTime));
+    let written = serde_json::to_value(&delivery).unwrap();
+    assert_eq!((&written["firstName"], &written["when"]), (&json!("Ada"), &json!("next-day")), "as serde writes it");
+}

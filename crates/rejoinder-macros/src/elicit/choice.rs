@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Data, DeriveInput, Fields, Variant};
 
-use super::{check_generics, check_names, check_string, derive, elicit_options, use_one_of};
+use super::{check_generics, check_names, check_string, derive, elicit_options, serde_option, use_one_of};
 use crate::{docs, errors::Errors, names, options::option};
 
 struct ChoiceVariant {
@@ -18,7 +18,7 @@ struct ChoiceVariant {
 pub(crate) fn choice(item: TokenStream) -> TokenStream {
     derive(item, |item, errors| {
         let mut options = elicit_options(&item.attrs, &["rename_all", "legacy_names"], errors);
-        let case = options.literal("rename_all", errors);
+        let case = options.literal("rename_all", errors).or_else(|| serde_option(&item.attrs, "rename_all", errors));
         let legacy = options.flag("legacy_names", errors).is_some_and(|flag| flag.value);
         options.finish(errors);
         if let Some(case) = case.as_ref().filter(|case| !CASES.contains(&&*case.value())) {
@@ -49,7 +49,7 @@ fn read_variant(variant: &Variant, case: &str, errors: &mut Errors) -> ChoiceVar
         errors.at(&variant.fields, "a variant of a choice cannot have data: use another field of the form");
     }
     let mut options = elicit_options(&variant.attrs, &["title", "name"], errors);
-    let name = options.literal("name", errors);
+    let name = options.literal("name", errors).or_else(|| serde_option(&variant.attrs, "rename", errors));
     let title = options.expression("title", "\"..\"", errors);
     options.finish(errors);
     if let Some(title) = &title {
@@ -130,6 +130,22 @@ fn rename(name: &str, case: &str) -> String {
     }
 }
 
+/// The name of a field in a case, as serde writes it.
+pub(super) fn rename_field(name: &str, case: &str) -> String {
+    let pascal = || {
+        let words = name.split('_').filter(|word| !word.is_empty());
+        words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect::<String>()
+    };
+    match case {
+        "UPPERCASE" | "SCREAMING_SNAKE_CASE" => name.to_ascii_uppercase(),
+        "PascalCase" => pascal(),
+        "camelCase" => rename(&pascal(), case),
+        "kebab-case" => name.replace('_', "-"),
+        "SCREAMING-KEBAB-CASE" => name.to_ascii_uppercase().replace('_', "-"),
+        _ => name.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +162,22 @@ mod tests {
             "VERY_TASTY2",
             "very-tasty2",
             "VERY-TASTY2",
+        ];
+        assert_eq!(renamed, expected);
+    }
+
+    #[test]
+    fn fields_are_renamed_as_serde_does() {
+        let renamed = CASES.map(|case| rename_field("line_2_text", case));
+        let expected = [
+            "line_2_text",
+            "LINE_2_TEXT",
+            "Line2Text",
+            "line2Text",
+            "line_2_text",
+            "LINE_2_TEXT",
+            "line-2-text",
+            "LINE-2-TEXT",
         ];
         assert_eq!(renamed, expected);
     }

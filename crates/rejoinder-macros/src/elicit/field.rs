@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use regex_lite::Regex;
 use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp, spanned::Spanned};
 
-use super::{check_string, elicit_options, string_literal, use_one_of};
+use super::{check_string, choice::rename_field, elicit_options, serde_option, string_literal, use_one_of};
 use crate::{docs, errors::Errors, names, options::Options};
 
 const OPTIONS: [&str; 12] = [
@@ -37,14 +37,14 @@ pub(super) struct FormField {
 
 impl FormField {
     /// Reads a field.
-    pub(super) fn read(field: &syn::Field, errors: &mut Errors) -> Option<Self> {
+    pub(super) fn read(field: &syn::Field, case: &str, errors: &mut Errors) -> Option<Self> {
         let ident = field.ident.clone()?;
         let mut options = elicit_options(&field.attrs, &OPTIONS, errors);
-        let name = options.literal("name", errors);
+        let name = options.literal("name", errors).or_else(|| serde_option(&field.attrs, "rename", errors));
         if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
             errors.at(name, "the name of a field cannot be empty");
         }
-        let name = name.map_or_else(|| names::wire(&ident), |name| name.value());
+        let name = name.map_or_else(|| rename_field(&names::wire(&ident), case), |name| name.value());
         let mut calls = texts(field, &mut options, errors);
         let default = options.entry("default", "..", errors);
         calls.extend(rules(default.as_ref().map(|(_, value)| value), &mut options, errors));

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Fields, Index};
 
-use super::{check_generics, check_names, derive, field::FormField};
+use super::{check_generics, check_names, derive, field::FormField, serde_option};
 use crate::{errors::Errors, names::local};
 
 /// Implements `Elicit`.
@@ -21,11 +21,13 @@ fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<FormField>> {
         errors.at(attr, "put `#[elicit(..)]` on a field of the form");
     }
     check_generics(&item.generics, "a form", errors);
+    let case = serde_option(&item.attrs, "rename_all", errors).map(|case| case.value()).unwrap_or_default();
     match &item.data {
         Data::Struct(data) => match &data.fields {
             Fields::Unit => Some(Vec::new()),
             Fields::Named(fields) => {
-                let fields: Vec<_> = fields.named.iter().filter_map(|field| FormField::read(field, errors)).collect();
+                let fields: Vec<_> =
+                    fields.named.iter().filter_map(|field| FormField::read(field, &case, errors)).collect();
                 check_names(fields.iter().map(|field| (&field.ident, field.name.as_str())), "field", errors);
                 Some(fields)
             }

@@ -9,7 +9,10 @@ pub(crate) use form::form;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, DeriveInput, Expr, ExprLit, GenericParam, Generics, Lit, Meta};
+use syn::{
+    Attribute, DeriveInput, Expr, ExprLit, GenericParam, Generics, Lit, LitStr, Meta, MetaNameValue, Token,
+    punctuated::Punctuated,
+};
 
 use crate::{errors::Errors, names, options::Options};
 
@@ -48,6 +51,20 @@ fn elicit_options(attrs: &[Attribute], known: &'static [&'static str], errors: &
         }
     }
     Options::parse("`#[elicit]`", known, all, errors)
+}
+
+/// The text of an option of `#[serde(..)]`, so that a name is written once for both.
+fn serde_option(attrs: &[Attribute], option: &str, errors: &mut Errors) -> Option<LitStr> {
+    let serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
+    // What cannot be read is for serde to report.
+    let metas = serde.filter_map(|attr| attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok());
+    match metas.flatten().find(|meta| meta.path().is_ident(option))? {
+        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) => Some(text),
+        other => {
+            errors.at(other, format!("a form has one name for reading and writing: write `{option} = \"..\"`"));
+            None
+        }
+    }
 }
 
 /// Refuses type parameters and lifetimes.

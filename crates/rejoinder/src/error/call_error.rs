@@ -2,7 +2,7 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc};
 
 use serde_json::Value;
 
-use super::{MISSING_CAPABILITY, Panicked};
+use super::{BoxError, MISSING_CAPABILITY, Panicked};
 use crate::ask::NextRound;
 
 /// Why a tool, prompt, resource or resolver failed.
@@ -11,7 +11,7 @@ use crate::ask::NextRound;
 ///
 /// * [`CallError::new`]: the text, as a result with `isError`. The model reads it, so say what to do.
 /// * [`CallError::protocol`]: a JSON-RPC error with that code.
-/// * any other error, through `?`: a generic sentence and an id. The details go to the log only, so that clients never see
+/// * any other error, through `?` (also an `anyhow::Error`): a generic sentence and an id. The details go to the log only, so that clients never see
 ///   the error of a database, for example.
 ///
 /// ```
@@ -189,8 +189,9 @@ impl fmt::Display for CallError {
     }
 }
 
-// `CallError` is not itself an `Error`: that is what lets every error become one through `?`.
-impl<E: Error + Send + Sync + 'static> From<E> for CallError {
+// `CallError` is not itself an `Error`: that is what lets every error become one through `?`. Errors that are not `Error`s
+// either, such as `anyhow::Error`, become boxes.
+impl<E: Into<BoxError>> From<E> for CallError {
     fn from(error: E) -> Self {
         Self::internal(error)
     }

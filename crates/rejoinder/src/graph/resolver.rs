@@ -8,7 +8,7 @@ use crate::{
     error::{CallError, Halt},
     form::{Elicit, Form},
     inject::{FromCall, Parameter, source},
-    reply::Failure,
+    reply::IntoCallError,
 };
 
 /// A function whose value fills a parameter. `#[resolver]` implements it.
@@ -153,18 +153,18 @@ impl<T> Returned<{ shape::ASK }> for Ask<T> {
     }
 }
 
-impl<T, E: Failure> Returned<{ shape::RESULT }> for Result<T, E> {
+impl<T, E: IntoCallError> Returned<{ shape::RESULT }> for Result<T, E> {
     type Value = T;
 
     fn into_ask(self) -> Result<Ask<T>, CallError> {
-        self.map(Ask::known).map_err(Failure::into_call_error)
+        self.map(Ask::known).map_err(IntoCallError::into_call_error)
     }
 }
 
-impl<T, E: Failure> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
+impl<T, E: IntoCallError> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
     type Value = T;
 
     fn into_ask(self) -> Result<Ask<T>, CallError> {
-        self.map_err(Failure::into_call_error)
+        self.map_err(IntoCallError::into_call_error)
     }
 }

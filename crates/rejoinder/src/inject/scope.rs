@@ -2,7 +2,6 @@ use super::FromCall;
 use crate::{
     call::{Call, CallEnd},
     error::CallError,
-    reply::Failure,
 };
 
 /// Cleanup when a call ends: return a connection, roll back a transaction.
@@ -97,8 +96,8 @@ impl TornDown for () {
     }
 }
 
-impl<E: Failure + Send> TornDown for Result<(), E> {
+impl<E: Into<CallError> + Send> TornDown for Result<(), E> {
     fn into_result(self) -> Result<(), CallError> {
-        self.map_err(Failure::into_call_error)
+        self.map_err(Into::into)
     }
 }

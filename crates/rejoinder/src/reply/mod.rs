@@ -18,22 +18,58 @@ pub use tool::IntoToolResult;
 use crate::error::CallError;
 pub use crate::schema::OutputSchema;
 
-/// What the `Err` of a function's result may be.
+/// What the `Err` of a function's result may be: a [`CallError`], or an error of your own that says what the client sees.
+///
+/// `?` turns every error into a [`CallError`] whose text goes to the log only. Implement this for an error whose text is
+/// for the model, and return it.
+///
+/// ```
+/// use rejoinder::{CallError, prelude::*, reply::IntoCallError, testing::Client};
+/// use serde_json::json;
+///
+/// #[derive(Debug, thiserror::Error)]
+/// enum OrderError {
+///     #[error("there is no order {0}; list the orders first")]
+///     Unknown(u32),
+///     #[error(transparent)]
+///     Database(#[from] std::io::Error),
+/// }
+///
+/// impl IntoCallError for OrderError {
+///     fn into_call_error(self) -> CallError {
+///         match self {
+///             Self::Unknown(_) => CallError::new(self.to_string()),
+///             Self::Database(error) => CallError::internal(error),
+///         }
+///     }
+/// }
+///
+/// #[tool]
+/// async fn cancel(order: u32) -> Result<String, OrderError> {
+///     Err(OrderError::Unknown(order))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![cancel]));
+/// let reply = client.call_tool("cancel", json!({ "order": 7 })).await?;
+/// assert_eq!(reply.text(), "there is no order 7; list the orders first");
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool, prompt, resource or resolver",
-    label = "not a `CallError`, and not convertible into one",
-    note = "every `std::error::Error` converts into a `CallError` whose text goes to the log only; for others, such as \
-            `anyhow::Error`, write `.map_err(CallError::internal)`",
-    note = "for a text that the model reads, return `CallError::new(..)`"
+    label = "not a `CallError`",
+    note = "return `CallError`: `?` converts every error into one, whose text goes to the log only",
+    note = "if its text is for the model, implement `rejoinder::reply::IntoCallError` for it"
 )]
-pub trait Failure {
-    /// The error as a `CallError`.
+pub trait IntoCallError {
+    /// What the client sees.
     fn into_call_error(self) -> CallError;
 }
 
-#[diagnostic::do_not_recommend]
-impl<E: Into<CallError>> Failure for E {
+impl IntoCallError for CallError {
     fn into_call_error(self) -> CallError {
-        self.into()
+        self
     }
 }

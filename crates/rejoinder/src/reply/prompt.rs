@@ -1,6 +1,6 @@
 use rmcp::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
 
-use super::Failure;
+use super::IntoCallError;
 use crate::{
     error::{CallError, Halt},
     item::Output,
@@ -77,13 +77,13 @@ impl IntoPromptResult for &'static str {
     }
 }
 
-impl<T: IntoPromptResult, E: Failure> IntoPromptResult for Result<T, E> {
+impl<T: IntoPromptResult, E: IntoCallError> IntoPromptResult for Result<T, E> {
     fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        self.map_err(Failure::into_call_error)?.into_prompt_result()
+        self.map_err(IntoCallError::into_call_error)?.into_prompt_result()
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(Failure::into_call_error)?.into_output()
+        self.map_err(IntoCallError::into_call_error)?.into_output()
     }
 
     const BY_HAND: bool = T::BY_HAND;

@@ -1,7 +1,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::ResourceContents;
 
-use super::{Failure, Json, Structured};
+use super::{IntoCallError, Json, Structured};
 use crate::{
     error::{CallError, Halt},
     item::Output,
@@ -115,13 +115,13 @@ impl IntoResourceContents for Vec<ResourceContents> {
     }
 }
 
-impl<T: IntoResourceContents, E: Failure> IntoResourceContents for Result<T, E> {
+impl<T: IntoResourceContents, E: IntoCallError> IntoResourceContents for Result<T, E> {
     fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        self.map_err(Failure::into_call_error)?.into_resource_contents()
+        self.map_err(IntoCallError::into_call_error)?.into_resource_contents()
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(Failure::into_call_error)?.into_output()
+        self.map_err(IntoCallError::into_call_error)?.into_output()
     }
 
     const BY_HAND: bool = T::BY_HAND;

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
 
-use super::Failure;
+use super::IntoCallError;
 use crate::{
     error::{CallError, Halt},
     item::Output,
@@ -90,13 +90,13 @@ impl IntoToolResult for Resource {
     }
 }
 
-impl<T: IntoToolResult, E: Failure> IntoToolResult for Result<T, E> {
+impl<T: IntoToolResult, E: IntoCallError> IntoToolResult for Result<T, E> {
     fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        self.map_err(Failure::into_call_error)?.into_tool_result()
+        self.map_err(IntoCallError::into_call_error)?.into_tool_result()
     }
 
     fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(Failure::into_call_error)?.into_output()
+        self.map_err(IntoCallError::into_call_error)?.into_output()
     }
 
     fn output_schema() -> Option<OutputSchema> {

@@ -174,3 +174,48 @@ async fn a_panic_does_not_end_a_pipe() {
     pipe.send(message(2, "tools/list", json!({}))).await;
     assert_eq!(pipe.next().await["id"], 2);
 }
+
+#[derive(Debug, thiserror::Error)]
+enum OrderError {
+    #[error("there is no order {0}; list the orders first")]
+    Unknown(u32),
+    #[error("secret")]
+    Database,
+}
+
+impl rejoinder::reply::IntoCallError for OrderError {
+    fn into_call_error(self) -> CallError {
+        match self {
+            Self::Unknown(_) => CallError::new(self.to_string()),
+            Self::Database => CallError::internal(self),
+        }
+    }
+}
+
+/// Cancel an order.
+#[tool]
+fn cancel_order(order: u32) -> Result<String, OrderError> {
+    Err(if order == 0 { OrderError::Database } else { OrderError::Unknown(order) })
+}
+
+/// Fails with an error that is not a `std::error::Error`.
+#[tool]
+fn any_error() -> Result<String, CallError> {
+    fn fails() -> Result<String, anyhow::Error> {
+        anyhow::bail!("secret")
+    }
+    Ok(fails()?)
+}
+
+#[tokio::test]
+async fn an_error_of_the_authors_own_says_what_the_model_sees() {
+    for era in [Era::Stateless, Era::Session] {
+        let client = Client::new(Server::new("shop", "1.0.0").tools(tools![cancel_order, any_error])).era(era);
+        let reply = client.call_tool("cancel_order", json!({ "order": 7 })).await.unwrap();
+        assert_eq!(reply.text(), "there is no order 7; list the orders first");
+        for (tool, arguments) in [("cancel_order", json!({ "order": 0 })), ("any_error", json!({}))] {
+            let reply = client.call_tool(tool, arguments).await.unwrap();
+            assert!(reply.is_error() && !reply.text().contains("secret"), "{tool}: {}", reply.text());
+        }
+    }
+}

@@ -4,10 +4,10 @@ use super::*;
 struct Tries(AtomicU32);
 
 #[resolver]
-async fn broken(tries: Dep<Tries>) -> Result<u32, std::num::ParseIntError> {
+async fn broken(tries: Dep<Tries>) -> Result<u32, CallError> {
     tries.0.fetch_add(1, Ordering::Relaxed);
     tokio::task::yield_now().await;
-    "x".parse()
+    Ok("x".parse()?)
 }
 
 #[resolver]

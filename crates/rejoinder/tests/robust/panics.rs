@@ -196,6 +196,12 @@ impl Error for MinedError {
     }
 }
 
+impl rejoinder::reply::IntoCallError for MinedError {
+    fn into_call_error(self) -> CallError {
+        CallError::internal(self)
+    }
+}
+
 impl Drop for MinedError {
     fn drop(&mut self) {
         if !std::thread::panicking() {

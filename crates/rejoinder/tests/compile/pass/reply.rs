@@ -1,6 +1,6 @@
 //! The sound twins of `fail/reply`.
 
-use rejoinder::{model, prelude::*, reply::IntoToolResult};
+use rejoinder::{model, prelude::*, reply::{IntoCallError, IntoToolResult}};
 
 #[derive(serde::Serialize, schemars::JsonSchema)]
 struct Sum {
@@ -23,8 +23,17 @@ async fn mine() -> Mine {
     Mine
 }
 
+/// An error of the author's own.
+struct NotASum;
+
+impl IntoCallError for NotASum {
+    fn into_call_error(self) -> CallError {
+        CallError::new("not a sum")
+    }
+}
+
 #[tool]
-fn structured(a: i64, b: i64) -> Result<Json<Sum>, std::num::ParseIntError> {
+fn structured(a: i64, b: i64) -> Result<Json<Sum>, NotASum> {
     Ok(Json(Sum { total: a + b }))
 }
 
@@ -47,8 +56,8 @@ fn review(lines: u32) -> String {
 }
 
 #[resource("notes://all")]
-fn notes() -> Result<Vec<u8>, std::io::Error> {
-    Ok(Vec::new())
+fn notes() -> Result<Vec<u8>, CallError> {
+    Ok(std::fs::read("notes")?)
 }
 
 fn main() {

@@ -73,7 +73,7 @@ fn owned(path: String, #[resolve(auth::owner)] owner: &str, #[resolve(owner::own
 struct Big;
 
 #[resolver]
-fn big() -> Result<Big, std::io::Error> {
+fn big() -> Result<Big, CallError> {
     Ok(Big)
 }
 
