@@ -43,6 +43,9 @@ impl ResolverFunction {
         if let Some(key) = key.as_ref().filter(|key| key.value().is_empty()) {
             errors.at(key, "a key cannot be empty");
         }
+        if let Some(key) = key.as_ref().filter(|key| key.value().contains('#')) {
+            errors.at(key, "a key cannot contain `#`, which numbers resolvers of the same name");
+        }
         let hidden = HiddenType::read(Kind::Resolver, place, attrs, vis, signature, errors);
         Self { hidden, key, cached }
     }

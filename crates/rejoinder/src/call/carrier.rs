@@ -90,6 +90,12 @@ impl Call {
         check: AnswerCheck<'_>,
     ) -> Result<Arc<RawAnswer>, Halt> {
         let carrier = self.carrier()?;
+        if let Some(step) = self.shared_step() {
+            // Another step may wait for this one, and would keep the round from ending. So this does not halt the round.
+            return Err(Halt::Failed(CallError::mistake(format!(
+                "the shared step `{step}` asks `{key}`: ask before the step, or use `ctx.once`"
+            ))));
+        }
         let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
         self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
         // Several futures may ask the same question at once: the others wait for the first one's answer.
@@ -168,15 +174,10 @@ impl Call {
             return Err(Some((answer, bad)));
         }
         self.record().use_answer(key, digest, Arc::clone(&answer), is_new);
-        self.note_inner(key);
-        Ok(answer)
-    }
-
-    /// Notes that a question or step is part of another step, if it is.
-    fn note_inner(&self, key: &str) {
-        if self.is_in_step() {
-            self.record().note_inner(key);
+        if let Some(outer) = self.outer_step() {
+            self.record().note_question_inside(&outer, key);
         }
+        Ok(answer)
     }
 
     /// Notes that a resolver knows its value without asking.
@@ -265,8 +266,7 @@ impl Call {
     ) -> Result<T, CallError> {
         let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
         if let Some(carrier) = &self.0.carrier {
-            self.record().record_step(step, json.clone(), self.0.record_limit)?;
-            self.note_inner(step);
+            self.record().record_step(step, self.outer_step(), json.clone(), self.0.record_limit)?;
             carrier.record(step, &json).await?;
         }
         Ok(result)

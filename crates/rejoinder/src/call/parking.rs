@@ -94,23 +94,30 @@ impl Call {
         halt
     }
 
-    /// Whether the current future belongs to a step of this call.
-    pub(crate) fn is_in_step(&self) -> bool {
-        STEP.try_with(|step| step.and_outer(self).next().is_some()).unwrap_or_default()
+    /// The step of this call that the current future belongs to.
+    pub(super) fn outer_step(&self) -> Option<Arc<str>> {
+        STEP.try_with(|step| step.and_outer(self).next().map(|step| Arc::clone(&step.key))).ok().flatten()
     }
 
-    /// Waits until no other future takes the step of that key.
+    /// The shared step that the current future belongs to.
+    pub(super) fn shared_step(&self) -> Option<Arc<str>> {
+        STEP.try_with(|step| step.and_outer(self).find(|step| step.is_shared).map(|step| Arc::clone(&step.key)))
+            .ok()
+            .flatten()
+    }
+
+    /// The turn to take the step of that key. A shared step waits while another future takes it; otherwise `None`.
     ///
     /// # Errors
     ///
     /// If this runs inside that step: it would wait for itself. A future that the step spawned is not noticed.
-    pub(crate) async fn step_turn(&self, step: &str) -> Result<Turn, CallError> {
+    pub(crate) async fn step_turn(&self, step: &str, is_shared: bool) -> Result<Option<Turn>, CallError> {
         if STEP.try_with(|outer| outer.and_outer(self).any(|outer| *outer.key == *step)).unwrap_or_default() {
             return Err(CallError::mistake(format!(
                 "step `{step}` is nested inside itself, which is a deadlock: use another key"
             )));
         }
-        Ok(self.0.steps.take(step).await)
+        Ok(if is_shared { Some(self.0.steps.take(step).await) } else { self.0.steps.try_take(step) })
     }
 
     /// Takes a step: the round does not end before the guard is dropped, with the result recorded.
@@ -121,6 +128,7 @@ impl Call {
     pub(crate) async fn take_step<T>(
         &self,
         key: &str,
+        is_shared: bool,
         step: impl Future<Output = Result<T, CallError>>,
     ) -> Result<(T, StepGuard), CallError> {
         {
@@ -131,8 +139,13 @@ impl Call {
             end.steps_in_flight += 1;
         }
         let outer = STEP.try_with(Arc::clone).ok();
-        let taken =
-            Arc::new(StepInFlight { call: self.clone(), key: key.into(), holds_round: AtomicBool::new(true), outer });
+        let taken = Arc::new(StepInFlight {
+            call: self.clone(),
+            key: key.into(),
+            is_shared,
+            holds_round: AtomicBool::new(true),
+            outer,
+        });
         let guard = StepGuard(Arc::clone(&taken));
         let result = STEP.scope(taken, step).await?;
         Ok((result, guard))
@@ -148,6 +161,7 @@ tokio::task_local! {
 struct StepInFlight {
     call: Call,
     key: Arc<str>,
+    is_shared: bool,
     holds_round: AtomicBool,
     /// The step that this one is a part of.
     outer: Option<Arc<StepInFlight>>,
@@ -191,10 +205,15 @@ pub(crate) type Turn = OwnedMutexGuard<()>;
 impl Turns {
     /// Waits until no other future has the turn of this key.
     pub(super) async fn take(&self, key: &str) -> Turn {
-        let turn = {
-            let mut turns = lock(&self.0);
-            Arc::clone(turns.entry(key.to_owned()).or_default())
-        };
-        turn.lock_owned().await
+        self.of(key).lock_owned().await
+    }
+
+    /// The turn of this key, unless another future has it.
+    pub(super) fn try_take(&self, key: &str) -> Option<Turn> {
+        self.of(key).try_lock_owned().ok()
+    }
+
+    fn of(&self, key: &str) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(lock(&self.0).entry(key.to_owned()).or_default())
     }
 }

@@ -65,14 +65,23 @@ pub(crate) struct CallRecord {
     /// step is not taken again.
     #[serde(rename = "f", default, skip_serializing_if = "BTreeSet::is_empty")]
     final_answers: BTreeSet<Arc<str>>,
-    /// The keys of the steps and questions inside another step. A run that has the result of that step does not reach them.
-    #[serde(rename = "i", default, skip_serializing_if = "BTreeSet::is_empty")]
-    inner: BTreeSet<Arc<str>>,
+    /// What is inside each step. A run that has the result of the step does not run it.
+    #[serde(rename = "i", default, skip_serializing_if = "BTreeMap::is_empty")]
+    inside: BTreeMap<Arc<str>, InsideStep>,
     /// The state of a function that makes its rounds by hand, as JSON text.
     #[serde(rename = "k", default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Box<RawValue>>,
     #[serde(skip)]
     round: RoundRecord,
+}
+
+/// The keys of the questions and steps inside a step.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct InsideStep {
+    #[serde(rename = "q", default, skip_serializing_if = "BTreeSet::is_empty")]
+    questions: BTreeSet<Arc<str>>,
+    #[serde(rename = "s", default, skip_serializing_if = "BTreeSet::is_empty")]
+    steps: BTreeSet<Arc<str>>,
 }
 
 /// A member that is there has a value, also if it is `null`.
@@ -99,7 +108,7 @@ struct RoundRecord {
     keeps_unused: bool,
     /// The keys of resolvers that could not run in this round, and may still need their answers.
     waiting: BTreeSet<Arc<str>>,
-    /// The keys of resolvers that knew their value without asking.
+    /// The keys of questions that need not be asked: their resolver knew the value, or the step that asks is recorded.
     known: BTreeSet<Arc<str>>,
     /// The keys of the steps whose results the function has.
     steps: BTreeSet<Arc<str>>,
@@ -187,8 +196,8 @@ struct RecordedSteps {
 
 impl Default for CallRecord {
     fn default() -> Self {
-        let (answers, questions, steps, final_answers, inner, round) = Default::default();
-        let mut record = Self { version: VERSION, answers, questions, steps, final_answers, inner, kept: None, round };
+        let (answers, questions, steps, final_answers, inside, round) = Default::default();
+        let mut record = Self { version: VERSION, answers, questions, steps, final_answers, inside, kept: None, round };
         record.begin_round(InputResponses::new());
         record
     }
@@ -345,9 +354,9 @@ impl CallRecord {
         self.answers.get(key).map(|recorded| (recorded.digest, Arc::clone(&recorded.answer), false))
     }
 
-    /// Notes that a step or question is part of another step.
-    pub(super) fn note_inner(&mut self, key: &str) {
-        self.inner.insert(key.into());
+    /// Notes that a question is inside a step.
+    pub(super) fn note_question_inside(&mut self, outer: &Arc<str>, key: &Arc<str>) {
+        self.inside.entry(Arc::clone(outer)).or_default().questions.insert(Arc::clone(key));
     }
 
     /// Records an answer that is used.
@@ -471,9 +480,14 @@ impl CallRecord {
         self.round.steps.contains(step)
     }
 
-    /// Notes that the function has the result of a step.
+    /// Notes that the function has the result of a step, and so of all that is inside it.
     pub(super) fn reach_step(&mut self, step: &str) {
-        self.round.steps.insert(step.into());
+        if self.round.steps.insert(step.into())
+            && let Some(InsideStep { questions, steps }) = self.inside.get(step).cloned()
+        {
+            self.round.known.extend(questions);
+            steps.iter().for_each(|inner| self.reach_step(inner));
+        }
     }
 
     /// What earlier runs of the function recorded and this one did not reach.
@@ -482,12 +496,12 @@ impl CallRecord {
         if *by_hand || self.kept.is_some() {
             return Vec::new();
         }
-        let reached = [used, waiting, known, &self.inner];
+        let reached = [used, waiting, known];
         let is_unreached =
             |key: &&Arc<str>| !digests.contains_key(*key) && !reached.iter().any(|keys| keys.contains(*key));
         let answered = self.questions.keys().filter(|key| responses.contains_key(*key));
         let answers: BTreeSet<_> = self.answers.keys().chain(answered).filter(is_unreached).collect();
-        let steps = self.steps.keys().filter(|step| !steps.contains(*step) && !self.inner.contains(*step));
+        let steps = self.steps.keys().filter(|step| !steps.contains(*step));
         let answers = answers.into_iter().map(|key| format!("the answer to `{key}`"));
         answers.chain(steps.map(|step| format!("step `{step}`"))).collect()
     }
@@ -495,8 +509,14 @@ impl CallRecord {
 
 /// Steps.
 impl CallRecord {
-    /// Records the result of a step; an error if the record would take more bytes than it may.
-    pub(super) fn record_step(&mut self, step: &str, result: Box<RawValue>, most: usize) -> Result<(), CallError> {
+    /// Records the result of a step, which may be inside another one; an error if the record would take more bytes than it may.
+    pub(super) fn record_step(
+        &mut self,
+        step: &str,
+        outer: Option<Arc<str>>,
+        result: Box<RawValue>,
+        most: usize,
+    ) -> Result<(), CallError> {
         let recorded: usize = self.steps.iter().map(|(step, result)| step.len() + result.get().len()).sum();
         let length = recorded + step.len() + result.get().len();
         if length > most {
@@ -508,6 +528,9 @@ impl CallRecord {
         self.round.progressed = true;
         let seen = self.round.used.iter().filter(|key| self.round.digests.contains_key(*key));
         self.final_answers.extend(seen.cloned());
+        if let Some(outer) = outer {
+            self.inside.entry(outer).or_default().steps.insert(step.into());
+        }
         self.steps.insert(step.into(), result);
         Ok(())
     }

@@ -284,7 +284,77 @@ fn without_modules(types: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::marker::PhantomData;
+
     use super::*;
+    use crate::{BoxFuture, ask::Outcome, error::Halt, graph::Walk};
+
+    static NODE: Node = Node {
+        id: Node::id("tests", "layer", "here"),
+        name: "layer",
+        key: None,
+        at: "here",
+        arguments: &[],
+        below: &[],
+        returns: "()",
+        asks: false,
+        cached: true,
+    };
+
+    /// A resolver that needs the one below it twice.
+    struct Layer<T>(PhantomData<T>);
+
+    impl<T: Resolver> Layer<T> {
+        const INSTANCE: &'static Instance = &Instance {
+            node: &NODE,
+            arguments: &[],
+            edges: &[Edge::to::<T>(&NODE, "one", "()"), Edge::to::<T>(&NODE, "other", "()")],
+            form: None,
+            types: Instance::types::<Self, ()>(&()),
+        };
+    }
+
+    impl<T: Resolver> Resolver for Layer<T> {
+        type Output = ();
+
+        fn instance() -> &'static Instance {
+            Self::INSTANCE
+        }
+
+        fn run<'a>(_: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<()>, Halt>> {
+            unreachable!("it is looked at only")
+        }
+    }
+
+    struct Bottom;
+
+    impl Resolver for Bottom {
+        type Output = ();
+
+        fn instance() -> &'static Instance {
+            static INSTANCE: Instance = Instance {
+                node: &NODE,
+                arguments: &[],
+                edges: &[],
+                form: None,
+                types: Instance::types::<Bottom, ()>(&()),
+            };
+            &INSTANCE
+        }
+
+        fn run<'a>(_: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<()>, Halt>> {
+            unreachable!("it is looked at only")
+        }
+    }
+
+    /// There are 2 to the power of 64 paths to the bottom.
+    #[test]
+    fn r_l4_a_resolver_is_visited_once_however_many_paths_lead_to_it() {
+        type Four<T> = Layer<Layer<Layer<Layer<T>>>>;
+        type Sixteen<T> = Four<Four<Four<Four<T>>>>;
+        let top = [Edge::to::<Sixteen<Sixteen<Sixteen<Sixteen<Bottom>>>>>(&NODE, "top", "()")];
+        assert_eq!(below(&top).len(), 65);
+    }
 
     #[test]
     fn types_are_shown_without_their_modules() {

@@ -97,7 +97,8 @@ impl Context {
     /// A step belongs to the answers that the function used before it. If the text of one of their questions changes in a
     /// later round, the call ends with an error, because the step is not taken again.
     ///
-    /// While a step runs, the round does not end. A step nested inside itself is an error. A step that waits for a spawned future never ends if that future takes the
+    /// While a step runs, the round does not end. Concurrent steps that contain each other wait for each other and never end.
+    /// A step nested inside itself is an error. A step that waits for a spawned future never ends if that future takes the
     /// same step or asks a question. A step that asks starts again from its beginning in the round that has the answer.
     ///
     /// ```
@@ -131,7 +132,8 @@ impl Context {
 
     /// [`Context::once`] that may be called several times under one key in one run: all callers get the result of one step.
     ///
-    /// While the step runs, the other callers wait.
+    /// While the step runs, the other callers wait. It cannot ask: a question under one key has one answer anyway, so ask
+    /// before it.
     ///
     /// ```
     /// use rejoinder::{CallError, Context};
@@ -168,15 +170,15 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, CallError>>,
     {
-        let _turn = self.call.step_turn(key).await?;
-        if self.call.has_step(key) && !is_shared {
+        let turn = self.call.step_turn(key, is_shared).await?;
+        if turn.is_none() || (self.call.has_step(key) && !is_shared) {
             return self.call.halt(Halt::Mistake(CallError::step_twice(key))).await;
         }
         if let Some(recorded) = self.call.recorded_step(key)? {
             self.call.reach_step(key);
             return Ok(recorded);
         }
-        let (result, in_flight) = self.call.take_step(key, step()).await?;
+        let (result, in_flight) = self.call.take_step(key, is_shared, step()).await?;
         match self.call.record_step(key, result).await {
             Ok(result) => {
                 self.call.reach_step(key);

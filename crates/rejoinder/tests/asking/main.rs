@@ -11,6 +11,7 @@ mod live;
 #[path = "../logged/mod.rs"]
 mod logged;
 mod methods;
+mod programs;
 mod replays;
 mod rounds;
 mod scripts;

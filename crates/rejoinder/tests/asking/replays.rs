@@ -236,6 +236,25 @@ async fn one_key_for_two_steps_of_a_run_ends_the_call() {
     assert_eq!(detached.unwrap(), "all charged", "a unit test gets the error");
 }
 
+/// Asks inside a shared step, for which another step waits.
+#[tool]
+async fn ask_in_a_shared_step(ctx: Context) -> Result<String, CallError> {
+    let shared = || ctx.once_shared("shared", || async { Ok(ctx.ask::<Name>("who", Ask::user("Who?")).await?.name) });
+    let (one, other): (String, String) = tokio::try_join!(shared(), ctx.once("order", shared))?;
+    Ok(format!("{one} {other}"))
+}
+
+#[tokio::test]
+async fn a_shared_step_that_asks_fails() {
+    let client = Client::new(Server::new("shop", "1").tools(tools![ask_in_a_shared_step])).answer("who", ada());
+    in_both_eras(client, async |client| {
+        let reply = client.call_tool("ask_in_a_shared_step", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.text(), "the shared step `shared` asks `who`: ask before the step, or use `ctx.once`");
+    })
+    .await;
+}
+
 /// A step that fails first. Its failure is not recorded, so the function may take it again.
 #[tool]
 async fn retry(ctx: Context, counters: Dep<Counters>) -> Result<u32, CallError> {
