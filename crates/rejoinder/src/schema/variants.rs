@@ -22,7 +22,7 @@ const DEEPEST: usize = 3;
 /// The enums that `T` is, or contains in an `Option`, a list or the fields of structs.
 pub(super) fn variants_in<T: DeserializeOwned>() -> Vec<Variants> {
     fn search<T: DeserializeOwned>(path: &mut Vec<usize>, enums: &mut Vec<Variants>) {
-        match T::deserialize(Probe(path)) {
+        match T::deserialize(VariantProbe(path)) {
             Err(Found::Enum(variants)) => enums.push(variants),
             Err(Found::Struct(fields)) if path.len() < DEEPEST => {
                 for field in 0..fields {
@@ -41,7 +41,7 @@ pub(super) fn variants_in<T: DeserializeOwned>() -> Vec<Variants> {
 
 /// A deserializer that stops at the first enum. The path says which field of each struct it enters.
 #[derive(Clone, Copy)]
-struct Probe<'p>(&'p [usize]);
+struct VariantProbe<'p>(&'p [usize]);
 
 /// What a probe has found at the end of its path.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Error for Found {
     }
 }
 
-impl<'de> Deserializer<'de> for Probe<'_> {
+impl<'de> Deserializer<'de> for VariantProbe<'_> {
     type Error = Found;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Found> {
@@ -80,7 +80,9 @@ impl<'de> Deserializer<'de> for Probe<'_> {
     fn deserialize_struct<V: Visitor<'de>>(self, _: &str, fields: Variants, visitor: V) -> Result<V::Value, Found> {
         match self.0 {
             [] => Err(Found::Struct(fields.len())),
-            [field, rest @ ..] => visitor.visit_map(OneProbe { field: fields[*field], value: Some(Probe(rest)) }),
+            [field, rest @ ..] => {
+                visitor.visit_map(OneProbe { field: fields[*field], value: Some(VariantProbe(rest)) })
+            }
         }
     }
 
@@ -105,7 +107,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
 /// One field of a struct, or one item of a list.
 struct OneProbe<'p> {
     field: &'static str,
-    value: Option<Probe<'p>>,
+    value: Option<VariantProbe<'p>>,
 }
 
 impl<'de> SeqAccess<'de> for OneProbe<'_> {
