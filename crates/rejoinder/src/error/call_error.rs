@@ -11,8 +11,11 @@ use crate::ask::NextRound;
 ///
 /// * [`CallError::new`]: the text, as a result with `isError`. The model reads it, so say what to do.
 /// * [`CallError::protocol`]: a JSON-RPC error with that code.
-/// * any other error, through `?` (also an `anyhow::Error`): a generic sentence and an id. The details go to the log only, so that clients never see
-///   the error of a database, for example.
+/// * any other error, through `?` (also an `anyhow::Error`): a generic sentence and an id. The details go to the log only,
+///   so that clients never see the error of a database, for example.
+///
+/// An error type of your own says itself what the client sees if it implements
+/// [`IntoCallError`](crate::reply::IntoCallError).
 ///
 /// ```
 /// use rejoinder::CallError;

@@ -24,7 +24,7 @@ async fn buy(ctx: Context, item: Option<String>) -> Result<String, CallError> {
 /// Never ends.
 #[tool]
 async fn wait() {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 fn server() -> Server {
