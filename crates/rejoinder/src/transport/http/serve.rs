@@ -14,7 +14,10 @@ use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
-    net::{TcpListener, TcpSocket, TcpStream},
+    net::{
+        TcpListener, TcpSocket, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
     task::JoinSet,
     time::{Sleep, sleep, timeout},
 };
@@ -129,14 +132,16 @@ pub(in crate::transport) async fn serve(
     loop {
         tokio::select! {
             stream = accept(&listener), if connections.len() < config.max_connections => {
-                let stream = SharedStream(Arc::new(stream));
-                let connection = connection(stream.clone(), service.clone(), config.header_timeout, shutdown.clone());
+                let (read, write) = stream.into_split();
+                let write = Arc::new(write);
+                let stream = SharedStream { read, write: Arc::clone(&write) };
+                let connection = connection(stream, service.clone(), config.header_timeout, shutdown.clone());
                 connections.spawn(async move {
                     tokio::select! {
                         // What the client sent before it left is served.
                         biased;
                         () = connection => {}
-                        () = stream.left() => {}
+                        () = left((*write).as_ref()) => {}
                     }
                 });
             }
@@ -215,36 +220,30 @@ where
 }
 
 /// A stream that can be watched while hyper reads and writes it.
-#[derive(Clone)]
-struct SharedStream(Arc<TcpStream>);
+struct SharedStream {
+    read: OwnedReadHalf,
+    write: Arc<OwnedWriteHalf>,
+}
 
-impl SharedStream {
-    /// Waits until the client has left. hyper notices that only while it has nothing left to read, so a client could leave
-    /// one more byte behind to keep its call running.
-    async fn left(&self) {
-        loop {
-            let is_left = match self.0.ready(Interest::READABLE).await {
-                Ok(ready) => ready.is_read_closed(),
-                Err(_) => true,
-            };
-            // Longer than it takes to read what the client sent. A client that sends wakes this once in that time.
-            sleep(Duration::from_secs(1)).await;
-            if is_left {
-                return;
-            }
+/// Waits until the client has left. hyper notices that only while it has nothing left to read, so a client could leave one
+/// more byte behind to keep its call running.
+async fn left(stream: &TcpStream) {
+    loop {
+        let is_left = match stream.ready(Interest::READABLE).await {
+            Ok(ready) => ready.is_read_closed(),
+            Err(_) => true,
+        };
+        // Longer than it takes to read what the client sent. A client that sends wakes this once in that time.
+        sleep(Duration::from_secs(1)).await;
+        if is_left {
+            return;
         }
     }
 }
 
 impl AsyncRead for SharedStream {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        loop {
-            ready!(self.0.poll_read_ready(cx))?;
-            match self.0.try_read_buf(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(drop)),
-            }
-        }
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.read).poll_read(cx, buffer)
     }
 }
 
@@ -254,9 +253,10 @@ impl SharedStream {
         cx: &mut Context<'_>,
         write: impl Fn(&TcpStream) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
+        let stream = (*self.write).as_ref();
         loop {
-            ready!(self.0.poll_write_ready(cx))?;
-            match write(&self.0) {
+            ready!(stream.poll_write_ready(cx))?;
+            match write(stream) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
             }
@@ -286,7 +286,7 @@ impl AsyncWrite for SharedStream {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Dropping the last clone closes it.
+        // It is dropped next, which closes it.
         Poll::Ready(Ok(()))
     }
 }

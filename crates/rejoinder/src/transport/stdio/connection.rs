@@ -1,4 +1,9 @@
-use std::{future::poll_fn, io, sync::Arc};
+use std::{
+    future::poll_fn,
+    io,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
 
 use bytes::{Bytes, BytesMut};
 use tokio::{
@@ -14,8 +19,8 @@ use super::{
 };
 use crate::{
     protocol::{
-        Dispatched, Envelope, RpcError, RpcReply, Session, Stream, batch, cancelled_request, dispatch, error_reply,
-        is_of_session,
+        Dispatched, Envelope, Frame, RpcError, RpcReply, Session, Stream, batch, cancelled_request, dispatch,
+        error_reply, is_of_session,
     },
     server::{Engine, Refusal},
 };
@@ -145,7 +150,7 @@ impl Connection<'_> {
     }
 
     /// Runs a call in its own task: one that blocks or computes does not keep the others waiting.
-    fn run(&mut self, id: &str, stream: Stream) {
+    fn run(&mut self, id: &str, mut stream: Stream) {
         if self.in_flight.contains(id) {
             let error = RpcError::invalid_request("a request with this id is still being answered");
             return self.reply(error_reply(Some(id), &error));
@@ -153,6 +158,14 @@ impl Connection<'_> {
         let most = self.engine.options.max_calls;
         if self.in_flight.len() >= most {
             return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(most).into()));
+        }
+        if stream.is_subscription() {
+            // None of the author's code runs in it, and a client that closes its end at once is still acknowledged.
+            match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Frame::Last(reply)) => return self.reply(reply),
+                Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => self.send(&message),
+                Poll::Pending => {}
+            }
         }
         self.in_flight.add(id, stream);
     }
