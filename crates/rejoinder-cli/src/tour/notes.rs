@@ -32,7 +32,7 @@ impl Notes {
     }
 
     fn read(&self, name: &str) -> Result<String, CallError> {
-        self.lock().get(name).cloned().ok_or_else(|| CallError::new(format!("there is no note `{name}`")))
+        self.lock().get(name).cloned().ok_or_else(|| CallError::not_found(format!("there is no note `{name}`")))
     }
 
     fn delete(&self, name: &str) {

@@ -21,9 +21,9 @@ pub(crate) fn check(era: Era, seen: &Value) {
 }
 
 fn expected(era: Era) -> Value {
-    let version = match era {
-        Era::Stateless => "2026-07-28",
-        Era::Session => "2025-11-25",
+    let (version, unknown_resource) = match era {
+        Era::Stateless => ("2026-07-28", -32602),
+        Era::Session => ("2025-11-25", -32002),
     };
     let bad_arguments = "Invalid arguments:\n\
         - `c`: there is no such argument; the arguments are `a`, `b`\n\
@@ -51,7 +51,7 @@ fn expected(era: Era) -> Value {
         "written": [["note://to-do", "text/plain", "write tests"]],
         "completion": ["welcome"],
         "unknown tool": { "code": -32602, "message": "there is no tool `no_such_tool`" },
-        "unknown note": { "code": -32603, "message": "there is no note `lost`" },
+        "unknown note": { "code": unknown_resource, "message": "there is no note `lost`" },
         "after errors": "4",
     })
 }

@@ -41,6 +41,8 @@ pub struct CallError(CallErrorKind);
 pub enum CallErrorKind {
     /// Text for the model: a result with `isError`.
     Message(Cow<'static, str>),
+    /// The resource does not exist; elsewhere like a message.
+    NotFound(Cow<'static, str>),
     /// The user declined or cancelled a question. The text names it; the model reads it like a message.
     Declined(Cow<'static, str>),
     /// The client sent an error instead of an answer. The text names the question; the model reads it like a message.
@@ -62,6 +64,21 @@ impl CallError {
     /// An error whose text the model reads.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
         Self(CallErrorKind::Message(text.into()))
+    }
+
+    /// What a resource returns if nothing exists at its URI: the client gets the error of an unknown resource. Elsewhere the
+    /// model reads the text, as with [`CallError::new`].
+    ///
+    /// ```
+    /// use rejoinder::prelude::*;
+    ///
+    /// #[resource("note://{name}")]
+    /// fn note(name: String) -> Result<String, CallError> {
+    ///     if name == "welcome" { Ok("Hello!".to_owned()) } else { Err(CallError::not_found(format!("there is no note `{name}`"))) }
+    /// }
+    /// ```
+    pub fn not_found(text: impl Into<Cow<'static, str>>) -> Self {
+        Self(CallErrorKind::NotFound(text.into()))
     }
 
     /// An error that ends the request with a JSON-RPC error instead of a result.
@@ -183,9 +200,10 @@ impl CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
-            CallErrorKind::Message(text) | CallErrorKind::Declined(text) | CallErrorKind::Unanswered(text) => {
-                f.write_str(text)
-            }
+            CallErrorKind::Message(text)
+            | CallErrorKind::NotFound(text)
+            | CallErrorKind::Declined(text)
+            | CallErrorKind::Unanswered(text) => f.write_str(text),
             CallErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
             CallErrorKind::Internal(error) => error.fmt(f),
         }

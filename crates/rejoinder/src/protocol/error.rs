@@ -196,7 +196,11 @@ pub(super) fn failure(target: &str, kind: Option<TargetKind>, era: Era, failed: 
     SeenFailure::Text(match CallError::into_kind(error) {
         // A client would take -32602 for a resource that does not exist.
         CallErrorKind::Message(text) if kind == Some(TargetKind::Resource) => RpcError::new(RpcError::INTERNAL, text),
-        CallErrorKind::Message(text) => RpcError::invalid_params(text),
+        CallErrorKind::NotFound(text) if kind == Some(TargetKind::Resource) => {
+            let code = if era == Era::Session { RpcError::RESOURCE_NOT_FOUND } else { RpcError::INVALID_PARAMS };
+            RpcError::new(code, text).with_data(json!({ "uri": target }))
+        }
+        CallErrorKind::Message(text) | CallErrorKind::NotFound(text) => RpcError::invalid_params(text),
         CallErrorKind::Declined(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "declined" })),
         CallErrorKind::Unanswered(text) => RpcError::new(RpcError::INTERNAL, text),
         // Versions with sessions do not have this code.

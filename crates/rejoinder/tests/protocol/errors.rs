@@ -16,6 +16,7 @@ struct DatabaseError;
 fn fail(how: &str) -> Result<String, CallError> {
     match how {
         "visible" => Err(CallError::new("give a number below 10")),
+        "missing" => Err(CallError::not_found("there is no such thing")),
         "protocol" => Err(CallError::protocol(1234, "not today", Some(json!({ "until": "tomorrow" })))),
         "unknown" => Err(CallError::protocol(-32601, "this customer is unknown", None)),
         "hidden" => Err(DatabaseError)?,
@@ -121,6 +122,7 @@ async fn a_resource_is_not_found_only_if_it_does_not_exist() {
             ("fails://visible", -32603, None),
             ("fails://hidden", -32603, None),
             ("asks://first", -32602, Some(json!({ "reason": "declined" }))),
+            ("fails://missing", not_found, Some(json!({ "uri": "fails://missing" }))),
             ("nowhere://at/all", not_found, Some(json!({ "uri": "nowhere://at/all" }))),
         ] {
             let error = client.read_resource(uri).await.unwrap_err().rpc().unwrap().clone();
