@@ -89,7 +89,7 @@ impl Context {
     ///
     /// The record belongs to the call: a client that sends one request twice, because it lost the reply, runs the step
     /// twice. Where that matters, make the step idempotent, or let states be used once
-    /// (`Server::single_use`).
+    /// ([`StatePolicy::single_use`](crate::state::StatePolicy::single_use)).
     ///
     /// The result is part of the call's sealed state, so keep it small. It is returned as later rounds read it: through JSON,
     /// in this round, too.
