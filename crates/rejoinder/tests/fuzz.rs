@@ -15,7 +15,7 @@ use proptest::{
     test_runner::{Config, TestCaseError, TestRunner},
 };
 use rejoinder::{http::McpService, prelude::*};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use tower_service::Service;
 
 type Checked = Result<(), TestCaseError>;
@@ -272,10 +272,12 @@ fn any_body_gets_a_reply() {
         };
         let body = edited(&message, &edits);
         let parsed = serde_json::from_slice::<Value>(&body);
+        let is_json = serde_json::from_slice::<&RawValue>(&body).is_ok();
         let reply = send(&[&COMMON[..], &headers].concat(), body).await;
         reply.is_sound()?;
         let Ok(sent) = parsed else {
-            prop_assert!(reply.code().is_some(), "{:?}", reply);
+            // The server does not read every number, so one that no type has may stay unnoticed.
+            prop_assert!(reply.code().is_some() || is_json, "{:?}", reply);
             return Ok(());
         };
         // A reply belongs to its request, unless the message is not a request: a member twice, for example.

@@ -132,13 +132,14 @@ impl SessionStream {
 
     /// Connects a client, which reads on after that event, or else after the last one that was read.
     pub(super) fn connect(self: &Arc<Self>, after: Option<u64>, session: &Arc<HttpSession>) -> StreamEvents {
+        // Before the stream is locked: a session locks its streams while it is locked itself.
+        session.begin_reading();
         let mut state = self.state();
         state.read = after.map_or(state.read, |after| after.min(state.last));
         state.connections += 1;
         (state.is_connected, state.disconnects_after) = (true, None);
         state.wake();
         self.moved.notify_one();
-        session.begin_reading();
         StreamEvents { stream: Arc::clone(self), session: Arc::clone(session), connection: state.connections }
     }
 
@@ -246,12 +247,13 @@ impl EventSource for StreamEvents {
 
 impl Drop for StreamEvents {
     fn drop(&mut self) {
+        // As in `connect`, before the stream is locked.
+        self.session.end_reading();
         let mut state = self.stream.state();
         if state.connections == self.connection {
             state.is_connected = false;
             self.stream.moved.notify_one();
         }
-        self.session.end_reading();
     }
 }
 
