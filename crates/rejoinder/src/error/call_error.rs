@@ -74,7 +74,10 @@ impl CallError {
     ///
     /// #[resource("note://{name}")]
     /// fn note(name: String) -> Result<String, CallError> {
-    ///     if name == "welcome" { Ok("Hello!".to_owned()) } else { Err(CallError::not_found(format!("there is no note `{name}`"))) }
+    ///     match name.as_str() {
+    ///         "welcome" => Ok("Hello!".to_owned()),
+    ///         _ => Err(CallError::not_found(format!("the note `{name}` does not exist"))),
+    ///     }
     /// }
     /// ```
     pub fn not_found(text: impl Into<Cow<'static, str>>) -> Self {

@@ -322,7 +322,7 @@ mod tests {
         }
 
         fn run<'a>(_: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<()>, Halt>> {
-            unreachable!("it is looked at only")
+            unreachable!("the test does not run it")
         }
     }
 
@@ -343,7 +343,7 @@ mod tests {
         }
 
         fn run<'a>(_: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<()>, Halt>> {
-            unreachable!("it is looked at only")
+            unreachable!("the test does not run it")
         }
     }
 
