@@ -244,8 +244,13 @@ impl Call {
     }
 
     /// Notes that the function has the result of a step.
-    pub(crate) fn reach_step(&self, step: &str) {
-        self.record().reach_step(step);
+    pub(crate) fn reach_step(&self, step: &str, is_shared: bool) {
+        self.record().reach_step(step, is_shared);
+    }
+
+    /// Notes that the function has the recorded result of a step, and so of all steps inside it.
+    pub(crate) fn replay_step(&self, step: &str, is_shared: bool) -> Result<(), CallError> {
+        self.record().replay_step(step, is_shared)
     }
 
     /// The recorded result of a step.

@@ -110,8 +110,8 @@ struct RoundRecord {
     waiting: BTreeSet<Arc<str>>,
     /// The keys of questions that need not be asked: their resolver knew the value, or the step that asks is recorded.
     known: BTreeSet<Arc<str>>,
-    /// The keys of the steps whose results the function has.
-    steps: BTreeSet<Arc<str>>,
+    /// The keys of the steps whose results the function has, and whether it may have each a second time.
+    steps: BTreeMap<Arc<str>, bool>,
     /// Whether the function makes its rounds by hand.
     by_hand: bool,
     /// The capabilities that the client lacks for what was to be asked.
@@ -477,17 +477,32 @@ impl CallRecord {
 
     /// Whether the function has the result of a step in this run.
     pub(super) fn has_step(&self, step: &str) -> bool {
-        self.round.steps.contains(step)
+        self.round.steps.contains_key(step)
     }
 
-    /// Notes that the function has the result of a step, and so of all that is inside it.
-    pub(super) fn reach_step(&mut self, step: &str) {
-        if self.round.steps.insert(step.into())
-            && let Some(InsideStep { questions, steps }) = self.inside.get(step).cloned()
-        {
-            self.round.known.extend(questions);
-            steps.iter().for_each(|inner| self.reach_step(inner));
+    /// Notes that the function has the result of a step.
+    pub(super) fn reach_step(&mut self, step: &str, is_shared: bool) {
+        self.round.steps.insert(step.into(), is_shared);
+        if let Some(inside) = self.inside.get(step) {
+            self.round.known.extend(inside.questions.iter().cloned());
         }
+    }
+
+    /// Notes that the function has the recorded result of a step, and so of all steps inside it.
+    ///
+    /// # Errors
+    ///
+    /// If it took a step under the key of one of these.
+    pub(super) fn replay_step(&mut self, step: &str, is_shared: bool) -> Result<(), CallError> {
+        self.reach_step(step, is_shared);
+        for inner in self.inside.get(step).map(|inside| inside.steps.clone()).unwrap_or_default() {
+            match self.round.steps.get(&inner) {
+                None => self.replay_step(&inner, true)?,
+                Some(true) => {}
+                Some(false) => return Err(CallError::step_twice(&inner)),
+            }
+        }
+        Ok(())
     }
 
     /// What earlier runs of the function recorded and this one did not reach.
@@ -501,7 +516,7 @@ impl CallRecord {
             |key: &&Arc<str>| !digests.contains_key(*key) && !reached.iter().any(|keys| keys.contains(*key));
         let answered = self.questions.keys().filter(|key| responses.contains_key(*key));
         let answers: BTreeSet<_> = self.answers.keys().chain(answered).filter(is_unreached).collect();
-        let steps = self.steps.keys().filter(|step| !steps.contains(*step));
+        let steps = self.steps.keys().filter(|step| !steps.contains_key(*step));
         let answers = answers.into_iter().map(|key| format!("the answer to `{key}`"));
         answers.chain(steps.map(|step| format!("step `{step}`"))).collect()
     }

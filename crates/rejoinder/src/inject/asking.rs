@@ -175,13 +175,15 @@ impl Context {
             return self.call.halt(Halt::Mistake(CallError::step_twice(key))).await;
         }
         if let Some(recorded) = self.call.recorded_step(key)? {
-            self.call.reach_step(key);
+            if let Err(mistake) = self.call.replay_step(key, is_shared) {
+                return self.call.halt(Halt::Mistake(mistake)).await;
+            }
             return Ok(recorded);
         }
         let (result, in_flight) = self.call.take_step(key, is_shared, step()).await?;
         match self.call.record_step(key, result).await {
             Ok(result) => {
-                self.call.reach_step(key);
+                self.call.reach_step(key, is_shared);
                 Ok(result)
             }
             // A function that went on from here would take the step again.
