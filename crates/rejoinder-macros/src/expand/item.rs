@@ -162,7 +162,7 @@ impl Item {
         let fills = parameters.iter().filter_map(Filled::fill);
         let (into_output, mut called) = (self.returned("into_output"), self.hidden.call(&quote!(&#callee.receiver)));
         if self.details.blocking {
-            called = quote!(__rj::blocking(|| #called));
+            called = quote!(__rj::blocking(|| #called).await);
         }
         let body = quote_spanned! { self.hidden.span()=>
             __rj::prelude::Box::pin(async move {

@@ -10,7 +10,7 @@ use rmcp::model::{CallToolResult, GetPromptResult, Icon, JsonObject};
 use serde_json::Value;
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
-    task::block_in_place,
+    task::{block_in_place, yield_now},
 };
 
 use crate::{
@@ -53,9 +53,13 @@ pub trait Function: ReadParams {
 /// Calls a function that blocks its thread, after the other tasks of the thread have moved to another one.
 ///
 /// A runtime of one thread has no other, so there the function is just called.
-pub fn blocking<T>(function: impl FnOnce() -> T) -> T {
+pub async fn blocking<T>(function: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => block_in_place(function),
+        Ok(RuntimeFlavor::MultiThread) => {
+            // What waits behind it in the same task goes on first.
+            yield_now().await;
+            block_in_place(function)
+        }
         _ => function(),
     }
 }

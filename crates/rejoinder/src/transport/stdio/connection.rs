@@ -149,7 +149,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Runs a call in its own task: one that blocks or computes does not keep the others waiting.
+    /// Runs a call.
     fn run(&mut self, id: &str, mut stream: Stream) {
         if self.in_flight.contains(id) {
             let error = RpcError::invalid_request("a request with this id is still being answered");
@@ -184,9 +184,11 @@ impl Connection<'_> {
         match message {
             Outgoing::Message(message) => self.send(&message),
             // A request that is cancelled while its reply is on the way here gets none.
-            Outgoing::Last(key, task, reply) => {
-                if self.in_flight.done(&key, task) {
-                    self.reply(reply);
+            Outgoing::Last(finished) => {
+                for finished in finished {
+                    if let Some(reply) = self.in_flight.done(finished) {
+                        self.reply(reply);
+                    }
                 }
             }
         }

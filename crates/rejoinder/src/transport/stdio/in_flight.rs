@@ -1,101 +1,230 @@
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
 
 use bytes::Bytes;
 use tokio::{
+    runtime::Handle,
     sync::mpsc,
-    task::{self, AbortHandle, Id, JoinSet},
+    task::{AbortHandle, JoinSet},
 };
 
 use crate::protocol::{Frame, RpcReply, Stream, request_key};
 
-/// What a running request sends to the writer.
+/// What running requests send to the writer.
 pub(super) enum Outgoing {
     Message(Bytes),
-    /// It is over; this was its last message.
-    Last(String, Id, RpcReply),
+    /// Requests that are over, each with its last message.
+    Last(Vec<Finished>),
 }
 
-/// The requests that are being served, each in its own task.
-pub(super) struct InFlight {
-    /// By the id of the request, the same however it was spelled.
-    tasks: HashMap<String, Task>,
-    running: JoinSet<()>,
+/// A request that is over.
+pub(super) struct Finished {
+    key: String,
+    number: u64,
+    reply: RpcReply,
+}
+
+/// The requests that are being served, apart from the reader: a call that blocks or computes does not stop the pipe.
+///
+/// Most calls end when they are first polled. Spawning a task for each of them costs as much as the call, so there are as
+/// many tasks that start calls as the runtime has threads, and a call that does not end at once gets its own.
+pub(super) struct InFlight(Arc<InFlightParts>);
+
+struct InFlightParts {
+    state: Mutex<InFlightState>,
     sender: mpsc::Sender<Outgoing>,
+    /// How many tasks may start requests.
+    most_starting: usize,
 }
 
-struct Task {
-    handle: AbortHandle,
-    subscription: bool,
+#[derive(Default)]
+struct InFlightState {
+    /// By the id of the request, the same however it was spelled.
+    requests: HashMap<String, ServedRequest>,
+    /// The requests that wait to be started.
+    queue: VecDeque<Waiting>,
+    /// How many tasks start requests.
+    starting: usize,
+    tasks: JoinSet<()>,
+    next_number: u64,
+}
+
+struct ServedRequest {
+    /// Tells it from a later request with the same id.
+    number: u64,
+    is_subscription: bool,
+    /// Its own task, if it has one.
+    task: Option<AbortHandle>,
+}
+
+struct Waiting {
+    key: String,
+    number: u64,
+    stream: Stream,
 }
 
 impl InFlight {
     pub(super) fn new(sender: mpsc::Sender<Outgoing>) -> Self {
-        Self { tasks: HashMap::new(), running: JoinSet::new(), sender }
+        let most_starting = Handle::current().metrics().num_workers();
+        Self(Arc::new(InFlightParts { state: Mutex::default(), sender, most_starting }))
     }
 
     /// Whether a request with this id is being served.
     pub(super) fn contains(&self, id: &str) -> bool {
-        self.tasks.contains_key(&request_key(id))
+        self.0.state().requests.contains_key(&request_key(id))
     }
 
     /// Serves a request.
-    pub(super) fn add(&mut self, id: &str, mut stream: Stream) {
-        let key = request_key(id);
-        let (sender, name) = (self.sender.clone(), key.clone());
-        let subscription = stream.is_subscription();
-        // Those that are over need not be kept.
-        while self.running.try_join_next().is_some() {}
-        let handle = self.running.spawn(async move {
-            // A closed channel means that the connection is gone.
-            loop {
-                match stream.frame().await {
-                    Frame::Notification(message) | Frame::Request(message) => {
-                        if sender.send(Outgoing::Message(message)).await.is_err() {
-                            return;
-                        }
-                    }
-                    Frame::Last(reply) => {
-                        let _ = sender.send(Outgoing::Last(name, task::id(), reply)).await;
-                        return;
-                    }
-                }
-            }
-        });
-        self.tasks.insert(key, Task { handle, subscription });
+    pub(super) fn add(&self, id: &str, stream: Stream) {
+        let (key, is_subscription) = (request_key(id), stream.is_subscription());
+        let mut state = self.0.state();
+        let number = state.next_number;
+        state.next_number += 1;
+        state.requests.insert(key.clone(), ServedRequest { number, is_subscription, task: None });
+        let waiting = Waiting { key, number, stream };
+        if is_subscription {
+            return self.0.spawn(&mut state, waiting);
+        }
+        state.queue.push_back(waiting);
+        if state.starting < self.0.most_starting {
+            state.starting += 1;
+            state.spawn(Arc::clone(&self.0).start_all());
+        }
     }
 
-    /// Removes a request that is over; `false` if it was cancelled, perhaps while its reply was on the way.
-    pub(super) fn done(&mut self, key: &str, task: Id) -> bool {
-        let known = self.tasks.get(key).is_some_and(|known| known.handle.id() == task);
-        known && self.tasks.remove(key).is_some()
+    /// The last message of a request that is over; `None` if it was cancelled, perhaps while its reply was on the way.
+    pub(super) fn done(&self, Finished { key, number, reply }: Finished) -> Option<RpcReply> {
+        let mut state = self.0.state();
+        state.requests.get(&key).filter(|served| served.number == number)?;
+        state.requests.remove(&key);
+        Some(reply)
     }
 
     /// Cancels a request; `false` if it is not one of these.
-    pub(super) fn cancel(&mut self, request: &str) -> bool {
-        self.tasks.remove(request).map(|task| task.handle.abort()).is_some()
+    pub(super) fn cancel(&self, request: &str) -> bool {
+        let (served, waiting) = {
+            let mut state = self.0.state();
+            let Some(served) = state.requests.remove(request) else { return false };
+            let place = state.queue.iter().position(|waiting| waiting.number == served.number);
+            (served, place.and_then(|place| state.queue.remove(place)))
+        };
+        // Author's code runs in it, so not under the lock.
+        drop(waiting);
+        served.task.inspect(AbortHandle::abort);
+        true
     }
 
     /// Cancels everything that would never end by itself.
-    pub(super) fn end_subscriptions(&mut self) {
-        self.tasks.retain(|_, task| {
-            if task.subscription {
-                task.handle.abort();
-            }
-            !task.subscription
+    pub(super) fn end_subscriptions(&self) {
+        self.0.state().requests.retain(|_, served| {
+            served.task.iter().filter(|_| served.is_subscription).for_each(AbortHandle::abort);
+            !served.is_subscription
         });
     }
 
     pub(super) fn len(&self) -> usize {
-        self.tasks.len()
+        self.0.state().requests.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
+        self.0.state().requests.is_empty()
     }
 
     /// Ends them all, and waits until they are gone: what they have deferred has begun by then.
-    pub(super) async fn stop(&mut self) {
-        self.tasks.clear();
-        self.running.shutdown().await;
+    pub(super) async fn stop(&self) {
+        let InFlightState { mut tasks, queue, .. } = std::mem::take(&mut *self.0.state());
+        drop(queue);
+        tasks.shutdown().await;
+    }
+}
+
+impl InFlightParts {
+    fn state(&self) -> MutexGuard<'_, InFlightState> {
+        // Every statement leaves the state valid.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts the requests that wait, until there are none.
+    async fn start_all(self: Arc<Self>) {
+        /// How many replies are written at once.
+        const TOGETHER: usize = 16;
+        let mut finished = Vec::new();
+        loop {
+            let next = {
+                let mut state = self.state();
+                let next = state.queue.pop_front();
+                if next.is_none() && finished.is_empty() {
+                    state.starting = state.starting.saturating_sub(1);
+                    return;
+                }
+                next
+            };
+            let is_last = next.is_none();
+            if let Some(mut waiting) = next {
+                // One that does not end now is polled again, by its own task.
+                let polled = waiting.stream.poll_frame(&mut Context::from_waker(Waker::noop()));
+                match polled {
+                    Poll::Ready(Frame::Last(reply)) => {
+                        finished.push(Finished { key: waiting.key, number: waiting.number, reply });
+                    }
+                    Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
+                        // A closed channel means that the connection is gone.
+                        if self.sender.send(Outgoing::Message(message)).await.is_err() {
+                            return;
+                        }
+                        self.hand_over(waiting);
+                    }
+                    Poll::Pending => self.hand_over(waiting),
+                }
+            }
+            if (is_last || finished.len() >= TOGETHER)
+                && self.sender.send(Outgoing::Last(std::mem::take(&mut finished))).await.is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Gives a request its own task, unless it was cancelled meanwhile.
+    fn hand_over(self: &Arc<Self>, waiting: Waiting) {
+        let mut state = self.state();
+        if state.requests.get(&waiting.key).is_some_and(|served| served.number == waiting.number) {
+            return self.spawn(&mut state, waiting);
+        }
+        drop(state);
+        drop(waiting);
+    }
+
+    fn spawn(self: &Arc<Self>, state: &mut InFlightState, waiting: Waiting) {
+        let (key, parts) = (waiting.key.clone(), Arc::clone(self));
+        let task = state.spawn(async move {
+            let Waiting { key, number, mut stream } = waiting;
+            loop {
+                let outgoing = match stream.frame().await {
+                    Frame::Notification(message) | Frame::Request(message) => Outgoing::Message(message),
+                    Frame::Last(reply) => {
+                        let _ = parts.sender.send(Outgoing::Last(vec![Finished { key, number, reply }])).await;
+                        return;
+                    }
+                };
+                if parts.sender.send(outgoing).await.is_err() {
+                    return;
+                }
+            }
+        });
+        if let Some(served) = state.requests.get_mut(&key) {
+            served.task = Some(task);
+        }
+    }
+}
+
+impl InFlightState {
+    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        // Those that are over need not be kept.
+        while self.tasks.try_join_next().is_some() {}
+        self.tasks.spawn(task)
     }
 }
