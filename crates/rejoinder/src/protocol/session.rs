@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
@@ -39,6 +39,8 @@ pub(crate) struct Session {
     engine: Arc<Engine>,
     /// The changes of lists and resources that the client hears about.
     changes: Listener,
+    /// Whether it lasts for one request only, so that nothing can be announced in it.
+    is_for_one_request: bool,
     state: Mutex<SessionState>,
 }
 
@@ -106,7 +108,17 @@ impl Session {
             outgoing: VecDeque::new(),
             waker: None,
         };
-        Self { engine: Arc::clone(engine), changes: engine.hub.subscribe(filter), state: Mutex::new(state) }
+        let changes = engine.hub.subscribe(filter);
+        Self { engine: Arc::clone(engine), changes, is_for_one_request: false, state: Mutex::new(state) }
+    }
+
+    /// A session for one request. If the request does not begin it, the client has this version, and its capabilities are not
+    /// known, so it can be asked nothing.
+    pub(crate) fn for_one_request(engine: &Arc<Engine>, version: Option<&'static str>) -> Self {
+        let mut session = Self { is_for_one_request: true, ..Self::new(engine) };
+        let introduction = |version| Introduction { version, capabilities: ClientCapabilities::default(), info: None };
+        session.state.get_mut().unwrap_or_else(PoisonError::into_inner).client = version.map(introduction);
+        session
     }
 
     fn state(&self) -> MutexGuard<'_, SessionState> {
@@ -117,12 +129,6 @@ impl Session {
     /// The negotiated version; `None` before `initialize`.
     pub(crate) fn version(&self) -> Option<&'static str> {
         self.state().client.as_ref().map(|client| client.version)
-    }
-
-    /// Begins the session without `initialize`. The client can be asked nothing: its capabilities are not known.
-    pub(crate) fn assume_version(&self, version: &'static str) {
-        let capabilities = ClientCapabilities::default();
-        self.state().client = Some(Introduction { version, capabilities, info: None });
     }
 
     /// Takes a message of the client.
@@ -143,6 +149,9 @@ impl Session {
             SessionMethod::Ping => {}
             _ if self.version().is_none() => return Err(not_begun()),
             SessionMethod::SetLevel => self.state().level = level(params.raw.unwrap_or("{}"))?,
+            SessionMethod::Subscribe if self.is_for_one_request => {
+                return Err(RpcError::invalid_request("this server keeps no sessions, so it cannot announce changes"));
+            }
             SessionMethod::Subscribe => {
                 let uri = params.uri()?.into_owned();
                 // Some clients never send `notifications/initialized`.
@@ -185,6 +194,13 @@ impl Session {
         let engine = &self.engine;
         let mut result =
             json!({ "protocolVersion": version, "capabilities": engine.capabilities, "serverInfo": engine.info });
+        if self.is_for_one_request {
+            for capability in result["capabilities"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+                capability.as_object_mut().into_iter().for_each(|flags| {
+                    flags.retain(|flag, _| !["subscribe", "listChanged"].contains(&flag.as_str()));
+                });
+            }
+        }
         if let Some(instructions) = &engine.instructions {
             result["instructions"] = instructions.as_str().into();
         }

@@ -40,6 +40,8 @@ async fn without_session_memory_each_request_may_go_to_another_process() {
     let begun = one.post(&without_session(initialize(0).to_string())).await;
     assert_eq!(answer(&begun)["result"]["protocolVersion"], "2025-11-25");
     assert!(!begun.head.contains("mcp-session-id"), "{}", begun.head);
+    let declared = answer(&begun)["result"]["capabilities"].to_string();
+    assert!(!declared.contains("subscribe") && !declared.contains("listChanged"), "{declared}");
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(other.post(&without_session(ready.to_string())).await.status, 202);
     for host in [&other, &one] {
@@ -56,6 +58,8 @@ async fn without_session_memory_each_request_may_go_to_another_process() {
         // There is nobody to ask.
         let asked = answer(&host.post(&post(in_session("tools/call", json!({ "name": "asks" })))).await);
         assert!(asked.to_string().contains("elicitation.form"), "{asked}");
+        let subscribed = answer(&host.post(&post(in_session("resources/subscribe", json!({ "uri": "x://y" })))).await);
+        assert_eq!(subscribed["error"]["message"], "this server keeps no sessions, so it cannot announce changes");
         for method in ["GET", "DELETE"] {
             let response = host.post(&post(add()).line(&format!("{method} /mcp HTTP/1.1"))).await;
             assert_eq!((response.status, response.head.contains("allow: post")), (405, true), "{method}");

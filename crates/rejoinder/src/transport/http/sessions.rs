@@ -206,10 +206,8 @@ impl HttpSessions {
         envelope: Envelope<'_>,
         begins: bool,
     ) -> Result<Response<ResponseBody>, HttpRefusal> {
-        let session = Arc::new(Session::new(&self.engine));
-        if !begins {
-            session.assume_version(check_version(&parts.headers)?);
-        }
+        let version = if begins { None } else { Some(check_version(&parts.headers)?) };
+        let session = Arc::new(Session::for_one_request(&self.engine, version));
         Ok(match session.receive(body, envelope, Some(Box::new((parts.headers, parts.extensions)))) {
             Dispatched::Stream(call) => run(call, true, self.engine.options.http.stream_after).await,
             Dispatched::Reply(reply) => json(reply),
