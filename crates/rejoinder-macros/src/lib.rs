@@ -35,6 +35,7 @@ use proc_macro::TokenStream;
 ///
 /// * `#[arg(name = "..", default = .., header = "..")]`: the model's argument, though the server could supply it; its name
 ///   and default (`default` alone is that of its type), and the header `Mcp-Param-..` in which clients repeat it;
+/// * `#[header("x-name", default = ..)]`: a header of the HTTP request, by the parameter's name if none is given;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the model could.
 #[proc_macro_attribute]
@@ -51,6 +52,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// * `#[arg(name = "..", default = .., complete = path)]`, where `path` is an `async fn(CompletionRequest) -> Vec<String>` that
 ///   proposes values while the user types;
+/// * `#[header("x-name", default = ..)]`: a header of the HTTP request, by the parameter's name if none is given;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the client could.
 #[proc_macro_attribute]
@@ -82,7 +84,7 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// * nothing, for what the call supplies and for the arguments of whatever it is used by: by their names, owned or borrowed
 ///   (`path: &str` for `path: String`, `&Path` for a `PathBuf`, `&[T]` for a `Vec<T>`, `&T` for a `T`);
-/// * `#[arg(name = "..")]`, `#[inject]`, `#[resolve(function)]`, as for `#[tool]`.
+/// * `#[arg(name = "..")]`, `#[header]`, `#[inject]`, `#[resolve(function)]`, as for `#[tool]`.
 ///
 /// In a generic resolver, what depends on a type parameter is supplied by the call, unless it is marked `#[arg]`.
 #[proc_macro_attribute]

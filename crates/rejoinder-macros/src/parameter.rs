@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Type};
+use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Token, Type, parse::ParseStream};
 
 use crate::{
     docs,
@@ -10,7 +10,7 @@ use crate::{
     kind::Kind,
     names,
     options::Options,
-    signature::{check_parameter, check_path, optional_reference},
+    signature::{check_owned, check_parameter, check_path, optional_reference},
 };
 
 /// One parameter.
@@ -32,6 +32,8 @@ pub(crate) enum Source {
     Argument(Box<ArgumentOptions>),
     /// `#[inject]`: from the call.
     Injected,
+    /// `#[header(..)]`: from a header of the request.
+    Header(Box<HeaderOptions>),
     /// `#[resolve(function)]`: from a resolver.
     Resolved(Path),
 }
@@ -41,7 +43,7 @@ impl FunctionParameter {
     pub(crate) fn resolver(&self) -> Option<&Path> {
         match &self.source {
             Source::Resolved(path) => Some(path),
-            Source::Type | Source::Argument(_) | Source::Injected => None,
+            _ => None,
         }
     }
 
@@ -51,7 +53,7 @@ impl FunctionParameter {
             Type::Reference(reference) => (reference, false),
             ty => (optional_reference(ty)?, true),
         };
-        if reference.lifetime.is_some() || self.resolver().is_some() {
+        if reference.lifetime.is_some() || matches!(self.source, Source::Resolved(_) | Source::Header(_)) {
             return None;
         }
         let owner = match &*reference.elem {
@@ -93,6 +95,13 @@ pub(crate) struct ArgumentOptions {
     pub(crate) complete: Option<Expr>,
 }
 
+/// What `#[header(..)]` says.
+pub(crate) struct HeaderOptions {
+    /// The header's name: that of the parameter with `-` for `_`, unless the author gave one.
+    pub(crate) name: String,
+    pub(crate) default: Option<Expr>,
+}
+
 /// Reads the parameters and takes our attributes and doc comments off them.
 pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<FunctionParameter> {
     let typed = signature.inputs.iter_mut().filter_map(|input| match input {
@@ -123,8 +132,6 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
     let (ours, theirs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
     typed.attrs = theirs;
     typed.attrs.retain(|attr| is_foreign(kind, attr, errors));
-    let source = source(kind, &ours, errors);
-    check_parameter(kind, &typed.ty, matches!(source, Source::Resolved(_)), errors);
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         Pat::Wild(pat) => {
@@ -136,9 +143,14 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
             return None;
         }
     };
+    let source = source(kind, &ident, &ours, errors);
+    match (&source, &*typed.ty) {
+        (Source::Header(_), Type::Reference(reference)) => check_owned(reference, "a header", errors),
+        (source, ty) => check_parameter(kind, ty, matches!(source, Source::Resolved(_)), errors),
+    }
     let given = match &source {
         Source::Argument(argument) => argument.name.as_ref(),
-        Source::Type | Source::Injected | Source::Resolved(_) => None,
+        _ => None,
     };
     let name = given.map_or_else(|| names::wire(&ident), LitStr::value);
     Some(FunctionParameter { ident, name, ty: (*typed.ty).clone(), description: docs::description(&ours), source })
@@ -162,16 +174,18 @@ fn is_foreign(kind: Kind, attr: &Attribute, errors: &mut Errors) -> bool {
 }
 
 fn is_ours(attr: &Attribute) -> bool {
-    docs::doc(attr).is_some() || ["arg", "inject", "resolve"].iter().any(|name| attr.path().is_ident(name))
+    docs::doc(attr).is_some() || ["arg", "header", "inject", "resolve"].iter().any(|name| attr.path().is_ident(name))
 }
 
-fn source(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Source {
+fn source(kind: Kind, ident: &Ident, attrs: &[Attribute], errors: &mut Errors) -> Source {
     let mut source = Source::Type;
     for attr in attrs.iter().filter(|attr| docs::doc(attr).is_none()) {
         if !matches!(source, Source::Type) {
             errors.at(attr, "one attribute says where a parameter comes from: remove the others");
         } else if attr.path().is_ident("arg") {
             source = Source::Argument(Box::new(argument(kind, attr, errors)));
+        } else if attr.path().is_ident("header") {
+            source = Source::Header(Box::new(header(ident, attr, errors)));
         } else if attr.path().is_ident("resolve") {
             match attr.parse_args() {
                 Ok(path) => {
@@ -196,6 +210,43 @@ fn default_of_the_type(option: &Path) -> Expr {
     let inferred = quote_spanned!(extent.start=> _);
     let default = extent.member(&inferred, quote!(__rj::OwnDefault), "own_default");
     Expr::Verbatim(quote_spanned!(extent.end=> #default()))
+}
+
+fn header(ident: &Ident, attr: &Attribute, errors: &mut Errors) -> HeaderOptions {
+    let tokens = match &attr.meta {
+        Meta::Path(_) => TokenStream::new(),
+        Meta::List(list) => list.tokens.clone(),
+        Meta::NameValue(meta) => {
+            errors.at(meta, "write `#[header(\"x-request-id\")]`");
+            TokenStream::new()
+        }
+    };
+    let given = |input: ParseStream<'_>| {
+        let name = if input.peek(LitStr) { Some(input.parse::<LitStr>()?) } else { None };
+        if name.is_some() && !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        Ok(name)
+    };
+    let (given, mut options) = Options::parse_after("`#[header]`", &["default"], given, tokens, errors);
+    let default = options.expression_or("default", default_of_the_type, errors);
+    options.finish(errors);
+    let name = match given.flatten() {
+        Some(given) => {
+            if !names::is_header_name(&given.value()) {
+                errors.at(&given, "this cannot be the name of a header: it has letters, digits and `-`");
+            }
+            given.value()
+        }
+        None => {
+            let name = names::wire(ident).replace('_', "-");
+            if !names::is_header_name(&name) || name.starts_with('-') {
+                errors.at(ident, "this cannot be the name of a header: name it, `#[header(\"..\")]`");
+            }
+            name
+        }
+    };
+    HeaderOptions { name, default }
 }
 
 fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOptions {

@@ -137,6 +137,12 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: 
     }
 }
 
+/// Refuses a reference to what is handed over.
+pub(crate) fn check_owned(reference: &TypeReference, what: &str, errors: &mut Errors) {
+    let (owned, written) = (owned(&reference.elem), pretty(reference));
+    errors.at(reference, format!("{what} is an owned value: write `{owned}` instead of `{written}`"));
+}
+
 /// The reference in an `Option<&T>`.
 pub(crate) fn optional_reference(ty: &Type) -> Option<&TypeReference> {
     let Type::Path(path) = ty else { return None };

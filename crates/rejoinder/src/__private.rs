@@ -7,7 +7,7 @@ pub use crate::{
         AnyShape, Check, Edge, FitsIf, FitsIn, FromOutcome, FunctionArguments, HasArgument, Instance, ItemNode, Node,
         NodeArgument, Offers, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, shape, try_join,
     },
-    inject::{AnyType, Parameter, Probe, source},
+    inject::{AnyType, FromHeader, Parameter, Probe, source},
     item::{
         Annotations, Callee, Function, IconDetails, ListedAs, Output, PromptDetails, ResourceDetails, ToolDetails,
         blocking,

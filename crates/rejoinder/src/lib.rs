@@ -40,6 +40,7 @@
 //! |---|---|
 //! | `path: String`, any type that is `Deserialize` and `JsonSchema` | the model's arguments: listed in the schema, checked, described by the doc comment |
 //! | `#[arg(default = 5)] n: u32`, `n: Option<u32>` | the same; the model may leave it out |
+//! | `#[header("x-request-id")] request: String`, or an `Option` or `Vec`, or with `default = ..` | a header of the HTTP request |
 //! | `#[resolve(confirm)] confirm: &Confirm`, or `T`, or an `Option` or `Outcome` of either | the function `confirm`, marked [`#[resolver]`](macro@resolver) |
 //! | `database: `[`Dep`]`<Database>` | [`Server::provide`] |
 //! | `ctx: `[`Context`] | the call: progress, logs, the client, questions to it |
@@ -206,3 +207,8 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/asking.md")]
 struct Asking;
+
+/// The programs of the page about headers compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/headers.md")]
+struct Headers;

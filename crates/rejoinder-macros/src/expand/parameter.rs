@@ -43,11 +43,12 @@ impl Filled {
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
         let (default, complete) = match &parameter.source {
             Source::Argument(argument) => (default(argument, &alias), complete(argument)),
-            Source::Type | Source::Injected | Source::Resolved(_) => (None, None),
+            Source::Header(header) => (header.default.as_ref().map(|default| default_value(default, &ty)), None),
+            _ => (None, None),
         };
         let source = match parameter.source {
             Source::Argument(_) => quote!(__rj::source::ARGUMENT),
-            Source::Injected => quote!(__rj::source::INJECTED),
+            Source::Injected | Source::Header(_) => quote!(__rj::source::INJECTED),
             _ if parameter.borrowed().is_some() => quote!(__rj::source::ARGUMENT),
             // Constants cannot look at it, so what is not marked as an argument is injected.
             _ if is_generic => quote!(__rj::source::INJECTED),
@@ -111,7 +112,7 @@ impl Filled {
         let FunctionParameter { name, description, source, .. } = &self.parameter;
         let header = match source {
             Source::Argument(argument) => argument.header.as_ref().map(ToTokens::to_token_stream),
-            Source::Type | Source::Injected | Source::Resolved(_) => None,
+            _ => None,
         };
         let (description, header) = (option(description.as_ref()), option(header));
         let (default, complete) = (option(self.default.as_ref()), option(self.complete.as_ref()));
@@ -132,6 +133,10 @@ impl Filled {
         let (name, written) = (&self.parameter.name, pretty(&self.parameter.ty));
         if self.resolver.is_some() {
             return None;
+        }
+        if let Source::Header(header) = &self.parameter.source {
+            let header = &header.name;
+            return Some(quote!(__rj::NodeArgument::header(#name, #written, #header)));
         }
         if self.is_generic && !typed {
             return Some(quote!(__rj::NodeArgument::untyped(#name, #written, #source)));
@@ -183,6 +188,11 @@ impl Filled {
     /// Makes what the server supplies for it, before anything else is done.
     pub(super) fn supply(&self, call: &TokenStream) -> Option<TokenStream> {
         let (local, name, supply) = (&self.local, &self.parameter.name, self.member("Parameter", "supply"));
+        if let Source::Header(header) = &self.parameter.source {
+            let from_header = self.extent.member(&self.ty, quote!(__rj::FromHeader<_>), "from_header");
+            let (header, default) = (&header.name, option(self.default.as_ref().map(|value| quote!(|| #value))));
+            return Some(quote!(let #local = #from_header(#call, #header, #default)?;));
+        }
         let may_be_injected = matches!(self.parameter.source, Source::Type | Source::Injected);
         (may_be_injected && self.parameter.borrowed().is_none())
             .then(|| quote!(let #local = #supply(#call, #name).await?;))
@@ -210,7 +220,7 @@ impl Filled {
             return Some(quote!(let #local = #walk.argument::<#ty>(#name)#borrow;));
         }
         match self.parameter.source {
-            Source::Resolved(_) | Source::Injected => None,
+            Source::Resolved(_) | Source::Injected | Source::Header(_) => None,
             Source::Type => Some(quote!(let #local = #fill(#walk, #name, #local);)),
             Source::Argument(_) => Some(quote!(let #local = #fill(#walk, #name, ());)),
         }
@@ -244,31 +254,36 @@ pub(super) fn take(parameters: &[Filled]) -> TokenStream {
 }
 
 /// `#[arg(default = ..)]`.
-///
-/// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
-/// that the type of `10` or `Vec::new()` can be inferred.
 fn default(argument: &ArgumentOptions, alias: &Ident) -> Option<TokenStream> {
     let expression = argument.default.as_ref()?;
-    let converted = match expression {
-        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => true,
-        Expr::Path(path) => !path.path.is_ident("None"),
-        _ => false,
-    };
-    let at = Span::call_site().located_at(expression.span());
-    let value = if converted {
-        let extent = Extent::of(expression);
-        let inferred = quote_spanned!(extent.start=> _);
-        let into = extent.member(&inferred, quote!(__rj::std::convert::Into<#alias>), "into");
-        quote_spanned!(at=> #into(#expression))
-    } else {
-        quote!(#expression)
-    };
+    let (at, value) = (Span::call_site().located_at(expression.span()), default_value(expression, alias));
     Some(quote_spanned! {at=>
         __rj::ArgumentDefault::of({
             const __RJ_DEFAULT: fn() -> #alias = || #value;
             &__RJ_DEFAULT
         })
     })
+}
+
+/// The value of `default = ..`.
+///
+/// A text, or the name of a constant, is converted with `Into`; any other expression is one of the argument's type, so
+/// that the type of `10` or `Vec::new()` can be inferred.
+fn default_value(expression: &Expr, ty: &impl ToTokens) -> TokenStream {
+    let converted = match expression {
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => true,
+        Expr::Path(path) => !path.path.is_ident("None"),
+        _ => false,
+    };
+    let at = Span::call_site().located_at(expression.span());
+    if converted {
+        let extent = Extent::of(expression);
+        let inferred = quote_spanned!(extent.start=> _);
+        let into = extent.member(&inferred, quote!(__rj::std::convert::Into<#ty>), "into");
+        quote_spanned!(at=> #into(#expression))
+    } else {
+        quote!(#expression)
+    }
 }
 
 /// `#[arg(complete = ..)]` as a function to a boxed future.

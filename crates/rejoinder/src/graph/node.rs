@@ -75,6 +75,8 @@ pub struct NodeArgument<'a> {
     pub written: &'a str,
     /// Whether it is an argument; otherwise the call supplies it.
     pub is_argument: bool,
+    /// The header that it is, if it is one.
+    pub header: Option<&'a str>,
     /// Whether it is `Rounds`.
     pub(super) by_hand: bool,
     /// What it needs to have been provided.
@@ -87,7 +89,12 @@ impl<'a> NodeArgument<'a> {
     /// A parameter of type `P`, which decides where it comes from.
     pub const fn of<P: Parameter<SOURCE>, const SOURCE: u8>(name: &'a str, written: &'a str) -> Self {
         let is_argument = SOURCE == source::ARGUMENT;
-        Self { name, written, is_argument, by_hand: P::BY_HAND, need: P::need, by_name: P::by_name }
+        Self { name, written, is_argument, header: None, by_hand: P::BY_HAND, need: P::need, by_name: P::by_name }
+    }
+
+    /// A parameter that is a header.
+    pub const fn header(name: &'a str, written: &'a str, header: &'a str) -> Self {
+        Self { header: Some(header), ..Self::untyped(name, written, source::INJECTED) }
     }
 
     /// The same, where the author says that the model supplies it.
@@ -108,7 +115,7 @@ impl<'a> NodeArgument<'a> {
     /// A parameter whose type depends on type parameters, or is known at run time only.
     pub const fn untyped(name: &'a str, written: &'a str, source: u8) -> Self {
         let is_argument = source == source::ARGUMENT;
-        Self { name, written, is_argument, by_hand: false, need: || None, by_name: || None }
+        Self { name, written, is_argument, header: None, by_hand: false, need: || None, by_name: || None }
     }
 }
 

@@ -117,8 +117,12 @@ impl TextTree {
     fn branches(&mut self, indent: &str, inputs: &[NodeArgument<'_>], edges: &[Edge]) {
         for (index, input) in arguments_first(inputs).into_iter().enumerate() {
             let branch = if index + 1 == inputs.len() + edges.len() { "└─ " } else { "├─ " };
-            let from = if input.is_argument { "argument" } else { "injected" };
-            self.lines.push((format!("{indent}{branch}{}: {}", input.name, input.written), from.to_owned()));
+            let from = match input.header {
+                Some(header) => format!("header `{header}`"),
+                None if input.is_argument => "argument".to_owned(),
+                None => "injected".to_owned(),
+            };
+            self.lines.push((format!("{indent}{branch}{}: {}", input.name, input.written), from));
         }
         for (index, edge) in edges.iter().enumerate() {
             self.resolver(indent, edge, index + 1 == edges.len());
@@ -168,9 +172,10 @@ impl Flowchart<'_> {
         for input in arguments_first(inputs) {
             let declared = format!("{}: {}", input.name, input.written);
             // A resolver may borrow what the item owns: it is the same argument, whatever its type.
-            let (drawn, shape) = match input.is_argument {
-                true => (input.name.to_owned(), format!("([\"{}\"])", escaped(input.name))),
-                false => (declared.clone(), format!("[/\"{}\"/]", escaped(input.written))),
+            let (drawn, shape) = match (input.header, input.is_argument) {
+                (Some(header), _) => (format!("{header} header"), format!("[/\"header {}\"/]", escaped(header))),
+                (None, true) => (input.name.to_owned(), format!("([\"{}\"])", escaped(input.name))),
+                (None, false) => (declared.clone(), format!("[/\"{}\"/]", escaped(input.written))),
             };
             let id = self.id(Drawn::Input(drawn), &shape);
             let _ = writeln!(self.text, "        {id} -->|\"{}\"| {to}", escaped(&declared));

@@ -39,6 +39,7 @@ mod changes;
 mod completion;
 mod cors;
 mod errors;
+mod header_parameters;
 mod lists;
 mod mounting;
 mod own_key;

@@ -94,12 +94,17 @@ impl Post {
 
     /// The same, to a service that knows of earlier requests: sessions live there.
     pub async fn send_to(self, service: &mut McpService) -> Answer {
-        let Ok(response) = service.call(self.request()).await;
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        let body = String::from_utf8(body.to_vec()).unwrap();
-        Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+        send(self.request(), service).await
     }
+}
+
+/// Sends any request and reads all that comes back.
+pub async fn send(request: Request<Full<Bytes>>, service: &mut McpService) -> Answer {
+    let Ok(response) = service.call(request).await;
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let body = String::from_utf8(body.to_vec()).unwrap();
+    Answer { status: parts.status.as_u16(), headers: parts.headers, body }
 }
 
 impl Answer {
