@@ -1,0 +1,14 @@
+CREATE TABLE IF NOT EXISTS items (
+    name TEXT PRIMARY KEY,
+    cents INTEGER NOT NULL,
+    stock INTEGER NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS orders (
+    number INTEGER PRIMARY KEY,
+    item TEXT NOT NULL REFERENCES items (name),
+    quantity INTEGER NOT NULL,
+    cents INTEGER NOT NULL
+);
+
+INSERT OR IGNORE INTO items VALUES ('tea', 450, 1000), ('kettle', 8900, 30);
