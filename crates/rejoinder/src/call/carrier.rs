@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Call, CallTrace, Era,
+    Call, Era,
     parking::RoundEnd,
     record::{CallRecord, InputResponses, round_trip},
 };
@@ -204,7 +204,7 @@ impl Call {
                  than before; read what decides its path, such as what it loops over, in `ctx.once`"
             );
         }
-        if let Some(trace) = self.extension::<CallTrace>() {
+        if let Some(trace) = self.trace() {
             trace.lock().unreached.extend(unreached);
         }
     }

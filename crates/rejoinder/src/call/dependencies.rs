@@ -3,8 +3,10 @@
 use std::{
     any::{Any, TypeId},
     collections::HashMap,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
+
+use super::CallTraces;
 
 /// The services that were provided when the server was built, by type.
 #[derive(Debug, Default, Clone)]
@@ -13,6 +15,8 @@ pub(crate) struct Dependencies {
     services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// What replaces each resolver that a test replaces, by the type of the resolver.
     doubles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    /// The calls that tests follow, once there is a test.
+    traces: OnceLock<CallTraces>,
 }
 
 impl Dependencies {
@@ -39,5 +43,15 @@ impl Dependencies {
     /// What replaces the resolver of that type, if it has the type `D`.
     pub(crate) fn replaced<D: 'static>(&self, resolver: TypeId) -> Option<&D> {
         self.doubles.get(&resolver)?.downcast_ref()
+    }
+
+    /// Where a test follows calls.
+    pub(crate) fn traces(&self) -> &CallTraces {
+        self.traces.get_or_init(CallTraces::default)
+    }
+
+    /// Where tests follow calls, if there is a test.
+    pub(super) fn traces_of_tests(&self) -> Option<&CallTraces> {
+        self.traces.get()
     }
 }

@@ -40,7 +40,7 @@ pub(crate) use record::{CallRecord, InputResponses, SentAnswer, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;
-pub(crate) use trace::{CallTrace, Unasked};
+pub(crate) use trace::{CallTrace, CallTraces, FollowedCall, Unasked};
 pub(crate) use utf8_bytes::Utf8Bytes;
 
 /// One call, shared by everything that runs for it.
@@ -90,9 +90,14 @@ impl Call {
         }))
     }
 
+    /// What a test follows the call with.
+    pub(crate) fn trace(&self) -> Option<CallTrace> {
+        self.0.dependencies.traces_of_tests()?.of(&self.0.request.request_id)
+    }
+
     /// Records for tests that the client cannot be asked this, and returns the reason.
     pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: CallError) -> CallError {
-        if let Some(trace) = self.extension::<CallTrace>() {
+        if let Some(trace) = self.trace() {
             trace.lock().unasked.push(Unasked { key: key.to_owned(), question: question.clone(), is_typed });
         }
         refused
@@ -101,7 +106,7 @@ impl Call {
     /// Notes for a test that the body of the function starts.
     #[doc(hidden)]
     pub fn enter(&self) {
-        if let Some(trace) = self.extension::<CallTrace>() {
+        if let Some(trace) = self.trace() {
             trace.lock().runs += 1;
         }
     }

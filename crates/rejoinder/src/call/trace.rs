@@ -2,12 +2,15 @@
 
 use std::{
     borrow::Cow,
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard},
 };
 
+use bytes::Bytes;
+
 use crate::{ask::Question, lock};
 
-/// What happened in a call. A test puts it into the request's extensions.
+/// What happened in a call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallTrace(Arc<Mutex<Traced>>);
 
@@ -37,5 +40,35 @@ pub(crate) struct Unasked {
 impl CallTrace {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Traced> {
         lock(&self.0)
+    }
+}
+
+/// The traces of the calls that tests follow, by the id of the request: every transport carries it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallTraces(Arc<Mutex<HashMap<Bytes, CallTrace>>>);
+
+impl CallTraces {
+    /// Follows the call of the request with that id until the result is dropped.
+    pub(crate) fn follow(&self, id: impl Into<Bytes>, trace: CallTrace) -> FollowedCall {
+        let id = id.into();
+        lock(&self.0).insert(id.clone(), trace);
+        FollowedCall { traces: self.clone(), id }
+    }
+
+    pub(crate) fn of(&self, id: &Bytes) -> Option<CallTrace> {
+        lock(&self.0).get(id).cloned()
+    }
+}
+
+/// A call that a test follows.
+#[derive(Debug)]
+pub(crate) struct FollowedCall {
+    traces: CallTraces,
+    id: Bytes,
+}
+
+impl Drop for FollowedCall {
+    fn drop(&mut self) {
+        lock(&self.traces.0).remove(&self.id);
     }
 }

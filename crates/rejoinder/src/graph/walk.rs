@@ -101,7 +101,7 @@ pub struct Walk<'a> {
     arguments: &'a dyn Arguments,
     receiver: &'a (dyn Any + Send + Sync),
     keys: &'a Keys,
-    trace: Option<&'a CallTrace>,
+    trace: Option<CallTrace>,
     memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
         receiver: &'a (dyn Any + Send + Sync),
         keys: &'a Keys,
     ) -> Self {
-        Self { call, arguments, receiver, keys, trace: call.extension(), memo: Mutex::default() }
+        Self { call, arguments, receiver, keys, trace: call.trace(), memo: Mutex::default() }
     }
 
     /// The call.
@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
 
     /// Notes for a test that a resolver's function is called.
     pub fn enter<R: Resolver>(&self) {
-        if let Some(trace) = self.trace {
+        if let Some(trace) = &self.trace {
             trace.lock().ran.push(R::instance().shown());
         }
     }

@@ -14,7 +14,8 @@ use tokio::sync::OnceCell;
 
 use super::{
     ClientError, Result,
-    exchange::{CancelOnDrop, HttpExchange},
+    exchange::{CancelOnDrop, ClientExchange},
+    link::Link,
     response::read,
 };
 use crate::{
@@ -33,6 +34,7 @@ pub(super) struct ClientConnection {
     pub(super) server: BuiltServer,
     /// One for all requests: it holds the sessions.
     pub(super) service: McpService,
+    pub(super) transport: Transport,
     pub(super) era: Era,
     pub(super) info: Implementation,
     pub(super) capabilities: ClientCapabilities,
@@ -40,15 +42,32 @@ pub(super) struct ClientConnection {
     pub(super) headers: HeaderMap,
     pub(super) extensions: Extensions,
     /// The headers of every request in the session, once there is one.
-    pub(super) session: Arc<OnceCell<HeaderMap>>,
-    ids: Arc<AtomicU64>,
+    session: Arc<OnceCell<HeaderMap>>,
+    /// The connection of a transport on which requests share one.
+    link: Arc<OnceCell<Arc<Link>>>,
 }
+
+/// The transport between a [`Client`](super::Client) and its server; see [`Client::transport`](super::Client::transport).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Transport {
+    /// Streamable HTTP.
+    #[default]
+    Http,
+    /// Lines on a pipe, as on standard input and output.
+    #[cfg(feature = "stdio")]
+    Stdio,
+}
+
+/// No two requests of a process have the same id, so that what happens in a call can be followed by it.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 impl ClientConnection {
     pub(super) fn new(server: BuiltServer) -> Self {
         Self {
             service: McpService::new(Arc::clone(&server.0)),
             server,
+            transport: Transport::Http,
             era: Era::Stateless,
             info: Implementation::new("rejoinder-testing", env!("CARGO_PKG_VERSION")),
             capabilities: ClientCapabilities::default(),
@@ -56,34 +75,68 @@ impl ClientConnection {
             headers: HeaderMap::new(),
             extensions: Extensions::new(),
             session: Arc::default(),
-            ids: Arc::new(AtomicU64::new(1)),
+            link: Arc::default(),
         }
     }
 
+    /// Opens another connection and another session for the next request.
+    pub(super) fn reconnect(&mut self) {
+        (self.session, self.link) = Default::default();
+    }
+
     /// Sends a request of the client's era. `trace` sees what happens in the call.
-    pub(super) async fn open(&self, method: &str, params: Value, trace: CallTrace) -> Result<HttpExchange> {
-        let (id, params) = (self.next_id(), if params.is_null() { json!({}) } else { params });
+    pub(super) async fn open(&self, method: &str, params: Value, trace: CallTrace) -> Result<ClientExchange> {
+        let (id, params) = (next_id(), if params.is_null() { json!({}) } else { params });
         let session = match self.era {
             Era::Session => Some(self.session_headers().await?),
             _ => None,
         };
-        let mut request = self.request(id, session, method, params);
-        request.extensions_mut().insert(trace);
-        let mut exchange = self.exchange(method, request).await;
-        exchange.cancel = session.map(|headers| {
-            let params = json!({ "requestId": id });
-            let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-            CancelOnDrop::new(&self.service, self.post(headers.clone(), &cancelled))
-        });
+        let followed = self.server.0.dependencies.traces().follow(id.to_string(), trace);
+        let mut exchange = self.send(id, session, method, params).await?;
+        let params = json!({ "requestId": id });
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+        exchange.cancel = match (self.link.get().cloned(), session) {
+            (Some(link), _) => Some(CancelOnDrop::new(move || link.send(&cancelled))),
+            (None, Some(headers)) => {
+                Some(CancelOnDrop::post(self.service.clone(), self.post(headers.clone(), &cancelled)))
+            }
+            (None, None) => None,
+        };
+        exchange.followed = Some(followed);
         Ok(exchange)
     }
 
-    async fn exchange(&self, method: &str, request: Request<Full<Bytes>>) -> HttpExchange {
-        HttpExchange::open(self.service.clone(), method, request).await
+    /// Sends a request over the transport.
+    async fn send(&self, id: u64, session: Option<&HeaderMap>, method: &str, params: Value) -> Result<ClientExchange> {
+        let params = self.params(id, session.is_some(), method, params);
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        if let Some(link) = self.link().await {
+            let messages = link.receive(id);
+            link.send(&message);
+            return Ok(ClientExchange::over_link(method, messages));
+        }
+        let headers = session.cloned().unwrap_or_else(|| self.stateless_headers(method, &message["params"]));
+        Ok(ClientExchange::over_http(self.service.clone(), method, self.post(headers, &message)).await)
     }
 
-    fn next_id(&self) -> u64 {
-        self.ids.fetch_add(1, Ordering::Relaxed)
+    /// Sends a notification or a response, in a session.
+    async fn tell(&self, what: &str, headers: &HeaderMap, message: &Value) -> Result<()> {
+        match self.link().await {
+            Some(link) => Ok(link.send(message)),
+            None => {
+                let request = self.post(headers.clone(), message);
+                ClientExchange::over_http(self.service.clone(), what, request).await.accepted().await
+            }
+        }
+    }
+
+    /// The connection, if requests share one.
+    async fn link(&self) -> Option<&Arc<Link>> {
+        match self.transport {
+            Transport::Http => None,
+            #[cfg(feature = "stdio")]
+            Transport::Stdio => Some(self.link.get_or_init(async || Arc::new(Link::pipe(&self.server))).await),
+        }
     }
 
     fn post(&self, headers: HeaderMap, body: &Value) -> Request<Full<Bytes>> {
@@ -111,16 +164,15 @@ impl ClientConnection {
         request
     }
 
-    /// A request; in a session with the headers of all its requests.
-    fn request(&self, id: u64, session: Option<&HeaderMap>, method: &str, mut params: Value) -> Request<Full<Bytes>> {
+    /// The params of a request, with the `_meta` of its era.
+    fn params(&self, id: u64, is_session: bool, method: &str, mut params: Value) -> Value {
         if method != "initialize"
             && let Value::Object(params) = &mut params
         {
             let own = params.remove("_meta");
-            params.insert("_meta".into(), self.meta(id, session.is_some(), own));
+            params.insert("_meta".into(), self.meta(id, is_session, own));
         }
-        let headers = session.cloned().unwrap_or_else(|| self.stateless_headers(method, &params));
-        self.post(headers, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+        params
     }
 
     /// The `_meta` of a request; an entry of the test's own replaces the client's, and `null` removes it.
@@ -180,8 +232,7 @@ impl ClientConnection {
     async fn open_session(&self) -> Result<HeaderMap> {
         let params =
             json!({ "protocolVersion": SESSION_VERSION, "capabilities": self.capabilities, "clientInfo": self.info });
-        let request = self.request(self.next_id(), Some(&HeaderMap::new()), "initialize", params);
-        let mut exchange = self.exchange("initialize", request).await;
+        let mut exchange = self.send(next_id(), Some(&HeaderMap::new()), "initialize", params).await?;
         let result = exchange.finish().await?;
         let version = HeaderValue::try_from(read::<String>("initialize", &result["protocolVersion"])?)
             .map_err(|error| ClientError::unexpected("initialize", error.to_string(), &result))?;
@@ -190,25 +241,31 @@ impl ClientConnection {
             headers.insert("mcp-session-id", id);
         }
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        self.exchange("notifications/initialized", self.post(headers.clone(), &initialized)).await.accepted().await?;
+        self.tell("notifications/initialized", &headers, &initialized).await?;
         if let Some(level) = self.log_level {
-            let request = self.request(self.next_id(), Some(&headers), "logging/setLevel", json!({ "level": level }));
-            self.exchange("logging/setLevel", request).await.finish().await?;
+            self.send(next_id(), Some(&headers), "logging/setLevel", json!({ "level": level })).await?.finish().await?;
         }
         Ok(headers)
     }
 
     /// Answers a request of the server.
     pub(super) async fn respond(&self, response: &Value) -> Result<()> {
-        let request = self.post(self.session_headers().await?.clone(), response);
-        self.exchange("response", request).await.accepted().await
+        self.tell("response", self.session_headers().await?, response).await
     }
 
     /// The stream of messages that belong to no request.
-    pub(super) async fn session_stream(&self) -> Result<HttpExchange> {
-        let request = self.http(Method::GET, self.session_headers().await?.clone(), Bytes::new());
-        Ok(self.exchange("GET", request).await)
+    pub(super) async fn session_stream(&self) -> Result<ClientExchange> {
+        let headers = self.session_headers().await?;
+        if let Some(link) = self.link().await {
+            return Ok(ClientExchange::over_link("listen", link.listen()));
+        }
+        let request = self.http(Method::GET, headers.clone(), Bytes::new());
+        Ok(ClientExchange::over_http(self.service.clone(), "GET", request).await)
     }
+}
+
+fn next_id() -> u64 {
+    NEXT_ID.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Text as the value of a header: as it is where that is allowed, otherwise in base64.

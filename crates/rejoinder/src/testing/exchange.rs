@@ -1,4 +1,4 @@
-//! One HTTP request to the service, and the messages that come back.
+//! One request, and the messages that come back.
 
 use std::fmt;
 
@@ -6,21 +6,38 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tower_service::Service;
 
 use super::{ClientError, JsonRpcError, Result};
-use crate::transport::{McpService, ResponseBody};
+use crate::{
+    call::FollowedCall,
+    transport::{McpService, ResponseBody},
+};
 
-/// One HTTP request, and the messages that come back: one as JSON, or many as events.
-pub(super) struct HttpExchange {
+/// One request, and the messages that come back.
+pub(super) struct ClientExchange {
     method: String,
+    /// The status of an HTTP response; 200 on other transports.
     pub(super) status: StatusCode,
+    /// The headers of an HTTP response.
     pub(super) headers: HeaderMap,
-    body: ResponseBody,
-    events: Option<SseReader>,
+    incoming: IncomingMessages,
     /// What came before the result.
     pub(super) notifications: Vec<Value>,
     pub(super) cancel: Option<CancelOnDrop>,
+    /// Held until the exchange is over.
+    pub(super) followed: Option<FollowedCall>,
+}
+
+/// Where the messages come from.
+enum IncomingMessages {
+    /// The body of an HTTP response is one message.
+    Json(ResponseBody),
+    /// The body of an HTTP response is many of them.
+    Events(ResponseBody, SseReader),
+    /// A connection that other requests use too.
+    Link(UnboundedReceiver<Value>),
 }
 
 /// A message that a client acts on.
@@ -29,35 +46,50 @@ pub(super) enum Incoming {
     Result(Value),
 }
 
-impl HttpExchange {
-    pub(super) async fn open(mut service: McpService, method: &str, request: Request<Full<Bytes>>) -> Self {
+impl ClientExchange {
+    /// Sends an HTTP request.
+    pub(super) async fn over_http(mut service: McpService, method: &str, request: Request<Full<Bytes>>) -> Self {
         let Ok(response) = service.call(request).await;
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes).unwrap_or_default();
-        let events = kind.starts_with(b"text/event-stream").then(SseReader::default);
-        let (status, headers) = (parts.status, parts.headers);
-        Self { method: method.to_owned(), status, headers, body, events, notifications: Vec::new(), cancel: None }
+        let incoming = if kind.starts_with(b"text/event-stream") {
+            IncomingMessages::Events(body, SseReader::default())
+        } else {
+            IncomingMessages::Json(body)
+        };
+        Self { status: parts.status, headers: parts.headers, ..Self::new(method, incoming) }
+    }
+
+    /// The messages that come back over a connection that other requests use too.
+    pub(super) fn over_link(method: &str, messages: UnboundedReceiver<Value>) -> Self {
+        Self::new(method, IncomingMessages::Link(messages))
+    }
+
+    fn new(method: &str, incoming: IncomingMessages) -> Self {
+        let (method, headers, notifications) = (method.to_owned(), HeaderMap::new(), Vec::new());
+        Self { method, status: StatusCode::OK, headers, incoming, notifications, cancel: None, followed: None }
     }
 
     /// The next message; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Value>> {
-        loop {
-            if let Some(event) = self.events.as_mut().and_then(SseReader::next) {
-                return self.parse(event.as_bytes()).map(Some);
-            }
-            let Some(events) = &mut self.events else { return self.whole().await };
-            match self.body.frame().await {
-                Some(Ok(frame)) => events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default()),
-                Some(Err(_)) | None => return Ok(None),
-            }
-        }
-    }
-
-    /// The whole body as one message.
-    async fn whole(&mut self) -> Result<Option<Value>> {
         let mut whole = Vec::new();
-        while let Some(Ok(frame)) = self.body.frame().await {
-            whole.extend_from_slice(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
+        match &mut self.incoming {
+            IncomingMessages::Link(messages) => return Ok(messages.recv().await),
+            IncomingMessages::Events(body, events) => loop {
+                if let Some(event) = events.next() {
+                    whole = event.into_bytes();
+                    break;
+                }
+                match body.frame().await {
+                    Some(Ok(frame)) => events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default()),
+                    Some(Err(_)) | None => return Ok(None),
+                }
+            },
+            IncomingMessages::Json(body) => {
+                while let Some(Ok(frame)) = body.frame().await {
+                    whole.extend_from_slice(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
+                }
+            }
         }
         if whole.is_empty() { Ok(None) } else { self.parse(&whole).map(Some) }
     }
@@ -118,22 +150,32 @@ impl HttpExchange {
     }
 }
 
-impl fmt::Debug for HttpExchange {
+impl fmt::Debug for ClientExchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpExchange")
+        f.debug_struct("ClientExchange")
             .field("method", &self.method)
             .field("status", &self.status)
             .finish_non_exhaustive()
     }
 }
 
-/// Cancels a request of a session if it is dropped before the result: a session outlives its connections, so closing one
-/// does not cancel anything.
-pub(super) struct CancelOnDrop(Option<(McpService, Request<Full<Bytes>>)>);
+/// Cancels a request if it is dropped before the result: a session outlives its connections, and a connection that other
+/// requests use too stays open, so closing something does not cancel anything.
+pub(super) struct CancelOnDrop(Option<Box<dyn FnOnce() + Send + Sync>>);
 
 impl CancelOnDrop {
-    pub(super) fn new(service: &McpService, cancelled: Request<Full<Bytes>>) -> Self {
-        Self(Some((service.clone(), cancelled)))
+    pub(super) fn new(cancel: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Self(Some(Box::new(cancel)))
+    }
+
+    /// Posts a message in a task of its own.
+    pub(super) fn post(mut service: McpService, cancelled: Request<Full<Bytes>>) -> Self {
+        Self::new(move || {
+            // Without a runtime there is no call that runs.
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(async move { service.call(cancelled).await });
+            }
+        })
     }
 
     fn disarm(&mut self) {
@@ -143,9 +185,8 @@ impl CancelOnDrop {
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        // Without a runtime there is no call that runs.
-        if let (Some((mut service, cancelled)), Ok(runtime)) = (self.0.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(async move { service.call(cancelled).await });
+        if let Some(cancel) = self.0.take() {
+            cancel();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A client that drives a server in process, without a port, for tests.
 //!
 //! A [`Client`] sends HTTP requests to the server's tower service, so headers, extensions and status codes are those that
-//! a real client gets; only the socket is missing.
+//! a real client gets; only the socket is missing. [`Client::transport`] chooses another transport.
 //!
 //! ```
 //! use rejoinder::{prelude::*, testing::Client};
@@ -23,15 +23,20 @@
 //! ```
 
 mod answer;
+mod calls;
 mod client;
 mod connection;
+mod doubles;
 mod error;
 mod exchange;
+mod link;
+mod lists;
 mod response;
 mod subscription;
 
 pub use answer::ClientAnswer;
 pub use client::{Client, in_both_eras};
+pub use connection::Transport;
 pub use error::{ClientError, JsonRpcError, Result};
 pub use response::{Log, ProgressReport, Response};
 pub use subscription::{Filter, Notification, Subscription};

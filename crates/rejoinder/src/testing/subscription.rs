@@ -2,7 +2,7 @@ use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::exchange::HttpExchange;
+use super::exchange::ClientExchange;
 
 /// The changes to subscribe to; none by default.
 ///
@@ -72,12 +72,12 @@ pub enum Notification {
 /// An open subscription; dropping it ends it.
 #[derive(Debug)]
 pub struct Subscription {
-    exchange: HttpExchange,
+    exchange: ClientExchange,
     honoured: Filter,
 }
 
 impl Subscription {
-    pub(super) fn new(exchange: HttpExchange, honoured: Filter) -> Self {
+    pub(super) fn new(exchange: ClientExchange, honoured: Filter) -> Self {
         Self { exchange, honoured }
     }
 

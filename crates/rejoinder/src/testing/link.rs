@@ -1,0 +1,122 @@
+//! A connection that carries the messages of many requests.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split},
+    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
+};
+
+use crate::{lock, server::BuiltServer};
+
+/// A connection that carries the messages of many requests: a pipe, for example. It closes when it is dropped.
+#[derive(Debug)]
+pub(super) struct Link {
+    to_server: UnboundedSender<String>,
+    inbox: Arc<Mutex<Inbox>>,
+}
+
+/// Who waits for messages of the server.
+#[derive(Debug, Default)]
+struct Inbox {
+    is_closed: bool,
+    /// The open requests by their ids, the oldest first.
+    requests: Vec<(u64, UnboundedSender<Value>)>,
+    /// Who hears what belongs to no request.
+    listeners: Vec<UnboundedSender<Value>>,
+}
+
+impl Link {
+    /// A pipe in memory, with the server at its other end.
+    #[cfg(feature = "stdio")]
+    pub(super) fn pipe(server: &BuiltServer) -> Self {
+        let (ours, theirs) = duplex(64 * 1024);
+        let (input, output) = split(theirs);
+        tokio::spawn(server.clone().serve_io(input, output));
+        let (input, mut output) = split(ours);
+        let (to_server, mut outgoing) = mpsc::unbounded_channel::<String>();
+        tokio::spawn(async move {
+            while let Some(line) = outgoing.recv().await {
+                if output.write_all(format!("{line}\n").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+            let _ = output.shutdown().await;
+        });
+        let link = Self { to_server, inbox: Arc::default() };
+        let inbox = Arc::clone(&link.inbox);
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(input).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                lock(&inbox).deliver(&line);
+            }
+            lock(&inbox).close();
+        });
+        link
+    }
+
+    /// Sends a message. If the connection is closed, nothing comes back.
+    pub(super) fn send(&self, message: &Value) {
+        let _ = self.to_server.send(message.to_string());
+    }
+
+    /// What comes back for a request: its notifications and questions, and at last its response.
+    pub(super) fn receive(&self, id: u64) -> UnboundedReceiver<Value> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut inbox = lock(&self.inbox);
+        if !inbox.is_closed {
+            inbox.requests.push((id, sender));
+        }
+        receiver
+    }
+
+    /// What belongs to no request.
+    pub(super) fn listen(&self) -> UnboundedReceiver<Value> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let mut inbox = lock(&self.inbox);
+        if !inbox.is_closed {
+            inbox.listeners.push(sender);
+        }
+        receiver
+    }
+}
+
+impl Inbox {
+    fn close(&mut self) {
+        *self = Self { is_closed: true, ..Self::default() };
+    }
+
+    /// Hands a message to the request that it belongs to.
+    fn deliver(&mut self, message: &str) {
+        // What is not JSON reaches the oldest request, which reports it.
+        let message: Value = serde_json::from_str(message).unwrap_or_else(|_| message.into());
+        self.requests.retain(|(_, receiver)| !receiver.is_closed());
+        self.listeners.retain(|receiver| !receiver.is_closed());
+        let params = &message["params"];
+        let is_of = |id: &Value| self.requests.iter().find(|(request, _)| id == request);
+        let oldest = self.requests.first();
+        let found = match (message["method"].as_str(), message.get("id")) {
+            (None, Some(id)) if !id.is_null() => is_of(id),
+            // An error without an id, or a question: neither says which call it belongs to.
+            (None, _) | (Some(_), Some(_)) => oldest,
+            (Some("notifications/progress"), None) => {
+                // A test may have set a token of its own.
+                is_of(&params["progressToken"]).or(oldest.filter(|_| self.requests.len() == 1))
+            }
+            (Some("notifications/message"), None) => {
+                // A log message does not say which call logs it.
+                return self.requests.iter().for_each(|(_, receiver)| drop(receiver.send(message.clone())));
+            }
+            (Some("notifications/cancelled"), None) => None,
+            (Some(_), None) => match params["_meta"].get("io.modelcontextprotocol/subscriptionId") {
+                Some(subscription) => is_of(subscription),
+                None => return self.listeners.iter().for_each(|receiver| drop(receiver.send(message.clone()))),
+            },
+        };
+        if let Some((_, receiver)) = found {
+            // A request that is dropped meanwhile does not need it.
+            let _ = receiver.send(message);
+        }
+    }
+}
