@@ -21,6 +21,8 @@ pub(crate) struct Details {
     pub(crate) fields: TokenStream,
     /// Whether the function blocks its thread.
     pub(crate) blocking: bool,
+    /// How long a round may take, in milliseconds.
+    pub(crate) timeout_ms: Option<u64>,
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
@@ -33,10 +35,20 @@ pub(crate) fn read(
     is_async: bool,
     errors: &mut Errors,
 ) -> Details {
-    const TOOL: &[&str] =
-        &["name", "title", "description", "read_only", "destructive", "idempotent", "open_world", "icon", "blocking"];
-    const PROMPT: &[&str] = &["name", "title", "description", "icon"];
-    const RESOURCE: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon"];
+    const TOOL: &[&str] = &[
+        "name",
+        "title",
+        "description",
+        "read_only",
+        "destructive",
+        "idempotent",
+        "open_world",
+        "icon",
+        "blocking",
+        "timeout",
+    ];
+    const PROMPT: &[&str] = &["name", "title", "description", "icon", "timeout"];
+    const RESOURCE: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon", "timeout"];
     let (mut variables_of_uri, mut fields) = (None, Vec::new());
     let mut options = match kind {
         Kind::Tool => Options::parse("`#[tool]`", TOOL, tokens, errors),
@@ -91,12 +103,36 @@ pub(crate) fn read(
             "`blocking` is for a function that blocks its thread, so it cannot be `async`: remove one of the two",
         );
     }
+    let timeout_ms = options.literal("timeout", errors).and_then(|written| {
+        let parsed = milliseconds(&written.value());
+        if parsed.is_none() {
+            errors.at(
+                &written,
+                "`timeout` is a whole number above 0 with its unit `ms`, `s`, `m` or `h`: `timeout = \"30s\"`",
+            );
+        }
+        parsed
+    });
     options.finish(errors);
     let fields = fields.into_iter().map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
         quote!(#name: #value,)
     });
-    Details { variables: variables_of_uri, fields: fields.collect(), blocking: blocking.is_some_and(|flag| flag.value) }
+    let blocking = blocking.is_some_and(|flag| flag.value);
+    Details { variables: variables_of_uri, fields: fields.collect(), blocking, timeout_ms }
+}
+
+/// The milliseconds of `500ms`, `30s`, `2m` or `1h`.
+fn milliseconds(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
+    let factor = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor).filter(|milliseconds| *milliseconds > 0)
 }
 
 fn check_name(kind: Kind, given: Option<&LitStr>, ident: &Ident, errors: &mut Errors) {
@@ -171,7 +207,28 @@ fn icons(options: &mut Options, errors: &mut Errors) -> Vec<TokenStream> {
 
 #[cfg(test)]
 mod tests {
-    use super::variables;
+    use super::{milliseconds, variables};
+
+    #[test]
+    fn a_duration_is_a_number_with_a_unit() {
+        for (text, read) in [
+            ("500ms", Some(500)),
+            ("30s", Some(30_000)),
+            ("2m", Some(120_000)),
+            ("1h", Some(3_600_000)),
+            ("0s", None),
+            ("30", None),
+            ("s", None),
+            ("", None),
+            ("-1s", None),
+            ("1.5s", None),
+            ("30 s", None),
+            ("1d", None),
+            ("18446744073709551615h", None),
+        ] {
+            assert_eq!(milliseconds(text), read, "{text}");
+        }
+    }
 
     #[test]
     fn variables_are_found() {

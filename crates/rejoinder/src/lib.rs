@@ -180,7 +180,7 @@ pub use inject::{Context, Dep, FromCall, Rounds, Scope};
 pub use item::{Prompt, Resource, Tool};
 pub use reply::{Json, Reply};
 pub use rmcp::model;
-pub use server::{BuiltServer, Server, ServerHandle};
+pub use server::{BuiltServer, Server, ServerHandle, middleware};
 #[cfg(feature = "cli")]
 pub use transport::log_to_stderr;
 pub use transport::{Error, Result};

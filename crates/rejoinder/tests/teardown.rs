@@ -144,6 +144,40 @@ fn refused(#[resolve(connection)] _connection: &Connection) -> Result<(), CallEr
     Err(CallError::new("not you"))
 }
 
+#[tool(timeout = "30s")]
+async fn limited(
+    how: String,
+    #[resolve(transaction)] _transaction: &&'static str,
+    ctx: Context,
+) -> Result<(), CallError> {
+    match how.as_str() {
+        "fail" => return Err(CallError::new("no")),
+        "panic" => panic!("on purpose"),
+        "wait" => std::future::pending().await,
+        "ask" => drop(ctx.ask("sure", Ask::confirm("Sure?")).await?),
+        _ => {}
+    }
+    Ok(())
+}
+
+#[prompt(timeout = "30s")]
+async fn limited_prompt(
+    how: String,
+    #[resolve(transaction)] transaction: &&'static str,
+    ctx: Context,
+) -> Result<String, CallError> {
+    limited(how, transaction, ctx).await.map(|()| "done".to_owned())
+}
+
+#[resource("limited://{how}", timeout = "30s")]
+async fn limited_resource(
+    how: String,
+    #[resolve(transaction)] transaction: &&'static str,
+    ctx: Context,
+) -> Result<String, CallError> {
+    limited(how, transaction, ctx).await.map(|()| "done".to_owned())
+}
+
 #[tool]
 async fn guarded(#[resolve(refused)] _refused: &()) {}
 
@@ -151,11 +185,13 @@ fn setup() -> (Client, Arc<Log>) {
     let log = Arc::new(Log::default());
     let server = Server::new("teardown", "1.0.0").provide_arc(Arc::clone(&log)).tools(tools![
         end,
+        limited,
         guarded,
         outlived,
         watches,
         asks_at_the_end
     ]);
+    let server = server.prompts(prompts![limited_prompt]).resources(resources![limited_resource]);
     (Client::new(server).answer("sure", rejoinder::form::ConfirmForm { yes: true }), log)
 }
 
@@ -191,6 +227,63 @@ async fn a_deferred_function_sees_failures_and_panics() {
         assert_eq!(log.take(), ["open", "close: Failed"]);
     })
     .await;
+}
+
+/// Every way to end, for tools, prompts and resources: what was opened hears which one it was.
+#[tokio::test(start_paused = true)]
+async fn what_was_opened_hears_how_the_call_ended() {
+    use CallEnd::{Cancelled, Failed, Panicked, Pending, Succeeded, TimedOut};
+    for era in [Era::Stateless, Era::Session] {
+        // On a session a question is answered in the same round.
+        let asked: &[CallEnd] = if era == Era::Stateless { &[Pending, Succeeded] } else { &[Succeeded] };
+        let declined: &[CallEnd] = if era == Era::Stateless { &[Pending, Failed] } else { &[Failed] };
+        let ends: [(&str, &[CallEnd]); 8] = [
+            ("well", &[Succeeded]),
+            ("fail", &[Failed]),
+            ("panic", &[Panicked]),
+            ("ask", asked),
+            ("decline", declined),
+            ("wait", &[TimedOut]),
+            ("leave", &[Cancelled]),
+            ("bad argument", &[]),
+        ];
+        for (how, expected) in ends {
+            for item in ["tool", "prompt", "resource"] {
+                let (client, log) = setup();
+                let client = client.era(era);
+                let client = if how == "decline" { client.decline("sure") } else { client };
+                let sent = match how {
+                    "decline" => "ask",
+                    "leave" => "wait",
+                    how => how,
+                };
+                let arguments = if how == "bad argument" { json!({}) } else { json!({ "how": sent }) };
+                let call = async {
+                    match item {
+                        "tool" => drop(client.call_tool("limited", arguments).await),
+                        "prompt" => drop(client.get_prompt("limited_prompt", arguments).await),
+                        _ if how == "bad argument" => drop(client.read_resource("limited://").await),
+                        _ => drop(client.read_resource(&format!("limited://{sent}")).await),
+                    }
+                };
+                if how == "leave" {
+                    tokio::select! {
+                        () = call => panic!("it waits"),
+                        opened = log.wait_for(1) => assert_eq!(opened, ["open"]),
+                    }
+                    assert_eq!(log.wait_for(2).await, ["roll back", "close: Cancelled"]);
+                    continue;
+                }
+                call.await;
+                let events = |end: &CallEnd| {
+                    let closed = if end.is_success() { "commit" } else { "roll back" };
+                    ["open".to_owned(), closed.to_owned(), format!("close: {end:?}")]
+                };
+                let expected: Vec<_> = expected.iter().flat_map(events).collect();
+                assert_eq!(log.take(), expected, "{era:?}: {item} that ends with {how}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

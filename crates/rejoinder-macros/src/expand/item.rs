@@ -56,6 +56,10 @@ impl Item {
             let schema = self.returned("output_schema");
             quote!(output_schema: #schema)
         });
+        let timeout = self
+            .details
+            .timeout_ms
+            .map(|timeout| quote!(const TIMEOUT_MS: __rj::prelude::Option<u64> = __rj::prelude::Some(#timeout);));
         let (node, checks, run) = (self.node(), self.checks(), self.run());
         hidden.with(quote! {
             // A type of its own, so that arguments may be less public than the function.
@@ -82,6 +86,7 @@ impl Item {
                 type Receiver = #receiver;
                 type Details = __rj::#details;
                 const DETAILS: __rj::#details = __rj::#details { #fields #output_schema };
+                #timeout
 
                 fn node() -> &'static __rj::ItemNode<'static> {
                     &__RJ_ITEM

@@ -1,6 +1,6 @@
 //! How a call asks: its record knows what was answered, its carrier brings the rest.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, atomic::Ordering};
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -110,10 +110,17 @@ impl Call {
                 self.record().leave_open(&key, open, shown);
                 return Err(Halt::Pending);
             };
+            let awaited = AwaitedAnswer::of(self);
             // In a box, because most answers are not waited for.
             let answer = Box::pin(self.while_round_lasts(answer)).await?;
+            drop(awaited);
             self.record().respond(&key, open, answer);
         }
+    }
+
+    /// Whether the client of a session has a question to answer.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.0.open_questions.load(Ordering::Relaxed) > 0
     }
 
     /// Waits for an answer until the round ends: a spawned future may ask, and it outlives the round.
@@ -317,5 +324,24 @@ impl Call {
         *lock(&self.0.parking) = RoundEnd::default();
         let mut teardown = lock(&self.0.teardown);
         (teardown.end, teardown.is_over) = (None, false);
+    }
+}
+
+/// An answer that the client of a session has not sent yet.
+struct AwaitedAnswer<'a>(&'a Call);
+
+impl<'a> AwaitedAnswer<'a> {
+    fn of(call: &'a Call) -> Self {
+        call.0.open_questions.fetch_add(1, Ordering::Relaxed);
+        // The clock of the round stops; the future that asks may not be the one that polls the call.
+        call.outbox().wake();
+        Self(call)
+    }
+}
+
+impl Drop for AwaitedAnswer<'_> {
+    fn drop(&mut self) {
+        self.0.0.open_questions.fetch_sub(1, Ordering::Relaxed);
+        self.0.outbox().wake();
     }
 }

@@ -11,7 +11,8 @@ use super::CallTraces;
 /// The services that were provided when the server was built, by type.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Dependencies {
-    /// An `Arc` of each, because `dyn Trait` is not `Any` but an `Arc` of it is.
+    /// An `Arc` of each, because `dyn Trait` is not `Any` but an `Arc` of it is; or the place for one that is made when the
+    /// server starts.
     services: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// What replaces each resolver that a test replaces, by the type of the resolver.
     doubles: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
@@ -25,9 +26,22 @@ impl Dependencies {
         self.services.insert(TypeId::of::<T>(), Arc::new(value));
     }
 
+    /// Provides a `T` that is made when the server starts: the place where it is put then.
+    pub(crate) fn insert_later<T: ?Sized + Send + Sync + 'static>(&mut self) -> Arc<OnceLock<Arc<T>>> {
+        let place: Arc<OnceLock<Arc<T>>> = Arc::default();
+        self.services.insert(TypeId::of::<T>(), Arc::clone(&place) as Arc<dyn Any + Send + Sync>);
+        place
+    }
+
+    /// Whether the `T` is made when the server starts.
+    pub(crate) fn is_later<T: ?Sized + Send + Sync + 'static>(&self) -> bool {
+        self.services.get(&TypeId::of::<T>()).is_some_and(|service| service.is::<OnceLock<Arc<T>>>())
+    }
+
     /// The provided `T`.
     pub(crate) fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.services.get(&TypeId::of::<T>())?.downcast_ref().cloned()
+        let service = self.services.get(&TypeId::of::<T>())?;
+        service.downcast_ref().or_else(|| service.downcast_ref::<OnceLock<Arc<T>>>()?.get()).cloned()
     }
 
     /// Whether something of that type was provided.

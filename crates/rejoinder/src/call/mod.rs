@@ -17,7 +17,7 @@ mod utf8_bytes;
 use std::{
     any::{Any, TypeId},
     fmt,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicUsize},
 };
 
 use tokio_util::sync::CancellationToken;
@@ -60,6 +60,8 @@ struct CallParts {
     record_limit: usize,
     /// The questions that are being asked, by key.
     asking: parking::Turns,
+    /// How many questions the client of a session has to answer.
+    open_questions: AtomicUsize,
     /// The steps that are being taken, by key.
     steps: parking::Turns,
     parking: Mutex<parking::RoundEnd>,
@@ -83,6 +85,7 @@ impl Call {
             record: record.map(|record| Box::new(Mutex::new(record))).map_or_else(OnceLock::new, OnceLock::from),
             record_limit,
             asking: parking::Turns::default(),
+            open_questions: AtomicUsize::new(0),
             steps: parking::Turns::default(),
             parking: Mutex::default(),
             teardown: Mutex::default(),

@@ -77,6 +77,9 @@ pub struct RequestInfo {
     pub meta: Option<Bytes>,
     /// The caller, as `Server::principal` identifies it.
     pub principal: Option<String>,
+    /// What middleware attached to a request that did not come over HTTP.
+    #[serde(skip)]
+    pub(crate) attached: Option<Box<Extensions>>,
 }
 
 /// Stores JSON as a string.
@@ -143,9 +146,16 @@ impl RequestInfo {
         self.http.as_deref().map(|(headers, _)| headers)
     }
 
-    /// What layers in front of the server attached to the HTTP request.
+    /// What layers in front of the server attached to the HTTP request, and what middleware attached.
     pub fn extensions(&self) -> Option<&Extensions> {
-        self.http.as_deref().map(|(_, extensions)| extensions)
+        self.http.as_deref().map(|(_, extensions)| extensions).or(self.attached.as_deref())
+    }
+
+    pub(crate) fn extensions_mut(&mut self) -> &mut Extensions {
+        match &mut self.http {
+            Some(http) => &mut http.1,
+            None => self.attached.get_or_insert_default(),
+        }
     }
 
     /// Who the client says it is.
@@ -199,6 +209,7 @@ mod tests {
             http: Some(Box::new((headers.clone(), extensions))),
             meta: Some(Bytes::from_static(br#"{"traceparent":"00-1"}"#)),
             principal: Some("ada".to_owned()),
+            attached: None,
         };
         let stored = serde_json::to_string(&request).expect("it can be stored");
         let read: RequestInfo = serde_json::from_str(&stored).expect("it can be read");

@@ -38,6 +38,8 @@ pub enum CallEnd {
     Pending,
     /// The client gave up, or the server stops.
     Cancelled,
+    /// The round took longer than its [timeout](crate::Server::timeout).
+    TimedOut,
 }
 
 impl CallEnd {

@@ -1,4 +1,4 @@
-use std::{borrow::Cow, error::Error, fmt, sync::Arc};
+use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -47,6 +47,8 @@ pub enum CallErrorKind {
     Declined(Cow<'static, str>),
     /// The client sent an error instead of an answer. The text names the question; the model reads it like a message.
     Unanswered(Cow<'static, str>),
+    /// The round took longer than its timeout. The model reads it like a message.
+    TimedOut(Duration),
     /// A JSON-RPC error.
     Protocol {
         /// The JSON-RPC error code.
@@ -148,6 +150,11 @@ impl CallError {
         Self(CallErrorKind::Declined(format!("the user cancelled `{name}`").into()))
     }
 
+    /// The round took longer than this.
+    pub(crate) fn timed_out(limit: Duration) -> Self {
+        Self(CallErrorKind::TimedOut(limit))
+    }
+
     /// An error whose detail goes to the log while the client gets a generic sentence.
     ///
     /// `?` does this for every [`std::error::Error`].
@@ -207,6 +214,7 @@ impl fmt::Display for CallError {
             | CallErrorKind::NotFound(text)
             | CallErrorKind::Declined(text)
             | CallErrorKind::Unanswered(text) => f.write_str(text),
+            CallErrorKind::TimedOut(limit) => write!(f, "timed out after {}", Seconds(*limit)),
             CallErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
             CallErrorKind::Internal(error) => error.fmt(f),
         }
@@ -218,6 +226,15 @@ impl fmt::Display for CallError {
 impl<E: Into<BoxError>> From<E> for CallError {
     fn from(error: E) -> Self {
         Self::internal(error)
+    }
+}
+
+/// A duration as a person reads it: `30 s`, `0.5 s`.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} s", self.0.as_secs_f64())
     }
 }
 
@@ -265,6 +282,8 @@ pub enum Halt {
     Failed(CallError),
     /// A mistake of the server's author. It ends the call, even if the function handles errors.
     Mistake(CallError),
+    /// The round took longer than its timeout.
+    TimedOut(Duration),
 }
 
 impl Halt {
@@ -275,6 +294,7 @@ impl Halt {
             Self::Declined { parameter, cancelled: false } => Some(CallError::declined(parameter)),
             Self::Declined { parameter, cancelled: true } => Some(CallError::cancelled(parameter)),
             Self::Failed(error) | Self::Mistake(error) => Some(error),
+            Self::TimedOut(limit) => Some(CallError::timed_out(limit)),
         }
     }
 }

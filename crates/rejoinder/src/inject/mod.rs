@@ -21,3 +21,4 @@ pub(crate) use parameter::Injected;
 pub use parameter::{AnyType, Parameter, Probe, source};
 pub use rounds::Rounds;
 pub use scope::Scope;
+pub(crate) use scope::TornDown;

@@ -4,6 +4,7 @@ use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
+    time::Duration,
 };
 
 use rmcp::model::{CallToolResult, GetPromptResult, Icon, JsonObject};
@@ -38,6 +39,9 @@ pub trait Function: ReadParams {
 
     /// Its attributes and doc comments.
     const DETAILS: Self::Details;
+
+    /// `timeout = ".."`, in milliseconds.
+    const TIMEOUT_MS: Option<u64> = None;
 
     /// Its place in the graph.
     fn node() -> &'static ItemNode<'static>;
@@ -115,6 +119,8 @@ pub(crate) struct ItemFunction {
     pub(crate) edges: Cow<'static, [Edge]>,
     /// Its arguments; a function that is made at run time has none.
     pub(crate) arguments: Vec<ItemArgument>,
+    /// How long a round may take, if the item says so.
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// An argument of an item's function.
@@ -156,6 +162,7 @@ impl ItemFunction {
             inputs,
             edges: Cow::Borrowed(edges),
             arguments: schema.types().iter().map(|&(name, ty)| ItemArgument::of(schema, name, ty)).collect(),
+            timeout: F::TIMEOUT_MS.map(Duration::from_millis),
         }
     }
 
@@ -165,7 +172,8 @@ impl ItemFunction {
         read: impl Fn(JsonObject) -> Result<Ready, ArgumentErrors> + Send + Sync + 'static,
     ) -> Self {
         let read = move |sent: &SentArguments<'_>, _| read(sent.to_object()?);
-        Self { read: Arc::new(read), params: &[], inputs: &[], edges: Cow::Owned(edges), arguments: Vec::new() }
+        let (read, edges) = (Arc::new(read), Cow::Owned(edges));
+        Self { read, params: &[], inputs: &[], edges, arguments: Vec::new(), timeout: None }
     }
 
     /// Reads arguments.

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use rmcp::model::{self, JsonObject, ToolAnnotations};
 
@@ -95,7 +95,9 @@ impl Tool {
             .as_mut()
             .unwrap_or_else(|| panic!("tool `{name}` is a function: mark a parameter of it with `#[resolve(..)]`"));
         dynamic.resolvers.add::<R>();
+        let timeout = self.function.timeout;
         self.function = dynamic.function();
+        self.function.timeout = timeout;
         self
     }
 
@@ -119,6 +121,23 @@ impl Tool {
     #[must_use]
     pub fn renamed(mut self, name: impl Into<String>) -> Self {
         self.record.name = name.into().into();
+        self
+    }
+
+    /// The same tool with a limit on how long a round of a call may take, as `#[tool(timeout = "30s")]` sets it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::{Tool, model};
+    ///
+    /// let record = model::Tool::new("wait", "Wait for ever.", model::JsonObject::new());
+    /// let tool = Tool::dynamic(record, |_, _| std::future::pending::<()>()).timeout(Duration::from_secs(30));
+    /// assert_eq!(tool.name(), "wait");
+    /// ```
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.function.timeout = Some(limit);
         self
     }
 

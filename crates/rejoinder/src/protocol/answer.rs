@@ -1,6 +1,6 @@
 //! What becomes of a message: a reply, or something that runs and replies in the end.
 
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 
@@ -9,7 +9,7 @@ use super::{
     session::Questions,
     write::{RpcReply, Writer, notification},
 };
-use crate::server::{Event, Running};
+use crate::server::{Event, OperationEnd, Running, Started, Wrapped, WrappedEvent};
 
 /// What becomes of a message.
 #[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
@@ -35,6 +35,7 @@ pub(crate) struct Stream {
 #[expect(clippy::large_enum_variant, reason = "nearly every one is a call")]
 enum StreamKind {
     Running(Running),
+    Wrapped(Box<Wrapped>),
     Listen(Listen),
 }
 
@@ -56,8 +57,22 @@ impl Stream {
         Self { writer, kind: StreamKind::Listen(listen), questions: None, last: None }
     }
 
+    /// An operation with middleware around it.
+    pub(super) fn wrapped(writer: Writer, wrapped: Box<Wrapped>, questions: Option<Questions>) -> Self {
+        Self { writer, kind: StreamKind::Wrapped(wrapped), questions, last: None }
+    }
+
     /// Whether this stays open until the client or the server ends it.
     pub(crate) fn is_subscription(&self) -> bool {
+        match &self.kind {
+            StreamKind::Running(_) => false,
+            StreamKind::Wrapped(wrapped) => wrapped.is_subscription(),
+            StreamKind::Listen(_) => true,
+        }
+    }
+
+    /// Whether none of the author's code runs in it.
+    pub(crate) fn is_listening(&self) -> bool {
         matches!(self.kind, StreamKind::Listen(_))
     }
 
@@ -82,19 +97,47 @@ impl Stream {
     fn poll_kind(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         let writer = &self.writer;
         match &mut self.kind {
-            StreamKind::Running(running) => running.poll_event(cx).map(|event| match event {
-                Event::Emitted(emitted) => Frame::Notification(notification(emitted, running.call().request())),
-                Event::Done(Ok(output)) => Frame::Last(writer.output(running, output)),
-                Event::Done(Err(failed)) => Frame::Last(writer.failed(running, failed)),
-                Event::InputRequired { questions, state } => Frame::Last(writer.input_required(&questions, &state)),
-                Event::Refused(refusal) => Frame::Last(writer.refused(refusal)),
-            }),
+            StreamKind::Running(running) => {
+                let event = ready!(running.poll_event(cx));
+                Poll::Ready(writer.frame(running, event))
+            }
             StreamKind::Listen(listen) => listen.poll_frame(cx, writer),
+            StreamKind::Wrapped(wrapped) => Poll::Ready(match ready!(wrapped.poll_event(cx)) {
+                WrappedEvent::Emitted(emitted) => Frame::Notification(notification(emitted, wrapped.request())),
+                WrappedEvent::Ended(ended) => Frame::Last(match ended {
+                    OperationEnd::Ran(event, running) => return Poll::Ready(writer.frame(&running, event)),
+                    OperationEnd::Answered(Ok(output)) => writer.output(wrapped.subject(), output),
+                    OperationEnd::Answered(Err(failed)) => writer.failed(wrapped.subject(), failed),
+                    OperationEnd::Refused(refusal) => writer.refused(refusal),
+                    OperationEnd::Started(Started::Discovered) => writer.discovered(),
+                    OperationEnd::Started(Started::Listed(page)) => writer.listed(page),
+                    OperationEnd::Started(Started::Listening(subscription, filter)) => {
+                        self.kind = StreamKind::Listen(Listen::new(subscription, &filter));
+                        return self.poll_kind(cx);
+                    }
+                    OperationEnd::Started(Started::Running(_) | Started::Wrapped(_)) => {
+                        unreachable!("a call is driven to its end")
+                    }
+                }),
+            }),
         }
     }
 
     /// The next message.
     pub(crate) async fn frame(&mut self) -> Frame {
         std::future::poll_fn(|cx| self.poll_frame(cx)).await
+    }
+}
+
+impl Writer {
+    /// An event of a call as a message.
+    fn frame(&self, running: &Running, event: Event) -> Frame {
+        Frame::Last(match event {
+            Event::Emitted(emitted) => return Frame::Notification(notification(emitted, running.call().request())),
+            Event::Done(Ok(output)) => self.output(running.subject(), output),
+            Event::Done(Err(failed)) => self.failed(running.subject(), failed),
+            Event::InputRequired { questions, state } => self.input_required(&questions, &state),
+            Event::Refused(refusal) => self.refused(refusal),
+        })
     }
 }

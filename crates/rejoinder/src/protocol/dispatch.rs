@@ -59,6 +59,7 @@ pub(crate) fn dispatch(
             Started::Listening(subscription, filter) => {
                 Dispatched::Stream(Stream::listen(writer, Listen::new(subscription, &filter)))
             }
+            Started::Wrapped(wrapped) => Dispatched::Stream(Stream::wrapped(writer, wrapped, questions)),
         },
         Err(NotStarted::Refused(refusal)) => Dispatched::Reply(writer.refused(refusal)),
         Err(NotStarted::Error(error)) => Dispatched::Reply(writer.error(error)),
@@ -254,6 +255,7 @@ impl Request<'_> {
                     kind,
                     name: part(&name),
                     arguments: params.arguments.map(|raw| part(raw.get())),
+                    sent: None,
                 })
             }
             Method::OfSession(_) => return Err(RpcError::method_not_found(self.method)),

@@ -9,8 +9,10 @@ use super::meta::supported;
 use crate::{
     call::{ArgumentErrors, Era},
     error::{self, CallError, CallErrorKind},
-    server::{CompleteArgument, Failed, Refusal, TargetKind},
+    server::{Failed, Refusal, TargetKind},
 };
+
+pub(super) use crate::server::shortened;
 
 /// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,11 +78,6 @@ impl RpcError {
             .with_data(json!({ "supported": supported(false), "requested": params["protocolVersion"] }))
     }
 
-    fn unknown(kind: &str, name: &str, similar: Option<&str>) -> Self {
-        let meant = similar.map(|similar| format!("; did you mean `{similar}`?")).unwrap_or_default();
-        Self::invalid_params(format!("there is no {kind} `{}`{meant}", shortened(name)))
-    }
-
     /// The id finds the failure in the log.
     pub(crate) fn internal(id: &str) -> Self {
         Self::new(Self::INTERNAL, format!("Internal error. See the server log, id {id}."))
@@ -114,46 +111,23 @@ impl RpcError {
 
 impl From<Refusal> for RpcError {
     fn from(refusal: Refusal) -> Self {
+        let message = refusal.to_string();
         match refusal {
-            Refusal::Unknown { kind: TargetKind::Tool, name, similar } => {
-                Self::unknown("tool", &name, similar.as_deref())
-            }
-            Refusal::Unknown { kind: TargetKind::Prompt, name, similar } => {
-                Self::unknown("prompt", &name, similar.as_deref())
-            }
             Refusal::Unknown { kind: TargetKind::Resource, name, .. } => {
-                Self::unknown("resource", &name, None).with_data(json!({ "uri": &*name }))
+                Self::invalid_params(message).with_data(json!({ "uri": &*name }))
             }
-            // The same whether the item or its argument is unknown.
-            Refusal::NothingToComplete(CompleteArgument { kind, name, argument, .. }) => {
-                let (item, part) = match kind {
-                    TargetKind::Resource => ("resource template", "variable"),
-                    _ => ("prompt", "argument"),
-                };
-                let (name, argument) = (shortened(&name), shortened(&argument));
-                Self::invalid_params(format!("there is no {item} `{name}` with the {part} `{argument}`"))
-            }
-            Refusal::UnknownCursor => {
-                Self::invalid_params("unknown `params.cursor`: request the list again without one")
-            }
-            Refusal::HeaderMismatch(message) => Self::header_mismatch(message),
+            Refusal::HeaderMismatch(_) => Self::header_mismatch(message),
             // The same error for every bad state: a forger must not learn how far a forgery got.
             Refusal::InvalidState => {
-                Self::invalid_params("`requestState` is not valid for this request; make the request again without it")
-                    .with_data(json!({ "reason": "invalid_request_state" }))
+                Self::invalid_params(message).with_data(json!({ "reason": "invalid_request_state" }))
             }
-            Refusal::NotArguments(TargetKind::Prompt) => {
-                Self::invalid_params("`params.arguments` must be an object of strings")
-            }
-            Refusal::NotArguments(_) => Self::invalid_params("`params.arguments` must be an object"),
             Refusal::BadArguments { bad, .. } => Self::bad_arguments(&bad),
-            Refusal::TooManyCalls(limit) => {
-                Self::new(Self::INTERNAL, format!("too many concurrent calls (limit {limit}), try again later"))
-            }
-            Refusal::TooManySubscriptions(limit) => {
-                Self::new(Self::INTERNAL, format!("too many subscriptions (limit {limit}), try again later"))
-            }
+            Refusal::TooManyCalls(_) | Refusal::TooManySubscriptions(_) => Self::new(Self::INTERNAL, message),
             Refusal::Panicked(what) => Self::panicked(what),
+            Refusal::Unknown { .. }
+            | Refusal::NothingToComplete(_)
+            | Refusal::UnknownCursor
+            | Refusal::NotArguments(_) => Self::invalid_params(message),
         }
     }
 }
@@ -203,6 +177,11 @@ pub(super) fn failure(target: &str, kind: Option<TargetKind>, era: Era, failed: 
         CallErrorKind::Message(text) | CallErrorKind::NotFound(text) => RpcError::invalid_params(text),
         CallErrorKind::Declined(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "declined" })),
         CallErrorKind::Unanswered(text) => RpcError::new(RpcError::INTERNAL, text),
+        CallErrorKind::TimedOut(limit) => {
+            let text = CallError::timed_out(limit).to_string();
+            tracing::warn!(of = target, "{text}");
+            RpcError::new(RpcError::INTERNAL, text).with_data(json!({ "reason": "timed_out" }))
+        }
         // Versions with sessions do not have this code.
         CallErrorKind::Protocol { code: RpcError::MISSING_CAPABILITY, message, .. } if era == Era::Session => {
             RpcError::invalid_params(message)
@@ -223,13 +202,4 @@ pub(super) fn incident() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     // Each `RandomState` has different keys: enough for an id that protects nothing.
     format!("{:016x}", RandomState::new().build_hasher().finish())
-}
-
-/// What a client sent, short enough to repeat it.
-pub(crate) fn shortened(text: &str) -> String {
-    const LONGEST: usize = 100;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -19,7 +19,7 @@ use crate::{
     call::{Emitted, Era, RequestInfo, Utf8Bytes},
     item::Output,
     model::{CallToolResult, ContentBlock, ResultType},
-    server::{Completion, Engine, Failed, Page, Refusal, Running, TargetKind},
+    server::{Completion, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
 };
 
 /// The key of the `_meta` of every result under which the server says who it is.
@@ -80,7 +80,7 @@ impl Writer {
     }
 
     /// What a call returned.
-    pub(super) fn output(&self, running: &Running, output: Output) -> RpcReply {
+    pub(super) fn output(&self, subject: ReplySubject<'_>, output: Output) -> RpcReply {
         match output {
             Output::Tool(result) => self.tool(result),
             Output::Prompt(mut result) => {
@@ -95,9 +95,9 @@ impl Writer {
                 self.result(json!({ "completion": completion }))
             }
             Output::Resource(body) => {
-                let contents = running.contents();
+                let ReplySubject { name, contents, .. } = subject;
                 let mime_type = contents.and_then(|contents| contents.mime_type);
-                let mut result = json!({ "contents": body.into_contents(running.target(), mime_type) });
+                let mut result = json!({ "contents": body.into_contents(name, mime_type) });
                 if let (Era::Stateless, Some(contents)) = (self.era, contents) {
                     result["ttlMs"] = contents.hints.ttl_ms.into();
                     result["cacheScope"] = json!(contents.hints.scope);
@@ -127,9 +127,8 @@ impl Writer {
     }
 
     /// What the client gets of a call that failed. Only tools have `isError`.
-    pub(super) fn failed(&self, running: &Running, failed: Failed) -> RpcReply {
-        let kind = running.kind();
-        let error = match failure(running.target(), kind, self.era, failed) {
+    pub(super) fn failed(&self, ReplySubject { kind, name, .. }: ReplySubject<'_>, failed: Failed) -> RpcReply {
+        let error = match failure(name, kind, self.era, failed) {
             SeenFailure::Text(error) if kind == Some(TargetKind::Tool) => return self.tool_error(error.message),
             SeenFailure::Text(error) | SeenFailure::Error(error) => error,
         };

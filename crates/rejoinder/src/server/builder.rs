@@ -6,14 +6,18 @@ use serde_json::{json, value::to_raw_value};
 use super::{
     BuildError, BuildProblem, CacheHints, ServerHandle, TargetKind,
     engine::{Calls, Engine},
+    lifecycle::{LifecycleSteps, boxed},
+    middleware::{Next, OperationRequest, OperationResult},
     options::{Callback, ServerOptions},
     registry::AnyItem,
     subscriptions::Hub,
     wiring::WiringCheck,
 };
 use crate::{
+    BoxError, BoxFuture,
     call::{Dependencies, RequestInfo, UnknownArguments},
     http,
+    inject::TornDown,
     item::{Prompt, Resource, Tool},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
@@ -43,14 +47,15 @@ impl<L: IntoIterator> ItemList<L::Item> for L {
 ///   [`instructions`](Self::instructions).
 /// * What it offers: [`tools`](Self::tools), [`nest`](Self::nest), [`prompts`](Self::prompts),
 ///   [`resources`](Self::resources), and the services that these need: [`provide`](Self::provide),
-///   [`provide_arc`](Self::provide_arc).
+///   [`provide_arc`](Self::provide_arc), [`provide_async`](Self::provide_async).
+/// * When it starts and stops: [`on_start`](Self::on_start), [`on_stop`](Self::on_stop).
 /// * How it answers: [`strict_arguments`](Self::strict_arguments),
 ///   [`ignore_unknown_arguments`](Self::ignore_unknown_arguments), [`page_size`](Self::page_size),
 ///   [`cache_lists`](Self::cache_lists), [`cache_contents`](Self::cache_contents),
 ///   [`stateless_only`](Self::stateless_only).
-/// * Who may call, and how much: [`principal`](Self::principal), [`max_message_size`](Self::max_message_size),
+/// * Who may call, and how much: [`principal`](Self::principal), [`middleware`](Self::middleware), [`max_message_size`](Self::max_message_size),
 ///   [`max_answers_size`](Self::max_answers_size), [`max_calls`](Self::max_calls), [`max_subscriptions`](Self::max_subscriptions),
-///   [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
+///   [`timeout`](Self::timeout), [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
 /// * In a test: [`check`](Self::check), [`graph`](Self::graph).
 /// * To serve it: [`serve_from_args`](Self::serve_from_args), [`serve_http`](Self::serve_http),
 ///   [`serve_stdio`](Self::serve_stdio), or [`build`](Self::build) to mount it in an application.
@@ -77,6 +82,7 @@ pub struct Server {
     pub(super) items: [Option<Vec<AnyItem>>; 3],
     /// Whether `nest` was called with an empty name.
     pub(super) has_unnamed_nest: bool,
+    pub(super) lifecycle: LifecycleSteps,
     pub(crate) options: ServerOptions,
 }
 
@@ -89,6 +95,7 @@ impl Server {
             dependencies: Dependencies::default(),
             items: Default::default(),
             has_unnamed_nest: false,
+            lifecycle: LifecycleSteps::default(),
             options: ServerOptions::default(),
         }
     }
@@ -170,6 +177,140 @@ impl Server {
     /// ```
     pub fn provide_arc<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
         self.dependencies.insert(service);
+        self
+    }
+
+    /// [`Server::provide`] for a service that is made when the server starts, because making it needs `await`.
+    ///
+    /// [`check`](Self::check) and [`build`](Self::build) know the service and do not make it; see
+    /// [`on_start`](Self::on_start) for when it is made. If that fails, the server does not start. Nothing is made in a test
+    /// that replaces the service.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// struct Pool { connections: usize }
+    ///
+    /// impl Pool {
+    ///     async fn connect(url: &str) -> Result<Self, std::io::Error> {
+    ///         Ok(Self { connections: url.len() })
+    ///     }
+    /// }
+    ///
+    /// #[tool]
+    /// async fn connections(pool: Dep<Pool>) -> usize { pool.connections }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let server = Server::new("shop", "1.0.0")
+    ///     .provide_async(async |_| Pool::connect("db://").await)
+    ///     .tools(tools![connections]);
+    /// assert_eq!(Client::new(server).call_tool("connections", json!({})).await?.text(), "5");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn provide_async<T, E, F>(self, make: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    where
+        T: Send + Sync + 'static,
+        E: Into<BoxError>,
+        F: Future<Output = Result<T, E>> + Send + 'static,
+    {
+        self.provide_arc_async(move |server| {
+            let made = make(server);
+            async move { made.await.map(Arc::new) }
+        })
+    }
+
+    /// [`Server::provide_async`] for a service that others hold too, or that is known by a trait.
+    pub fn provide_arc_async<T, E, F>(mut self, make: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    where
+        T: ?Sized + Send + Sync + 'static,
+        E: Into<BoxError>,
+        F: Future<Output = Result<Arc<T>, E>> + Send + 'static,
+    {
+        self.lifecycle.provide(&mut self.dependencies, move |server| {
+            let made = make(server);
+            Box::pin(async move { made.await.map_err(Into::into) })
+        });
+        self
+    }
+
+    /// Runs a function once, before the server takes its first request; together with those of
+    /// [`provide_async`](Self::provide_async), in the order of adding.
+    ///
+    /// `serve_from_args`, `serve_http` and `serve_stdio` wait for it, and return its error. A server that is mounted in an
+    /// application, and a test client, start with the first request, or when you call
+    /// [`BuiltServer::start`](crate::BuiltServer::start). [`ServerHandle::dependency`] has the services.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    ///
+    /// async fn offer_reports(server: ServerHandle) -> Result<(), CallError> {
+    ///     server.add_tools(tools![report])?;
+    ///     Ok(())
+    /// }
+    ///
+    /// #[tool]
+    /// async fn report() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let client = Client::new(Server::new("reports", "1.0.0").tools([]).on_start(offer_reports));
+    /// assert_eq!(client.list_tools().await?.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_start<F, R>(mut self, run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = R> + Send + 'static,
+        R: TornDown,
+    {
+        self.lifecycle.on_start(Box::new(move |server| {
+            let run = run(server);
+            Box::pin(async move { run.await.into_result().map_err(boxed) })
+        }));
+        self
+    }
+
+    /// Runs a function once, when serving has ended: after calls, what they deferred, and background tasks. The one that was
+    /// added last runs first.
+    ///
+    /// It runs also if serving failed, or if a function of the start did; then a service may be missing. It may take as
+    /// long as the [grace period](Self::grace_period). Errors are logged. Where you mount the server in an application, and
+    /// in a test, call [`BuiltServer::stop`](crate::BuiltServer::stop).
+    ///
+    /// ```
+    /// use rejoinder::prelude::*;
+    ///
+    /// struct Pool;
+    ///
+    /// impl Pool {
+    ///     async fn close(&self) {}
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rejoinder::Result<()> {
+    /// let server = Server::new("shop", "1.0.0").provide(Pool).on_stop(async |server| {
+    ///     if let Some(pool) = server.dependency::<Pool>() {
+    ///         pool.close().await;
+    ///     }
+    /// });
+    /// let server = server.build()?;
+    /// server.start().await?;
+    /// server.stop().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_stop<F, R>(mut self, run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = R> + Send + 'static,
+        R: TornDown,
+    {
+        self.lifecycle.on_stop(Box::new(move |server| {
+            let run = run(server);
+            Box::pin(async move { run.await.into_result() })
+        }));
         self
     }
 
@@ -314,6 +455,66 @@ impl Server {
         self
     }
 
+    /// Runs a function around every operation, in both eras and on every transport: calls, lists, completions, `discover` and
+    /// subscriptions. The one that was added first is the outermost.
+    ///
+    /// It runs after the [caller](Self::principal) is known and before anything is looked up. It may read and change the
+    /// [request](crate::middleware::OperationRequest), answer itself, and read and change the
+    /// [result](crate::middleware::OperationResult). It returns an `OperationResult`, or a `Result` of one and a
+    /// [`CallError`](crate::CallError). It shares state with other calls by what it captures.
+    ///
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicU32, Ordering}};
+    ///
+    /// use rejoinder::{middleware::{Next, OperationRequest, OperationResult}, prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn ping() -> &'static str { "pong" }
+    ///
+    /// async fn readers_only_list(request: OperationRequest, next: Next) -> Result<OperationResult, CallError> {
+    ///     if request.method() == "tools/call" && request.header("x-role") == Some("reader") {
+    ///         return Err(CallError::new("readers cannot call tools"));
+    ///     }
+    ///     Ok(next.run(request).await)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let failures = Arc::new(AtomicU32::new(0));
+    /// let counter = Arc::clone(&failures);
+    /// let server = Server::new("pings", "1.0.0")
+    ///     .tools(tools![ping])
+    ///     .middleware(move |request, next| {
+    ///         let counter = Arc::clone(&counter);
+    ///         async move {
+    ///             let result = next.run(request).await;
+    ///             counter.fetch_add(u32::from(result.is_error()), Ordering::Relaxed);
+    ///             result
+    ///         }
+    ///     })
+    ///     .middleware(readers_only_list);
+    /// let client = Client::new(server);
+    /// assert_eq!(client.call_tool("ping", json!({})).await?.text(), "pong");
+    /// let refused = client.header("x-role", "reader").call_tool("ping", json!({})).await?;
+    /// assert_eq!(refused.text(), "readers cannot call tools");
+    /// assert_eq!(failures.load(Ordering::Relaxed), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn middleware<F, R>(mut self, around: impl Fn(OperationRequest, Next) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = R> + Send + 'static,
+        R: Into<OperationResult>,
+    {
+        let around = move |request, next| -> BoxFuture<'static, OperationResult> {
+            let result = around(request, next);
+            Box::pin(async move { result.await.into() })
+        };
+        self.options.middleware.0.push(Arc::new(around));
+        self
+    }
+
     /// The largest message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
     ///
     /// What is not an argument has limits of its own: the `id` of a request and its `progressToken` 1,024 bytes each, `_meta`
@@ -372,6 +573,40 @@ impl Server {
     /// function, because the reply waits for it.
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.options.grace = grace;
+        self
+    }
+
+    /// How long a round of a call may take, unless its tool, prompt or resource says otherwise
+    /// (`#[tool(timeout = "30s")]`); without a limit by default.
+    ///
+    /// The time covers everything that runs for the call: pipes, resolvers, the function and the stream that it returns. The
+    /// clock stops while a client of a session has a question to answer; a stateless client answers in another round, which
+    /// has the full time again. When the time is up, the function is dropped where it waits, deferred functions get
+    /// [`CallEnd::TimedOut`](crate::CallEnd::TimedOut), and the client gets an error. A function that blocks its thread is
+    /// not interrupted.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn wait() {
+    ///     std::future::pending().await
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let server = Server::new("slow", "1.0.0").tools(tools![wait]).timeout(Duration::from_millis(10));
+    /// let reply = Client::new(server).call_tool("wait", json!({})).await?;
+    /// assert!(reply.is_error());
+    /// assert_eq!(reply.text(), "timed out after 0.01 s");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.options.timeout = Some(limit);
         self
     }
 
@@ -446,6 +681,9 @@ impl Server {
         if self.has_unnamed_nest {
             check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
         }
+        if self.options.timeout.is_some_and(|limit| limit.is_zero()) {
+            check.report("`Server::timeout`", "every call would time out: set a duration above zero");
+        }
         for (method, mistake) in self.options.http.mistakes() {
             check.report(&format!("`http::Config::{method}`"), mistake);
         }
@@ -469,6 +707,7 @@ impl Server {
             seal,
             registry: Arc::new(ArcSwap::from_pointee(registry)),
             dependencies: Arc::new(self.dependencies),
+            lifecycle: self.lifecycle.finish().map(Arc::new),
         };
         Ok((BuiltServer(engine.with_handle()), warnings))
     }

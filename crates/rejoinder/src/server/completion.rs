@@ -74,6 +74,6 @@ impl Engine {
                 }
             }))
         };
-        Ok(Running::of_future(Box::pin(completed), call, self.slot()?))
+        Ok(Running::of_future(Box::pin(completed), call, self.slot()?, self.options.timeout))
     }
 }

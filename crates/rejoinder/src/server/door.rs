@@ -1,14 +1,16 @@
 //! The door: every operation, from every transport and in both eras, passes through [`Engine::start`].
 //!
-//! What must hold for every call is written here, once and in this order: the caller, the item, the state, the
-//! arguments, the run. Code of the author (a `Deserialize`, a resolver, the function) runs only in the last two.
+//! What must hold for every call is written here, once and in this order: the caller, the middleware, the item, the state,
+//! the arguments, the run. Other code of the author (a `Deserialize`, a resolver, the function) runs only in the last two.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 
 use super::{
-    CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running, RunningCall, engine::Engine,
+    CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running, RunningCall,
+    engine::Engine,
+    middleware::{OperationRequest, Wrapped},
     registry::Candidate,
 };
 use crate::{
@@ -42,6 +44,8 @@ pub(crate) struct Target {
     pub(crate) name: Utf8Bytes,
     /// The arguments, as JSON.
     pub(crate) arguments: Option<Utf8Bytes>,
+    /// What the client sent as arguments, if a middleware has changed them.
+    pub(crate) sent: Option<Option<Utf8Bytes>>,
 }
 
 /// A tool, a prompt or a resource.
@@ -50,6 +54,36 @@ pub(crate) enum TargetKind {
     Tool,
     Prompt,
     Resource,
+}
+
+impl Operation {
+    /// Its method.
+    pub(super) fn method(&self) -> &'static str {
+        match self {
+            Self::Discover => "server/discover",
+            Self::List(list, _) => list.method(),
+            Self::Call(target) => target.kind.method(),
+            Self::Complete(_) => "completion/complete",
+            Self::Listen(_) => "subscriptions/listen",
+        }
+    }
+
+    /// What is called.
+    pub(super) fn target(&self) -> Option<&Target> {
+        match self {
+            Self::Call(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// The name or URI of the item that it is about.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Call(target) => Some(&target.name),
+            Self::Complete(argument) => Some(&argument.name),
+            _ => None,
+        }
+    }
 }
 
 impl TargetKind {
@@ -96,6 +130,8 @@ pub(crate) enum Started {
     Running(Running),
     /// A subscription to changes.
     Listening(Listener, ChangeFilter),
+    /// Any of these, with middleware around it.
+    Wrapped(Box<Wrapped>),
 }
 
 /// Why an operation does not start.
@@ -122,6 +158,46 @@ pub(crate) enum Refusal {
     Panicked(&'static str),
 }
 
+/// One sentence, for the client and for the log.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { kind, name, similar } => {
+                write!(f, "there is no {} `{}`", kind.noun(), shortened(name))?;
+                similar.iter().try_for_each(|similar| write!(f, "; did you mean `{similar}`?"))
+            }
+            // The same whether the item or its argument is unknown.
+            Self::NothingToComplete(CompleteArgument { kind, name, argument, .. }) => {
+                let (item, part) = match kind {
+                    TargetKind::Resource => ("resource template", "variable"),
+                    _ => ("prompt", "argument"),
+                };
+                write!(f, "there is no {item} `{}` with the {part} `{}`", shortened(name), shortened(argument))
+            }
+            Self::UnknownCursor => f.write_str("unknown `params.cursor`: request the list again without one"),
+            Self::HeaderMismatch(message) => f.write_str(message),
+            Self::InvalidState => {
+                f.write_str("`requestState` is not valid for this request; make the request again without it")
+            }
+            Self::NotArguments(TargetKind::Prompt) => f.write_str("`params.arguments` must be an object of strings"),
+            Self::NotArguments(_) => f.write_str("`params.arguments` must be an object"),
+            Self::BadArguments { bad, .. } => bad.fmt(f),
+            Self::TooManyCalls(limit) => write!(f, "too many concurrent calls (limit {limit}), try again later"),
+            Self::TooManySubscriptions(limit) => write!(f, "too many subscriptions (limit {limit}), try again later"),
+            Self::Panicked(what) => write!(f, "{what} panicked"),
+        }
+    }
+}
+
+/// What a client sent, short enough to repeat it.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 100;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 impl Engine {
     /// Starts an operation. A check for every call is a line here.
     pub(crate) fn start(
@@ -132,7 +208,21 @@ impl Engine {
     ) -> Result<Started, Refusal> {
         // 1. The caller.
         request.principal = self.caller(&request)?;
-        // 2. Middleware goes here, around everything below.
+        // 2. The middleware, around everything below.
+        if !self.options.middleware.0.is_empty() {
+            let request = OperationRequest { info: request, operation };
+            return Ok(Started::Wrapped(Box::new(Wrapped::new(self, request, exchange))));
+        }
+        self.pass(operation, request, exchange)
+    }
+
+    /// The door behind the middleware.
+    pub(super) fn pass(
+        self: &Arc<Self>,
+        operation: Operation,
+        request: RequestInfo,
+        exchange: Exchange,
+    ) -> Result<Started, Refusal> {
         // 3. The item. A gate goes here, and refuses as if the item did not exist.
         let target = match operation {
             Operation::Discover => return Ok(Started::Discovered),
@@ -225,7 +315,8 @@ impl Engine {
 fn check_param_headers(found: &[Candidate], target: &Target, request: &RequestInfo) -> Result<(), Refusal> {
     let (Era::Stateless, Some(headers)) = (request.era, request.headers()) else { return Ok(()) };
     let mut mirrored = found.iter().flat_map(|candidate| &candidate.entry.param_headers);
-    mirrored.try_for_each(|header| header.check(headers, target.arguments.as_deref())).map_err(Refusal::HeaderMismatch)
+    let sent = target.sent.as_ref().unwrap_or(&target.arguments);
+    mirrored.try_for_each(|header| header.check(headers, sent.as_deref())).map_err(Refusal::HeaderMismatch)
 }
 
 /// What a round starts from.
@@ -235,6 +326,15 @@ struct OpenedRound {
     is_retry: bool,
     /// Marks a state that can be used once as used.
     spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
+}
+
+/// A function that is ready to run.
+pub(super) struct ReadCall {
+    pub(super) ready: Ready,
+    /// What the reply says about the contents of a resource.
+    pub(super) contents: Option<Contents>,
+    /// How long a round may take.
+    pub(super) timeout: Option<Duration>,
 }
 
 /// What a function and its arguments are read from.
@@ -248,9 +348,9 @@ pub(super) struct CallSource {
 }
 
 impl CallSource {
-    /// The function with its arguments, and what the reply says about the contents of a resource.
-    pub(super) fn read(&self) -> Result<(Ready, Option<Contents>), Refusal> {
-        let (options, Target { kind, name, arguments }) = (&self.engine.options, &self.target);
+    /// The function with its arguments.
+    pub(super) fn read(&self) -> Result<ReadCall, Refusal> {
+        let (options, Target { kind, name, arguments, .. }) = (&self.engine.options, &self.target);
         let arguments = arguments.as_deref().unwrap_or("{}");
         for candidate in &self.found {
             match candidate.read(arguments, options) {
@@ -260,7 +360,8 @@ impl CallSource {
                         // They may contain what the user answered: for this caller, and not to be kept.
                         contents.hints = CacheHints::CONTENTS;
                     }
-                    return Ok((ready, contents));
+                    let timeout = candidate.entry.timeout().or(options.timeout);
+                    return Ok(ReadCall { ready, contents, timeout });
                 }
                 // A value that does not fit its parameter means that the template does not have this URI.
                 Some(Err(_)) if *kind == TargetKind::Resource => {}

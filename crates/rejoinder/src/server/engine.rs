@@ -6,6 +6,7 @@ use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
 use super::{
     ServerHandle, ServerOptions, TargetKind,
+    lifecycle::Lifecycle,
     registry::{Entry, List, Page, Registry},
     subscriptions::{Change, Hub},
 };
@@ -34,6 +35,8 @@ pub(crate) struct Engine {
     pub(crate) seal: Arc<Seal>,
     pub(super) registry: Arc<ArcSwap<Registry>>,
     pub(crate) dependencies: Arc<Dependencies>,
+    /// What runs when the server starts and stops.
+    pub(super) lifecycle: Option<Arc<Lifecycle>>,
 }
 
 impl Engine {
@@ -81,7 +84,8 @@ impl Engine {
     pub(crate) fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
         // What one of the two offers later, the other does not.
         let registry = Arc::new(ArcSwap::new(self.registry.load_full()));
-        let mut engine = Self { registry, hub: Hub::default(), ..self.clone() };
+        let lifecycle = self.lifecycle.as_ref().map(|lifecycle| Arc::new(lifecycle.of_copy()));
+        let mut engine = Self { registry, hub: Hub::default(), lifecycle, ..self.clone() };
         change(Arc::make_mut(&mut engine.dependencies));
         engine.with_handle()
     }

@@ -139,6 +139,12 @@ impl ServerHandle {
         }
     }
 
+    /// A provided service; for functions of the [start](crate::Server::on_start) and the stop. Functions of a call take a
+    /// `Dep<T>`.
+    pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.engine()?.dependencies.get::<T>()
+    }
+
     /// Ends every subscription, also those that begin later, and reports it to their clients.
     ///
     /// A server that is served over HTTP or stdio does this when it shuts down. If you mount the server in an

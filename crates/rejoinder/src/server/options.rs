@@ -2,6 +2,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
+use super::middleware::AroundOperation;
 use crate::{
     call::{RequestInfo, UnknownArguments},
     http,
@@ -22,7 +23,10 @@ pub(crate) struct ServerOptions {
     pub(crate) max_calls: usize,
     pub(crate) max_subscriptions: usize,
     pub(crate) grace: Duration,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) principal: Callback<Option<Arc<IdentifyCaller>>>,
+    /// The first is the outermost.
+    pub(super) middleware: Callback<Vec<Arc<AroundOperation>>>,
     pub(crate) http: http::Config,
     pub(crate) state: StatePolicy,
 }
@@ -41,7 +45,9 @@ impl Default for ServerOptions {
             max_calls: 10_000,
             max_subscriptions: 1_000,
             grace: Duration::from_secs(10),
+            timeout: None,
             principal: Callback::default(),
+            middleware: Callback::default(),
             http: http::Config::new(),
             state: StatePolicy::new(),
         }

@@ -1,6 +1,6 @@
 //! What a server offers at one moment, by name, with its lists rendered.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -83,6 +83,11 @@ impl Entry {
             AnyItem::Resource(resource) if self.template.is_some() => json(&resource.template_record()),
             AnyItem::Resource(resource) => json(&resource.record()),
         }
+    }
+
+    /// How long a round of a call may take, if the item says so.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.item.function().timeout
     }
 
     /// What a reply says about the contents, if it is a resource.
@@ -176,6 +181,16 @@ impl List {
             Self::Tools => TargetKind::Tool,
             Self::Prompts => TargetKind::Prompt,
             Self::Resources | Self::Templates => TargetKind::Resource,
+        }
+    }
+
+    /// The method that returns it.
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Prompts => "prompts/list",
+            Self::Resources => "resources/list",
+            Self::Templates => "resources/templates/list",
         }
     }
 

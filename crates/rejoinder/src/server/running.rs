@@ -11,8 +11,10 @@ use tokio::runtime::Handle;
 
 use super::{
     Contents, RunningCall, ServerHandle,
-    door::{CallSource, Refusal, TargetKind},
+    door::{CallSource, ReadCall, Refusal},
     engine::Engine,
+    middleware::ReplySubject,
+    timeout::RoundClock,
 };
 use crate::{
     BoxFuture,
@@ -30,6 +32,8 @@ pub(crate) struct Running {
     /// What is called, to be read again if it runs again; `None` for a completion.
     source: Option<CallSource>,
     contents: Option<Contents>,
+    /// The time that the round has, if it is limited.
+    clock: Option<Box<RoundClock>>,
     call: Call,
     /// Freed when teardown is counted.
     _slot: RunningCall,
@@ -96,7 +100,8 @@ impl Running {
         spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
     ) -> Result<Self, Refusal> {
         let stage = spend.map_or(RunStage::Over, RunStage::Spending);
-        let mut running = Self { stage, teardown: None, source: Some(source), contents: None, call, _slot: slot };
+        let source = Some(source);
+        let mut running = Self { stage, teardown: None, source, contents: None, clock: None, call, _slot: slot };
         if matches!(running.stage, RunStage::Over) {
             running.run()?;
         }
@@ -104,16 +109,22 @@ impl Running {
     }
 
     /// Runs a future instead of a tool, prompt or resource.
-    pub(super) fn of_future(future: BoxFuture<'static, Result<Output, Halt>>, call: Call, slot: RunningCall) -> Self {
-        let stage = RunStage::Function(future);
-        Self { stage, teardown: None, source: None, contents: None, call, _slot: slot }
+    pub(super) fn of_future(
+        future: BoxFuture<'static, Result<Output, Halt>>,
+        call: Call,
+        slot: RunningCall,
+        timeout: Option<Duration>,
+    ) -> Self {
+        let (stage, clock) = (RunStage::Function(future), RoundClock::start(timeout));
+        Self { stage, teardown: None, source: None, contents: None, clock, call, _slot: slot }
     }
 
     /// Reads the arguments and calls the function.
     fn run(&mut self) -> Result<(), Refusal> {
         if let Some(source) = &self.source {
-            let (ready, contents) = source.read()?;
+            let ReadCall { ready, contents, timeout } = source.read()?;
             self.contents = contents;
+            self.clock = RoundClock::start(timeout);
             self.stage = RunStage::Function(ready(self.call.clone()));
         }
         Ok(())
@@ -123,19 +134,11 @@ impl Running {
         &self.call
     }
 
-    /// The name of the tool or prompt, or the URI of the resource, that is called.
-    pub(crate) fn target(&self) -> &str {
-        self.source.as_ref().map_or("completion", |source| &source.target.name)
-    }
-
-    /// What kind of item is called; `None` for a completion.
-    pub(crate) fn kind(&self) -> Option<TargetKind> {
-        self.source.as_ref().map(|source| source.target.kind)
-    }
-
-    /// What the reply says about the contents of a resource.
-    pub(crate) fn contents(&self) -> Option<&Contents> {
-        self.contents.as_ref()
+    /// What the reply is about.
+    pub(crate) fn subject(&self) -> ReplySubject<'_> {
+        let target = self.source.as_ref().map(|source| &source.target);
+        let name = target.map_or("completion", |target| &target.name);
+        ReplySubject { kind: target.map(|target| target.kind), name, contents: self.contents.as_ref() }
     }
 
     /// The next event; what was emitted comes before the end, and so does teardown.
@@ -187,14 +190,14 @@ impl Running {
                         Ok(Poll::Ready(ended)) => self.end(Ok(ended)),
                         Ok(Poll::Pending) => match self.call.end_halted() {
                             Some(halt) => self.end(Ok(Err(halt))),
-                            None => return Poll::Pending,
+                            None => ready!(self.poll_timeout(cx)),
                         },
                         Err(panicked) => self.end(Err(panicked)),
                     }
                 }
                 RunStage::Steps => match self.call.end_halted() {
                     Some(halt) => self.end(Ok(Err(halt))),
-                    None => return Poll::Pending,
+                    None => ready!(self.poll_timeout(cx)),
                 },
                 RunStage::Asking(asking) => match ready!(asking.as_mut().poll(cx)) {
                     Ok(responses) => {
@@ -208,6 +211,14 @@ impl Running {
                 RunStage::Ended(_) | RunStage::Over => return Poll::Ready(()),
             }
         }
+    }
+
+    /// Ends the round when its time is up.
+    fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(clock) = &mut self.clock else { return Poll::Pending };
+        let limit = ready!(clock.poll_expired(self.call.is_asking(), cx));
+        self.end(Ok(Err(Halt::TimedOut(limit))));
+        Poll::Ready(())
     }
 
     /// The function has returned with a question open: the round ends when no step is being taken.
@@ -228,6 +239,7 @@ impl Running {
                 self.call.report_unreached();
                 (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded)
             }
+            Ok(Err(Halt::TimedOut(limit))) => (RunStage::failed(CallError::timed_out(limit)), CallEnd::TimedOut),
             Ok(Err(halt)) => match halt.into_error() {
                 Some(error) => match error.into_text() {
                     Ok(error) => (RunStage::failed(error), CallEnd::Failed),
@@ -316,7 +328,7 @@ mod tests {
                 log.lock().expect("no panic").push(end);
                 Box::pin(std::future::ready(Ok(())))
             }));
-            let mut running = Running::of_future(Box::pin(pending()), call.clone(), calls.begin());
+            let mut running = Running::of_future(Box::pin(pending()), call.clone(), calls.begin(), None);
             assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());
             running.end_with(end);
             assert!(call.is_over());

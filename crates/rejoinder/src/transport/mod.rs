@@ -15,7 +15,11 @@ mod tests;
 
 use std::fmt;
 
-use crate::{error::BoxError, rounds::seal::StateKeysError, server::BuildError};
+use crate::{
+    error::BoxError,
+    rounds::seal::StateKeysError,
+    server::{BuildError, StartError},
+};
 
 #[cfg(feature = "cli")]
 pub use self::args::log_to_stderr;
@@ -31,6 +35,9 @@ pub enum Error {
     /// The server cannot be built.
     #[error(transparent)]
     Wiring(#[from] BuildError),
+    /// A function that runs when the server starts failed.
+    #[error(transparent)]
+    Start(#[from] StartError),
     /// The network or a pipe failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),

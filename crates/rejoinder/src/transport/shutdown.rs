@@ -1,12 +1,16 @@
 //! When a transport stops, and what it waits for before it has stopped.
 
+use std::sync::Arc;
 #[cfg(feature = "cli")]
 use std::time::Duration;
 
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::Engine;
+use crate::{
+    BoxFuture, Error,
+    server::{BuiltServer, Engine},
+};
 
 /// A token that is cancelled on Ctrl-C, and on SIGTERM where it exists. The second signal ends the process.
 pub(crate) fn on_signal() -> CancellationToken {
@@ -43,6 +47,48 @@ pub(crate) async fn finish_teardown(engine: &Engine) {
     };
     if timeout(engine.options.grace, finishing).await.is_err() {
         tracing::warn!("the deferred work of cancelled calls took too long and was dropped");
+    }
+}
+
+/// Starts the server, serves it, and stops it.
+pub(crate) async fn serve_started(
+    engine: &Arc<Engine>,
+    serving: impl Future<Output = Result<(), Error>>,
+) -> Result<(), Error> {
+    engine.serve();
+    let served = match engine.start_up().await {
+        Ok(()) => serving.await,
+        Err(error) => Err(error.into()),
+    };
+    engine.served().await;
+    served
+}
+
+impl BuiltServer {
+    /// Starts the server: runs what [`Server::provide_async`](crate::Server::provide_async) and
+    /// [`Server::on_start`](crate::Server::on_start) were given, once.
+    ///
+    /// Call it before you mount the server in an application, so that it fails early; otherwise the first request starts the
+    /// server and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// The error of the function that failed.
+    pub fn start(&self) -> BoxFuture<'static, Result<(), Error>> {
+        let engine = Arc::clone(&self.0);
+        Box::pin(async move { Ok(engine.start_up().await?) })
+    }
+
+    /// Stops a server that is mounted in an application, after the application has shut down: ends subscriptions, waits for
+    /// calls and what they have deferred for at most the [grace period](crate::Server::grace_period), and then runs what
+    /// [`Server::on_stop`](crate::Server::on_stop) was given, once.
+    pub fn stop(&self) -> BoxFuture<'static, ()> {
+        let engine = Arc::clone(&self.0);
+        Box::pin(async move {
+            engine.hub.close();
+            finish_teardown(&engine).await;
+            engine.shut_down().await;
+        })
     }
 }
 

@@ -28,7 +28,7 @@ use crate::{
     BoxFuture, Error,
     rounds::seal::Seal,
     server::{BuiltServer, Server},
-    transport::shutdown::{finish_teardown, on_signal},
+    transport::shutdown::{finish_teardown, on_signal, serve_started},
 };
 
 impl Server {
@@ -37,7 +37,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the server cannot be built, or cannot listen on the address.
+    /// If the server cannot be built, cannot listen on the address, or does not start.
     pub fn serve_http(self, address: SocketAddr) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             let server = self.build()?;
@@ -58,16 +58,20 @@ impl BuiltServer {
     ///
     /// # Errors
     ///
-    /// If the listener fails.
+    /// If the server does not start, or the listener fails.
     pub fn serve_http(self, listener: TcpListener) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let address = listener.local_addr()?;
-            tracing::info!("serving {} at http://{address}{}", self.0.info.name, self.0.options.http.path);
-            log_random_keys(&self.0.seal, address);
-            if let Some(listening) = &self.0.options.http.on_listening.0 {
-                listening(address);
-            }
-            Ok(serve(self, listener, on_signal()).await?)
+            let (address, shutdown, engine) = (listener.local_addr()?, on_signal(), Arc::clone(&self.0));
+            // A client that connects meanwhile waits until the server has started.
+            serve_started(&engine, async {
+                tracing::info!("serving {} at http://{address}{}", engine.info.name, engine.options.http.path);
+                log_random_keys(&engine.seal, address);
+                if let Some(listening) = &engine.options.http.on_listening.0 {
+                    listening(address);
+                }
+                Ok(serve(self, listener, shutdown).await?)
+            })
+            .await
         })
     }
 }

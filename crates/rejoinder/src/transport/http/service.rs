@@ -91,6 +91,11 @@ impl McpService {
             read_on(body, waits, config.body_timeout);
             return HttpRefusal::new(StatusCode::FORBIDDEN, reason).response(None);
         }
+        if !endpoint.engine.is_started() && endpoint.engine.start_up().await.is_err() {
+            read_on(body, waits, config.body_timeout);
+            let reason = "the server did not start; its log has the reason";
+            return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason).response(None);
+        }
         let page = PageOrigin::of(&parts.headers, config);
         // Of no use to a POST, which nearly every request is.
         let methods = (parts.method != Method::POST).then(|| endpoint.methods(&parts.headers));
@@ -249,12 +254,9 @@ impl Endpoint {
         Ok(match answer {
             Dispatched::Nothing => status(StatusCode::ACCEPTED),
             Dispatched::Reply(reply) => json(reply),
-            Dispatched::Stream(stream) if stream.is_subscription() => {
-                if !events {
-                    let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
-                    return Ok(json(RpcReply { status: StatusCode::NOT_ACCEPTABLE, ..error_reply(id, &error) }));
-                }
-                event_stream(ResponseBody::events(CallEvents { first: None, stream: Some(stream) }))
+            Dispatched::Stream(stream) if stream.is_subscription() && !events => {
+                let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
+                json(RpcReply { status: StatusCode::NOT_ACCEPTABLE, ..error_reply(id, &error) })
             }
             Dispatched::Stream(stream) => run(stream, events, engine.options.http.stream_after).await,
         })

@@ -159,7 +159,7 @@ impl Connection<'_> {
         if self.in_flight.len() >= most {
             return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(most).into()));
         }
-        if stream.is_subscription() {
+        if stream.is_listening() {
             // None of the author's code runs in it, and a client that closes its end at once is still acknowledged.
             match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Frame::Last(reply)) => return self.reply(reply),

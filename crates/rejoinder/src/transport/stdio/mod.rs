@@ -16,7 +16,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::shutdown::{finish_teardown, on_signal};
+use super::shutdown::{finish_teardown, on_signal, serve_started};
 use crate::{
     BoxFuture, Error,
     server::{BuiltServer, Engine, Server},
@@ -44,7 +44,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// If the server cannot be built, or a pipe breaks.
+    /// If the server cannot be built, does not start, or a pipe breaks.
     pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move { self.build()?.serve_stdio().await })
     }
@@ -55,17 +55,22 @@ impl BuiltServer {
     ///
     /// # Errors
     ///
-    /// If a pipe breaks.
+    /// If the server does not start, or a pipe breaks.
     pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
-        Box::pin(async move { Ok(serve(&self.0, on_signal()).await?) })
+        Box::pin(async move {
+            let (engine, shutdown) = (&self.0, on_signal());
+            serve_started(engine, async { Ok(serve(engine, shutdown).await?) }).await
+        })
     }
 
     /// Serves one client on any pair of byte streams, a message for each line, until its end of them is closed:
     /// a Unix socket, a child process, a pipe in a test.
     ///
+    /// The first one starts the server. None of them stops it: call [`stop`](Self::stop) after the last one.
+    ///
     /// # Errors
     ///
-    /// If a stream breaks.
+    /// If the server does not start, or a stream breaks.
     ///
     /// ```
     /// use rejoinder::prelude::*;
@@ -100,6 +105,7 @@ fn serve_io(
     output: pipes::BoxWrite,
 ) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move {
+        engine.start_up().await?;
         let ended = connection::serve(&engine, input, output, CancellationToken::default()).await;
         let _ = timeout(engine.options.grace, engine.teardown.idle()).await;
         Ok(ended?)

@@ -1,0 +1,415 @@
+//! Functions around every operation: what they see, what they change, how they end.
+
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use rejoinder::{
+    CallEnd,
+    form::ConfirmForm,
+    middleware::{Next, OperationRequest, OperationResult},
+    model::Reference,
+    prelude::*,
+    testing::{Client, Filter, in_both_eras},
+};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+/// The events, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn note(&self, text: impl Into<String>) {
+        self.0.lock().unwrap().push(text.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+
+    /// Waits, for a short time, until there are that many events.
+    async fn wait_for(&self, notes: usize) -> Vec<String> {
+        for _ in 0..1000 {
+            if self.0.lock().unwrap().len() >= notes {
+                return self.take();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("only {:?}", self.take());
+    }
+}
+
+/// Notes what goes in and what comes out.
+fn noting(
+    name: &'static str,
+    log: &Log,
+) -> impl Fn(OperationRequest, Next) -> rejoinder::BoxFuture<'static, OperationResult> + Send + Sync + 'static {
+    let log = log.clone();
+    move |request, next| {
+        let log = log.clone();
+        Box::pin(async move {
+            let (method, of) = (request.method(), request.name().unwrap_or("-").to_owned());
+            log.note(format!("{name}: {method} {of}"));
+            let result = next.run(request).await;
+            let end = match (result.is_input_required(), result.error()) {
+                (true, _) => "input required".to_owned(),
+                (false, None) => "success".to_owned(),
+                (false, Some(error)) => error.into_owned(),
+            };
+            log.note(format!("{name}: {end}"));
+            result
+        })
+    }
+}
+
+/// Ends in the way that the argument names.
+#[tool]
+async fn end(
+    how: String,
+    #[arg(default = "nobody")] tenant: String,
+    scope: Scope,
+    ctx: Context,
+    log: Dep<Log>,
+) -> Result<String, CallError> {
+    log.note("body");
+    let deferred = log.clone();
+    scope.defer(move |end| async move { deferred.note(format!("{end:?}")) });
+    match how.as_str() {
+        "fail" => Err(CallError::new("no")),
+        "hidden" => Err(std::io::Error::other("the disk is full").into()),
+        "panic" => panic!("on purpose"),
+        "wait" => std::future::pending().await,
+        "ask" => ctx.ask("sure", Ask::confirm(format!("Sure, {tenant}?"))).await.map(|_| format!("asked {tenant}")),
+        "progress" => {
+            ctx.progress(1.0).await;
+            ctx.progress(2.0).await;
+            log.note("progress was sent");
+            Ok("progressed".into())
+        }
+        _ => Ok(format!("{how} for {tenant}")),
+    }
+}
+
+#[prompt]
+async fn review(code: String) -> String {
+    code
+}
+
+#[resource("note://{name}")]
+async fn note(name: String) -> String {
+    name
+}
+
+#[derive(Clone)]
+struct Tag(&'static str);
+
+#[tool]
+async fn tag(ctx: Context) -> &'static str {
+    ctx.extension::<Tag>().map_or("none", |tag| tag.0)
+}
+
+fn server(log: &Log) -> Server {
+    Server::new("wrapped", "1.0.0")
+        .provide(log.clone())
+        .tools(tools![end, tag])
+        .prompts(prompts![review])
+        .resources(resources![note])
+}
+
+#[tokio::test]
+async fn every_operation_passes_in_order_and_the_first_is_outermost() {
+    let log = Log::default();
+    let server = server(&log).middleware(noting("a", &log)).middleware(noting("b", &log));
+    in_both_eras(Client::new(server), async |client| {
+        let around = |inner: &[&str], operation: &str, end: &str| {
+            let (before, after) =
+                ([format!("a: {operation}"), format!("b: {operation}")], [format!("b: {end}"), format!("a: {end}")]);
+            [&before[..], &inner.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>(), &after[..]].concat()
+        };
+        assert_eq!(client.call_tool("end", json!({ "how": "well" })).await.unwrap().text(), "well for nobody");
+        assert_eq!(log.take(), around(&["body", "Succeeded"], "tools/call end", "success"));
+        assert_eq!(client.get_prompt("review", json!({ "code": "x" })).await.unwrap().text(), "x");
+        assert_eq!(log.take(), around(&[], "prompts/get review", "success"));
+        assert_eq!(client.read_resource("note://a").await.unwrap().text(), "a");
+        assert_eq!(log.take(), around(&[], "resources/read note://a", "success"));
+        client.complete(Reference::for_prompt("review"), "code", "").await.unwrap();
+        assert_eq!(log.take(), around(&[], "completion/complete review", "success"));
+        assert_eq!(client.list_tools().await.unwrap().len(), 2);
+        assert_eq!(log.take(), around(&[], "tools/list -", "success"));
+        client.list_prompts().await.unwrap();
+        client.list_resources().await.unwrap();
+        client.list_resource_templates().await.unwrap();
+        assert_eq!(log.take().len(), 12);
+        // Refused by the server, after the middleware.
+        client.call_tool("nothing", json!({})).await.unwrap_err();
+        assert_eq!(log.take(), around(&[], "tools/call nothing", "there is no tool `nothing`"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn discover_and_subscriptions_pass() {
+    let log = Log::default();
+    let client = Client::new(server(&log).middleware(noting("a", &log)));
+    client.discover().await.unwrap();
+    assert_eq!(log.take(), ["a: server/discover -", "a: success"]);
+    let mut subscription = client.listen(Filter::default().tools()).await.unwrap();
+    assert_eq!(log.take(), ["a: subscriptions/listen -", "a: success"], "it ends when the subscription begins");
+    client.server().handle().remove_tool("tag");
+    subscription.next().await.unwrap();
+    let few = Client::new(server(&log).max_subscriptions(0).middleware(noting("a", &log)));
+    let error = few.listen(Filter::default().tools()).await.unwrap_err();
+    assert_eq!((error.rpc().unwrap().status.as_u16(), error.code()), (503, Some(-32603)));
+    assert_eq!(log.take()[1], "a: too many subscriptions (limit 0), try again later");
+}
+
+#[tokio::test]
+async fn the_result_is_seen_as_it_is() {
+    let log = Log::default();
+    let client = Client::new(server(&log).middleware(noting("a", &log)));
+    in_both_eras(client.answer("sure", ConfirmForm { yes: true }), async |client| {
+        let mut ends = Vec::new();
+        for how in ["fail", "hidden", "panic", "ask"] {
+            let _ = client.call_tool("end", json!({ "how": how })).await;
+            ends.extend(log.take().into_iter().filter(|line| line.starts_with("a: ") && !line.contains("tools/call")));
+        }
+        ends.dedup();
+        let (before, asked) = ends.split_at(3);
+        assert_eq!(before, ["a: no", "a: the disk is full", "a: panicked"]);
+        assert!(asked == ["a: input required", "a: success"] || asked == ["a: success"], "{asked:?}");
+        // A bad argument.
+        client.call_tool("end", json!({})).await.unwrap();
+        assert!(log.take()[1].contains("`how`"));
+    })
+    .await;
+}
+
+/// Adds the tenant of the caller to the arguments of each call.
+async fn add_tenant(mut request: OperationRequest, next: Next) -> OperationResult {
+    let mut arguments = request.arguments();
+    if let (Some(tenant), Some("end")) = (request.header("x-tenant"), request.name()) {
+        arguments.insert("tenant".into(), tenant.into());
+        request.set_arguments(arguments);
+    }
+    next.run(request).await
+}
+
+#[tokio::test]
+async fn changed_arguments_are_what_a_call_of_two_rounds_is_bound_to() {
+    let log = Log::default();
+    let client = Client::new(server(&log).middleware(add_tenant)).answer("sure", ConfirmForm { yes: true });
+    in_both_eras(client.header("x-tenant", "blue"), async |client| {
+        let reply = client.call_tool("end", json!({ "how": "ask" })).await.unwrap();
+        assert_eq!((reply.text().as_str(), &reply.asked), ("asked blue", &vec![vec!["sure".to_owned()]]));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_state_does_not_open_for_other_arguments_of_the_middleware() {
+    let client = Client::new(server(&Log::default()).middleware(add_tenant));
+    let capable = client.capabilities(serde_json::from_value(json!({ "elicitation": {} })).unwrap());
+    let call = |tenant: &'static str, state: Option<Value>| {
+        let client = capable.clone().header("x-tenant", tenant);
+        async move {
+            let mut params = json!({ "name": "end", "arguments": { "how": "ask" } });
+            if let Some(state) = state {
+                params["requestState"] = state;
+                params["inputResponses"] = json!({ "sure": { "action": "accept", "content": { "yes": true } } });
+            }
+            client.request("tools/call", params).await
+        }
+    };
+    let first = call("blue", None).await.unwrap();
+    let state = first["requestState"].clone();
+    let other = call("red", Some(state.clone())).await.unwrap_err();
+    assert_eq!(other.rpc().unwrap().data, Some(json!({ "reason": "invalid_request_state" })));
+    assert_eq!(call("blue", Some(state)).await.unwrap()["content"][0]["text"], "asked blue");
+}
+
+#[tokio::test]
+async fn an_extension_reaches_the_function_on_every_transport() {
+    async fn attach(mut request: OperationRequest, next: Next) -> OperationResult {
+        request.insert_extension(Tag("attached"));
+        assert_eq!(request.extension::<Tag>().map(|tag| tag.0), Some("attached"));
+        next.run(request).await
+    }
+    let server = || server(&Log::default()).middleware(attach);
+    in_both_eras(Client::new(server()), async |client| {
+        assert_eq!(client.call_tool("tag", json!({})).await.unwrap().text(), "attached");
+    })
+    .await;
+    let (client, served) = tokio::io::duplex(4096);
+    let (input, output) = tokio::io::split(served);
+    tokio::spawn(server().build().unwrap().serve_io(input, output));
+    let (output, mut input) = tokio::io::split(client);
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {} });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "tag", "_meta": meta } });
+    input.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+    let line = BufReader::new(output).lines().next_line().await.unwrap().unwrap();
+    assert!(line.contains("attached"), "{line}");
+}
+
+#[tokio::test]
+async fn l11_a_middleware_answers_itself_and_nothing_is_opened() {
+    async fn answer(request: OperationRequest, next: Next) -> Result<OperationResult, CallError> {
+        Ok(match request.method() {
+            "tools/call" if request.name() == Some("end") => return Err(CallError::new("not you")),
+            "tools/call" => OperationResult::of_tool("from the cache"),
+            "prompts/get" => OperationResult::of_prompt("a prompt from the cache"),
+            "resources/read" => OperationResult::of_resource("contents from the cache"),
+            // Not what a list returns.
+            "tools/list" => OperationResult::of_tool("no list"),
+            "prompts/list" => return Err(CallError::protocol(-32001, "not for you", None)),
+            _ => next.run(request).await,
+        })
+    }
+    let log = Log::default();
+    let server = server(&log).middleware(noting("a", &log)).middleware(answer);
+    in_both_eras(Client::new(server), async |client| {
+        log.take();
+        let refused = client.call_tool("end", json!({ "how": "well" })).await.unwrap();
+        assert!(refused.is_error());
+        assert_eq!(refused.text(), "not you");
+        assert_eq!(log.take(), ["a: tools/call end", "a: not you"]);
+        // Not even looked up.
+        assert_eq!(client.call_tool("no such tool", json!({})).await.unwrap().text(), "from the cache");
+        assert_eq!(client.get_prompt("review", json!({})).await.unwrap().text(), "a prompt from the cache");
+        assert_eq!(client.read_resource("note://a").await.unwrap().text(), "contents from the cache");
+        let mistake = client.list_tools().await.unwrap_err();
+        assert!(
+            mistake.to_string().contains("a middleware answered `tools/list` with the result of a tool"),
+            "{mistake}"
+        );
+        assert_eq!(client.list_prompts().await.unwrap_err().code(), Some(-32001));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_result_can_be_changed() {
+    async fn sign(request: OperationRequest, next: Next) -> OperationResult {
+        let mut result = next.run(request).await;
+        if let Some(tool) = result.tool_mut() {
+            tool.content.push(rejoinder::model::ContentBlock::text("signed"));
+        }
+        if let Some(prompt) = result.prompt_mut() {
+            prompt.description = Some("signed".into());
+        }
+        result
+    }
+    in_both_eras(Client::new(server(&Log::default()).middleware(sign)), async |client| {
+        assert_eq!(client.call_tool("tag", json!({})).await.unwrap().text(), "none\nsigned");
+        let prompt = client.get_prompt("review", json!({ "code": "x" })).await.unwrap();
+        assert_eq!(prompt.result.description.as_deref(), Some("signed"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_call_emits_is_sent_while_it_runs() {
+    let log = Log::default();
+    let client = Client::new(server(&log).middleware(noting("a", &log)));
+    in_both_eras(client, async |client| {
+        let reply = client.call_tool("end", json!({ "how": "progress" })).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.progress.len()), ("progressed", 2));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_drops_the_chain_with_everything_in_it() {
+    struct Held(Log);
+    impl Drop for Held {
+        fn drop(&mut self) {
+            self.0.note("the middleware was dropped");
+        }
+    }
+    let log = Log::default();
+    let held = log.clone();
+    let server = server(&log).middleware(move |request, next: Next| {
+        let held = Held(held.clone());
+        async move {
+            let result = next.run(request).await;
+            drop(held);
+            result
+        }
+    });
+    in_both_eras(Client::new(server), async |client| {
+        let call = tokio::spawn(async move { client.call_tool("end", json!({ "how": "wait" })).await });
+        assert_eq!(log.wait_for(1).await, ["body"]);
+        call.abort();
+        let mut ends = log.wait_for(2).await;
+        ends.sort();
+        assert_eq!(ends, [format!("{:?}", CallEnd::Cancelled), "the middleware was dropped".to_owned()]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_middleware_that_panics_is_a_failed_call() {
+    async fn panics(request: OperationRequest, next: Next) -> OperationResult {
+        let result = next.run(request).await;
+        assert!(result.is_error(), "on purpose");
+        result
+    }
+    let log = Log::default();
+    in_both_eras(Client::new(server(&log).middleware(panics)), async |client| {
+        let panicked = client.call_tool("end", json!({ "how": "well" })).await;
+        // On a session the model reads it.
+        assert!(panicked.map_or_else(|error| error.code() == Some(-32603), |reply| reply.is_error()));
+        assert_eq!(client.list_tools().await.unwrap_err().code(), Some(-32603));
+        assert_eq!(client.call_tool("end", json!({ "how": "fail" })).await.unwrap().text(), "no", "others continue");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_rest_can_run_in_another_task() {
+    async fn spawns(request: OperationRequest, next: Next) -> Result<OperationResult, CallError> {
+        Ok(tokio::spawn(next.run(request)).await?)
+    }
+    in_both_eras(Client::new(server(&Log::default()).middleware(spawns)), async |client| {
+        let reply = client.call_tool("end", json!({ "how": "progress" })).await.unwrap();
+        assert_eq!((reply.text().as_str(), reply.progress.len()), ("progressed", 2));
+    })
+    .await;
+}
+
+/// An argument that a header repeats.
+#[tool]
+async fn routed(#[arg(header = "region")] region: String) -> String {
+    region
+}
+
+#[tokio::test]
+async fn a_header_that_repeats_an_argument_is_compared_with_what_the_client_sent() {
+    async fn redirect(mut request: OperationRequest, next: Next) -> OperationResult {
+        request.set_arguments(serde_json::from_value(json!({ "region": "us" })).unwrap());
+        next.run(request).await
+    }
+    let client = Client::new(Server::new("regions", "1.0.0").tools(tools![routed]).middleware(redirect));
+    assert_eq!(client.call_tool("routed", json!({ "region": "eu" })).await.unwrap().text(), "us");
+}
+
+#[test]
+fn what_is_printed_of_a_request_holds_no_secret() {
+    let printed = Arc::new(Mutex::new(String::new()));
+    let seen = Arc::clone(&printed);
+    let server = server(&Log::default()).middleware(move |request, next: Next| {
+        *seen.lock().unwrap() = format!("{request:?}");
+        next.run(request)
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = Client::new(server).header("authorization", "hunter2");
+        client.call_tool("end", json!({ "how": "hunter2" })).await.unwrap();
+    });
+    let printed = printed.lock().unwrap().clone();
+    assert!(printed.contains("tools/call") && !printed.contains("hunter2"), "{printed}");
+}
