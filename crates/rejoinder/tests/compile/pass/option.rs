@@ -12,6 +12,7 @@ const TITLE: &str = "Shout";
     destructive = false,
     idempotent = true,
     open_world = false,
+    timeout = "500ms",
     icon(src = "https://example.com/a.png", mime_type = "image/png", sizes = "48x48 96x96"),
     icon(src = "https://example.com/b.svg"),
 )]
