@@ -32,6 +32,8 @@ pub use crate::transport::{McpService, ReplyStream, ResponseBody, listen_address
 #[derive(Debug, Clone)]
 pub struct Config {
     pub(crate) path: String,
+    pub(crate) websocket: Option<String>,
+    pub(crate) sse: Option<String>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) any_host: bool,
     pub(crate) allowed_origins: Vec<String>,
@@ -54,6 +56,8 @@ impl Config {
     pub fn new() -> Self {
         Self {
             path: "/mcp".to_owned(),
+            websocket: None,
+            sse: None,
             allowed_hosts: ["localhost", "127.0.0.1", "::1"].map(String::from).to_vec(),
             any_host: false,
             allowed_origins: Vec::new(),
@@ -83,6 +87,36 @@ impl Config {
     /// ```
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
+        self
+    }
+
+    /// Serves WebSocket too, at this path. `--ws` does so on the command line, at `/mcp/ws`. Not for a mounted service, which
+    /// has [`McpService::websocket`].
+    ///
+    /// ```
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().websocket("/mcp/ws");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
+    /// ```
+    #[cfg(feature = "ws")]
+    pub fn websocket(mut self, path: impl Into<String>) -> Self {
+        self.websocket = Some(path.into());
+        self
+    }
+
+    /// Serves HTTP+SSE too, at this path: for clients of 2024-11-05 that know no other transport. `--sse` does so on the
+    /// command line, at `/sse`. Not for a mounted service, which has [`McpService::sse`].
+    ///
+    /// ```
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().sse("/sse");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
+    /// ```
+    #[cfg(feature = "sse")]
+    pub fn sse(mut self, path: impl Into<String>) -> Self {
+        self.sse = Some(path.into());
         self
     }
 
@@ -269,11 +303,18 @@ impl Config {
         let timeouts = [("header_timeout", self.header_timeout), ("session_timeout", self.session_timeout)];
         let timeouts = timeouts.into_iter().filter(|(_, timeout)| timeout.is_zero());
         let timeouts = timeouts.map(|(method, _)| (method, "it must be greater than zero".to_owned()));
-        let path = (!is_path(&self.path)).then(|| {
-            let mistake = format!("`{}` is not a path: it begins with `/` and has no query, as in `/mcp`", self.path);
-            ("path", mistake)
+        let paths = [("path", Some(&self.path)), ("websocket", self.websocket.as_ref()), ("sse", self.sse.as_ref())];
+        let paths = paths.iter().enumerate().filter_map(|(index, &(method, path))| {
+            let path = path?;
+            let is_same = |other: &str| other.trim_end_matches('/') == path.trim_end_matches('/');
+            if !is_path(path) {
+                let mistake = format!("`{path}` is not a path: it begins with `/` and has no query, as in `/mcp`");
+                return Some((method, mistake));
+            }
+            let (other, _) = paths[..index].iter().find(|(_, other)| other.is_some_and(|other| is_same(other)))?;
+            Some((method, format!("`{path}` is the path of `{other}` already: choose another")))
         });
-        hosts.chain(origins).chain(timeouts).chain(path).collect()
+        hosts.chain(origins).chain(timeouts).chain(paths).collect()
     }
 }
 

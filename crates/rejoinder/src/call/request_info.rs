@@ -1,4 +1,4 @@
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
@@ -69,9 +69,9 @@ pub struct RequestInfo {
     pub log_level: Option<Level>,
     /// The token for progress; without it, none.
     pub progress_token: Option<ProgressToken>,
-    /// What the HTTP request brought, if there was one.
+    /// What the HTTP request brought, or the one that opened the connection, if there was one.
     #[serde(with = "stored_headers")]
-    pub http: Option<Box<(HeaderMap, Extensions)>>,
+    pub http: Option<Arc<(HeaderMap, Extensions)>>,
     /// What the request's `_meta` has beyond the fields that the protocol defines, as a JSON object.
     #[serde(with = "optional_json_text")]
     pub meta: Option<Bytes>,
@@ -112,19 +112,19 @@ mod optional_json_text {
 /// character of that number.
 mod stored_headers {
     use super::{
-        Deserialize, Deserializer, Error, Extensions, HeaderMap, HeaderName, HeaderValue, Serialize, Serializer,
+        Arc, Deserialize, Deserializer, Error, Extensions, HeaderMap, HeaderName, HeaderValue, Serialize, Serializer,
     };
 
-    type Http = Option<Box<(HeaderMap, Extensions)>>;
+    type StoredHttp = Option<Arc<(HeaderMap, Extensions)>>;
 
-    pub(super) fn serialize<S: Serializer>(http: &Http, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(http: &StoredHttp, serializer: S) -> Result<S::Ok, S::Error> {
         let text = |value: &HeaderValue| value.as_bytes().iter().map(|byte| char::from(*byte)).collect::<String>();
         let headers =
             http.as_deref().map(|(headers, _)| headers.iter().map(|(name, value)| (name.as_str(), text(value))));
         headers.map(Iterator::collect::<Vec<_>>).serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Http, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StoredHttp, D::Error> {
         let Some(stored) = Option::<Vec<(String, String)>>::deserialize(deserializer)? else { return Ok(None) };
         let read = |(name, value): (String, String)| {
             let value: Vec<u8> = value.chars().map(u8::try_from).collect::<Result<_, _>>().map_err(D::Error::custom)?;
@@ -136,7 +136,7 @@ mod stored_headers {
             let (name, value) = read(header)?;
             headers.append(name, value);
         }
-        Ok(Some(Box::new((headers, Extensions::new()))))
+        Ok(Some(Arc::new((headers, Extensions::new()))))
     }
 }
 
@@ -153,7 +153,7 @@ impl RequestInfo {
 
     pub(crate) fn extensions_mut(&mut self) -> &mut Extensions {
         match &mut self.http {
-            Some(http) => &mut http.1,
+            Some(http) => &mut Arc::make_mut(http).1,
             None => self.attached.get_or_insert_default(),
         }
     }
@@ -206,7 +206,7 @@ mod tests {
             client: Some(Bytes::from_static(br#"{"name":"test","version":"1"}"#)),
             log_level: Some(Level::Notice),
             progress_token: Some(ProgressToken::Number((-7).into())),
-            http: Some(Box::new((headers.clone(), extensions))),
+            http: Some(Arc::new((headers.clone(), extensions))),
             meta: Some(Bytes::from_static(br#"{"traceparent":"00-1"}"#)),
             principal: Some("ada".to_owned()),
             attached: None,
@@ -228,7 +228,7 @@ mod tests {
         headers.insert("authorization", HeaderValue::from_static("Bearer hunter2"));
         let mut extensions = Extensions::new();
         extensions.insert("hunter2");
-        let http = Some(Box::new((headers, extensions)));
+        let http = Some(Arc::new((headers, extensions)));
         let meta = Some(Bytes::from_static(br#"{"token":"hunter2"}"#));
         let printed = format!("{:?}", RequestInfo { http, meta, ..RequestInfo::default() });
         assert!(!printed.contains("hunter2"), "{printed}");

@@ -183,7 +183,7 @@ async fn what_the_call_supplies_is_not_an_argument() {
     dependencies.insert(Arc::clone(&log));
     let mut headers = http::HeaderMap::new();
     headers.insert("x-tenant", http::HeaderValue::from_static("acme"));
-    let facts = RequestInfo { http: Some(Box::new((headers, http::Extensions::new()))), ..RequestInfo::default() };
+    let facts = RequestInfo { http: Some(Arc::new((headers, http::Extensions::new()))), ..RequestInfo::default() };
     assert_eq!(call_in(whoami, json!({}), Call::new(facts, Arc::new(dependencies), None)).await, "acme");
     assert_eq!(log.0.load(Ordering::Relaxed), 1);
 

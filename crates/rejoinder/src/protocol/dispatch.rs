@@ -27,8 +27,29 @@ use crate::{
     },
 };
 
-/// What the HTTP request brought along, if there was one.
-pub(crate) type Http = Option<Box<(HeaderMap, Extensions)>>;
+/// The HTTP request that brought a message or opened its connection, if there was one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Http {
+    request: Option<Arc<(HeaderMap, Extensions)>>,
+    repeats_body: bool,
+}
+
+impl Http {
+    /// A request whose headers say nothing about the message.
+    pub(crate) fn new(headers: HeaderMap, extensions: Extensions) -> Self {
+        Self { request: Some(Arc::new((headers, extensions))), repeats_body: false }
+    }
+
+    /// A request of Streamable HTTP, whose headers repeat parts of the body so that proxies can route without reading it.
+    pub(crate) fn repeating_body(headers: HeaderMap, extensions: Extensions) -> Self {
+        Self { repeats_body: true, ..Self::new(headers, extensions) }
+    }
+
+    /// The headers that must repeat the body.
+    fn repeated(&self) -> Option<&HeaderMap> {
+        self.request.as_deref().filter(|_| self.repeats_body).map(|(headers, _)| headers)
+    }
+}
 
 /// Answers a request of a session, or one that stands alone.
 pub(crate) fn dispatch(
@@ -166,15 +187,17 @@ impl Method {
 impl Request<'_> {
     /// The checks are in the order in which their errors should win: what the request is, then what it wants.
     fn standing_alone(self, http: Http) -> Result<Answered, NotStarted> {
-        let headers = http.as_deref().map(|(headers, _)| headers);
+        let headers = http.repeated();
         let mut info = self.stateless(headers)?;
         let operation = self.operation(Method::find(self.method, Era::Stateless, self.engine), headers)?;
         let (state, answers) = match &operation {
             Operation::Call(_) => (self.state()?, self.answers()?),
             _ => (None, None),
         };
-        info.http = http;
-        let started = self.engine.start(operation, info, Exchange::Stateless { state, answers });
+        let repeats_arguments = http.repeats_body;
+        info.http = http.request;
+        let exchange = Exchange::Stateless { state, answers, repeats_arguments };
+        let started = self.engine.start(operation, info, exchange);
         Ok(Answered::Started(started.map_err(NotStarted::Refused)?, None))
     }
 
@@ -198,7 +221,7 @@ impl Request<'_> {
         let info = RequestInfo {
             request_id: self.keep(self.id),
             progress_token,
-            http,
+            http: http.request,
             meta: meta.and_then(Meta::others),
             ..info
         };

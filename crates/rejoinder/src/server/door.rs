@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    call::{ArgumentErrors, Call, CallRecord, Carriage, Carrier, Era, InputResponses, RequestInfo, Utf8Bytes},
+    call::{ArgumentErrors, Call, CallRecord, Carriage, Carrier, InputResponses, RequestInfo, Utf8Bytes},
     error::Panicked,
     item::Ready,
     rounds::StatelessCarrier,
@@ -114,6 +114,8 @@ pub(crate) enum Exchange {
         state: Option<String>,
         /// The `inputResponses`.
         answers: Option<InputResponses>,
+        /// Whether the headers repeat arguments.
+        repeats_arguments: bool,
     },
     /// Over a live session.
     Session(Box<dyn Carrier>),
@@ -232,7 +234,7 @@ impl Engine {
             Operation::Call(target) => target,
         };
         let found = self.find(&target)?;
-        check_param_headers(&found, &target, &request)?;
+        check_param_headers(&found, &target, &request, &exchange)?;
         let slot = self.slot()?;
         // 4. The state: what earlier rounds of the call recorded.
         let OpenedRound { carriage, is_retry, spend } = self.open(&target, &request, exchange)?;
@@ -284,7 +286,7 @@ impl Engine {
                 let carriage = Carriage { carrier, record: None, record_limit };
                 return Ok(OpenedRound { carriage, is_retry: false, spend: None });
             }
-            Exchange::Stateless { state, answers } => (state, answers),
+            Exchange::Stateless { state, answers, .. } => (state, answers),
         };
         let method = target.kind.method();
         let principal = request.principal.clone();
@@ -312,8 +314,15 @@ impl Engine {
 }
 
 /// Checks the headers that repeat arguments.
-fn check_param_headers(found: &[Candidate], target: &Target, request: &RequestInfo) -> Result<(), Refusal> {
-    let (Era::Stateless, Some(headers)) = (request.era, request.headers()) else { return Ok(()) };
+fn check_param_headers(
+    found: &[Candidate],
+    target: &Target,
+    request: &RequestInfo,
+    exchange: &Exchange,
+) -> Result<(), Refusal> {
+    let (Exchange::Stateless { repeats_arguments: true, .. }, Some(headers)) = (exchange, request.headers()) else {
+        return Ok(());
+    };
     let mut mirrored = found.iter().flat_map(|candidate| &candidate.entry.param_headers);
     let sent = target.sent.as_ref().unwrap_or(&target.arguments);
     mirrored.try_for_each(|header| header.check(headers, sent.as_deref())).map_err(Refusal::HeaderMismatch)

@@ -25,6 +25,14 @@ struct Flags {
     /// Serve HTTP at this path instead of /mcp
     #[arg(long)]
     path: Option<String>,
+    /// Serve WebSocket too, at /mcp/ws
+    #[cfg(feature = "ws")]
+    #[arg(long, conflicts_with = "stdio")]
+    ws: bool,
+    /// Serve HTTP+SSE too, at /sse, for clients of 2024-11-05
+    #[cfg(feature = "sse")]
+    #[arg(long, conflicts_with = "stdio")]
+    sse: bool,
     /// Accept requests for this host name too, or for any with `*`; may be repeated
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
@@ -56,6 +64,12 @@ impl Flags {
             command = command
                 .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
                 .mut_arg("http", |http| http.default_value(address.to_string()));
+        } else {
+            for (flag, is_there) in [("ws", cfg!(feature = "ws")), ("sse", cfg!(feature = "sse"))] {
+                if is_there {
+                    command = command.mut_arg(flag, |arg| arg.requires("http"));
+                }
+            }
         }
         Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
@@ -68,10 +82,19 @@ impl Flags {
         for host in self.allow_host.iter().map(String::as_str).chain(from_env) {
             http = if host == "*" { http.allow_any_host() } else { http.allow_host(host) };
         }
-        match &self.path {
-            Some(path) => http.path(path),
-            None => http,
+        if let Some(path) = &self.path {
+            http = http.path(path);
         }
+        #[cfg(feature = "ws")]
+        if self.ws && http.websocket.is_none() {
+            let path = format!("{}/ws", http.path.trim_end_matches('/'));
+            http = http.websocket(path);
+        }
+        #[cfg(feature = "sse")]
+        if self.sse && http.sse.is_none() {
+            http = http.sse("/sse");
+        }
+        http
     }
 }
 

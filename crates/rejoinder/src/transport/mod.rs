@@ -5,8 +5,12 @@
 
 #[cfg(feature = "cli")]
 mod args;
+#[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
+mod connection;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
+mod in_flight;
 mod shutdown;
 #[cfg(feature = "stdio")]
 mod stdio;

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use crate::{
     client::{Post, call, observed},
-    fixture::{Events, Host},
-    ways::{Pipe, Session, Way, in_session},
+    fixture::{Events, Host, everywhere},
+    ways::{Session, Way, in_session},
 };
 
 /// How many calls wait over HTTP. Both ends of each connection are in this process, which may have only 1,024 open files.
@@ -65,25 +65,23 @@ async fn hundreds_of_waiting_calls_in_sessions_do_not_delay_others() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_thousand_waiting_calls_on_a_pipe_do_not_delay_others() {
-    // A pipe is one open file, whatever the number of calls.
+async fn a_thousand_waiting_calls_on_a_connection_do_not_delay_others() {
+    // A connection is one open file, whatever the number of calls.
     const PIPED: u32 = 1000;
-    let host = Host::start().await;
-    for mut way in [Way::StatelessPipe(Pipe::open(&host)), Way::SessionPipe(Pipe::in_session(&host).await)] {
+    let host = Host::start_with(|server| server.http(everywhere().max_calls_per_session(2000))).await;
+    for mut way in Way::links(&host).await {
         let waits: Vec<_> = (0..PIPED).map(|number| way.call("wait", json!({ "number": number }))).collect();
-        let (Way::StatelessPipe(pipe) | Way::SessionPipe(pipe)) = &mut way else { unreachable!("a pipe") };
         for (number, mut wait) in waits.into_iter().enumerate() {
             wait["id"] = format!("slow {number}").into();
-            pipe.send(wait.to_string()).await;
+            way.link().send(wait.to_string()).await;
         }
         Events::happened(&host.events.waiting, PIPED).await;
         for _ in 0..20 {
             way.still_answers().await;
         }
         host.events.release.add_permits(PIPED as usize);
-        let (Way::StatelessPipe(pipe) | Way::SessionPipe(pipe)) = &mut way else { unreachable!("a pipe") };
         for _ in 0..PIPED {
-            let answer = pipe.reply().await;
+            let answer = way.link().reply().await;
             let number = answer["result"]["content"][0]["text"].as_str().expect("a number");
             assert_eq!(answer["id"], format!("slow {number}"));
         }
@@ -91,15 +89,14 @@ async fn a_thousand_waiting_calls_on_a_pipe_do_not_delay_others() {
 }
 
 #[tokio::test]
-async fn the_number_of_calls_in_sessions_and_on_a_pipe_is_limited() {
+async fn the_number_of_calls_on_a_connection_is_limited() {
     let host = Host::start_with(|server| server.max_calls(2)).await;
-    for mut way in [Way::StatelessPipe(Pipe::open(&host)), Way::SessionPipe(Pipe::in_session(&host).await)] {
+    for mut way in Way::links(&host).await {
         let wait = way.call("wait", json!({ "number": 7 }));
-        let (Way::StatelessPipe(pipe) | Way::SessionPipe(pipe)) = &mut way else { unreachable!("a pipe") };
         for number in 0..2 {
             let mut wait = wait.clone();
             wait["id"] = number.into();
-            pipe.send(wait.to_string()).await;
+            way.link().send(wait.to_string()).await;
         }
         Events::happened(&host.events.waiting, 2).await;
         let mut third = wait;
@@ -109,9 +106,8 @@ async fn the_number_of_calls_in_sessions_and_on_a_pipe_is_limited() {
         let message = answer["error"]["message"].as_str().expect("a sentence");
         assert_eq!(message, "too many concurrent calls (limit 2), try again later");
         host.events.release.add_permits(2);
-        let (Way::StatelessPipe(pipe) | Way::SessionPipe(pipe)) = &mut way else { unreachable!("a pipe") };
         for _ in 0..2 {
-            assert_eq!(pipe.reply().await["result"]["content"][0]["text"], "7");
+            assert_eq!(way.link().reply().await["result"]["content"][0]["text"], "7");
         }
         way.still_answers().await;
     }

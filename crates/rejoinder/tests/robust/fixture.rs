@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use rejoinder::{BuiltServer, call::CompletionRequest, prelude::*};
+use rejoinder::{BuiltServer, call::CompletionRequest, http, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -44,6 +44,11 @@ impl Events {
     }
 }
 
+/// Every transport that is reached over HTTP.
+pub(crate) fn everywhere() -> http::Config {
+    http::Config::new().websocket("/mcp/ws").sse("/sse")
+}
+
 /// A running server; dropping it stops it.
 pub(crate) struct Host {
     pub(crate) address: SocketAddr,
@@ -67,6 +72,7 @@ impl Host {
     pub(crate) async fn start_with(options: impl FnOnce(Server) -> Server) -> Self {
         let events = Arc::new(Events::default());
         let server = Server::new("robust", "1.0.0")
+            .http(everywhere())
             .provide_arc(Arc::clone(&events))
             .tools(tools![
                 add,

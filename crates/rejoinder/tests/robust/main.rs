@@ -19,5 +19,7 @@ mod panics;
 mod privacy;
 mod sessions;
 mod sizes;
+mod sse;
 mod uris;
 mod ways;
+mod websocket;

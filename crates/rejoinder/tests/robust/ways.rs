@@ -1,4 +1,4 @@
-//! The four ways to a server: each era, over HTTP and on a pipe.
+//! The ways to a server: each era, on every transport.
 
 use std::net::SocketAddr;
 
@@ -8,6 +8,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use crate::{
     client::{Connection, Post, Response, request, within},
     fixture::Host,
+    sse::SseClient,
+    websocket::WebSocket,
 };
 
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -120,35 +122,110 @@ impl Pipe {
     }
 }
 
-/// One of the four.
+/// A connection that carries messages in both directions.
+pub(crate) enum Link {
+    Pipe(Pipe),
+    WebSocket(Box<WebSocket>),
+    Sse(SseClient),
+}
+
+impl Link {
+    /// One of each kind.
+    pub(crate) async fn all(host: &Host) -> [Self; 3] {
+        [
+            Self::Pipe(Pipe::open(host)),
+            Self::WebSocket(Box::new(WebSocket::open(host).await)),
+            Self::Sse(SseClient::open(host).await),
+        ]
+    }
+
+    pub(crate) async fn begin_session(&mut self) {
+        self.send(initialize(0).to_string()).await;
+        assert_eq!(self.message().await["result"]["protocolVersion"], LEGACY);
+        self.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()).await;
+    }
+
+    pub(crate) async fn send(&mut self, message: impl Into<Vec<u8>>) {
+        let message = message.into();
+        match self {
+            Self::Pipe(pipe) => pipe.send(message).await,
+            Self::WebSocket(socket) => socket.send(message).await,
+            Self::Sse(client) => assert_eq!(client.post(message).await.status, 202),
+        }
+    }
+
+    pub(crate) async fn message(&mut self) -> Value {
+        match self {
+            Self::Pipe(pipe) => pipe.message().await,
+            Self::WebSocket(socket) => socket.message().await,
+            Self::Sse(client) => client.message().await,
+        }
+    }
+
+    /// The next message that is not a notification.
+    pub(crate) async fn reply(&mut self) -> Value {
+        loop {
+            let message = self.message().await;
+            if message.get("method").is_none() {
+                return message;
+            }
+        }
+    }
+}
+
+/// One of them.
 pub(crate) enum Way {
     Stateless(SocketAddr),
     Session(Session),
-    StatelessPipe(Pipe),
-    SessionPipe(Pipe),
+    StatelessLink(Link),
+    SessionLink(Link),
 }
 
 impl Way {
-    pub(crate) async fn all(host: &Host) -> [Self; 4] {
-        [
-            Self::Stateless(host.address),
-            Self::Session(Session::begin(host).await),
-            Self::StatelessPipe(Pipe::open(host)),
-            Self::SessionPipe(Pipe::in_session(host).await),
-        ]
+    pub(crate) async fn all(host: &Host) -> Vec<Self> {
+        let mut all = vec![Self::Stateless(host.address), Self::Session(Session::begin(host).await)];
+        all.extend(Self::links(host).await);
+        all
+    }
+
+    /// Each era on each connection that carries messages in both directions.
+    pub(crate) async fn links(host: &Host) -> Vec<Self> {
+        let mut links = Link::all(host).await.map(Self::StatelessLink).into_iter().collect::<Vec<_>>();
+        for mut link in Link::all(host).await {
+            link.begin_session().await;
+            links.push(Self::SessionLink(link));
+        }
+        links
+    }
+
+    /// The connection of a way that has one.
+    pub(crate) fn link(&mut self) -> &mut Link {
+        let (Self::StatelessLink(link) | Self::SessionLink(link)) = self else {
+            unreachable!("only over a connection")
+        };
+        link
     }
 
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Stateless(_) => "stateless HTTP",
             Self::Session(_) => "a session over HTTP",
-            Self::StatelessPipe(_) => "a stateless pipe",
-            Self::SessionPipe(_) => "a session on a pipe",
+            Self::StatelessLink(Link::Pipe(_)) => "a stateless pipe",
+            Self::StatelessLink(Link::WebSocket(_)) => "a stateless WebSocket",
+            Self::StatelessLink(Link::Sse(_)) => "a stateless client of HTTP+SSE",
+            Self::SessionLink(Link::Pipe(_)) => "a session on a pipe",
+            Self::SessionLink(Link::WebSocket(_)) => "a session over WebSocket",
+            Self::SessionLink(Link::Sse(_)) => "a session over HTTP+SSE",
         }
     }
 
     pub(crate) fn is_session(&self) -> bool {
-        matches!(self, Self::Session(_) | Self::SessionPipe(_))
+        matches!(self, Self::Session(_) | Self::SessionLink(_))
+    }
+
+    /// Whether a message can be any bytes: a text frame is UTF-8, or it is not one.
+    pub(crate) fn carries_bytes(&self) -> bool {
+        !matches!(self, Self::StatelessLink(Link::WebSocket(_)) | Self::SessionLink(Link::WebSocket(_)))
     }
 
     /// A request as this way wants it.
@@ -165,9 +242,9 @@ impl Way {
         let post = match self {
             Self::Stateless(_) => Post::raw(bytes),
             Self::Session(session) => session.raw(bytes),
-            Self::StatelessPipe(pipe) | Self::SessionPipe(pipe) => {
-                pipe.send(bytes.into()).await;
-                return (None, pipe.reply().await);
+            Self::StatelessLink(link) | Self::SessionLink(link) => {
+                link.send(bytes).await;
+                return (None, link.reply().await);
             }
         };
         self.post(&post).await

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{Dispatched, Envelope, Frame, dispatch};
+use super::{Dispatched, Envelope, Frame, Http, dispatch};
 use crate::{prelude::*, server::Engine};
 
 /// Asks twice, and in between takes a step.
@@ -40,7 +40,7 @@ fn request(method: &str, mut params: Value) -> Bytes {
 
 fn answer(engine: &Arc<Engine>, body: &Bytes) -> Dispatched {
     let Ok(envelope) = Envelope::read(body) else { panic!("not a message: {body:?}") };
-    dispatch(engine, body, envelope, None, None)
+    dispatch(engine, body, envelope, Http::default(), None)
 }
 
 /// The reply to a request that says nothing before it.

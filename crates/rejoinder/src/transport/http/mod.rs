@@ -1,13 +1,19 @@
-//! Streamable HTTP: one endpoint, one POST for each request.
+//! Streamable HTTP: one endpoint, one POST for each request. And what else is reached over HTTP: WebSocket, HTTP+SSE.
 
 mod batch;
 mod body;
 mod guard;
+mod open_connections;
 mod request;
 mod serve;
 mod service;
 mod session_stream;
 mod sessions;
+#[cfg(feature = "sse")]
+mod sse;
+#[cfg(feature = "ws")]
+mod websocket;
+mod write_timeout;
 
 pub use body::ResponseBody;
 pub use serve::listen_address;

@@ -18,12 +18,13 @@ use tokio::{
         TcpListener, TcpSocket, TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
+    sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
-    time::{Sleep, sleep, timeout},
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::McpService;
+use super::{McpService, write_timeout::WriteTimeout};
 use crate::{
     BoxFuture, Error,
     rounds::seal::Seal,
@@ -64,9 +65,15 @@ impl BuiltServer {
             let (address, shutdown, engine) = (listener.local_addr()?, on_signal(), Arc::clone(&self.0));
             // A client that connects meanwhile waits until the server has started.
             serve_started(&engine, async {
-                tracing::info!("serving {} at http://{address}{}", engine.info.name, engine.options.http.path);
+                let http = &engine.options.http;
+                tracing::info!("serving {} at http://{address}{}", engine.info.name, http.path);
+                for (scheme, path) in [("ws", &http.websocket), ("http", &http.sse)] {
+                    if let Some(path) = path {
+                        tracing::info!("and at {scheme}://{address}{path}");
+                    }
+                }
                 log_random_keys(&engine.seal, address);
-                if let Some(listening) = &engine.options.http.on_listening.0 {
+                if let Some(listening) = &http.on_listening.0 {
                     listening(address);
                 }
                 Ok(serve(self, listener, shutdown).await?)
@@ -132,13 +139,14 @@ pub(in crate::transport) async fn serve(
 ) -> io::Result<()> {
     let (grace, config) = (engine.options.grace, &engine.options.http);
     let service = McpService::new(Arc::clone(&engine));
+    let places = Arc::new(Semaphore::new(config.max_connections.min(Semaphore::MAX_PERMITS)));
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            stream = accept(&listener), if connections.len() < config.max_connections => {
+            (place, stream) = accept_one(&listener, &places) => {
                 let (read, write) = stream.into_split();
                 let write = Arc::new(write);
-                let stream = SharedStream { read, write: Arc::clone(&write) };
+                let stream = SharedStream { read, write: Arc::clone(&write), _place: place };
                 let connection = connection(stream, service.clone(), config.header_timeout, shutdown.clone());
                 connections.spawn(async move {
                     tokio::select! {
@@ -156,7 +164,7 @@ pub(in crate::transport) async fn serve(
     // New connections are refused from now on.
     drop(listener);
     let finishing = async {
-        engine.hub.close();
+        service.start_closing();
         // A session outlives its calls: it has to be closed.
         engine.calls.idle().await;
         service.close().await;
@@ -170,6 +178,12 @@ pub(in crate::transport) async fn serve(
     service.close().await;
     finish_teardown(&engine).await;
     Ok(())
+}
+
+/// The next connection, once there is a place for it.
+async fn accept_one(listener: &TcpListener, places: &Arc<Semaphore>) -> (OwnedSemaphorePermit, TcpStream) {
+    let place = Arc::clone(places).acquire_owned().await.expect("never closed");
+    (place, accept(listener).await)
 }
 
 /// The next connection. A connection that failed is its client's problem; a lack of file descriptors passes.
@@ -200,17 +214,17 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// Serves one connection to its end.
 async fn connection<S>(stream: S, service: McpService, timeout: Duration, shutdown: CancellationToken)
 where
-    S: AsyncRead + AsyncWrite + Unpin,
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let timeout = timeout.min(LONGEST_TIMEOUT);
-    let stream = TokioIo::new(WriteTimeout { stream, timeout, blocked: None });
+    let stream = TokioIo::new(WriteTimeout::new(stream, timeout));
     let answer = service_fn(move |request| {
         let service = service.clone();
         async move { Ok::<_, Infallible>(service.route(request).await) }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(timeout);
-    let mut connection = pin!(builder.serve_connection(stream, answer));
+    let mut connection = pin!(builder.serve_connection(stream, answer).with_upgrades());
     let ended = tokio::select! {
         ended = &mut connection => ended,
         () = shutdown.cancelled() => {
@@ -227,6 +241,8 @@ where
 struct SharedStream {
     read: OwnedReadHalf,
     write: Arc<OwnedWriteHalf>,
+    /// Its place among the connections: a WebSocket keeps it when hyper is done with the stream.
+    _place: OwnedSemaphorePermit,
 }
 
 /// Waits until the client has left. hyper notices that only while it has nothing left to read, so a client could leave one
@@ -289,78 +305,12 @@ impl AsyncWrite for SharedStream {
         Poll::Ready(Ok(()))
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // It is dropped next, which closes it.
-        Poll::Ready(Ok(()))
-    }
-}
-
-/// How many bytes are copied to send them as one piece.
-const SMALL_REPLY: usize = 1024;
-
-/// A stream whose writes fail once the client has read nothing for too long. hyper has such a timeout for reading the head
-/// of a request, but not for writing.
-struct WriteTimeout<S> {
-    stream: S,
-    timeout: Duration,
-    /// Runs while nothing can be written.
-    blocked: Option<Pin<Box<Sleep>>>,
-}
-
-impl<S> WriteTimeout<S> {
-    fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if written.is_ready() {
-            self.blocked = None;
-            return written;
-        }
-        let blocked = self.blocked.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
-        blocked.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.check(cx, written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        pieces: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        // The head and the body of a small reply: the system sends one piece faster than it gathers two.
-        let mut joined = [0; SMALL_REPLY];
-        let length = pieces.iter().map(|piece| piece.len()).sum::<usize>();
-        let written = if let Some(mut rest) = joined.get_mut(..length) {
-            for piece in pieces {
-                let (start, end) = rest.split_at_mut(piece.len());
-                start.copy_from_slice(piece);
-                rest = end;
-            }
-            Pin::new(&mut self.stream).poll_write(cx, &joined[..length])
-        } else {
-            Pin::new(&mut self.stream).poll_write_vectored(cx, pieces)
-        };
-        self.check(cx, written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        match Arc::get_mut(&mut self.write) {
+            Some(write) => Pin::new(write).poll_shutdown(cx),
+            // hyper drops it next, which closes it.
+            None => Poll::Ready(Ok(())),
+        }
     }
 }
 

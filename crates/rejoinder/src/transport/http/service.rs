@@ -12,20 +12,25 @@ use bytes::Bytes;
 use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
+#[cfg(feature = "sse")]
+use super::sse::SseStreams;
 use super::{
     ResponseBody,
     body::{COMMENT, CallEvents, event},
     guard::{self, PageOrigin},
+    open_connections::OpenConnections,
     request::{HttpRefusal, UnfinishedBodies, accepts_events, check_content_type, read_body, read_on},
     sessions::HttpSessions,
 };
 use crate::{
     BoxError, BoxFuture,
     http::HEALTH,
-    protocol::{Dispatched, Envelope, Frame, MODERN, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session},
+    protocol::{
+        Dispatched, Envelope, Frame, Http, MODERN, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session,
+    },
     server::{BuiltServer, Engine},
 };
 
@@ -44,30 +49,97 @@ use crate::{
 ///
 /// What your layers put into the request's extensions is there for tools, as
 /// [`Context::extension`](crate::Context::extension).
+///
+/// Another transport is another route: see [`McpService::websocket`] and [`McpService::sse`].
 #[derive(Clone)]
-pub struct McpService(Arc<Endpoint>);
+pub struct McpService(Arc<Endpoint>, HttpTransport);
 
-struct Endpoint {
-    engine: Arc<Engine>,
+/// What a route speaks.
+#[derive(Debug, Clone, Copy)]
+enum HttpTransport {
+    Streamable,
+    #[cfg(feature = "ws")]
+    WebSocket,
+    #[cfg(feature = "sse")]
+    Sse,
+}
+
+/// What all routes of a server share.
+pub(super) struct Endpoint {
+    pub(super) engine: Arc<Engine>,
     /// For clients of the session era, unless they are turned away.
     sessions: Option<HttpSessions>,
     /// A refused host or origin is logged once: it is a mistake of the operator, or an attack that should not fill the log.
     refusal_logged: Once,
-    unfinished: UnfinishedBodies,
+    pub(super) unfinished: UnfinishedBodies,
+    pub(super) connections: OpenConnections,
+    #[cfg(feature = "sse")]
+    pub(super) sse: SseStreams,
 }
 
 impl McpService {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         let sessions = engine.options.sessions.then(|| HttpSessions::new(Arc::clone(&engine)));
-        let unfinished = UnfinishedBodies::default();
-        Self(Arc::new(Endpoint { engine, sessions, refusal_logged: Once::new(), unfinished }))
+        let endpoint = Endpoint {
+            engine,
+            sessions,
+            refusal_logged: Once::new(),
+            unfinished: UnfinishedBodies::default(),
+            connections: OpenConnections::default(),
+            #[cfg(feature = "sse")]
+            sse: SseStreams::default(),
+        };
+        Self(Arc::new(endpoint), HttpTransport::Streamable)
+    }
+
+    /// The same server over WebSocket: one JSON-RPC message for each text frame.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use rejoinder::prelude::*;
+    ///
+    /// let service = Server::new("mounted", "1.0.0").build().unwrap().into_service();
+    /// let app: Router = Router::new().route_service("/mcp/ws", service.websocket()).route_service("/mcp", service);
+    /// ```
+    ///
+    /// The headers and extensions of the request that opens the WebSocket are those of every call over it.
+    #[cfg(feature = "ws")]
+    #[must_use]
+    pub fn websocket(&self) -> Self {
+        Self(Arc::clone(&self.0), HttpTransport::WebSocket)
+    }
+
+    /// The same server over HTTP+SSE, the transport of 2024-11-05, for clients that know no newer one. `GET` opens a stream
+    /// of events, whose first event says where to send messages: to the same path, with the id of the stream.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use rejoinder::prelude::*;
+    ///
+    /// let service = Server::new("mounted", "1.0.0").build().unwrap().into_service();
+    /// let app: Router = Router::new().route_service("/sse", service.sse()).route_service("/mcp", service);
+    /// ```
+    #[cfg(feature = "sse")]
+    #[must_use]
+    pub fn sse(&self) -> Self {
+        Self(Arc::clone(&self.0), HttpTransport::Sse)
     }
 
     /// Answers a request to a server that has its address to itself.
     pub(super) async fn route(&self, request: Request<Incoming>) -> Response<ResponseBody> {
-        let (path, endpoint) = (request.uri().path(), &self.0.engine.options.http.path);
-        if path.trim_end_matches('/') == endpoint.trim_end_matches('/') {
+        let (path, config) = (request.uri().path(), &self.0.engine.options.http);
+        let is = |route: &str| path.trim_end_matches('/') == route.trim_end_matches('/');
+        let endpoint = &config.path;
+        if is(endpoint) {
             return self.respond(request).await;
+        }
+        #[cfg(feature = "ws")]
+        if config.websocket.as_deref().is_some_and(is) {
+            return self.websocket().respond(request).await;
+        }
+        #[cfg(feature = "sse")]
+        if config.sse.as_deref().is_some_and(is) {
+            return self.sse().respond(request).await;
         }
         let is_up = path == HEALTH && matches!(*request.method(), Method::GET | Method::HEAD);
         let text = if is_up { "ok\n".to_owned() } else { format!("the MCP endpoint is {endpoint}\n") };
@@ -98,11 +170,11 @@ impl McpService {
         }
         let page = PageOrigin::of(&parts.headers, config);
         // Of no use to a POST, which nearly every request is.
-        let methods = (parts.method != Method::POST).then(|| endpoint.methods(&parts.headers));
+        let methods = (parts.method != Method::POST).then(|| self.methods(&parts.headers));
         let preflight = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
         let mut response = match preflight {
             Some(preflight) => preflight,
-            None => match endpoint.handle(parts, &mut body).await {
+            None => match self.handle(parts, &mut body).await {
                 Ok(response) => response,
                 Err(refusal) => {
                     read_on(body, waits, config.body_timeout);
@@ -120,6 +192,33 @@ impl McpService {
         response
     }
 
+    /// Answers a request that comes from where requests may come from.
+    async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+    {
+        match self.1 {
+            HttpTransport::Streamable => self.0.handle(parts, body).await,
+            #[cfg(feature = "ws")]
+            HttpTransport::WebSocket => self.0.open_websocket(parts),
+            #[cfg(feature = "sse")]
+            HttpTransport::Sse => Box::pin(self.0.sse(parts, body)).await,
+        }
+    }
+
+    /// The HTTP methods that a client with these headers can use.
+    fn methods(&self, headers: &HeaderMap) -> HeaderValue {
+        HeaderValue::from_static(match self.1 {
+            HttpTransport::Streamable if self.0.has_sessions(headers) => "GET, POST, DELETE",
+            HttpTransport::Streamable => "POST",
+            #[cfg(feature = "ws")]
+            HttpTransport::WebSocket => "GET",
+            #[cfg(feature = "sse")]
+            HttpTransport::Sse => "GET, POST",
+        })
+    }
+
     /// Not generic, so that it is compiled in this crate and not in each that mounts the service.
     fn respond_boxed(
         self,
@@ -128,15 +227,23 @@ impl McpService {
         Box::pin(async move { Ok(self.respond(request).await) })
     }
 
-    /// Ends subscriptions and sessions, which would stay open otherwise. Stateless calls in flight go on.
+    /// Ends subscriptions and sessions, which would stay open otherwise, and closes WebSockets and streams of HTTP+SSE when
+    /// their calls are done. Stateless calls in flight over HTTP go on.
     ///
     /// It is done within the [grace period](crate::Server::grace_period), also where a client does not read.
     /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
     pub async fn close(&self) {
-        self.0.engine.hub.close();
+        self.start_closing();
         if let Some(sessions) = &self.0.sessions {
             sessions.close();
         }
+        let _ = timeout(self.0.engine.options.grace, self.0.connections.closed()).await;
+    }
+
+    /// Ends subscriptions, and lets connections finish what is in flight.
+    pub(super) fn start_closing(&self) {
+        self.0.engine.hub.close();
+        self.0.connections.start_closing();
     }
 }
 
@@ -195,19 +302,13 @@ impl Endpoint {
         });
     }
 
-    /// The HTTP methods that a client with these headers can use.
-    fn methods(&self, headers: &HeaderMap) -> HeaderValue {
-        let has_sessions = self.has_sessions(headers);
-        HeaderValue::from_static(if has_sessions { "GET, POST, DELETE" } else { "POST" })
-    }
-
     /// Whether there are sessions to get and delete for a client with these headers.
     fn has_sessions(&self, headers: &HeaderMap) -> bool {
         let is_stateless = headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN);
         self.sessions.is_some() && self.engine.options.http.session_memory && !is_stateless
     }
 
-    /// Answers a request that comes from where requests may come from.
+    /// Answers a request of Streamable HTTP.
     async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
     where
         B: Body<Data = Bytes>,
@@ -249,7 +350,7 @@ impl Endpoint {
             return Ok(Box::pin(sessions.post(parts, &body, envelope)).await);
         }
         let id = envelope.id;
-        let http = Some(Box::new((parts.headers, parts.extensions)));
+        let http = Http::repeating_body(parts.headers, parts.extensions);
         let answer = dispatch(engine, &body, envelope, http, None);
         Ok(match answer {
             Dispatched::Nothing => status(StatusCode::ACCEPTED),

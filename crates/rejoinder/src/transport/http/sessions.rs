@@ -27,7 +27,7 @@ use super::{
 use crate::{
     call::{Era, RequestInfo},
     protocol::{
-        Dispatched, Envelope, Frame, LEGACY, RpcError, RpcReply, Session, Stream, cancelled_request, error_reply,
+        Dispatched, Envelope, Frame, Http, LEGACY, RpcError, RpcReply, Session, Stream, cancelled_request, error_reply,
         random_id, request_key,
     },
     server::{Engine, Refusal},
@@ -50,7 +50,17 @@ struct SessionMap {
 }
 
 /// Who a request is from; `None` where the server does not know its callers.
-type Owner = Option<Option<String>>;
+pub(super) type Owner = Option<Option<String>>;
+
+/// Who a request is from.
+pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefusal> {
+    if engine.options.principal.0.is_none() {
+        return Ok(None);
+    }
+    let http = Some(Arc::new((parts.headers.clone(), parts.extensions.clone())));
+    let owner = engine.caller(&RequestInfo { http, era: Era::Session, ..RequestInfo::default() });
+    owner.map(Some).map_err(|refusal| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error: refusal.into() })
+}
 
 impl HttpSessions {
     /// None yet.
@@ -66,10 +76,12 @@ impl HttpSessions {
     /// Takes a message.
     pub(super) async fn post(&self, parts: Parts, body: &Bytes, envelope: Envelope<'_>) -> Response<ResponseBody> {
         let id = envelope.id;
-        let owner = match self.owner(&parts) {
+        let owner = match owner_of(&self.engine, &parts) {
             Ok(owner) => owner,
             // As all replies of a session: some clients do not look into the body of an error status.
-            Err(error) => return json(RpcReply { status: StatusCode::OK, ..error_reply(id, &error) }),
+            Err(HttpRefusal { error, .. }) => {
+                return json(RpcReply { status: StatusCode::OK, ..error_reply(id, &error) });
+            }
         };
         let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
         if !self.engine.options.http.session_memory {
@@ -116,19 +128,8 @@ impl HttpSessions {
 
     /// The session of a request.
     pub(super) fn of_request(&self, parts: &Parts) -> Result<Arc<HttpSession>, HttpRefusal> {
-        let owner =
-            self.owner(parts).map_err(|error| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error })?;
+        let owner = owner_of(&self.engine, parts)?;
         self.find(&parts.headers, &owner, false)
-    }
-
-    /// Who the request is from.
-    fn owner(&self, parts: &Parts) -> Result<Owner, RpcError> {
-        if self.engine.options.principal.0.is_none() {
-            return Ok(None);
-        }
-        let http = Some(Box::new((parts.headers.clone(), parts.extensions.clone())));
-        let owner = self.engine.caller(&RequestInfo { http, era: Era::Session, ..RequestInfo::default() });
-        owner.map(Some).map_err(RpcError::from)
     }
 
     /// The session that the headers name.
@@ -165,18 +166,14 @@ impl HttpSessions {
     fn begin(&self, body: &Bytes, envelope: Envelope<'_>, owner: Owner) -> Result<Response<ResponseBody>, HttpRefusal> {
         let refuse = |message: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message));
         let session = Arc::new(Session::new(&self.engine));
-        let Dispatched::Reply(reply) = session.receive(body, envelope, None) else {
+        let Dispatched::Reply(reply) = session.receive(body, envelope, Http::default()) else {
             unreachable!("`initialize` has a reply")
         };
         if session.version().is_none() {
             return Ok(json(RpcReply { status: StatusCode::BAD_REQUEST, ..reply }));
         }
         let mut response = json(reply);
-        let id = random_id().map_err(|error| {
-            tracing::error!(%error, "cannot generate a session id: the system has no randomness");
-            let error = RpcError::new(RpcError::INTERNAL, "the session failed");
-            HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error }
-        })?;
+        let id = new_session_id()?;
         let mut sessions = self.sessions();
         if sessions.closed {
             return refuse("the server is shutting down");
@@ -208,7 +205,7 @@ impl HttpSessions {
     ) -> Result<Response<ResponseBody>, HttpRefusal> {
         let version = if begins { None } else { Some(check_version(&parts.headers)?) };
         let session = Arc::new(Session::for_one_request(&self.engine, version));
-        Ok(match session.receive(body, envelope, Some(Box::new((parts.headers, parts.extensions)))) {
+        Ok(match session.receive(body, envelope, Http::new(parts.headers, parts.extensions)) {
             Dispatched::Stream(call) => run(call, true, self.engine.options.http.stream_after).await,
             Dispatched::Reply(reply) => json(reply),
             Dispatched::Nothing => status(StatusCode::ACCEPTED),
@@ -227,7 +224,7 @@ impl HttpSessions {
             if let Some(cancelled) = cancelled_request(&envelope) {
                 session.cancel(&cancelled);
             }
-            session.session.receive(body, envelope, None);
+            session.session.receive(body, envelope, Http::default());
             return status(StatusCode::ACCEPTED);
         };
         if let Err(error) = session.check_request(id, self.engine.options.http.max_calls_per_session) {
@@ -236,7 +233,7 @@ impl HttpSessions {
         let resumes = session.session.version() == Some(LEGACY[0]);
         let (sender, disconnects) = mpsc::channel(1);
         parts.extensions.insert(ReplyStream(resumes.then_some(sender)));
-        let http = Some(Box::new((parts.headers, parts.extensions)));
+        let http = Http::new(parts.headers, parts.extensions);
         let mut call = match session.session.receive(body, envelope, http) {
             Dispatched::Stream(call) => call,
             Dispatched::Reply(reply) => return json(reply),
@@ -288,6 +285,15 @@ impl HttpSessions {
     pub(in crate::transport) fn requests(&self) -> usize {
         self.sessions().open.values().map(|session| session.state().requests.len()).sum()
     }
+}
+
+/// An id that nobody can guess.
+pub(super) fn new_session_id() -> Result<String, HttpRefusal> {
+    random_id().map_err(|error| {
+        tracing::error!(%error, "cannot generate a session id: the system has no randomness");
+        let error = RpcError::new(RpcError::INTERNAL, "the session failed");
+        HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error }
+    })
 }
 
 /// The version that the header names; clients that do not know the header are of 2025-03-26 or earlier.

@@ -1,8 +1,79 @@
+//! A message for each line.
+
+use std::io;
+
 use bytes::{Buf, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::{
+    protocol::{Http, ReplyBody},
+    transport::connection::{Received, Wire},
+};
+
+/// The messages of a pipe: one for each line.
+pub(in crate::transport) struct LineWire<R, W> {
+    input: R,
+    output: W,
+    lines: LineReader,
+    /// Whether the client has closed its end.
+    is_closed: bool,
+    /// What waits to be written.
+    out: BytesMut,
+}
+
+impl<R, W> LineWire<R, W> {
+    /// Lines of at most that many bytes.
+    pub(in crate::transport) fn new(input: R, output: W, limit: usize) -> Self {
+        Self { input, output, lines: LineReader::new(limit), is_closed: false, out: BytesMut::new() }
+    }
+}
+
+impl<R, W> Wire for LineWire<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin,
+{
+    async fn fill(&mut self) -> io::Result<bool> {
+        self.is_closed = self.input.read_buf(self.lines.space()).await? == 0;
+        Ok(!self.is_closed)
+    }
+
+    fn next(&mut self) -> Option<Received> {
+        loop {
+            let line = match self.lines.next() {
+                None if self.is_closed => self.lines.last(),
+                line => line,
+            };
+            match line? {
+                InputLine::Whole(line) if line.trim_ascii().is_empty() => {}
+                InputLine::Whole(line) => return Some(Received::Whole(line, Http::default())),
+                InputLine::TooLong(beginning) => return Some(Received::TooLong(beginning)),
+            }
+        }
+    }
+
+    fn push(&mut self, message: ReplyBody) {
+        message.pieces().for_each(|piece| self.out.extend_from_slice(&piece));
+        self.out.extend_from_slice(b"\n");
+    }
+
+    fn waiting(&self) -> usize {
+        self.out.len()
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        while !self.out.is_empty() {
+            if self.output.write_buf(&mut self.out).await? == 0 {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+        }
+        self.output.flush().await
+    }
+}
 
 /// Cuts a stream of bytes into lines, none longer than the limit.
 #[derive(Debug)]
-pub(super) struct LineReader {
+struct LineReader {
     buffer: BytesMut,
     /// How much of the buffer is known to have no line break.
     searched: usize,
@@ -13,7 +84,7 @@ pub(super) struct LineReader {
 
 /// What was cut off.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum InputLine {
+enum InputLine {
     Whole(Bytes),
     /// Longer than the limit: its beginning. The rest is skipped as it arrives, so its length costs no memory.
     TooLong(Bytes),
@@ -23,18 +94,18 @@ pub(super) enum InputLine {
 const SHORT: usize = 4 * 1024;
 
 impl LineReader {
-    pub(super) fn new(limit: usize) -> Self {
+    fn new(limit: usize) -> Self {
         Self { buffer: BytesMut::with_capacity(64 * 1024), searched: 0, limit, skipping: false }
     }
 
     /// Where what is read goes.
-    pub(super) fn space(&mut self) -> &mut BytesMut {
+    fn space(&mut self) -> &mut BytesMut {
         self.buffer.reserve(16 * 1024);
         &mut self.buffer
     }
 
     /// The next line that has arrived, without its line break.
-    pub(super) fn next(&mut self) -> Option<InputLine> {
+    fn next(&mut self) -> Option<InputLine> {
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let Some(end) = found.map(|at| at + self.searched) else { return self.without_break() };
@@ -62,7 +133,7 @@ impl LineReader {
     }
 
     /// What came after the last line break, once nothing more comes.
-    pub(super) fn last(&mut self) -> Option<InputLine> {
+    fn last(&mut self) -> Option<InputLine> {
         let rest = self.buffer.split();
         (!rest.is_empty() && !self.skipping).then(|| InputLine::Whole(rest.freeze()))
     }

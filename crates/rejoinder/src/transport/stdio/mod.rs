@@ -1,7 +1,5 @@
 //! One client on a pair of pipes: a message for each line.
 
-pub(super) mod connection;
-mod in_flight;
 mod lines;
 mod pipes;
 #[cfg(test)]
@@ -16,11 +14,27 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::shutdown::{finish_teardown, on_signal, serve_started};
+use self::lines::LineWire;
+use super::{
+    connection,
+    shutdown::{finish_teardown, on_signal, serve_started},
+};
 use crate::{
     BoxFuture, Error,
     server::{BuiltServer, Engine, Server},
 };
+
+/// Serves one client on a pair of byte streams until it closes its end or the server shuts down.
+pub(super) async fn serve_lines(
+    engine: &Arc<Engine>,
+    input: impl AsyncRead + Send + Unpin,
+    output: impl AsyncWrite + Send + Unpin,
+    shutdown: CancellationToken,
+) -> io::Result<()> {
+    let options = &engine.options;
+    let mut wire = LineWire::new(input, output, options.max_message_size);
+    connection::serve(engine, &mut wire, options.max_calls, shutdown).await
+}
 
 /// Serves standard input and output until the client closes its end or the server shuts down.
 pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> io::Result<()> {
@@ -29,7 +43,7 @@ pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> 
     // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
     // to be woken by them for every message.
     let mut task = JoinSet::new();
-    task.spawn(async move { connection::serve(&serving, input, output, shutdown).await });
+    task.spawn(async move { serve_lines(&serving, input, output, shutdown).await });
     let ended = task.join_next().await;
     finish_teardown(engine).await;
     match ended {
@@ -106,7 +120,7 @@ fn serve_io(
 ) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move {
         engine.start_up().await?;
-        let ended = connection::serve(&engine, input, output, CancellationToken::default()).await;
+        let ended = serve_lines(&engine, input, output, CancellationToken::default()).await;
         let _ = timeout(engine.options.grace, engine.teardown.idle()).await;
         Ok(ended?)
     })

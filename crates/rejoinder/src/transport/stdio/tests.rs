@@ -22,10 +22,13 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::connection;
+use super::serve_lines;
 use crate::{
     server::Engine,
-    transport::shutdown::waiting::{Seen, wait},
+    transport::{
+        connection::ENOUGH,
+        shutdown::waiting::{Seen, wait},
+    },
 };
 
 #[tool]
@@ -63,7 +66,7 @@ impl Client {
         let (ours, theirs) = duplex(16 * 1024);
         let (reader, writer) = split(theirs);
         let writer = through(writer);
-        tokio::spawn(async move { connection::serve(&engine, reader, writer, CancellationToken::default()).await });
+        tokio::spawn(async move { serve_lines(&engine, reader, writer, CancellationToken::default()).await });
         let (output, input) = split(ours);
         Self { input, output: BufReader::new(output).lines() }
     }
@@ -153,7 +156,7 @@ async fn a_flood_of_progress_does_not_pile_up() {
         assert_eq!(client.message().await["method"], "notifications/progress");
     }
     // One message may cross the line.
-    assert!(most.load(Ordering::Relaxed) < 2 * connection::ENOUGH, "{most:?}");
+    assert!(most.load(Ordering::Relaxed) < 2 * ENOUGH, "{most:?}");
 }
 
 /// Lets functions go that block their thread.

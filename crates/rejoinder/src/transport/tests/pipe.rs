@@ -12,8 +12,12 @@ use super::fixture::{Fixture, dynamic, fixture};
 use crate::{Server, server::Engine, transport::stdio};
 
 /// Serves one client on a pipe in memory.
-pub(super) async fn serve_pipe(engine: Arc<Engine>, reader: impl AsyncRead + Unpin, writer: impl AsyncWrite + Unpin) {
-    stdio::connection::serve(&engine, reader, writer, CancellationToken::default()).await.expect("it ended in order");
+pub(super) async fn serve_pipe(
+    engine: Arc<Engine>,
+    reader: impl AsyncRead + Send + Unpin,
+    writer: impl AsyncWrite + Send + Unpin,
+) {
+    stdio::serve_lines(&engine, reader, writer, CancellationToken::default()).await.expect("it ended in order");
 }
 
 pub(super) struct Pipe {

@@ -1,3 +1,5 @@
+//! One connection with messages in both directions: a pipe, a WebSocket, or the stream of HTTP+SSE.
+
 use std::{
     future::poll_fn,
     io,
@@ -5,37 +7,58 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use bytes::{Bytes, BytesMut};
-use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    sync::mpsc,
-    time::timeout,
-};
+use bytes::Bytes;
+use tokio::{sync::mpsc, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    in_flight::{InFlight, Outgoing},
-    lines::{InputLine, LineReader},
-};
+use super::in_flight::{InFlight, Outgoing};
 use crate::{
     protocol::{
-        Dispatched, Envelope, Frame, RpcError, RpcReply, Session, Stream, batch, cancelled_request, dispatch,
-        error_reply, is_of_session,
+        Dispatched, Envelope, Frame, Http, ReplyBody, RpcError, RpcReply, Session, Stream, batch, cancelled_request,
+        dispatch, error_reply, is_of_session,
     },
     server::{Engine, Refusal},
 };
 
-/// Serves one client until it closes its end or the server shuts down; then requests in flight may finish.
-pub(crate) async fn serve(
+/// How the messages of a connection travel: as lines, as frames, as events.
+pub(super) trait Wire: Send {
+    /// Waits until more has arrived; `false` if nothing more comes, but the client still reads.
+    ///
+    /// The error [`io::ErrorKind::BrokenPipe`] means that the client has left. If the future is dropped, nothing is lost.
+    fn fill(&mut self) -> impl Future<Output = io::Result<bool>> + Send;
+
+    /// The next message that has arrived.
+    fn next(&mut self) -> Option<Received>;
+
+    /// Adds a message to those that wait to be written.
+    fn push(&mut self, message: ReplyBody);
+
+    /// How many bytes wait to be written.
+    fn waiting(&self) -> usize;
+
+    /// Writes what waits. If the future is dropped, what has not been written still waits.
+    fn flush(&mut self) -> impl Future<Output = io::Result<()>> + Send;
+}
+
+/// A message of the client.
+pub(super) enum Received {
+    /// The message, and the HTTP request that brought it or opened its connection.
+    Whole(Bytes, Http),
+    /// The beginning of a message that is too long. The rest of it is passed over.
+    TooLong(Bytes),
+}
+
+/// Serves one client until it leaves or the server shuts down; then requests in flight may finish.
+pub(super) async fn serve(
     engine: &Arc<Engine>,
-    mut input: impl AsyncRead + Unpin,
-    mut output: impl AsyncWrite + Unpin,
+    wire: &mut impl Wire,
+    most_calls: usize,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
     let in_flight = InFlight::new(sender);
-    let mut connection = Connection { engine, in_flight, session: None, out: BytesMut::new() };
-    let ended = connection.converse(&mut input, &mut output, &mut receiver, &shutdown).await;
+    let mut connection = Connection { engine, wire, most_calls, in_flight, session: None };
+    let ended = connection.converse(&mut receiver, &shutdown).await;
     connection.in_flight.stop().await;
     match ended {
         // The client reads no more: it has left.
@@ -48,39 +71,35 @@ pub(crate) async fn serve(
 /// work on the first while the server works on the next.
 pub(super) const ENOUGH: usize = 2 * 1024;
 
-struct Connection<'a> {
+struct Connection<'a, W> {
     engine: &'a Arc<Engine>,
+    wire: &'a mut W,
+    most_calls: usize,
     in_flight: InFlight,
     /// Begun by the first request of the session era.
     session: Option<Arc<Session>>,
-    /// What waits to be written.
-    out: BytesMut,
 }
 
-impl Connection<'_> {
-    /// Serves until the client closes its end or the server shuts down, and then for the grace period what is in flight.
+impl<W: Wire> Connection<'_, W> {
+    /// Serves until the client leaves or the server shuts down, and then for the grace period what is in flight.
     async fn converse(
         &mut self,
-        input: &mut (impl AsyncRead + Unpin),
-        output: &mut (impl AsyncWrite + Unpin),
         receiver: &mut mpsc::Receiver<Outgoing>,
         shutdown: &CancellationToken,
     ) -> io::Result<()> {
-        let mut lines = LineReader::new(self.engine.options.max_message_size);
         loop {
             let mut stopped = false;
             let session = self.session.clone();
             tokio::select! {
-                read = input.read_buf(lines.space()) => {
-                    let ended = read? == 0;
-                    while let Some(line) = lines.next() {
-                        self.line(line);
-                        if self.out.len() >= ENOUGH && !stopped {
-                            stopped = !self.flush_unless(shutdown, output).await?;
+                filled = self.wire.fill() => {
+                    let more = filled?;
+                    while let Some(received) = self.wire.next() {
+                        self.receive(received);
+                        if self.wire.waiting() >= ENOUGH && !stopped {
+                            stopped = !self.flush_unless(shutdown).await?;
                         }
                     }
-                    if ended {
-                        lines.last().into_iter().for_each(|line| self.line(line));
+                    if !more {
                         self.in_flight.end_subscriptions();
                         self.session.iter().for_each(|session| session.hang_up());
                         break;
@@ -88,25 +107,24 @@ impl Connection<'_> {
                 }
                 Some(message) = receiver.recv() => {
                     self.take(message);
-                    while self.out.len() < ENOUGH && let Ok(message) = receiver.try_recv() {
+                    while self.wire.waiting() < ENOUGH && let Ok(message) = receiver.try_recv() {
                         self.take(message);
                     }
                 }
-                Some(message) = next_of(session.as_deref()) => self.send(&message),
+                Some(message) = next_of(session.as_deref()) => self.wire.push(ReplyBody::Whole(message)),
                 () = shutdown.cancelled() => break self.engine.hub.close(),
             }
-            if stopped || !self.flush_unless(shutdown, output).await? {
+            if stopped || !self.flush_unless(shutdown).await? {
                 break self.engine.hub.close();
             }
         }
-        timeout(self.engine.options.grace, self.finish(receiver, output)).await.unwrap_or(Ok(()))
+        timeout(self.engine.options.grace, self.finish(receiver)).await.unwrap_or(Ok(()))
     }
 
-    fn line(&mut self, line: InputLine) {
-        match line {
-            InputLine::Whole(line) if line.trim_ascii().is_empty() => {}
-            InputLine::Whole(line) => self.message(&line),
-            InputLine::TooLong(beginning) => {
+    fn receive(&mut self, received: Received) {
+        match received {
+            Received::Whole(message, http) => self.message(&message, http),
+            Received::TooLong(beginning) => {
                 let limit = self.engine.options.max_message_size;
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
                 self.reply(error_reply(Envelope::read_id(&beginning).as_deref(), &error));
@@ -114,13 +132,13 @@ impl Connection<'_> {
         }
     }
 
-    fn message(&mut self, line: &Bytes) {
-        let envelope = match Envelope::read(line) {
+    fn message(&mut self, message: &Bytes, http: Http) {
+        let envelope = match Envelope::read(message) {
             Ok(envelope) => envelope,
             Err(bad) => {
                 let has_batches = self.session.as_ref().is_some_and(|session| session.version() == Some("2025-03-26"));
-                return match batch(line).filter(|_| has_batches) {
-                    Some(messages) => messages.iter().for_each(|message| self.message(message)),
+                return match batch(message).filter(|_| has_batches) {
+                    Some(messages) => messages.iter().for_each(|message| self.message(message, http.clone())),
                     None => self.reply(error_reply(bad.id.as_deref(), &bad.error)),
                 };
             }
@@ -135,12 +153,12 @@ impl Connection<'_> {
                 return tracing::debug!("a notification or a response without a session is passed over");
             }
             let session = self.session.get_or_insert_with(|| Arc::new(Session::new(self.engine)));
-            session.receive(line, envelope, None)
+            session.receive(message, envelope, http)
         } else if envelope.method.is_none() {
             // Nobody answers a response: two sides that did would never stop.
             return tracing::debug!("a response to nothing that was asked");
         } else {
-            dispatch(self.engine, line, envelope, None, None)
+            dispatch(self.engine, message, envelope, http, None)
         };
         match answer {
             Dispatched::Nothing => {}
@@ -155,15 +173,16 @@ impl Connection<'_> {
             let error = RpcError::invalid_request("a request with this id is still being answered");
             return self.reply(error_reply(Some(id), &error));
         }
-        let most = self.engine.options.max_calls;
-        if self.in_flight.len() >= most {
-            return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(most).into()));
+        if self.in_flight.len() >= self.most_calls {
+            return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(self.most_calls).into()));
         }
         if stream.is_listening() {
             // None of the author's code runs in it, and a client that closes its end at once is still acknowledged.
             match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Frame::Last(reply)) => return self.reply(reply),
-                Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => self.send(&message),
+                Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
+                    self.wire.push(ReplyBody::Whole(message));
+                }
                 Poll::Pending => {}
             }
         }
@@ -171,18 +190,12 @@ impl Connection<'_> {
     }
 
     fn reply(&mut self, reply: RpcReply) {
-        reply.body.pieces().for_each(|piece| self.out.extend_from_slice(&piece));
-        self.out.extend_from_slice(b"\n");
-    }
-
-    fn send(&mut self, message: &Bytes) {
-        self.out.extend_from_slice(message);
-        self.out.extend_from_slice(b"\n");
+        self.wire.push(reply.body);
     }
 
     fn take(&mut self, message: Outgoing) {
         match message {
-            Outgoing::Message(message) => self.send(&message),
+            Outgoing::Message(message) => self.wire.push(ReplyBody::Whole(message)),
             // A request that is cancelled while its reply is on the way here gets none.
             Outgoing::Last(finished) => {
                 for finished in finished {
@@ -196,38 +209,20 @@ impl Connection<'_> {
 
     /// Writes what waits; `false` if the server shuts down meanwhile. A client that does not read must not keep it from
     /// that.
-    async fn flush_unless(
-        &mut self,
-        stop: &CancellationToken,
-        output: &mut (impl AsyncWrite + Unpin),
-    ) -> io::Result<bool> {
+    async fn flush_unless(&mut self, stop: &CancellationToken) -> io::Result<bool> {
         tokio::select! {
-            flushed = self.flush(output) => flushed.map(|()| true),
+            flushed = self.wire.flush() => flushed.map(|()| true),
             () = stop.cancelled() => Ok(false),
         }
     }
 
-    /// Writes what waits. If this is dropped, what has not been written still waits.
-    async fn flush(&mut self, output: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
-        while !self.out.is_empty() {
-            if output.write_buf(&mut self.out).await? == 0 {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            }
-        }
-        output.flush().await
-    }
-
     /// Writes what the requests in flight still send, until they are done.
-    async fn finish(
-        &mut self,
-        receiver: &mut mpsc::Receiver<Outgoing>,
-        output: &mut (impl AsyncWrite + Unpin),
-    ) -> io::Result<()> {
-        self.flush(output).await?;
+    async fn finish(&mut self, receiver: &mut mpsc::Receiver<Outgoing>) -> io::Result<()> {
+        self.wire.flush().await?;
         while !self.in_flight.is_empty() {
             let Some(message) = receiver.recv().await else { break };
             self.take(message);
-            self.flush(output).await?;
+            self.wire.flush().await?;
         }
         Ok(())
     }

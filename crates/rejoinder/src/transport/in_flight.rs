@@ -1,3 +1,5 @@
+//! The requests of a connection that are being served.
+
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -45,7 +47,7 @@ struct InFlightState {
     /// By the id of the request, the same however it was spelled.
     requests: HashMap<String, ServedRequest>,
     /// The requests that wait to be started.
-    queue: VecDeque<Waiting>,
+    queue: VecDeque<QueuedRequest>,
     /// How many tasks start requests.
     starting: usize,
     tasks: JoinSet<()>,
@@ -60,7 +62,7 @@ struct ServedRequest {
     task: Option<AbortHandle>,
 }
 
-struct Waiting {
+struct QueuedRequest {
     key: String,
     number: u64,
     stream: Stream,
@@ -84,7 +86,7 @@ impl InFlight {
         let number = state.next_number;
         state.next_number += 1;
         state.requests.insert(key.clone(), ServedRequest { number, is_subscription, task: None });
-        let waiting = Waiting { key, number, stream };
+        let waiting = QueuedRequest { key, number, stream };
         if is_subscription {
             return self.0.spawn(&mut state, waiting);
         }
@@ -141,6 +143,14 @@ impl InFlight {
     }
 }
 
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        // The tasks hold what holds them. Author's code runs in their end, so not under the lock.
+        let state = std::mem::take(&mut *self.0.state());
+        drop(state);
+    }
+}
+
 impl InFlightParts {
     fn state(&self) -> MutexGuard<'_, InFlightState> {
         // Every statement leaves the state valid.
@@ -189,7 +199,7 @@ impl InFlightParts {
     }
 
     /// Gives a request its own task, unless it was cancelled meanwhile.
-    fn hand_over(self: &Arc<Self>, waiting: Waiting) {
+    fn hand_over(self: &Arc<Self>, waiting: QueuedRequest) {
         let mut state = self.state();
         if state.requests.get(&waiting.key).is_some_and(|served| served.number == waiting.number) {
             return self.spawn(&mut state, waiting);
@@ -198,10 +208,10 @@ impl InFlightParts {
         drop(waiting);
     }
 
-    fn spawn(self: &Arc<Self>, state: &mut InFlightState, waiting: Waiting) {
+    fn spawn(self: &Arc<Self>, state: &mut InFlightState, waiting: QueuedRequest) {
         let (key, parts) = (waiting.key.clone(), Arc::clone(self));
         let task = state.spawn(async move {
-            let Waiting { key, number, mut stream } = waiting;
+            let QueuedRequest { key, number, mut stream } = waiting;
             loop {
                 let outgoing = match stream.frame().await {
                     Frame::Notification(message) | Frame::Request(message) => Outgoing::Message(message),

@@ -1,0 +1,176 @@
+//! HTTP+SSE of 2024-11-05, which Streamable HTTP has replaced: the client reads all messages from one stream of events, and
+//! sends each of its own in a POST.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    io,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+};
+
+use ::http::{Method, Response, StatusCode, Uri, request::Parts};
+use bytes::Bytes;
+use http_body::Body;
+use tokio::sync::mpsc;
+use tracing::Instrument;
+
+use super::{
+    ResponseBody,
+    body::{EventSource, event},
+    request::{HttpRefusal, accepts_events, check_content_type, read_body},
+    service::{Endpoint, event_stream, status},
+    sessions::{Owner, new_session_id, owner_of},
+};
+use crate::{
+    BoxError, lock,
+    protocol::{Http, ReplyBody},
+    transport::connection::{self, Received, Wire},
+};
+
+/// The streams that are open, by the id that their clients send in the query of each POST.
+#[derive(Default)]
+pub(super) struct SseStreams(Arc<Mutex<HashMap<String, SseStream>>>);
+
+struct SseStream {
+    owner: Owner,
+    /// What was posted to it.
+    posted: mpsc::Sender<Received>,
+}
+
+/// The name of the id in the query.
+const SESSION: &str = "session_id";
+
+/// How many messages wait for their connection, in either direction.
+const MOST_WAITING: usize = 16;
+
+impl Endpoint {
+    /// Opens a stream, or takes a message for one.
+    pub(super) async fn sse<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+    {
+        match parts.method {
+            Method::GET => self.open_sse(parts),
+            Method::POST => self.post_sse(parts, body).await,
+            _ => Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "GET opens a stream, POST sends a message")),
+        }
+    }
+
+    fn open_sse(&self, parts: Parts) -> Result<Response<ResponseBody>, HttpRefusal> {
+        if !accepts_events(&parts.headers)? {
+            return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream"));
+        }
+        let open = self.connections.begin(self.engine.options.http.max_sessions)?;
+        let owner = owner_of(&self.engine, &parts)?;
+        let id = new_session_id()?;
+        let (posted, received) = mpsc::channel(MOST_WAITING);
+        let (events, stream) = mpsc::channel(MOST_WAITING);
+        let endpoint = format!("event: endpoint\ndata: {}\n\n", endpoint(&parts.uri, &id));
+        events.try_send(endpoint.into()).expect("the channel is empty");
+        lock(&self.sse.0).insert(id.clone(), SseStream { owner, posted });
+        let (engine, streams) = (Arc::clone(&self.engine), Arc::clone(&self.sse.0));
+        let serving = async move {
+            let mut wire = EventWire { received, next: None, out: VecDeque::new(), waiting: 0, events };
+            let calls = engine.options.http.max_calls_per_session;
+            if let Err(error) = connection::serve(&engine, &mut wire, calls, open.closing()).await {
+                tracing::debug!(%error, "a stream of events failed");
+            }
+            lock(&streams).remove(&id);
+            drop(open);
+        };
+        tokio::spawn(serving.in_current_span());
+        Ok(event_stream(ResponseBody::events(SseEvents(stream))))
+    }
+
+    async fn post_sse<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+    {
+        check_content_type(&parts.headers)?;
+        let options = &self.engine.options;
+        let owner = owner_of(&self.engine, &parts)?;
+        // The stream of somebody else looks like one that never was.
+        let find =
+            |id| lock(&self.sse.0).get(id).filter(|stream| stream.owner == owner).map(|stream| stream.posted.clone());
+        let no_stream = || HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such stream: open another with GET");
+        let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
+        let body = read_body(body, options.max_message_size, options.http.body_timeout, &self.unfinished).await?;
+        let message = Received::Whole(body, Http::new(parts.headers, parts.extensions));
+        match posted.send_timeout(message, options.http.body_timeout).await {
+            Ok(()) => Ok(status(StatusCode::ACCEPTED)),
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(no_stream()),
+            Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
+                let reason = "the client does not read its stream, so no more messages are taken";
+                Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason))
+            }
+        }
+    }
+}
+
+/// Where the client posts to: relative to where it opened the stream, so that it holds behind any proxy.
+fn endpoint(uri: &Uri, id: &str) -> String {
+    let last = uri.path().rsplit('/').next().unwrap_or_default();
+    // A colon in the first segment would be read as the end of a scheme.
+    let last = if last.contains(':') { "" } else { last };
+    format!("{last}?{SESSION}={id}")
+}
+
+/// The id in the query.
+fn session_id(uri: &Uri) -> Option<&str> {
+    uri.query()?.split('&').find_map(|pair| pair.strip_prefix(SESSION)?.strip_prefix('='))
+}
+
+/// The messages of a stream of events, and those that were posted to it.
+struct EventWire {
+    received: mpsc::Receiver<Received>,
+    next: Option<Received>,
+    /// What waits to be written.
+    out: VecDeque<Bytes>,
+    waiting: usize,
+    events: mpsc::Sender<Bytes>,
+}
+
+impl Wire for EventWire {
+    async fn fill(&mut self) -> io::Result<bool> {
+        tokio::select! {
+            received = self.received.recv(), if self.next.is_none() => self.next = received,
+            () = self.events.closed() => {}
+        }
+        if self.next.is_some() { Ok(true) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+    }
+
+    fn next(&mut self) -> Option<Received> {
+        self.next.take().or_else(|| self.received.try_recv().ok())
+    }
+
+    fn push(&mut self, message: ReplyBody) {
+        let event = event(message.pieces());
+        self.waiting += event.len();
+        self.out.push_back(event);
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        while !self.out.is_empty() {
+            let place = self.events.reserve().await.map_err(|_| io::ErrorKind::BrokenPipe)?;
+            let Some(event) = self.out.pop_front() else { break };
+            self.waiting -= event.len();
+            place.send(event);
+        }
+        Ok(())
+    }
+}
+
+/// The body of the response. Dropping it ends the connection.
+struct SseEvents(mpsc::Receiver<Bytes>);
+
+impl EventSource for SseEvents {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        self.0.poll_recv(cx)
+    }
+}

@@ -1,0 +1,284 @@
+//! WebSocket: one JSON-RPC message for each text frame, in both directions.
+
+use std::{collections::VecDeque, future::poll_fn, io, pin::Pin, sync::Arc, time::Duration};
+
+use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use futures_util::{FutureExt, SinkExt, StreamExt};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    time::{Instant, Sleep, sleep, timeout},
+};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        Error, Message,
+        error::ProtocolError,
+        protocol::{
+            CloseFrame, Role, WebSocketConfig,
+            frame::{
+                Frame,
+                coding::{CloseCode, Data, OpCode},
+            },
+        },
+    },
+};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::{
+    ResponseBody,
+    request::HttpRefusal,
+    service::{Endpoint, status},
+    write_timeout::WriteTimeout,
+};
+use crate::{
+    protocol::{Http, ReplyBody},
+    server::Engine,
+    transport::connection::{self, Received, Wire},
+};
+
+/// What a client may offer in `Sec-WebSocket-Protocol`.
+const SUBPROTOCOL: &str = "mcp";
+
+/// After how long without a frame of the client the server sends a ping. A client that stays silent for as long again is
+/// gone.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// How long the server reads on after it has closed the connection, so that the client can read why.
+const CLOSING: Duration = Duration::from_secs(5);
+
+impl Endpoint {
+    /// Opens a WebSocket.
+    pub(super) fn open_websocket(&self, mut parts: Parts) -> Result<Response<ResponseBody>, HttpRefusal> {
+        let accept = accept_key(&parts)?;
+        let upgrade = parts.extensions.remove::<OnUpgrade>().ok_or_else(|| {
+            HttpRefusal::new(StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket: use HTTP/1.1")
+        })?;
+        let open = self.connections.begin(self.engine.options.http.max_sessions)?;
+        let mut response = status(StatusCode::SWITCHING_PROTOCOLS);
+        let headers = response.headers_mut();
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+        if has_token(&parts.headers, &header::SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
+            headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+        }
+        let (engine, http) = (Arc::clone(&self.engine), Http::new(parts.headers, parts.extensions));
+        let serving = async move {
+            let upgraded = match upgrade.await {
+                Ok(upgraded) => upgraded,
+                Err(error) => return tracing::debug!(%error, "a client left before its WebSocket was open"),
+            };
+            let stream = WriteTimeout::new(TokioIo::new(upgraded), engine.options.http.header_timeout);
+            serve_websocket(&engine, stream, http, open.closing()).await;
+            drop(open);
+        };
+        tokio::spawn(serving.in_current_span());
+        Ok(response)
+    }
+}
+
+/// Serves one client over a stream that carries WebSocket frames.
+async fn serve_websocket<S>(engine: &Arc<Engine>, stream: S, http: Http, closing: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin,
+{
+    let options = &engine.options;
+    let limit = Some(options.max_message_size);
+    let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
+    let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+    let mut wire = FrameWire::new(socket, http);
+    if let Err(error) = connection::serve(engine, &mut wire, options.http.max_calls_per_session, closing).await {
+        tracing::debug!(%error, "a WebSocket failed");
+    }
+    wire.close().await;
+}
+
+/// How much is read at once. Each connection has a buffer of this size.
+const READ_BUFFER: usize = 16 * 1024;
+
+/// Checks that the request opens a WebSocket; the proof that the server understood it.
+fn accept_key(parts: &Parts) -> Result<HeaderValue, HttpRefusal> {
+    let headers = &parts.headers;
+    let is_upgrade = parts.method == Method::GET
+        && has_token(headers, &header::CONNECTION, "upgrade")
+        && has_token(headers, &header::UPGRADE, "websocket");
+    if !is_upgrade {
+        return Err(HttpRefusal::new(StatusCode::UPGRADE_REQUIRED, "here is a WebSocket: open it with ws://"));
+    }
+    if headers.get(header::SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
+        return Err(HttpRefusal::new(StatusCode::UPGRADE_REQUIRED, "Sec-WebSocket-Version must be 13"));
+    }
+    let mut keys = headers.get_all(header::SEC_WEBSOCKET_KEY).iter();
+    let (Some(key), None) = (keys.next(), keys.next()) else {
+        return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "there must be one Sec-WebSocket-Key"));
+    };
+    // RFC 6455, section 1.3. The digest protects nothing.
+    let proof = digest(&SHA1_FOR_LEGACY_USE_ONLY, &[key.as_bytes(), b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"].concat());
+    Ok(HeaderValue::try_from(STANDARD.encode(proof)).expect("base64 is a header's value"))
+}
+
+/// Whether a header that is a list contains that word.
+fn has_token(headers: &HeaderMap, name: &header::HeaderName, token: &str) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case(token))
+}
+
+/// The messages of a WebSocket: one for each text frame.
+struct FrameWire<S> {
+    socket: WebSocketStream<S>,
+    /// The request that opened it: its headers are those of every message.
+    http: Http,
+    received: Option<Received>,
+    /// What waits to be written.
+    out: VecDeque<Message>,
+    waiting: usize,
+    /// When the client was last heard of.
+    heard: Instant,
+    /// Whether it owes a sign of life since then.
+    is_pinged: bool,
+    silence: Pin<Box<Sleep>>,
+    end: Option<End>,
+}
+
+/// Why the connection ends, if the server does not shut down.
+enum End {
+    /// The client has closed it, or is gone.
+    Left,
+    /// The client did what it must not do.
+    Closed(CloseCode, &'static str),
+}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
+    fn new(socket: WebSocketStream<S>, http: Http) -> Self {
+        Self {
+            socket,
+            http,
+            received: None,
+            out: VecDeque::new(),
+            waiting: 0,
+            heard: Instant::now(),
+            is_pinged: false,
+            silence: Box::pin(sleep(SILENCE)),
+            end: None,
+        }
+    }
+
+    /// Takes what came from the client.
+    fn take(&mut self, frame: Option<Result<Message, Error>>) {
+        (self.heard, self.is_pinged) = (Instant::now(), false);
+        self.end = Some(match frame {
+            Some(Ok(Message::Text(text))) => {
+                let text = Bytes::from(text);
+                // As on a pipe: a call keeps its message, and should not keep the buffer.
+                let text = if text.len() <= SHORT { Bytes::copy_from_slice(&text) } else { text };
+                self.received = Some(Received::Whole(text, self.http.clone()));
+                return;
+            }
+            // Pings are answered by the library.
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return,
+            Some(Ok(Message::Binary(_))) => End::Closed(CloseCode::Unsupported, "messages are text frames"),
+            Some(Err(Error::Capacity(_))) => End::Closed(CloseCode::Size, "the message is too long"),
+            Some(Err(Error::Utf8(_))) => End::Closed(CloseCode::Invalid, "the message is not UTF-8"),
+            Some(Err(Error::Protocol(error))) if error != ProtocolError::ResetWithoutClosingHandshake => {
+                End::Closed(CloseCode::Protocol, "this is not a WebSocket frame")
+            }
+            Some(Ok(Message::Close(_)) | Err(_)) | None => End::Left,
+        });
+    }
+
+    fn send(&mut self, message: Message) {
+        self.waiting += message.len().max(1);
+        self.out.push_back(message);
+    }
+
+    /// Closes the connection, and reads on for a while: a client that is still sending would not see the reason if the
+    /// connection were reset.
+    async fn close(mut self) {
+        let (code, reason) = match self.end {
+            Some(End::Left) => {
+                // Sends the client's own close frame back to it.
+                let _ = timeout(CLOSING, self.socket.flush()).await;
+                return;
+            }
+            Some(End::Closed(code, reason)) => (code, reason),
+            None => (CloseCode::Away, "the server is shutting down"),
+        };
+        let closing = async {
+            let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() })).await;
+            let stream = self.socket.get_mut();
+            let _ = stream.shutdown().await;
+            let mut rest = vec![0; READ_BUFFER];
+            while let Ok(1..) = stream.read(&mut rest).await {}
+        };
+        let _ = timeout(CLOSING, closing).await;
+    }
+}
+
+/// The longest message that is copied.
+const SHORT: usize = 4 * 1024;
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
+    async fn fill(&mut self) -> io::Result<bool> {
+        while self.received.is_none() {
+            if self.end.is_some() {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            tokio::select! {
+                biased;
+                frame = self.socket.next() => self.take(frame),
+                () = &mut self.silence => {
+                    let now = Instant::now();
+                    let is_silent = self.heard + SILENCE <= now;
+                    self.silence.as_mut().reset(if is_silent { now } else { self.heard } + SILENCE);
+                    if is_silent && self.is_pinged {
+                        self.end = Some(End::Left);
+                    } else if is_silent {
+                        self.is_pinged = true;
+                        self.send(Message::Ping(Bytes::new()));
+                        // It is written next.
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Option<Received> {
+        while self.received.is_none() && self.end.is_none() {
+            let frame = self.socket.next().now_or_never()?;
+            self.take(frame);
+        }
+        self.received.take()
+    }
+
+    fn push(&mut self, message: ReplyBody) {
+        // Not as text, which would be checked: what the server writes is UTF-8.
+        self.send(Message::Frame(Frame::message(message.whole(), OpCode::Data(Data::Text), true)));
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    async fn flush(&mut self) -> io::Result<()> {
+        if self.waiting == 0 {
+            return Ok(());
+        }
+        let left = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        while !self.out.is_empty() {
+            poll_fn(|cx| self.socket.poll_ready_unpin(cx)).await.map_err(left)?;
+            let Some(message) = self.out.pop_front() else { break };
+            self.socket.start_send_unpin(message).map_err(left)?;
+        }
+        self.socket.flush().await.map_err(left)?;
+        self.waiting = 0;
+        Ok(())
+    }
+}
