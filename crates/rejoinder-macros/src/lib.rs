@@ -9,6 +9,7 @@
 //!
 //! `elicit` does all three for the forms' derive macros.
 
+mod constraints;
 mod details;
 mod docs;
 mod elicit;

@@ -173,22 +173,8 @@ impl Options {
             };
             let known = self.known.join("`, `");
             let attribute = self.attribute;
-            let instead = rule(attribute, &name);
-            errors.at(
-                meta.path(),
-                format!("{attribute} has no option `{name}`; {meant}the options are `{known}`{instead}"),
-            );
+            errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}the options are `{known}`"));
         }
-    }
-}
-
-/// What to do instead of writing a rule of a form on an argument.
-fn rule(attribute: &str, name: &str) -> &'static str {
-    match (attribute, name) {
-        ("`#[arg]`", "min" | "max" | "min_length" | "max_length" | "pattern" | "format" | "range" | "length") => {
-            "; to check a value, use a type of your own with `#[serde(try_from = \"..\")]`"
-        }
-        _ => "",
     }
 }
 

@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Token, Type, parse::ParseStream};
 
 use crate::{
+    constraints::{call, check_string, constraints},
     docs,
     errors::{Errors, Extent},
     kind::Kind,
@@ -93,6 +94,8 @@ pub(crate) struct ArgumentOptions {
     pub(crate) default: Option<Expr>,
     pub(crate) header: Option<LitStr>,
     pub(crate) complete: Option<Expr>,
+    /// What is called on its `ArgumentRules`: `.min(1).max(3)`.
+    pub(crate) rules: TokenStream,
 }
 
 /// What `#[header(..)]` says.
@@ -101,6 +104,27 @@ pub(crate) struct HeaderOptions {
     pub(crate) name: String,
     pub(crate) default: Option<Expr>,
 }
+
+const ARGUMENT_OPTIONS: &[&str] = &[
+    "name",
+    "default",
+    "header",
+    "complete",
+    "title",
+    "example",
+    "min",
+    "max",
+    "exclusive_min",
+    "exclusive_max",
+    "multiple_of",
+    "min_length",
+    "max_length",
+    "pattern",
+    "format",
+    "min_items",
+    "max_items",
+    "unique_items",
+];
 
 /// Reads the parameters and takes our attributes and doc comments off them.
 pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<FunctionParameter> {
@@ -258,12 +282,14 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOption
             TokenStream::new()
         }
     };
-    let mut options = Options::parse("`#[arg]`", &["name", "default", "header", "complete"], tokens, errors);
+    let mut options = Options::parse("`#[arg]`", ARGUMENT_OPTIONS, tokens, errors);
+    let default = options.expression_or("default", default_of_the_type, errors);
     let argument = ArgumentOptions {
         name: options.literal("name", errors),
-        default: options.expression_or("default", default_of_the_type, errors),
         header: options.literal("header", errors),
         complete: options.expression("complete", "path::to::function", errors),
+        rules: rules(default.as_ref(), &mut options, errors),
+        default,
     };
     options.finish(errors);
     if let Some(name) = argument.name.as_ref().filter(|name| name.value().is_empty()) {
@@ -271,6 +297,9 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOption
     }
     if let (Some(default), Kind::Resolver) = (&argument.default, kind) {
         errors.at(default, "a resolver cannot set a default: write it on the tool's parameter");
+    }
+    if kind == Kind::Resolver && !argument.rules.is_empty() {
+        errors.at(attr, "a resolver gets arguments that were checked: write the constraint on the tool's parameter");
     }
     match &argument.header {
         Some(header) if kind != Kind::Tool => errors.at(header, "only a tool's arguments can be sent in headers, too"),
@@ -283,4 +312,17 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOption
         errors.at(complete, "only the arguments of prompts and resources can be completed: remove `complete`");
     }
     argument
+}
+
+/// The constraints, the title and the example.
+fn rules(default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> TokenStream {
+    let mut calls = constraints(default, options, errors);
+    if let Some((option, title)) = options.entry("title", "\"..\"", errors) {
+        check_string("title", &title, errors);
+        calls.extend(call(&option, title));
+    }
+    if let Some((option, example)) = options.entry("example", "..", errors) {
+        calls.extend(call(&option, example));
+    }
+    calls
 }

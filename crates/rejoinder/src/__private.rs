@@ -3,6 +3,7 @@
 pub use crate::{
     call::{ArgumentDefault, Completes, OwnDefault, Param, ReadParams},
     error::Halt,
+    form::ArgumentRules,
     graph::{
         AnyShape, Check, Edge, FitsIf, FitsIn, FromOutcome, FunctionArguments, HasArgument, Instance, ItemNode, Node,
         NodeArgument, Offers, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, shape, try_join,

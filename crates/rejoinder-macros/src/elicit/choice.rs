@@ -4,8 +4,14 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Data, DeriveInput, Fields, Variant};
 
-use super::{check_generics, check_names, check_string, derive, elicit_options, serde_option, use_one_of};
-use crate::{docs, errors::Errors, names, options::option};
+use super::{check_generics, check_names, derive, elicit_options, serde_option};
+use crate::{
+    constraints::{check_string, use_one_of},
+    docs,
+    errors::Errors,
+    names,
+    options::option,
+};
 
 struct ChoiceVariant {
     ident: Ident,

@@ -2,13 +2,18 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use regex_lite::Regex;
-use syn::{Expr, ExprLit, ExprUnary, Lit, Type, UnOp, spanned::Spanned};
+use syn::{Expr, Type, spanned::Spanned};
 
-use super::{check_string, choice::rename_field, elicit_options, serde_option, string_literal, use_one_of};
-use crate::{docs, errors::Errors, names, options::Options};
+use super::{choice::rename_field, elicit_options, serde_option};
+use crate::{
+    constraints::{call, check_string, constraints},
+    docs,
+    errors::Errors,
+    names,
+    options::Options,
+};
 
-const OPTIONS: [&str; 12] = [
+const OPTIONS: [&str; 17] = [
     "title",
     "description",
     "default",
@@ -19,11 +24,14 @@ const OPTIONS: [&str; 12] = [
     "max_length",
     "min",
     "max",
+    "exclusive_min",
+    "exclusive_max",
+    "multiple_of",
     "min_items",
     "max_items",
+    "unique_items",
+    "example",
 ];
-const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
-const FORMAT_VARIANTS: [&str; 4] = ["Email", "Uri", "Date", "DateTime"];
 
 /// One field.
 pub(super) struct FormField {
@@ -47,12 +55,15 @@ impl FormField {
         let name = name.map_or_else(|| rename_field(&names::wire(&ident), case), |name| name.value());
         let mut calls = texts(field, &mut options, errors);
         let default = options.entry("default", "..", errors);
-        calls.extend(rules(default.as_ref().map(|(_, value)| value), &mut options, errors));
+        calls.extend(constraints(default.as_ref().map(|(_, value)| value), &mut options, errors));
         if let Some((option, value)) = default {
             // A list is written as an array, and is a `Vec`.
             let value =
                 if matches!(value, Expr::Array(_)) { quote!(__rj::prelude::Vec::from(#value)) } else { quote!(#value) };
             calls.extend(call(&option, value));
+        }
+        if let Some((option, _)) = options.entry("example", "..", errors) {
+            errors.at(option, "forms of MCP have no examples: write it in the doc comment, which the user reads");
         }
         options.finish(errors);
         Some(Self { ident, ty: field.ty.clone(), name, calls })
@@ -74,13 +85,6 @@ impl FormField {
     }
 }
 
-/// The call that sets an option, where the option is written.
-fn call(option: &Ident, value: impl ToTokens) -> TokenStream {
-    // A macro's span, as the field's: between spans of two kinds the compiler would show the whole macro.
-    let option = Ident::new(&option.to_string(), Span::call_site().located_at(option.span()));
-    quote_spanned!(option.span()=> .#option(#value))
-}
-
 fn texts(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> TokenStream {
     let mut calls = TokenStream::new();
     for name in ["title", "description"] {
@@ -94,98 +98,4 @@ fn texts(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> Toke
         }
     }
     calls
-}
-
-fn rules(default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> TokenStream {
-    let mut calls = TokenStream::new();
-    if let Some((option, value)) = options.entry("format", "\"email\"", errors) {
-        calls.extend(call(&option, format(&value, errors)));
-    }
-    if let Some((option, value)) = options.entry("pattern", "\"^[a-z]+$\"", errors) {
-        check_pattern(&value, default, errors);
-        calls.extend(call(&option, value));
-    }
-    for [min, max] in [["min_length", "max_length"], ["min", "max"], ["min_items", "max_items"]] {
-        let bounds = [min, max].map(|name| options.entry(name, "3", errors));
-        for (option, value) in bounds.iter().flatten() {
-            if min != "min" {
-                check_count(&option.to_string(), value, errors);
-            }
-            calls.extend(call(option, value));
-        }
-        let measured = default.and_then(|value| match (min, value) {
-            ("min", value) => number(value),
-            ("min_length", value) => string_literal(value).map(|text| text.chars().count() as f64),
-            (_, Expr::Array(array)) => Some(array.elems.len() as f64),
-            _ => None,
-        });
-        check_bounds(bounds.each_ref().map(Option::as_ref), default.zip(measured), errors);
-    }
-    calls
-}
-
-fn format(value: &Expr, errors: &mut Errors) -> TokenStream {
-    let written = string_literal(value).unwrap_or_default();
-    let Some(index) = FORMATS.iter().position(|name| *name == written) else {
-        errors.at(value, format!("unknown format; {}", use_one_of(&written, &FORMATS)));
-        return TokenStream::new();
-    };
-    let variant = Ident::new(FORMAT_VARIANTS[index], Span::call_site());
-    quote!(__rejoinder::form::Format::#variant)
-}
-
-/// Checks a pattern, and the default against it.
-fn check_pattern(pattern: &Expr, default: Option<&Expr>, errors: &mut Errors) {
-    let Some(text) = string_literal(pattern) else {
-        return errors.at(pattern, "`pattern` must be a string literal: `pattern = \"..\"`");
-    };
-    match Regex::new(&text) {
-        Err(error) => errors.at(pattern, format!("`pattern` is not a regular expression: {error}")),
-        Ok(regex) => {
-            if let Some(default) = default
-                && string_literal(default).is_some_and(|text| !regex.is_match(&text))
-            {
-                errors.at(default, "the default does not match `pattern`");
-            }
-        }
-    }
-}
-
-/// Refuses a literal that is not a whole number.
-fn check_count(option: &str, value: &Expr, errors: &mut Errors) {
-    let is_whole = match value {
-        Expr::Lit(ExprLit { lit, .. }) => matches!(lit, Lit::Int(_)),
-        other => !matches!(other, Expr::Unary(_)),
-    };
-    if !is_whole {
-        errors.at(value, format!("`{option}` must be a whole number: `{option} = 3`"));
-    }
-}
-
-/// Checks that the bounds are in order, and the default, as it is measured, between them.
-fn check_bounds([min, max]: [Option<&(Ident, Expr)>; 2], default: Option<(&Expr, f64)>, errors: &mut Errors) {
-    let least = min.and_then(|(option, value)| Some((option, number(value)?)));
-    let greatest = max.and_then(|(option, value)| Some((option, number(value)?)));
-    if let (Some((min, least)), Some((max, greatest))) = (least, greatest)
-        && least > greatest
-    {
-        return errors.at(max, format!("`{max}` is less than `{min}`"));
-    }
-    let Some((default, measured)) = default else { return };
-    if let Some((min, _)) = least.filter(|(_, least)| measured < *least) {
-        errors.at(default, format!("the default is less than `{min}`"));
-    }
-    if let Some((max, _)) = greatest.filter(|(_, greatest)| measured > *greatest) {
-        errors.at(default, format!("the default is more than `{max}`"));
-    }
-}
-
-/// The number, if the expression is a number literal.
-fn number(value: &Expr) -> Option<f64> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_digits().parse().ok(),
-        Expr::Lit(ExprLit { lit: Lit::Float(number), .. }) => number.base10_digits().parse().ok(),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|number| -number),
-        _ => None,
-    }
 }

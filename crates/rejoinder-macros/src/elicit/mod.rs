@@ -88,26 +88,3 @@ fn check_names<'a>(all: impl Iterator<Item = (&'a Ident, &'a str)>, what: &str, 
         seen.push((ident, name));
     }
 }
-
-/// Refuses a literal that is not a string.
-fn check_string(option: &str, value: &Expr, errors: &mut Errors) {
-    if let Expr::Lit(ExprLit { lit, .. }) = value
-        && !matches!(lit, Lit::Str(_))
-    {
-        errors.at(lit, format!("`{option}` must be a string: `{option} = \"..\"`"));
-    }
-}
-
-/// The string, if the expression is a string literal.
-fn string_literal(value: &Expr) -> Option<String> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-        _ => None,
-    }
-}
-
-/// `did you mean "email"? use one of "email", "uri"`.
-fn use_one_of(written: &str, known: &[&'static str]) -> String {
-    let similar = names::similar(written, known).map(|similar| format!("did you mean `{similar}`? "));
-    format!("{}use one of `{}`", similar.unwrap_or_default(), known.join("`, `"))
-}

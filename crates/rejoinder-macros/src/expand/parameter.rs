@@ -32,6 +32,8 @@ pub(crate) struct Filled {
     pub(super) resolver: Option<Named>,
     default: Option<TokenStream>,
     complete: Option<TokenStream>,
+    /// What makes the keywords of its schema.
+    keywords: Option<TokenStream>,
 }
 
 impl Filled {
@@ -41,10 +43,10 @@ impl Filled {
         let ty = outside(borrowed.unwrap_or_else(|| parameter.ty.to_token_stream()));
         let is_generic = mentions(&ty, generics);
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
-        let (default, complete) = match &parameter.source {
-            Source::Argument(argument) => (default(argument, &alias), complete(argument)),
-            Source::Header(header) => (header.default.as_ref().map(|default| default_value(default, &ty)), None),
-            _ => (None, None),
+        let (default, complete, keywords) = match &parameter.source {
+            Source::Argument(argument) => (default(argument, &alias), complete(argument), keywords(argument, &alias)),
+            Source::Header(header) => (header.default.as_ref().map(|default| default_value(default, &ty)), None, None),
+            _ => (None, None, None),
         };
         let source = match parameter.source {
             Source::Argument(_) => quote!(__rj::source::ARGUMENT),
@@ -64,6 +66,7 @@ impl Filled {
             resolver: parameter.resolver().map(|path| Named::new(index, path, place, generics)),
             default: default.map(outside),
             complete: complete.map(outside),
+            keywords: keywords.map(outside),
             parameter,
         }
     }
@@ -116,6 +119,7 @@ impl Filled {
         };
         let (description, header) = (option(description.as_ref()), option(header));
         let (default, complete) = (option(self.default.as_ref()), option(self.complete.as_ref()));
+        let keywords = option(self.keywords.as_ref());
         quote! {
             __rj::Param {
                 name: #name,
@@ -123,6 +127,7 @@ impl Filled {
                 default: #default,
                 header: #header,
                 complete: #complete,
+                keywords: #keywords,
             }
         }
     }
@@ -294,4 +299,10 @@ fn complete(argument: &ArgumentOptions) -> Option<TokenStream> {
     let inferred = quote_spanned!(extent.start=> _);
     let complete = extent.member(&inferred, quote!(__rj::Completes), "complete");
     Some(quote_spanned!(at=> |#request| #complete(#function, #request)))
+}
+
+/// The constraints of `#[arg(..)]` as a function to the keywords of the argument's schema.
+fn keywords(argument: &ArgumentOptions, alias: &Ident) -> Option<TokenStream> {
+    let rules = &argument.rules;
+    (!rules.is_empty()).then(|| quote!(|| __rj::ArgumentRules::<#alias>::new() #rules .keywords()))
 }

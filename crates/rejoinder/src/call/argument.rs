@@ -10,6 +10,7 @@ use serde::{
 use serde_json::{Value, value::RawValue};
 
 use super::ArgumentError;
+use crate::schema::ArgumentCheck;
 
 /// An argument as the client sent it.
 #[derive(Debug, Clone)]
@@ -76,6 +77,52 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
             SentArgument::Json(json) => serde_json::from_str(json.get()).or_else(|_| read_again(json.get())),
             SentArgument::Text(text) => read_text(text),
         }
+    }
+}
+
+impl ArgumentCheck {
+    /// Reads what was sent, and checks it before that.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong, by the path below the argument.
+    pub(super) fn read<T: Argument + DeserializeOwned>(
+        &self,
+        sent: &SentArgument<'_>,
+    ) -> Result<T, Vec<ArgumentError>> {
+        if self.has_rules && (self.is_required || !sent.is_null()) {
+            let value = self.checked(sent)?;
+            return T::deserialize(&value).or_else(|_| located(&value)).map_err(|error| vec![error]);
+        }
+        T::read(sent).or_else(|error| self.adapted(sent).ok_or_else(|| vec![error]))
+    }
+
+    /// What was sent, if it fits the schema.
+    fn checked(&self, sent: &SentArgument<'_>) -> Result<Value, Vec<ArgumentError>> {
+        let text = match sent {
+            SentArgument::Json(json) => {
+                let mut value =
+                    serde_json::from_str(json.get()).map_err(|error| vec![ArgumentError::at("", &error)])?;
+                return self.check(&mut value).map(|()| value);
+            }
+            SentArgument::Text(text) => text,
+        };
+        let mut value = Value::from(&**text);
+        let Err(wrong) = self.check(&mut value) else { return Ok(value) };
+        let Ok(mut spelled) = serde_json::from_str(text) else { return Err(wrong) };
+        match self.check(&mut spelled) {
+            Ok(()) if !spelled.is_null() => Ok(spelled),
+            Err(other) if !self.allows_strings() => Err(other),
+            _ => Err(wrong),
+        }
+    }
+
+    /// What was sent, with numbers and booleans read that came as strings.
+    #[cold]
+    fn adapted<T: DeserializeOwned>(&self, sent: &SentArgument<'_>) -> Option<T> {
+        let SentArgument::Json(json) = sent else { return None };
+        let mut value = serde_json::from_str(json.get()).ok()?;
+        self.adapt(&mut value).then(|| T::deserialize(value).ok())?
     }
 }
 

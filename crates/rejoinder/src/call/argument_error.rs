@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use crate::form::shortened;
+
 /// How many errors are reported one by one.
 const MAX: usize = 20;
 
@@ -12,27 +16,36 @@ pub struct ArgumentError {
     pub field: String,
     /// What was expected and what was sent.
     pub message: String,
+    /// Whether it has the right type and breaks a constraint.
+    pub breaks_rule: bool,
 }
 
 impl ArgumentError {
+    /// What is wrong at this path.
+    pub(crate) fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: path.into(), message: message.into(), breaks_rule: false }
+    }
+
     /// The error that serde found at this path inside the argument.
     pub(super) fn at(path: &str, error: &impl fmt::Display) -> Self {
-        Self { field: path.to_owned(), message: in_json_terms(&error.to_string()) }
+        Self::new(path, in_json_terms(&error.to_string()))
     }
 
     pub(crate) fn required() -> Self {
-        Self { field: String::new(), message: "it is required and was not sent".to_owned() }
+        Self::new("", "it is required and was not sent")
     }
 
     /// Which of the two values counts would be a guess.
     pub(super) fn duplicate() -> Self {
-        Self { field: String::new(), message: "it was sent twice".to_owned() }
+        Self::new("", "it was sent twice")
     }
 
-    /// The same error, with its path below the argument of that name: `order.lines[2]`.
+    /// The same error, with its path below the argument of that name, `order.lines[2]`, or below none.
     pub(crate) fn of(mut self, name: &str) -> Self {
         self.field = match &*self.field {
+            "" | "." if name.is_empty() => "arguments".to_owned(),
             "" | "." => name.to_owned(),
+            _ if name.is_empty() => return self,
             index if index.starts_with('[') => format!("{name}{index}"),
             below => format!("{name}.{below}"),
         };
@@ -47,16 +60,21 @@ pub struct ArgumentErrors(pub Vec<ArgumentError>);
 impl ArgumentErrors {
     /// The arguments as a whole cannot be read.
     pub(crate) fn unreadable(error: &serde_json::Error) -> Self {
-        Self(vec![ArgumentError { field: "arguments".to_owned(), message: error.to_string() }])
+        Self(vec![ArgumentError::new("arguments", error.to_string())])
     }
 
     /// Adds an error, up to a limit, so that the reply is not far longer than the request.
     pub(crate) fn push(&mut self, error: ArgumentError) {
         match self.0.len() {
             ..MAX => self.0.push(ArgumentError { field: shortened(&error.field), ..error }),
-            MAX => self.0.push(ArgumentError { field: "…".into(), message: "there are more errors".into() }),
+            MAX => self.0.push(ArgumentError::new("…", "there are more errors")),
             _ => {}
         }
+    }
+
+    /// Whether all values have the right types, and one breaks a constraint.
+    pub(crate) fn only_break_rules(&self) -> bool {
+        !self.0.is_empty() && self.0.iter().all(|error| error.breaks_rule)
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -134,12 +152,18 @@ fn value_name(sent: &str) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
-    const MAX: usize = 80;
-    match text.char_indices().nth(MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+/// What was sent, as serde's messages name it.
+pub(crate) fn got(value: &Value) -> String {
+    let named = match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => format!("the boolean `{value}`"),
+        Value::Number(number) if number.is_f64() => format!("the number `{number}`"),
+        Value::Number(number) => format!("the integer `{number}`"),
+        Value::String(text) => format!("the string {text:?}"),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    };
+    shortened(&named)
 }
 
 #[cfg(test)]

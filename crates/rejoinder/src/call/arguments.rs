@@ -10,7 +10,10 @@ use serde::{
 use serde_json::{Value, value::to_raw_value};
 
 use super::{Argument, ArgumentDefault, ArgumentError, ArgumentErrors, Param, SentArgument};
-use crate::{inject::Injected, schema::InputSchema};
+use crate::{
+    inject::Injected,
+    schema::{ArgumentCheck, InputSchema},
+};
 
 /// What to do with an argument that the function does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -120,12 +123,13 @@ pub trait ReadParams: 'static {
 pub(crate) fn read_arguments<F: ReadParams>(
     sent: &SentArguments<'_>,
     unknown: UnknownArguments,
+    checks: &[ArgumentCheck],
 ) -> Result<F::Set, ArgumentErrors> {
     let mut errors = ArgumentErrors::default();
     if unknown == UnknownArguments::Refused {
         refuse_unknown::<F>(sent, &mut errors);
     }
-    match F::Set::read(F::PARAMS, sent, &mut errors) {
+    match F::Set::read(F::PARAMS, checks, sent, &mut errors) {
         Some(set) if errors.0.is_empty() => Ok(set),
         _ => Err(errors),
     }
@@ -141,7 +145,7 @@ fn refuse_unknown<F: ReadParams>(sent: &SentArguments<'_>, errors: &mut Argument
                 [] => "there is no such argument, and none is taken".to_owned(),
                 names => format!("there is no such argument; the arguments are {}", names.join(", ")),
             };
-            errors.push(ArgumentError { field: name.to_string(), message });
+            errors.push(ArgumentError::new(&**name, message));
         }
     }
 }
@@ -151,8 +155,13 @@ pub trait Slot: Sized + Send + Sync + 'static {
     /// Whether the model supplies it.
     const IS_ARGUMENT: bool;
 
-    /// Reads it, or adds what is wrong with it.
-    fn read(param: &Param, sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self>;
+    /// Reads it, or adds what is wrong with it. There is a check for each argument.
+    fn read(
+        param: &Param,
+        checks: &mut &[ArgumentCheck],
+        sent: &SentArguments<'_>,
+        errors: &mut ArgumentErrors,
+    ) -> Option<Self>;
 
     /// Adds it to the schema.
     fn describe(param: &Param, schema: &mut InputSchema);
@@ -161,7 +170,7 @@ pub trait Slot: Sized + Send + Sync + 'static {
 impl Slot for Injected {
     const IS_ARGUMENT: bool = false;
 
-    fn read(_: &Param, _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
+    fn read(_: &Param, _: &mut &[ArgumentCheck], _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
         Some(Self)
     }
 
@@ -172,20 +181,27 @@ impl Slot for Injected {
 impl<T: Argument + DeserializeOwned> Slot for T {
     const IS_ARGUMENT: bool = true;
 
-    fn read(param: &Param, sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self> {
-        let value = sent.get(param.name).and_then(|sent| match sent {
-            // Models send `null` for an argument that they leave out. An `Option` reads it as `None`.
-            Some(sent) => <T as Argument>::read(sent).or_else(|error| {
+    fn read(
+        param: &Param,
+        checks: &mut &[ArgumentCheck],
+        sent: &SentArguments<'_>,
+        errors: &mut ArgumentErrors,
+    ) -> Option<Self> {
+        let check = checks.split_off_first().expect("there is a check for each argument");
+        let value = match sent.get(param.name) {
+            Ok(Some(sent)) => check.read(sent).or_else(|error| {
+                // Models send `null` for an argument that they leave out. An `Option` reads it as `None`.
                 let default = param.default.as_ref().filter(|_| sent.is_null());
                 default.and_then(ArgumentDefault::make).ok_or(error)
             }),
-            None => match &param.default {
+            Ok(None) => match &param.default {
                 Some(default) => default.make(),
                 None => T::absent(),
             }
-            .ok_or_else(ArgumentError::required),
-        });
-        value.map_err(|error| errors.push(error.of(param.name))).ok()
+            .ok_or_else(|| vec![ArgumentError::required()]),
+            Err(error) => Err(vec![error]),
+        };
+        value.map_err(|wrong| wrong.into_iter().for_each(|error| errors.push(error.of(param.name)))).ok()
     }
 
     fn describe(param: &Param, schema: &mut InputSchema) {
@@ -205,7 +221,12 @@ pub trait ArgumentSet: Sized + Send + Sync + 'static {
     fn has_argument(params: &[Param], name: &str) -> bool;
 
     /// Reads all of them, or adds what is wrong with each.
-    fn read(params: &[Param], sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self>;
+    fn read(
+        params: &[Param],
+        checks: &[ArgumentCheck],
+        sent: &SentArguments<'_>,
+        errors: &mut ArgumentErrors,
+    ) -> Option<Self>;
 
     /// The argument at that place; `None` for an injected parameter.
     fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)>;
@@ -219,7 +240,7 @@ impl ArgumentSet for () {
         false
     }
 
-    fn read(_: &[Param], _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
+    fn read(_: &[Param], _: &[ArgumentCheck], _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
         Some(())
     }
 
@@ -236,9 +257,15 @@ impl<S: Slot, Rest: ArgumentSet> ArgumentSet for (S, Rest) {
         S::IS_ARGUMENT && param.name == name || Rest::has_argument(rest, name)
     }
 
-    fn read(params: &[Param], sent: &SentArguments<'_>, errors: &mut ArgumentErrors) -> Option<Self> {
+    fn read(
+        params: &[Param],
+        mut checks: &[ArgumentCheck],
+        sent: &SentArguments<'_>,
+        errors: &mut ArgumentErrors,
+    ) -> Option<Self> {
         let (param, rest) = first(params);
-        let (value, rest) = (S::read(param, sent, errors), Rest::read(rest, sent, errors));
+        let value = S::read(param, &mut checks, sent, errors);
+        let rest = Rest::read(rest, checks, sent, errors);
         Some((value?, rest?))
     }
 

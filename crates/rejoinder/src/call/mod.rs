@@ -26,7 +26,7 @@ use crate::{ask::Question, error::CallError};
 
 pub use argument::Argument;
 pub(crate) use argument::SentArgument;
-pub(crate) use argument_error::{ArgumentError, ArgumentErrors, without_position};
+pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, without_position};
 #[doc(hidden)]
 pub use arguments::ReadParams;
 pub(crate) use arguments::{ArgumentSet, MemberName, Members, SentArguments, UnknownArguments, read_arguments};

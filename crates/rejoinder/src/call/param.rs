@@ -3,7 +3,7 @@
 use std::{any::Any, collections::BTreeMap, fmt};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Call;
 use crate::BoxFuture;
@@ -21,6 +21,8 @@ pub struct Param {
     pub header: Option<&'static str>,
     /// `#[arg(complete = ..)]`.
     pub complete: Option<Complete>,
+    /// `#[arg(min = .., title = .., ..)]`: keywords for its schema. What the schema says is checked.
+    pub keywords: Option<fn() -> Map<String, Value>>,
 }
 
 /// The default of one argument, in the argument's own type.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::{ChoicesField, ElicitField, Field, Rules};
+use super::{ElicitField, Field, Rules};
 
 /// A choice: an enum without data. A form has one of its variants (`Colour`) or several (`Vec<Colour>`). Derive it:
 ///
@@ -112,9 +112,6 @@ impl<E: ElicitEnum> ElicitField for Vec<E> {
         default
     }
 }
-
-#[diagnostic::do_not_recommend]
-impl<E: ElicitEnum> ChoicesField for Vec<E> {}
 
 impl Field<Vec<String>> {
     /// A field in which the user chooses any number of a list that is known at run time.

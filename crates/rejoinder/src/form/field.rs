@@ -1,8 +1,15 @@
 //! One field of a form, the traits of the types that it can have, and the simplest of these types.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashSet, VecDeque},
+    marker::PhantomData,
+    path::PathBuf,
+    sync::Arc,
+};
 
 use regex_lite::Regex;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{FormError, FormErrors, Format, IntoChoice, Number, Rules};
@@ -78,91 +85,12 @@ impl<T> Field<T> {
         Self { default: Some(T::from_default(default).write()), ..self }
     }
 
-    /// The format of the text.
-    pub fn format(mut self, format: Format) -> Self
-    where
-        T: TextField,
-    {
-        self.rules.format = Some(format);
-        self
-    }
-
-    /// A regular expression that matches some part of the text; `^` and `$` anchor it.
-    ///
-    /// # Panics
-    ///
-    /// `pattern` is not a regular expression. The derive macro checks this at compile time.
-    pub fn pattern(mut self, pattern: &str) -> Self
-    where
-        T: TextField,
-    {
-        match Regex::new(pattern) {
-            Ok(pattern) => self.rules.pattern = Some(pattern),
-            Err(error) => panic!("the pattern of the field `{}` is not a regular expression: {error}", self.name),
-        }
-        self
-    }
-
-    /// The smallest number of characters.
-    pub fn min_length(mut self, characters: u32) -> Self
-    where
-        T: TextField,
-    {
-        self.rules.min_length = Some(characters);
-        self
-    }
-
-    /// The largest number of characters.
-    pub fn max_length(mut self, characters: u32) -> Self
-    where
-        T: TextField,
-    {
-        self.rules.max_length = Some(characters);
-        self
-    }
-
     /// The texts to choose from, with or without titles for the user to see. Other rules are not shown to the client.
     pub fn one_of(mut self, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self
     where
         T: TextField,
     {
         self.rules.one_of = Some(choices.into_iter().map(IntoChoice::into_choice).collect());
-        self
-    }
-
-    /// The smallest number.
-    pub fn min(mut self, min: T::Bound) -> Self
-    where
-        T: NumberField,
-    {
-        self.rules.min = Some(min.into());
-        self
-    }
-
-    /// The largest number.
-    pub fn max(mut self, max: T::Bound) -> Self
-    where
-        T: NumberField,
-    {
-        self.rules.max = Some(max.into());
-        self
-    }
-
-    /// The smallest number of choices.
-    pub fn min_items(mut self, items: u32) -> Self
-    where
-        T: ChoicesField,
-    {
-        self.rules.min_items = Some(items);
-        self
-    }
-
-    /// The largest number of choices.
-    pub fn max_items(mut self, items: u32) -> Self
-    where
-        T: ChoicesField,
-    {
-        self.rules.max_items = Some(items);
         self
     }
 
@@ -217,6 +145,173 @@ impl<T> Field<T> {
         if !value.is_null() {
             content.insert(self.name.clone().into_owned(), value);
         }
+    }
+}
+
+/// Writes the methods that set constraints, for the fields of forms and for arguments.
+macro_rules! constraints {
+    ($owner:ident) => {
+        impl<T> $owner<T> {
+            /// The format of the text.
+            pub fn format(mut self, format: Format) -> Self
+            where
+                T: TextField,
+            {
+                self.rules.format = Some(format);
+                self
+            }
+
+            /// A regular expression that matches some part of the text; `^` and `$` anchor it.
+            ///
+            /// # Panics
+            ///
+            /// `pattern` is not a regular expression. The macros check this at compile time.
+            pub fn pattern(mut self, pattern: &str) -> Self
+            where
+                T: TextField,
+            {
+                match Regex::new(pattern) {
+                    Ok(pattern) => self.rules.pattern = Some(pattern),
+                    Err(error) => panic!("`{pattern}` is not a regular expression: {error}"),
+                }
+                self
+            }
+
+            /// The smallest number of characters.
+            pub fn min_length(mut self, characters: u32) -> Self
+            where
+                T: TextField,
+            {
+                self.rules.min_length = Some(characters);
+                self
+            }
+
+            /// The largest number of characters.
+            pub fn max_length(mut self, characters: u32) -> Self
+            where
+                T: TextField,
+            {
+                self.rules.max_length = Some(characters);
+                self
+            }
+
+            /// The smallest number.
+            pub fn min(mut self, min: T::Bound) -> Self
+            where
+                T: NumberField,
+            {
+                self.rules.min = Some(min.into());
+                self
+            }
+
+            /// The largest number.
+            pub fn max(mut self, max: T::Bound) -> Self
+            where
+                T: NumberField,
+            {
+                self.rules.max = Some(max.into());
+                self
+            }
+
+            /// The number must be larger than this one.
+            pub fn exclusive_min(mut self, min: T::Bound) -> Self
+            where
+                T: NumberField,
+            {
+                self.rules.exclusive_min = Some(min.into());
+                self
+            }
+
+            /// The number must be smaller than this one.
+            pub fn exclusive_max(mut self, max: T::Bound) -> Self
+            where
+                T: NumberField,
+            {
+                self.rules.exclusive_max = Some(max.into());
+                self
+            }
+
+            /// The number must be a multiple of this one.
+            ///
+            /// # Panics
+            ///
+            /// `unit` is not more than 0.
+            pub fn multiple_of(mut self, unit: T::Bound) -> Self
+            where
+                T: NumberField,
+            {
+                let unit = unit.into();
+                assert!(unit > Number::Whole(0), "`multiple_of` must be more than 0");
+                self.rules.multiple_of = Some(unit);
+                self
+            }
+
+            /// The smallest number of items.
+            pub fn min_items(mut self, items: u32) -> Self
+            where
+                T: ListField,
+            {
+                self.rules.min_items = Some(items);
+                self
+            }
+
+            /// The largest number of items.
+            pub fn max_items(mut self, items: u32) -> Self
+            where
+                T: ListField,
+            {
+                self.rules.max_items = Some(items);
+                self
+            }
+
+            /// No item is in the list twice. In a form this is always so.
+            pub fn unique_items(mut self) -> Self
+            where
+                T: ListField,
+            {
+                self.rules.unique_items = true;
+                self
+            }
+        }
+    };
+}
+
+constraints!(Field);
+constraints!(ArgumentRules);
+
+/// The constraints of an argument of type `T`, as `#[arg(..)]` sets them.
+#[derive(Debug)]
+pub struct ArgumentRules<T> {
+    rules: Rules,
+    /// Keywords that are not checked.
+    annotations: Map<String, Value>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> ArgumentRules<T> {
+    /// No constraints.
+    #[expect(clippy::new_without_default, reason = "only macros make it")]
+    pub fn new() -> Self {
+        Self { rules: Rules::default(), annotations: Map::new(), of: PhantomData }
+    }
+
+    /// The title that a client shows instead of the name.
+    pub fn title(mut self, title: &str) -> Self {
+        self.annotations.insert("title".into(), title.into());
+        self
+    }
+
+    /// A value as it may be sent.
+    pub fn example(mut self, example: impl Serialize) -> Self {
+        let example = serde_json::to_value(example).unwrap_or_default();
+        self.annotations.insert("examples".into(), vec![example].into());
+        self
+    }
+
+    /// The keywords of the argument's schema.
+    pub fn keywords(mut self) -> Map<String, Value> {
+        self.rules.describe_argument(&mut self.annotations);
+        self.annotations
     }
 }
 
@@ -299,33 +394,79 @@ pub trait ElicitField: Sized + Send + Sync + 'static {
     }
 }
 
-/// A field that is a text: it can have a length, a format and a pattern.
+/// A string: it can have a length, a format and a pattern, as an argument and as a field of a form.
+///
+/// Implement it for a type of your own that is a string in JSON, to write these constraints on arguments of this type:
+///
+/// ```
+/// use rejoinder::{form::TextField, prelude::*};
+/// use schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Sku(String);
+///
+/// impl TextField for Sku {}
+///
+/// #[tool]
+/// async fn stock(#[arg(pattern = "^[A-Z]{3}$")] sku: Sku) -> String {
+///     sku.0
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
-    message = "this option is not for a field of type `{Self}`, which is not a string",
+    message = "this option is not for the type `{Self}`, which is not a string",
     label = "only for strings",
-    note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`"
+    note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`",
+    note = "a type of your own that is a string in JSON can implement `rejoinder::form::TextField`"
 )]
-pub trait TextField: ElicitField {}
+pub trait TextField {}
 
-/// A field that is a number: it can have a smallest and a largest value.
+/// A number: it can have bounds, as an argument and as a field of a form.
+///
+/// Implement it for a type of your own that is a number in JSON, to write these constraints on arguments of this type.
 #[diagnostic::on_unimplemented(
-    message = "this option is not for a field of type `{Self}`, which is not a number",
+    message = "this option is not for the type `{Self}`, which is not a number",
     label = "only for numbers",
-    note = "`min` and `max` are for integers, `f32` and `f64`; use `min_length` and `max_length` for a string, \
-            `min_items` and `max_items` for a `Vec` of choices"
+    note = "`min`, `max`, `exclusive_min`, `exclusive_max` and `multiple_of` are for integers of at most 64 bits, `f32` and \
+            `f64`; use `min_length` and `max_length` for a string, `min_items` and `max_items` for a list",
+    note = "a type of your own that is a number in JSON can implement `rejoinder::form::NumberField`"
 )]
-pub trait NumberField: ElicitField {
+pub trait NumberField {
     /// The type of the bounds.
     type Bound: Into<Number>;
 }
 
-/// A field in which the user chooses several things: it can have a smallest and a largest number of items.
+/// A list: it can have a smallest and a largest number of items, as an argument and as a field of a form.
+///
+/// Implement it for a type of your own that is an array in JSON, to write these constraints on arguments of this type.
 #[diagnostic::on_unimplemented(
-    message = "this option is not for a field of type `{Self}`, which is not a `Vec` of choices",
-    label = "only for a `Vec`",
-    note = "`min_items` and `max_items` are for a `Vec` of an enum that derives `ElicitEnum`"
+    message = "this option is not for the type `{Self}`, which is not a list",
+    label = "only for lists",
+    note = "`min_items`, `max_items` and `unique_items` are for a `Vec`, a set, or an `Option` of one",
+    note = "a type of your own that is an array in JSON can implement `rejoinder::form::ListField`"
 )]
-pub trait ChoicesField: ElicitField {}
+pub trait ListField {}
+
+macro_rules! lists {
+    ($($list:ty)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl<T> ListField for $list {}
+    )* };
+}
+
+lists!(Vec<T> VecDeque<T> BTreeSet<T>);
+
+#[diagnostic::do_not_recommend]
+impl<T, S> ListField for HashSet<T, S> {}
+
+macro_rules! texts {
+    ($($text:ty)*) => { $(
+        #[diagnostic::do_not_recommend]
+        impl TextField for $text {}
+    )* };
+}
+
+texts!(String Box<str> Arc<str> Cow<'static, str> PathBuf);
 
 /// A yes-or-no question. The words `true`, `false`, `yes` and `no` are read as what they spell.
 #[diagnostic::do_not_recommend]
@@ -372,9 +513,6 @@ impl ElicitField for String {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl TextField for String {}
-
 /// A field that may be left out: absent, `null`, or an empty string where the type does not accept one.
 #[diagnostic::do_not_recommend]
 impl<T: ElicitField> ElicitField for Option<T> {
@@ -416,4 +554,4 @@ impl<T: NumberField> NumberField for Option<T> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: ChoicesField> ChoicesField for Option<T> {}
+impl<T: ListField> ListField for Option<T> {}

@@ -1,6 +1,10 @@
-//! The formats of a text. Written by hand: MCP has four, and none of them is worth a dependency.
+//! The formats of a text. Written by hand: none of them is worth a dependency.
 
-/// The format of a text. MCP has these four.
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The format of a text, of an argument or of a field of a form.
+///
+/// Forms of MCP have the first four. An answer is checked against the others too, but the client does not see them.
 ///
 /// ```
 /// use rejoinder::form::Format;
@@ -10,6 +14,7 @@
 /// assert!(Format::DateTime.fits("2026-01-31T14:30:00.5+01:00"));
 /// assert!(Format::Email.fits("ada@example.com"));
 /// assert!(!Format::Uri.fits("example.com"));
+/// assert!(Format::Uuid.fits("67e55044-10b1-426f-9247-bb680e5fe0c8"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -21,9 +26,30 @@ pub enum Format {
     Date,
     /// `date-time`: RFC 3339, `2026-01-31T14:30:00Z`.
     DateTime,
+    /// `uuid`: with hyphens, `67e55044-10b1-426f-9247-bb680e5fe0c8`.
+    Uuid,
+    /// `ip`: an IPv4 or IPv6 address.
+    Ip,
+    /// `ipv4`: an IPv4 address, `192.0.2.1`.
+    Ipv4,
+    /// `ipv6`: an IPv6 address, `2001:db8::1`.
+    Ipv6,
 }
 
 impl Format {
+    const ALL: [Self; 8] =
+        [Self::Email, Self::Uri, Self::Date, Self::DateTime, Self::Uuid, Self::Ip, Self::Ipv4, Self::Ipv6];
+
+    /// The format of that name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Whether forms of MCP have it.
+    pub(super) fn is_in_forms(self) -> bool {
+        matches!(self, Self::Email | Self::Uri | Self::Date | Self::DateTime)
+    }
+
     /// The name in JSON Schema.
     pub fn name(self) -> &'static str {
         match self {
@@ -31,6 +57,10 @@ impl Format {
             Self::Uri => "uri",
             Self::Date => "date",
             Self::DateTime => "date-time",
+            Self::Uuid => "uuid",
+            Self::Ip => "ip",
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
         }
     }
 
@@ -40,6 +70,10 @@ impl Format {
             Self::Uri => "a URL such as `https://example.com`",
             Self::Date => "a date such as `2026-01-31`",
             Self::DateTime => "a date and time such as `2026-01-31T14:30:00Z`",
+            Self::Uuid => "a UUID such as `67e55044-10b1-426f-9247-bb680e5fe0c8`",
+            Self::Ip => "an IP address such as `192.0.2.1` or `2001:db8::1`",
+            Self::Ipv4 => "an IPv4 address such as `192.0.2.1`",
+            Self::Ipv6 => "an IPv6 address such as `2001:db8::1`",
         }
     }
 
@@ -50,6 +84,10 @@ impl Format {
             Self::Uri => is_uri(text),
             Self::Date => is_date(text),
             Self::DateTime => is_date_time(text),
+            Self::Uuid => is_uuid(text),
+            Self::Ip => text.parse::<IpAddr>().is_ok(),
+            Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
+            Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
         }
     }
 }
@@ -106,6 +144,12 @@ fn is_date_time(text: &str) -> bool {
     is_date(date) && is_clock(time, &[23, 59, 60]) && fraction_fits && zone_fits
 }
 
+fn is_uuid(text: &str) -> bool {
+    let fits =
+        |(at, byte): (usize, u8)| if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() };
+    text.len() == 36 && text.bytes().enumerate().all(fits)
+}
+
 /// Whether the text is numbers of two digits, separated by colons, none larger than its limit.
 fn is_clock(text: &str, limits: &[u32]) -> bool {
     let mut parts = text.split(':');
@@ -135,6 +179,21 @@ mod tests {
         let fitting = ["a@b.c", "ada.lovelace+x@example.co.uk", "root@localhost", "jörg@müller.de"];
         let others = ["", "a", "@b.c", "a@", "a@b@c.d", "a b@c.d", "a@b..c", "a@-b.c", "a@b-.c", "<a@b.c>", "a@b.c\n"];
         check(Format::Email, &fitting, &others);
+    }
+
+    #[test]
+    fn uuid() {
+        let fitting = ["67e55044-10b1-426f-9247-bb680e5fe0c8", "67E55044-10B1-426F-9247-BB680E5FE0C8"];
+        let others =
+            ["", "67e5504410b1426f9247bb680e5fe0c8", "67e55044-10b1-426f-9247-bb680e5fe0cg", "-".repeat(36).leak()];
+        check(Format::Uuid, &fitting, &others);
+    }
+
+    #[test]
+    fn addresses() {
+        check(Format::Ip, &["192.0.2.1", "2001:db8::1"], &["", "192.0.2", "localhost"]);
+        check(Format::Ipv4, &["192.0.2.1"], &["2001:db8::1", "192.0.2.256"]);
+        check(Format::Ipv6, &["::1"], &["192.0.2.1", "[::1]"]);
     }
 
     #[test]

@@ -21,8 +21,11 @@ mod rules;
 mod uuid;
 
 pub use choice::{ElicitEnum, IntoChoice};
-pub use field::{ChoicesField, ElicitField, Field, NumberField, TextField};
+#[doc(hidden)]
+pub use field::ArgumentRules;
+pub use field::{ElicitField, Field, ListField, NumberField, TextField};
 pub use format::Format;
+pub(crate) use rules::shortened;
 pub use rules::{Number, Rules};
 
 use std::{

@@ -1,6 +1,6 @@
 //! The constraints on one value: their JSON Schema keywords, their checks and their messages, all in this file.
 
-use std::{cmp::Ordering, fmt};
+use std::{cmp::Ordering, collections::HashSet, fmt};
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};
@@ -38,29 +38,154 @@ pub struct Rules {
     pub(super) max_length: Option<u32>,
     pub(super) min: Option<Number>,
     pub(super) max: Option<Number>,
+    pub(super) exclusive_min: Option<Number>,
+    pub(super) exclusive_max: Option<Number>,
+    pub(super) multiple_of: Option<Number>,
     pub(super) min_items: Option<u32>,
     pub(super) max_items: Option<u32>,
+    pub(super) unique_items: bool,
+    /// Of objects, which only arguments can be.
+    pub(super) min_properties: Option<u32>,
+    pub(super) max_properties: Option<u32>,
     /// The allowed texts, each with its title, where they are known only when the question is asked.
     pub(super) one_of: Option<Vec<(String, Option<String>)>>,
 }
 
 impl Rules {
-    /// Adds the JSON Schema keywords of the rules that are set.
+    /// Adds the JSON Schema keywords of the rules that are set, as far as forms have them.
+    ///
+    /// Forms of MCP have no `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` and `uniqueItems`, and only four formats. The
+    /// answer is checked all the same.
     pub fn describe(&self, schema: &mut Map<String, Value>) {
         if let Some(choices) = &self.one_of {
             return describe_choices(choices, schema);
         }
+        let format = self.format.filter(|format| format.is_in_forms());
         let keywords = [
             ("minimum", self.min.map(Number::to_value)),
             ("maximum", self.max.map(Number::to_value)),
             ("minLength", self.min_length.map(Value::from)),
             ("maxLength", self.max_length.map(Value::from)),
             ("pattern", self.pattern.as_ref().map(|pattern| pattern.as_str().into())),
-            ("format", self.format.map(|format| format.name().into())),
+            ("format", format.map(|format| format.name().into())),
             ("minItems", self.min_items.map(Value::from)),
             ("maxItems", self.max_items.map(Value::from)),
         ];
         schema.extend(keywords.into_iter().filter_map(|(keyword, value)| Some((keyword.into(), value?))));
+    }
+
+    /// Adds all JSON Schema keywords of the rules that are set.
+    pub(crate) fn describe_argument(&self, schema: &mut Map<String, Value>) {
+        self.describe(schema);
+        let keywords = [
+            ("format", self.format.map(|format| format.name().into())),
+            ("exclusiveMinimum", self.exclusive_min.map(Number::to_value)),
+            ("exclusiveMaximum", self.exclusive_max.map(Number::to_value)),
+            ("multipleOf", self.multiple_of.map(Number::to_value)),
+            ("uniqueItems", self.unique_items.then_some(Value::Bool(true))),
+        ];
+        schema.extend(keywords.into_iter().filter_map(|(keyword, value)| Some((keyword.into(), value?))));
+    }
+
+    /// The rules that a schema sets. A format that is not in [`Format`] is an annotation, as JSON Schema has it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with each keyword: "has ..".
+    pub(crate) fn read(schema: &Map<String, Value>) -> Result<Self, Vec<String>> {
+        let (mut rules, mut problems) = (Self::default(), Vec::new());
+        for (keyword, value) in schema {
+            let number = || value.as_number().map(Number::from);
+            let count = || value.as_number().and_then(count);
+            let is_set = match keyword.as_str() {
+                "minimum" => set(&mut rules.min, number()),
+                "maximum" => set(&mut rules.max, number()),
+                "exclusiveMinimum" => set(&mut rules.exclusive_min, number()),
+                "exclusiveMaximum" => set(&mut rules.exclusive_max, number()),
+                "multipleOf" => set(&mut rules.multiple_of, number().filter(|number| *number > Number::Whole(0))),
+                "minLength" => set(&mut rules.min_length, count()),
+                "maxLength" => set(&mut rules.max_length, count()),
+                "minItems" => set(&mut rules.min_items, count()),
+                "maxItems" => set(&mut rules.max_items, count()),
+                "minProperties" => set(&mut rules.min_properties, count()),
+                "maxProperties" => set(&mut rules.max_properties, count()),
+                "uniqueItems" => value.as_bool().is_some_and(|unique| {
+                    rules.unique_items = unique;
+                    true
+                }),
+                "format" => {
+                    rules.format = value.as_str().and_then(Format::named);
+                    value.is_string()
+                }
+                "pattern" => match value.as_str().map(Regex::new) {
+                    Some(Ok(pattern)) => set(&mut rules.pattern, Some(pattern)),
+                    Some(Err(error)) => {
+                        problems.push(format!("has a `pattern` that is not supported: {error}"));
+                        true
+                    }
+                    None => false,
+                },
+                _ => true,
+            };
+            if !is_set {
+                problems.push(format!("has `{keyword}` with a value that JSON Schema does not allow"));
+            }
+        }
+        if problems.is_empty() { Ok(rules) } else { Err(problems) }
+    }
+
+    /// Whether no rule is set.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.say_more_than(None)
+    }
+
+    /// Whether any rule is set, apart from these bounds of a number.
+    pub(crate) fn say_more_than(&self, bounds: Option<(Number, Number)>) -> bool {
+        let (least, greatest) = bounds.unzip();
+        let is_set = |bound: Option<Number>, of_type: Option<Number>| bound.is_some() && bound != of_type;
+        let numbers = [self.exclusive_min, self.exclusive_max, self.multiple_of];
+        let counts = [
+            self.min_length,
+            self.max_length,
+            self.min_items,
+            self.max_items,
+            self.min_properties,
+            self.max_properties,
+        ];
+        is_set(self.min, least)
+            || is_set(self.max, greatest)
+            || numbers.iter().any(Option::is_some)
+            || counts.iter().any(Option::is_some)
+            || self.unique_items
+            || self.format.is_some()
+            || self.pattern.is_some()
+            || self.one_of.is_some()
+    }
+
+    /// The rule that a value breaks, and what it is: "must be at most 10, got 50". Rules are for values of their type only.
+    pub(crate) fn broken_by(&self, value: &Value) -> Option<String> {
+        let (broken, got) = match value {
+            Value::Number(number) => (self.check_number(Number::from(number)).err()?, number.to_string()),
+            Value::String(text) => {
+                let broken = self.check_text(text).err()?;
+                let length = text.chars().count();
+                let is_length = outside(length, self.min_length, self.max_length, "").is_some();
+                (broken, if is_length { length.to_string() } else { shortened(&value.to_string()) })
+            }
+            Value::Array(items) => match outside(items.len(), self.min_items, self.max_items, "item") {
+                Some(range) => (format!("must have {range}"), items.len().to_string()),
+                None => (
+                    "must not have the same item twice".to_owned(),
+                    shortened(&repeated(items).filter(|_| self.unique_items)?.to_string()),
+                ),
+            },
+            Value::Object(members) => {
+                let (min, max) = (self.min_properties, self.max_properties);
+                (format!("must have {}", outside(members.len(), min, max, "member")?), members.len().to_string())
+            }
+            Value::Null | Value::Bool(_) => return None,
+        };
+        Some(format!("{broken}, got {got}"))
     }
 
     /// The allowed texts, each with its title.
@@ -111,15 +236,75 @@ impl Rules {
     /// Checks a number of a type with these bounds, which apply where the rules set none.
     pub(super) fn check_number_of_type(&self, number: Number, least: Number, greatest: Number) -> Result<(), String> {
         let (min, max) = (self.min.unwrap_or(least), self.max.unwrap_or(greatest));
-        if number >= min && number <= max {
-            return Ok(());
+        let exceeds = self.exclusive_min.is_none_or(|min| number > min);
+        let is_below = self.exclusive_max.is_none_or(|max| number < max);
+        if number >= min && number <= max && exceeds && is_below {
+            return match self.multiple_of.filter(|unit| !number.is_multiple_of(*unit)) {
+                Some(unit) => Err(format!("must be a multiple of {unit}")),
+                None => Ok(()),
+            };
         }
         // A bound of the type that is long, such as 18446744073709551615, is shown only where it is exceeded.
         const LONG: f64 = 1e10;
         let is_short = |bound: Number| bound.as_f64().abs() < LONG;
         let min = Some(min).filter(|min| self.min.is_some() || number < *min || is_short(*min));
         let max = Some(max).filter(|max| self.max.is_some() || number > *max || is_short(*max));
-        Err(format!("must be {}", between(min, max)))
+        // Of two bounds the narrower one counts.
+        let over = self.exclusive_min.filter(|over| min.is_none_or(|min| *over >= min));
+        let under = self.exclusive_max.filter(|under| max.is_none_or(|max| *under <= max));
+        let (min, max) = (min.filter(|_| over.is_none()), max.filter(|_| under.is_none()));
+        let exclusive = [over.map(|over| format!("more than {over}")), under.map(|under| format!("less than {under}"))];
+        let inclusive = Some(between(min, max)).filter(|range| !range.is_empty());
+        let [over, under] = exclusive;
+        let ranges: Vec<_> = [over, inclusive, under].into_iter().flatten().collect();
+        Err(format!("must be {}", ranges.join(" and ")))
+    }
+}
+
+/// Sets a rule; `false` if there is no value for it.
+fn set<T>(rule: &mut Option<T>, value: Option<T>) -> bool {
+    *rule = value;
+    rule.is_some()
+}
+
+/// A count, which JSON Schema also writes as `2.0`.
+fn count(number: &serde_json::Number) -> Option<u32> {
+    let whole = number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0)?;
+    // A limit that is never reached is as good as a larger one.
+    Some(whole.min(f64::from(u32::MAX)) as u32)
+}
+
+/// The first item that is in the list twice. To JSON Schema, `1.0` is `1`, and the order of members does not matter.
+fn repeated(items: &[Value]) -> Option<&Value> {
+    fn canonical(value: &mut Value) {
+        match value {
+            Value::Number(number) => {
+                if let Some(float) = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0) {
+                    *value = Number::Whole(float as i128).to_value();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(canonical),
+            Value::Object(members) => {
+                members.values_mut().for_each(canonical);
+                members.sort_keys();
+            }
+            _ => {}
+        }
+    }
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().find(|item| {
+        let mut item = (*item).clone();
+        canonical(&mut item);
+        !seen.insert(item.to_string())
+    })
+}
+
+/// The beginning of a text that may be long.
+pub(crate) fn shortened(text: &str) -> String {
+    const MAX: usize = 80;
+    match text.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -168,7 +353,23 @@ impl PartialOrd for Number {
     }
 }
 
+/// As it is written: a number without a fraction and an exponent is an integer.
+impl From<&serde_json::Number> for Number {
+    fn from(number: &serde_json::Number) -> Self {
+        number.as_i128().map_or_else(|| Self::Real(number.as_f64().unwrap_or(f64::NAN)), Self::Whole)
+    }
+}
+
 impl Number {
+    /// Whether it is a multiple of another number, up to the precision of floating-point numbers.
+    fn is_multiple_of(self, unit: Self) -> bool {
+        if let (Self::Whole(number), Self::Whole(unit)) = (self, unit) {
+            return unit != 0 && number % unit == 0;
+        }
+        let quotient = self.as_f64() / unit.as_f64();
+        (quotient - quotient.round()).abs() <= 4.0 * f64::EPSILON * quotient.abs().max(1.0)
+    }
+
     pub(super) fn as_f64(self) -> f64 {
         match self {
             Self::Whole(number) => number as f64,

@@ -21,7 +21,7 @@ use crate::{
     graph::{Edge, ItemNode, Keys, NodeArgument, needs_of},
     inject::Need,
     reply::ResourceBody,
-    schema::InputSchema,
+    schema::{ArgumentCheck, InputSchema},
 };
 
 /// A function with all that the framework must know to call it. The macros implement it.
@@ -121,6 +121,8 @@ pub(crate) struct ItemFunction {
     pub(crate) arguments: Vec<ItemArgument>,
     /// How long a round may take, if the item says so.
     pub(crate) timeout: Option<Duration>,
+    /// What its schema says and cannot be checked.
+    pub(crate) problems: Vec<String>,
 }
 
 /// An argument of an item's function.
@@ -129,17 +131,19 @@ pub(crate) struct ItemArgument {
     pub(crate) name: &'static str,
     pub(crate) ty: TypeId,
     pub(crate) is_required: bool,
+    /// Whether its schema says more than its type.
+    pub(crate) has_rules: bool,
     /// The values that its type allows, if it lists them.
     pub(crate) choices: Vec<String>,
 }
 
 impl ItemArgument {
-    fn of(schema: &InputSchema, name: &'static str, ty: TypeId) -> Self {
+    fn of(schema: &InputSchema, name: &'static str, ty: TypeId, check: &ArgumentCheck) -> Self {
+        let &ArgumentCheck { is_required, has_rules, .. } = check;
         let described = schema.arguments().find(|(other, ..)| *other == name);
-        let is_required = described.is_some_and(|(_, _, is_required)| is_required);
         let values = described.and_then(|(_, schema, _)| schema.get("enum")?.as_array()).into_iter().flatten();
         let choices = values.filter_map(Value::as_str).map(str::to_owned).collect();
-        Self { name, ty, is_required, choices }
+        Self { name, ty, is_required, has_rules, choices }
     }
 }
 
@@ -148,8 +152,12 @@ impl ItemFunction {
     pub(super) fn of<F: Function>(receiver: Arc<F::Receiver>, schema: &InputSchema) -> Self {
         let ItemNode { arguments: inputs, edges, .. } = *F::node();
         let callee = Arc::new(Callee { receiver, keys: Keys::of(edges) });
+        let checks: Vec<_> = schema.types().iter().map(|(name, _)| schema.check().argument(name)).collect();
+        let arguments = schema.types().iter().zip(&checks);
+        let arguments = arguments.map(|(&(name, ty), check)| ItemArgument::of(schema, name, ty, check)).collect();
+        let problems = schema.check().problems().to_vec();
         let read = move |sent: &SentArguments<'_>, unknown| {
-            let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown)) {
+            let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown, &checks)) {
                 Ok(arguments) => arguments?,
                 Err(panicked) => return Ok(panicked),
             };
@@ -161,7 +169,8 @@ impl ItemFunction {
             params: F::PARAMS,
             inputs,
             edges: Cow::Borrowed(edges),
-            arguments: schema.types().iter().map(|&(name, ty)| ItemArgument::of(schema, name, ty)).collect(),
+            arguments,
+            problems,
             timeout: F::TIMEOUT_MS.map(Duration::from_millis),
         }
     }
@@ -173,7 +182,8 @@ impl ItemFunction {
     ) -> Self {
         let read = move |sent: &SentArguments<'_>, _| read(sent.to_object()?);
         let (read, edges) = (Arc::new(read), Cow::Owned(edges));
-        Self { read, params: &[], inputs: &[], edges, arguments: Vec::new(), timeout: None }
+        let (arguments, problems) = Default::default();
+        Self { read, params: &[], inputs: &[], edges, arguments, problems, timeout: None }
     }
 
     /// Reads arguments.

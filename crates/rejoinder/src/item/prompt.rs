@@ -22,7 +22,8 @@ impl Prompt {
             .arguments()
             .map(|(name, schema, required)| {
                 let mut argument = PromptArgument::new(name).with_required(required);
-                argument.description = schema.get("description").and_then(Value::as_str).map(str::to_owned);
+                let text = |keyword| schema.get(keyword).and_then(Value::as_str).map(str::to_owned);
+                (argument.title, argument.description) = (text("title"), text("description"));
                 argument
             })
             .collect();

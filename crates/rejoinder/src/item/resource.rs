@@ -63,7 +63,7 @@ impl Resource {
     pub(crate) fn takes_all_of(&self, argument: &str, other: &Self, others: &str) -> bool {
         let any = [TypeId::of::<String>(), TypeId::of::<Option<String>>()];
         let types = self.function.argument(argument).zip(other.function.argument(others));
-        types.is_some_and(|(ours, theirs)| any.contains(&ours.ty) || ours.ty == theirs.ty)
+        types.is_some_and(|(ours, theirs)| (any.contains(&ours.ty) || ours.ty == theirs.ty) && !ours.has_rules)
     }
 }
 

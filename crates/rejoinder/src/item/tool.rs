@@ -10,7 +10,7 @@ use crate::{
     graph::{Resolver, Resolvers},
     inject::Context,
     reply::IntoToolResult,
-    schema::{InputSchema, OutputSchema},
+    schema::{InputSchema, OutputSchema, SchemaCheck},
 };
 
 /// A tool, ready to be given to a server.
@@ -32,7 +32,7 @@ impl Tool {
         record.name = details.name.into();
         record.title = details.title.map(Into::into);
         record.description = details.description.map(Into::into);
-        record.input_schema = schema.finish();
+        record.input_schema = Arc::clone(schema.finished());
         record.output_schema = (details.output_schema)().map(|output| output.schema);
         record.annotations = annotations(details.annotations);
         record.icons = icons(details.icons);
@@ -41,8 +41,10 @@ impl Tool {
 
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
     ///
-    /// Its arguments arrive as they were sent; the function checks them against `record.input_schema`.
-    /// Arguments are always an object, so `"type": "object"` is added to a schema without a type.
+    /// Its arguments are checked against `record.input_schema` before anything runs, as those of other tools are: types,
+    /// required properties and constraints. A keyword that nothing enforces is an error when the server is built;
+    /// [`unchecked`](Self::unchecked) leaves all checks to the function. Arguments are always an object, so `"type": "object"`
+    /// is added to a schema without a type.
     ///
     /// ```
     /// use rejoinder::{Tool, model};
@@ -65,7 +67,8 @@ impl Tool {
             let run = function(arguments, ctx);
             Box::pin(async { run.await.into_output() })
         };
-        let dynamic = Dynamic { run: Arc::new(run), resolvers: Resolvers::default(), by_hand: R::BY_HAND };
+        let (run, resolvers, by_hand) = (Arc::new(run), Resolvers::default(), R::BY_HAND);
+        let dynamic = Dynamic { run, resolvers, by_hand, is_checked: true, check: None };
         Self { record, function: dynamic.function(), dynamic: Some(dynamic) }
     }
 
@@ -99,6 +102,45 @@ impl Tool {
         self.function = dynamic.function();
         self.function.timeout = timeout;
         self
+    }
+
+    /// Leaves it to the function of a tool that is made at run time to check the arguments.
+    ///
+    /// For a schema that is checked elsewhere, or that has keywords which rejoinder does not enforce.
+    ///
+    /// ```
+    /// use rejoinder::{Tool, model, prelude::*};
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({ "type": "object", "if": { "required": ["a"] }, "then": { "required": ["b"] } });
+    /// let record = model::Tool::new("remote", "Calls another server.", schema.as_object().unwrap().clone());
+    /// let remote = Tool::dynamic(record, |_, _| async { "done" });
+    /// assert!(Server::new("proxy", "1.0.0").tools([remote.clone()]).build().is_err());
+    /// assert!(Server::new("proxy", "1.0.0").tools([remote.unchecked()]).build().is_ok());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the tool is a function marked `#[tool]`: its arguments are always checked.
+    #[must_use]
+    pub fn unchecked(mut self) -> Self {
+        let name = self.record.name.clone();
+        let dynamic = self.dynamic.as_mut();
+        let dynamic =
+            dynamic.unwrap_or_else(|| panic!("tool `{name}` is a function: its arguments are always checked"));
+        dynamic.is_checked = false;
+        self
+    }
+
+    /// Compiles the schema of a tool that is made at run time. Returns what cannot be enforced.
+    pub(crate) fn compile(&mut self) -> Vec<String> {
+        let Some(dynamic) = self.dynamic.as_mut().filter(|dynamic| dynamic.is_checked) else { return Vec::new() };
+        let check = SchemaCheck::of_object(&self.record.input_schema);
+        let remedy = "remove it, or call `.unchecked()` and check the arguments in the function";
+        let problems = check.problems().iter().map(|problem| format!("{problem}; {remedy}")).collect();
+        dynamic.check = (!check.allows_everything()).then(|| Arc::new(check));
+        self.function = dynamic.function();
+        problems
     }
 
     /// Whether it was made at run time.
@@ -168,6 +210,9 @@ struct Dynamic {
     resolvers: Resolvers,
     /// Whether its function makes its rounds by hand.
     by_hand: bool,
+    is_checked: bool,
+    /// Its schema, if there is anything to check.
+    check: Option<Arc<SchemaCheck>>,
 }
 
 impl Dynamic {
@@ -176,7 +221,10 @@ impl Dynamic {
         ItemFunction::dynamic(self.resolvers.edges().to_vec(), move |arguments| dynamic.read(arguments))
     }
 
-    fn read(&self, arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
+    fn read(&self, mut arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
+        if let Some(check) = &self.check {
+            arguments = check.check(arguments)?;
+        }
         let named = match read_guarded(|| self.resolvers.read(&arguments)) {
             Ok(named) => named?,
             Err(panicked) => return Ok(panicked),

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value, json};
 
 use super::variants::Variants;
+use crate::form::Number;
 
 /// Cleans the schema of what a client sends.
 ///
@@ -14,7 +15,6 @@ use super::variants::Variants;
 /// * A tuple has `items` beside `prefixItems`: OpenAI and Gemini refuse an array without it.
 /// * An optional property is not a union with `null`, because many clients refuse type unions.
 /// * An enum without data is one `enum`, even if its variants have descriptions.
-/// * The `format` of a number (`int64`, `uint8`, `double`, ..) is removed: it is not a JSON Schema format. The bounds stay.
 /// * A schema that allows anything is `{}` instead of `true`.
 pub(super) fn clean_input(schema: &mut Value, enums: &[Variants]) {
     clean(schema, Some(enums));
@@ -23,6 +23,7 @@ pub(super) fn clean_input(schema: &mut Value, enums: &[Variants]) {
 /// Cleans the schema of what a server sends, as [`clean_input`] does, but keeps `null`: clients check results against it.
 pub(super) fn clean_output(schema: &mut Value) {
     clean(schema, None);
+    drop_number_formats(schema);
 }
 
 /// The enums of a type say in which order its values are listed.
@@ -31,9 +32,6 @@ fn clean(schema: &mut Value, input: Option<&[Variants]>) {
         *schema = json!({});
     }
     let Value::Object(object) = schema else { return };
-    if object.get("format").and_then(Value::as_str).is_some_and(is_rust_number) {
-        object.shift_remove("format");
-    }
     let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     if let Some(Value::Object(properties)) = object.get_mut("properties") {
         for (name, property) in properties {
@@ -83,17 +81,55 @@ fn describe_items(object: &mut Map<String, Value>) {
     };
     let mut kinds: Vec<Value> = Vec::new();
     for place in places {
-        if !kinds.contains(place) {
-            kinds.push(place.clone());
+        let mut place = place.clone();
+        drop_number_formats(&mut place);
+        if !kinds.contains(&place) {
+            kinds.push(place);
         }
     }
     let items = if let [only] = kinds.as_slice() { only.clone() } else { json!({ "anyOf": kinds }) };
     object.insert("items".into(), items);
 }
 
-fn is_rust_number(format: &str) -> bool {
-    let integer = format.strip_prefix('u').unwrap_or(format).strip_prefix("int");
-    matches!(format, "float" | "double") || integer.is_some_and(|bits| bits.bytes().all(|bit| bit.is_ascii_digit()))
+/// Removes the `format` of numbers (`int64`, `uint8`, `double`, ..): it is not a format of JSON Schema. The bounds stay.
+pub(super) fn drop_number_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("format").and_then(Value::as_str).and_then(number_bounds).is_some() {
+                object.shift_remove("format");
+            }
+            for (keyword, inside) in object {
+                match (keyword.as_str(), inside) {
+                    ("properties" | "patternProperties" | "$defs", Value::Object(schemas)) => {
+                        schemas.values_mut().for_each(drop_number_formats);
+                    }
+                    // Values, and not schemas.
+                    ("enum" | "const" | "default" | "examples", _) => {}
+                    (_, inside) => drop_number_formats(inside),
+                }
+            }
+        }
+        Value::Array(schemas) => schemas.iter_mut().for_each(drop_number_formats),
+        _ => {}
+    }
+}
+
+/// The bounds of a number of Rust, by the format that schemars gives it.
+pub(super) fn number_bounds(format: &str) -> Option<(Number, Number)> {
+    if matches!(format, "float" | "double") {
+        return Some((f64::NEG_INFINITY.into(), f64::INFINITY.into()));
+    }
+    let (is_signed, bits) = match format.strip_prefix("uint") {
+        Some(bits) => (false, bits),
+        None => (true, format.strip_prefix("int")?),
+    };
+    // The size of `isize` is not said.
+    let bits: u32 = if bits.is_empty() { usize::BITS } else { bits.parse().ok()? };
+    let most = |bits: u32| if bits < 127 { (1_i128 << bits) - 1 } else { i128::MAX };
+    Some(match is_signed {
+        true => (Number::Whole(-most(bits.checked_sub(1)?) - 1), Number::Whole(most(bits - 1))),
+        false => (Number::Whole(0), Number::Whole(most(bits))),
+    })
 }
 
 fn is_null(schema: &Value) -> bool {
@@ -182,6 +218,7 @@ mod tests {
 
     fn input(mut schema: Value) -> Value {
         clean_input(&mut schema, &[]);
+        drop_number_formats(&mut schema);
         schema
     }
 
@@ -219,6 +256,23 @@ mod tests {
         );
         for format in ["date-time", "int-or-string", "interval"] {
             assert_eq!(input(json!({ "format": format })), json!({ "format": format }));
+        }
+        let values = json!({ "default": { "format": "uint8" }, "properties": { "default": { "type": "integer" } }, "required": [] });
+        assert_eq!(input(values.clone()), values);
+    }
+
+    #[test]
+    fn the_bounds_of_a_number_are_those_of_its_type() {
+        for (format, bounds) in [
+            ("uint8", Some((u8::MIN.into(), u8::MAX.into()))),
+            ("int8", Some((i8::MIN.into(), i8::MAX.into()))),
+            ("int64", Some((i64::MIN.into(), i64::MAX.into()))),
+            ("uint64", Some((u64::MIN.into(), u64::MAX.into()))),
+            ("int128", Some((Number::Whole(i128::MIN), Number::Whole(i128::MAX)))),
+            ("date", None),
+            ("int0", None),
+        ] {
+            assert_eq!(number_bounds(format), bounds, "{format}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! JSON Schema (2020-12) that clients accept: of a function's arguments and of its structured result.
 
+mod check;
 mod clean;
 mod variants;
 
@@ -9,8 +10,9 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::check::{ArgumentCheck, SchemaCheck};
 use self::{
-    clean::{clean_input, clean_output, without_null},
+    clean::{clean_input, clean_output, drop_number_formats, without_null},
     variants::{Variants, variants_in},
 };
 use crate::call::{Argument, ArgumentSet, Param};
@@ -31,6 +33,9 @@ pub struct InputSchema {
     types: Vec<(&'static str, TypeId)>,
     /// The enums in the types of the arguments.
     enums: Vec<Variants>,
+    /// The whole, once all arguments are there.
+    finished: Arc<Map<String, Value>>,
+    check: Arc<SchemaCheck>,
 }
 
 impl InputSchema {
@@ -42,8 +47,11 @@ impl InputSchema {
             required: Vec::new(),
             types: Vec::new(),
             enums: Vec::new(),
+            finished: Arc::default(),
+            check: Arc::default(),
         };
         S::describe(params, &mut schema);
+        schema.finish();
         schema
     }
 
@@ -72,6 +80,9 @@ impl InputSchema {
         }
         self.enums.extend(variants_in::<T>());
         clean_input(&mut schema, &self.enums);
+        if let (Value::Object(schema), Some(keywords)) = (&mut schema, param.keywords) {
+            schema.extend(keywords());
+        }
         self.properties.insert(param.name.into(), schema);
         if required {
             self.required.push(param.name.into());
@@ -90,19 +101,34 @@ impl InputSchema {
         &self.types
     }
 
+    /// How its arguments are checked.
+    pub(crate) fn check(&self) -> &Arc<SchemaCheck> {
+        &self.check
+    }
+
     /// The finished schema. It refuses unknown arguments, as the server does.
-    pub(crate) fn finish(mut self) -> Arc<Map<String, Value>> {
-        let mut schema = Map::new();
-        schema.insert("type".into(), "object".into());
-        schema.insert("properties".into(), self.properties.into());
-        schema.insert("required".into(), self.required.into());
-        schema.insert("additionalProperties".into(), false.into());
+    pub(crate) fn finished(&self) -> &Arc<Map<String, Value>> {
+        &self.finished
+    }
+
+    fn finish(&mut self) {
         let mut definitions = self.generator.take_definitions(true);
+        definitions.values_mut().for_each(|definition| clean_input(definition, &self.enums));
+        let mut schema = json!({
+            "type": "object",
+            "properties": self.properties,
+            "required": self.required,
+            "additionalProperties": false,
+        });
         if !definitions.is_empty() {
-            definitions.values_mut().for_each(|definition| clean_input(definition, &self.enums));
-            schema.insert("$defs".into(), definitions.into());
+            schema["$defs"] = definitions.into();
         }
-        Arc::new(schema)
+        // The formats of numbers say which bounds are those of a type.
+        self.check = Arc::new(SchemaCheck::new(&schema, &self.enums));
+        drop_number_formats(&mut schema);
+        if let Value::Object(schema) = schema {
+            self.finished = Arc::new(schema);
+        }
     }
 }
 
@@ -216,21 +242,29 @@ mod tests {
     }
 
     const PARAMS: &[Param] = &[
-        Param { name: "leaf", description: Some("The leaf."), default: None, header: None, complete: None },
+        Param {
+            name: "leaf",
+            description: Some("The leaf."),
+            default: None,
+            header: None,
+            complete: None,
+            keywords: None,
+        },
         Param {
             name: "color",
             description: None,
             default: Some(ArgumentDefault::of(&(red as fn() -> Color))),
             header: Some("Color"),
             complete: None,
+            keywords: None,
         },
-        Param { name: "count", description: None, default: None, header: None, complete: None },
+        Param { name: "count", description: None, default: None, header: None, complete: None, keywords: None },
     ];
 
     #[test]
     fn a_schema_that_clients_accept() {
-        let schema = InputSchema::of::<(Leaf, (Color, (Option<i64>, ())))>(PARAMS).finish();
-        insta::assert_json_snapshot!(*schema);
+        let schema = InputSchema::of::<(Leaf, (Color, (Option<i64>, ())))>(PARAMS);
+        insta::assert_json_snapshot!(**schema.finished());
     }
 
     #[derive(Serialize, JsonSchema)]

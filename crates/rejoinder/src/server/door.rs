@@ -361,6 +361,7 @@ impl CallSource {
     pub(super) fn read(&self) -> Result<ReadCall, Refusal> {
         let (options, Target { kind, name, arguments, .. }) = (&self.engine.options, &self.target);
         let arguments = arguments.as_deref().unwrap_or("{}");
+        let mut broken = None;
         for candidate in &self.found {
             match candidate.read(arguments, options) {
                 Some(Ok(ready)) => {
@@ -372,12 +373,17 @@ impl CallSource {
                     let timeout = candidate.entry.timeout().or(options.timeout);
                     return Ok(ReadCall { ready, contents, timeout });
                 }
-                // A value that does not fit its parameter means that the template does not have this URI.
-                Some(Err(_)) if *kind == TargetKind::Resource => {}
+                // A value of another type means that the template does not have this URI.
+                Some(Err(bad)) if *kind == TargetKind::Resource => {
+                    broken = broken.or(Some(bad).filter(ArgumentErrors::only_break_rules));
+                }
                 Some(Err(bad)) => return Err(Refusal::BadArguments { kind: *kind, bad }),
                 None => return Err(Refusal::NotArguments(*kind)),
             }
         }
-        Err(Refusal::Unknown { kind: *kind, name: name.clone(), similar: None })
+        Err(match broken {
+            Some(bad) => Refusal::BadArguments { kind: *kind, bad },
+            None => Refusal::Unknown { kind: *kind, name: name.clone(), similar: None },
+        })
     }
 }

@@ -106,6 +106,8 @@ impl<'a> WiringCheck<'a> {
         }
         self.needs(&item, &mut messages);
         messages.extend(bad_forms(&item.function().edges));
+        let problems = item.function().problems.iter();
+        messages.extend(problems.map(|problem| format!("{problem}; remove it, or check the value in the function")));
         if self.registry.get(item.kind(), item.name()).is_some() {
             messages.push(match item.kind() {
                 TargetKind::Tool => {
@@ -125,6 +127,7 @@ impl<'a> WiringCheck<'a> {
                 if self.unknown_arguments == UnknownArguments::Ignored {
                     open_schema(tool);
                 }
+                messages.extend(tool.compile());
                 headers = param_headers(&tool.record().input_schema, &mut messages);
             }
             AnyItem::Prompt(_) => {}

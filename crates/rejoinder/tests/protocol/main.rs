@@ -37,6 +37,7 @@ mod arguments;
 mod blocks;
 mod changes;
 mod completion;
+mod constraints;
 mod cors;
 mod errors;
 mod header_parameters;

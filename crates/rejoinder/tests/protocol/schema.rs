@@ -124,7 +124,10 @@ async fn c69_external_schemas_are_never_fetched() {
     let schema = json!({ "type": "object", "properties": { "a": { "$ref": "https://schemas.example/a.json" } } });
     let record = model::Tool::new("remote", "", schema.as_object().unwrap().clone());
     let remote = Tool::dynamic(record, |arguments, _| async move { Value::Object(arguments).to_string() });
-    let client = Client::new(Server::new("remote", "1").tools([remote]));
+    // What cannot be enforced is refused, unless the function says that it checks it.
+    let error = Server::new("remote", "1").tools([remote.clone()]).check().unwrap_err().to_string();
+    assert!(error.contains("a `$ref` to `https://schemas.example/a.json`"), "{error}");
+    let client = Client::new(Server::new("remote", "1").tools([remote.unchecked()]));
     // The schema is handed on as it is, and the call does not wait for anybody.
     assert_eq!(client.call_tool("remote", json!({ "a": 1 })).await.unwrap().text(), r#"{"a":1}"#);
 }

@@ -1,0 +1,797 @@
+//! Checks JSON against a schema that was compiled once.
+//!
+//! It enforces what a schema says, wherever the keyword came from: `#[arg(..)]`, schemars, `garde`, `validate`, or a schema
+//! that was written by hand. [`Rules`] has the checks of single values; this file has the structure around them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::Arc,
+};
+
+use indexmap::IndexMap;
+use regex_lite::Regex;
+use serde_json::{Map, Number, Value};
+
+use super::{clean::number_bounds, variants::Variants};
+use crate::{
+    call::{ArgumentError, ArgumentErrors, got},
+    form::Rules,
+};
+
+/// Keywords that JSON Schema enforces and this file does not. All others that it does not know are annotations.
+const NOT_ENFORCED: [&str; 16] = [
+    "if",
+    "then",
+    "else",
+    "contains",
+    "minContains",
+    "maxContains",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "additionalItems",
+    "$dynamicRef",
+    "$recursiveRef",
+    "extends",
+    "disallow",
+];
+
+/// A compiled schema of an object: of the arguments of an item.
+#[derive(Debug, Default)]
+pub(crate) struct SchemaCheck {
+    /// The schemas inside it, itself first. They refer to each other by their places.
+    nodes: Vec<SchemaNode>,
+    problems: Vec<String>,
+}
+
+/// How one argument is checked.
+#[derive(Debug, Clone)]
+pub struct ArgumentCheck {
+    schema: Arc<SchemaCheck>,
+    node: usize,
+    /// Whether its schema says more than its type, which is checked when it is read.
+    pub(crate) has_rules: bool,
+    pub(crate) is_required: bool,
+}
+
+impl SchemaCheck {
+    /// Compiles the schema of an object. The enums are those of Rust, which are checked when they are read.
+    pub(super) fn new(schema: &Value, enums: &[Variants]) -> Self {
+        let (nodes, references, problems) = Default::default();
+        let mut compiler = Compiler { document: schema, enums, nodes, references, problems };
+        compiler.add(schema, "", false);
+        compiler.refuse_loops();
+        for at in (0..compiler.nodes.len()).rev() {
+            compiler.nodes[at].accepts = compiler.accepts(at);
+        }
+        Self { nodes: compiler.nodes, problems: compiler.problems }
+    }
+
+    /// Compiles the schema of a tool that is made at run time.
+    pub(crate) fn of_object(schema: &Map<String, Value>) -> Self {
+        Self::new(&Value::Object(schema.clone()), &[])
+    }
+
+    /// The keywords that cannot be enforced, and what to do about them.
+    pub(crate) fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// Whether it allows every object.
+    pub(crate) fn allows_everything(&self) -> bool {
+        matches!(&*self.nodes, [only] if only.allows_every_object())
+    }
+
+    /// How the argument of that name is checked.
+    pub(crate) fn argument(self: &Arc<Self>, name: &str) -> ArgumentCheck {
+        let root = &self.nodes[0];
+        let node = root.properties.get(name).copied();
+        ArgumentCheck {
+            schema: Arc::clone(self),
+            node: node.unwrap_or_default(),
+            has_rules: node.is_some_and(|node| self.has_rules(node)),
+            is_required: root.required.iter().any(|required| required == name),
+        }
+    }
+
+    /// Whether a schema, or one inside it, says more than a Rust type.
+    fn has_rules(&self, node: usize) -> bool {
+        let (mut seen, mut left) = (HashSet::new(), vec![node]);
+        while let Some(at) = left.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            if self.nodes[at].has_rules {
+                return true;
+            }
+            left.extend(self.nodes[at].inside());
+        }
+        false
+    }
+
+    /// Reads what is spelled as a string, and then checks the object.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong.
+    pub(crate) fn check(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, ArgumentErrors> {
+        let mut arguments = Value::Object(arguments);
+        let checked = self.check_node(0, &mut arguments);
+        match (checked, arguments) {
+            (Ok(()), Value::Object(arguments)) => Ok(arguments),
+            (wrong, _) => {
+                let mut errors = ArgumentErrors::default();
+                wrong.err().into_iter().flatten().for_each(|error| errors.push(error.of("")));
+                Err(errors)
+            }
+        }
+    }
+
+    fn check_node(&self, node: usize, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
+        self.adapt(node, value);
+        let mut visit = Visit { nodes: &self.nodes, errors: Vec::new(), left: budget(value) };
+        visit.visit(node, value, Path::Here);
+        if visit.left == 0 && visit.errors.is_empty() {
+            visit.error(Path::Here, true, TOO_COMPLEX.to_owned());
+        }
+        if visit.errors.is_empty() { Ok(()) } else { Err(visit.errors) }
+    }
+
+    /// Reads numbers and booleans that came as strings, where the schema allows no string; makes integers of `2.0`; and
+    /// leaves out the `null` of an optional property. Returns whether anything changed.
+    fn adapt(&self, node: usize, value: &mut Value) -> bool {
+        let accepts = self.nodes[node].accepts;
+        match value {
+            Value::String(text) => match accepts.spelled(text) {
+                Some(spelled) => {
+                    *value = spelled;
+                    true
+                }
+                None => false,
+            },
+            Value::Number(number) => {
+                match whole(number).filter(|_| accepts.meet(Types::INTEGER) && !accepts.meet(Types::REAL)) {
+                    Some(whole) => {
+                        *value = whole.into();
+                        true
+                    }
+                    None => false,
+                }
+            }
+            Value::Array(_) | Value::Object(_) => {
+                let certain = self.certain(node, value);
+                certain.into_iter().fold(false, |changed, node| changed | self.adapt_inside(node, value))
+            }
+            Value::Null | Value::Bool(_) => false,
+        }
+    }
+
+    fn adapt_inside(&self, node: usize, value: &mut Value) -> bool {
+        let node = &self.nodes[node];
+        let mut changed = false;
+        match value {
+            Value::Array(items) => {
+                for (at, item) in items.iter_mut().enumerate() {
+                    if let Some(inside) = node.prefix_items.get(at).copied().or(node.items) {
+                        changed |= self.adapt(inside, item);
+                    }
+                }
+            }
+            Value::Object(members) => {
+                let is_left_out = |name: &String, value: &Value| {
+                    let property = node.properties.get(name).filter(|_| !node.required.contains(name));
+                    value.is_null() && property.is_some_and(|at| !self.nodes[*at].accepts.meet(Types::NULL))
+                };
+                let count = members.len();
+                members.retain(|name, value| !is_left_out(name, value));
+                changed |= members.len() < count;
+                for (name, value) in members {
+                    if let Some(inside) = node.properties.get(name).copied().or(node.additional) {
+                        changed |= self.adapt(inside, value);
+                    }
+                }
+            }
+            _ => {}
+        }
+        changed
+    }
+
+    /// The schemas that certainly apply to a value: the schema itself, those of `$ref` and `allOf`, and an alternative if the
+    /// others are out of the question.
+    fn certain(&self, node: usize, value: &Value) -> Vec<usize> {
+        let mut found = vec![node];
+        let mut at = 0;
+        while let Some(node) = found.get(at).map(|node| &self.nodes[*node]) {
+            found.extend(&node.all_of);
+            for arms in [&node.any_of, &node.one_of] {
+                let mut possible = arms.iter().filter(|arm| outline_fits(&self.nodes, **arm, value));
+                if let (Some(only), None) = (possible.next(), possible.next()) {
+                    found.push(*only);
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+}
+
+impl ArgumentCheck {
+    /// Whether its schema allows a string.
+    pub(crate) fn allows_strings(&self) -> bool {
+        self.schema.nodes[self.node].accepts.meet(Types::STRING)
+    }
+
+    /// Reads what is spelled as a string, and then checks the value.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong.
+    pub(crate) fn check(&self, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
+        self.schema.check_node(self.node, value)
+    }
+
+    /// Reads what is spelled as a string; `false` if there is nothing to read so.
+    pub(crate) fn adapt(&self, value: &mut Value) -> bool {
+        self.schema.adapt(self.node, value)
+    }
+}
+
+/// One schema.
+#[derive(Debug, Default)]
+struct SchemaNode {
+    types: Types,
+    /// The types of all values that it allows, as far as its keywords and those of its parts say.
+    accepts: Types,
+    rules: Rules,
+    /// Whether it says more than a Rust type.
+    has_rules: bool,
+    /// `enum` and `const`.
+    allowed: Option<Vec<Value>>,
+    properties: IndexMap<String, usize>,
+    pattern_properties: Vec<(Regex, usize)>,
+    additional: Option<usize>,
+    property_names: Option<usize>,
+    required: Vec<String>,
+    prefix_items: Vec<usize>,
+    items: Option<usize>,
+    /// `allOf` and `$ref`.
+    all_of: Vec<usize>,
+    any_of: Vec<usize>,
+    one_of: Vec<usize>,
+    not: Option<usize>,
+}
+
+impl SchemaNode {
+    /// The schemas that apply to the same value.
+    fn in_place(&self) -> impl Iterator<Item = usize> {
+        [&self.all_of, &self.any_of, &self.one_of].into_iter().flatten().copied().chain(self.not)
+    }
+
+    /// All schemas directly inside it.
+    fn inside(&self) -> impl Iterator<Item = usize> {
+        let members = self.properties.values().copied().chain(self.pattern_properties.iter().map(|(_, at)| *at));
+        let items = self.prefix_items.iter().copied();
+        self.in_place()
+            .chain(members)
+            .chain(items)
+            .chain([self.additional, self.property_names, self.items].into_iter().flatten())
+    }
+
+    fn allows_every_object(&self) -> bool {
+        self.types.meet(Types::OBJECT)
+            && self.rules.is_empty()
+            && self.allowed.is_none()
+            && self.required.is_empty()
+            && self.inside().next().is_none()
+    }
+}
+
+/// Compiles schemas.
+struct Compiler<'a> {
+    document: &'a Value,
+    enums: &'a [Variants],
+    nodes: Vec<SchemaNode>,
+    /// The schemas that references lead to.
+    references: HashMap<&'a str, usize>,
+    problems: Vec<String>,
+}
+
+impl<'a> Compiler<'a> {
+    /// Adds a schema. An alternative is one of several that a value may fit.
+    fn add(&mut self, schema: &'a Value, path: &str, is_alternative: bool) -> usize {
+        let at = self.nodes.len();
+        self.nodes.push(SchemaNode::default());
+        self.nodes[at] = match schema {
+            Value::Object(schema) => self.compile(schema, path, is_alternative),
+            Value::Bool(true) => SchemaNode::default(),
+            Value::Bool(false) => SchemaNode { types: Types::NONE, ..SchemaNode::default() },
+            _ => {
+                self.problem(path, "is not an object");
+                SchemaNode::default()
+            }
+        };
+        at
+    }
+
+    fn problem(&mut self, path: &str, problem: impl fmt::Display) {
+        let place = if path.is_empty() { "the schema".to_owned() } else { format!("the schema of `{path}`") };
+        self.problems.push(format!("{place} {problem}"));
+    }
+
+    fn compile(&mut self, schema: &'a Map<String, Value>, path: &str, is_alternative: bool) -> SchemaNode {
+        let rules = Rules::read(schema).unwrap_or_else(|problems| {
+            problems.iter().for_each(|problem| self.problem(path, problem));
+            Rules::default()
+        });
+        let bounds = schema.get("format").and_then(Value::as_str).and_then(number_bounds);
+        let mut node = SchemaNode { has_rules: rules.say_more_than(bounds), rules, ..SchemaNode::default() };
+        for (keyword, value) in schema {
+            if self.keyword(&mut node, keyword, value, path, is_alternative).is_none() {
+                self.problem(path, format_args!("has `{keyword}` with a value that JSON Schema does not allow"));
+            }
+        }
+        // The variants of a Rust enum, and the tag of an alternative, are checked when they are read.
+        let is_of_a_type = |allowed: &Vec<Value>| {
+            is_alternative
+                || self.enums.iter().any(|variants| {
+                    allowed.iter().all(|value| value.as_str().is_some_and(|text| variants.contains(&text)))
+                })
+        };
+        node.has_rules |= node.not.is_some() || node.property_names.is_some();
+        node.has_rules |= node.allowed.as_ref().is_some_and(|allowed| !is_of_a_type(allowed));
+        node
+    }
+
+    /// Adds a keyword to a node; `None` if its value is not one that it can have.
+    fn keyword(
+        &mut self,
+        node: &mut SchemaNode,
+        keyword: &str,
+        value: &'a Value,
+        path: &str,
+        is_alternative: bool,
+    ) -> Option<()> {
+        let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        match keyword {
+            "type" => {
+                let names = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+                let types = names.iter().map(|name| Types::named(name.as_str()?));
+                node.types = types.collect::<Option<Vec<_>>>()?.into_iter().fold(Types::NONE, Types::or);
+            }
+            "enum" | "const" => {
+                let values = if keyword == "enum" { value.as_array()?.clone() } else { vec![value.clone()] };
+                match &mut node.allowed {
+                    Some(allowed) => allowed.retain(|allowed| values.iter().any(|value| same(value, allowed))),
+                    None => node.allowed = Some(values),
+                }
+            }
+            "properties" => {
+                for (name, schema) in value.as_object()? {
+                    let inside = self.add(schema, &below(name), is_alternative);
+                    node.properties.insert(name.clone(), inside);
+                }
+            }
+            "patternProperties" => {
+                for (pattern, schema) in value.as_object()? {
+                    let inside = self.add(schema, &below("*"), false);
+                    match Regex::new(pattern) {
+                        Ok(regex) => node.pattern_properties.push((regex, inside)),
+                        Err(error) => self.problem(path, format_args!("has a pattern that is not supported: {error}")),
+                    }
+                }
+            }
+            "additionalProperties" => node.additional = Some(self.add(value, &below("*"), false)),
+            "propertyNames" => node.property_names = Some(self.add(value, path, false)),
+            "required" => {
+                let names = value.as_array()?.iter().map(|name| name.as_str().map(str::to_owned));
+                node.required = names.collect::<Option<_>>()?;
+            }
+            "items" => node.items = Some(self.add(value, &format!("{path}[]"), false)),
+            "prefixItems" => node.prefix_items = self.add_all(value, &format!("{path}[]"), false)?,
+            "allOf" => node.all_of.extend(self.add_all(value, path, is_alternative)?),
+            "anyOf" => node.any_of = self.add_all(value, path, true)?,
+            "oneOf" => node.one_of = self.add_all(value, path, true)?,
+            "not" => node.not = Some(self.add(value, path, false)),
+            "$ref" => {
+                let reference = value.as_str()?;
+                match self.reference(reference, path) {
+                    Some(inside) => node.all_of.push(inside),
+                    None => {
+                        self.problem(path, format_args!("has a `$ref` to `{reference}`, which is not a part of it"));
+                    }
+                }
+            }
+            _ if NOT_ENFORCED.contains(&keyword) => {
+                self.problem(path, format_args!("has `{keyword}`, which nothing enforces"));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn add_all(&mut self, schemas: &'a Value, path: &str, is_alternative: bool) -> Option<Vec<usize>> {
+        Some(schemas.as_array()?.iter().map(|schema| self.add(schema, path, is_alternative)).collect())
+    }
+
+    /// The schema that a reference leads to.
+    fn reference(&mut self, reference: &'a str, path: &str) -> Option<usize> {
+        if let Some(known) = self.references.get(reference) {
+            return Some(*known);
+        }
+        let pointer = reference.strip_prefix('#').filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))?;
+        let document = self.document;
+        let schema = document.pointer(pointer)?;
+        // It is known before it is compiled, because it may refer to itself. It is the next one.
+        self.references.insert(reference, self.nodes.len());
+        Some(self.add(schema, path, false))
+    }
+
+    /// Refuses a schema that is checked by checking itself.
+    fn refuse_loops(&mut self) {
+        let (mut done, mut open) = (HashSet::new(), HashSet::new());
+        for start in 0..self.nodes.len() {
+            let mut left = vec![(start, false)];
+            while let Some((at, is_left)) = left.pop() {
+                if is_left {
+                    open.remove(&at);
+                    done.insert(at);
+                } else if open.contains(&at) {
+                    self.problem("", "has a `$ref` that leads to itself");
+                    let SchemaNode { all_of, any_of, one_of, not, .. } = &mut self.nodes[at];
+                    (*all_of, *any_of, *one_of, *not) = Default::default();
+                } else if !done.contains(&at) {
+                    open.insert(at);
+                    left.push((at, true));
+                    left.extend(self.nodes[at].in_place().map(|inside| (inside, false)));
+                }
+            }
+        }
+    }
+
+    fn accepts(&self, at: usize) -> Types {
+        let node = &self.nodes[at];
+        let any = |arms: &[usize]| match arms {
+            [] => Types::default(),
+            arms => arms.iter().map(|arm| self.accepts(*arm)).fold(Types::NONE, Types::or),
+        };
+        let allowed = node.allowed.iter().map(|allowed| allowed.iter().map(Types::of).fold(Types::NONE, Types::or));
+        let all = node.all_of.iter().map(|part| self.accepts(*part)).chain(allowed);
+        all.fold(node.types.and(any(&node.any_of)).and(any(&node.one_of)), Types::and)
+    }
+}
+
+/// Checks one value.
+struct Visit<'a> {
+    nodes: &'a [SchemaNode],
+    errors: Vec<ArgumentError>,
+    /// How many more schemas may be compared with values: alternatives inside alternatives multiply.
+    left: usize,
+}
+
+const TOO_COMPLEX: &str = "is too complex to be checked";
+
+/// More than any honest value needs.
+fn budget(value: &Value) -> usize {
+    const LEAST: usize = 10_000;
+    fn count(value: &Value) -> usize {
+        match value {
+            Value::Array(items) => 1 + items.iter().map(count).sum::<usize>(),
+            Value::Object(members) => 1 + members.values().map(count).sum::<usize>(),
+            _ => 1,
+        }
+    }
+    LEAST + 64 * count(value)
+}
+
+/// Where a value is inside an argument.
+#[derive(Clone, Copy)]
+enum Path<'a> {
+    Here,
+    Member(&'a Path<'a>, &'a str),
+    Item(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Here => Ok(()),
+            Self::Member(Self::Here, name) => f.write_str(name),
+            Self::Member(parent, name) => write!(f, "{parent}.{name}"),
+            Self::Item(parent, at) => write!(f, "{parent}[{at}]"),
+        }
+    }
+}
+
+impl Visit<'_> {
+    /// More errors than are ever reported.
+    const MOST_ERRORS: usize = 32;
+
+    fn error(&mut self, path: Path<'_>, breaks_rule: bool, message: String) {
+        self.errors.push(ArgumentError { field: path.to_string(), message, breaks_rule });
+    }
+
+    fn visit(&mut self, at: usize, value: &Value, path: Path<'_>) {
+        if self.errors.len() > Self::MOST_ERRORS {
+            return;
+        }
+        let Some(left) = self.left.checked_sub(1) else { return self.error(path, true, TOO_COMPLEX.to_owned()) };
+        self.left = left;
+        let node = &self.nodes[at];
+        if !node.types.meet(Types::of(value)) {
+            return self.error(path, false, expected(node.accepts, value));
+        }
+        if let Some(allowed) = node.allowed.as_ref().filter(|allowed| !allowed.iter().any(|one| same(one, value))) {
+            return self.error(path, false, format!("expected {}, got {}", listed(allowed), got(value)));
+        }
+        if let Some(message) = node.rules.broken_by(value) {
+            self.error(path, node.has_rules, message);
+        }
+        match value {
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let Some(inside) = node.prefix_items.get(index).copied().or(node.items) {
+                        self.visit(inside, item, Path::Item(&path, index));
+                    }
+                }
+            }
+            Value::Object(members) => self.visit_members(at, members, path),
+            _ => {}
+        }
+        for part in &node.all_of {
+            self.visit(*part, value, path);
+        }
+        self.visit_alternatives(&node.any_of, false, value, path);
+        self.visit_alternatives(&node.one_of, true, value, path);
+        if let Some(not) = node.not
+            && self.attempt(not, value, path).is_empty()
+        {
+            let message = match &self.nodes[not].allowed {
+                Some(excluded) => format!("must not be {}", listed(excluded)),
+                None => format!("is excluded by the schema, got {}", got(value)),
+            };
+            self.error(path, true, message);
+        }
+    }
+
+    fn visit_members(&mut self, at: usize, members: &Map<String, Value>, path: Path<'_>) {
+        let node = &self.nodes[at];
+        for name in node.required.iter().filter(|name| !members.contains_key(*name)) {
+            self.error(Path::Member(&path, name), false, ArgumentError::required().message);
+        }
+        for (name, value) in members {
+            let path = Path::Member(&path, name);
+            if let Some(names) = node.property_names {
+                self.visit(names, &Value::String(name.clone()), path);
+            }
+            let mut is_known = false;
+            if let Some(property) = node.properties.get(name) {
+                is_known = true;
+                self.visit(*property, value, path);
+            }
+            for (_, inside) in node.pattern_properties.iter().filter(|(pattern, _)| pattern.is_match(name)) {
+                is_known = true;
+                self.visit(*inside, value, path);
+            }
+            match node.additional.filter(|_| !is_known) {
+                Some(none) if self.nodes[none].types == Types::NONE => {
+                    let message = unknown(matches!(path, Path::Member(Path::Here, _)), node.properties.keys());
+                    self.error(path, false, message);
+                }
+                Some(additional) => self.visit(additional, value, path),
+                None => {}
+            }
+        }
+    }
+
+    /// Checks a value that must fit one of these, or exactly one.
+    fn visit_alternatives(&mut self, arms: &[usize], exactly_one: bool, value: &Value, path: Path<'_>) {
+        if arms.is_empty() {
+            return;
+        }
+        let (mut fitting, mut nearest) = (0, None::<Vec<ArgumentError>>);
+        for arm in arms.iter().filter(|arm| outline_fits(self.nodes, **arm, value)) {
+            let errors = self.attempt(*arm, value, path);
+            if errors.is_empty() {
+                fitting += 1;
+                if !exactly_one || fitting > 1 {
+                    break;
+                }
+            } else if nearest.as_ref().is_none_or(|nearest| errors.len() < nearest.len()) {
+                nearest = Some(errors);
+            }
+        }
+        match (fitting, nearest) {
+            (1, _) => {}
+            (0, Some(errors)) => self.errors.extend(errors),
+            (0, None) => {
+                if let Some((name, tags)) = unknown_tag(self.nodes, arms, value) {
+                    let message = format!("expected {}, got {}", listed(&tags), got(&value[name]));
+                    return self.error(Path::Member(&path, name), false, message);
+                }
+                let accepted = arms.iter().map(|arm| self.nodes[*arm].accepts).fold(Types::NONE, Types::or);
+                let message = if accepted.meet(Types::of(value)) {
+                    format!("does not fit any of the {} forms that are allowed, got {}", arms.len(), got(value))
+                } else {
+                    expected(accepted, value)
+                };
+                self.error(path, false, message);
+            }
+            _ => self.error(path, true, "fits more than one of the forms of which it must be one".to_owned()),
+        }
+    }
+
+    /// What is wrong with a value that need not fit.
+    fn attempt(&mut self, at: usize, value: &Value, path: Path<'_>) -> Vec<ArgumentError> {
+        let mut attempt = Visit { nodes: self.nodes, errors: Vec::new(), left: self.left };
+        attempt.visit(at, value, path);
+        self.left = attempt.left;
+        attempt.errors
+    }
+}
+
+/// Whether a value may fit a schema, by its type and by the tags that tell alternatives apart.
+fn outline_fits(nodes: &[SchemaNode], at: usize, value: &Value) -> bool {
+    let node = &nodes[at];
+    let allows = |node: &SchemaNode, value: &Value| {
+        node.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|one| same(one, value)))
+    };
+    let tag_fits =
+        |(name, value): (&String, &Value)| node.properties.get(name).is_none_or(|tag| allows(&nodes[*tag], value));
+    node.accepts.meet(Types::of(value))
+        && allows(node, value)
+        && value.as_object().is_none_or(|members| members.iter().all(tag_fits))
+        && node.all_of.iter().all(|part| outline_fits(nodes, *part, value))
+}
+
+/// The member that tells these alternatives apart and has none of their values, and these values.
+fn unknown_tag<'v>(nodes: &[SchemaNode], arms: &[usize], value: &'v Value) -> Option<(&'v str, Vec<Value>)> {
+    value.as_object()?.iter().find_map(|(name, tag)| {
+        let tags = arms.iter().map(|arm| nodes[*nodes[*arm].properties.get(name)?].allowed.clone());
+        let tags = tags.collect::<Option<Vec<_>>>()?.concat();
+        (!tags.iter().any(|one| same(one, tag))).then_some((name.as_str(), tags))
+    })
+}
+
+fn expected(types: Types, value: &Value) -> String {
+    format!("expected {types}, got {}", got(value))
+}
+
+/// "`slow`, `fast`".
+fn listed(values: &[Value]) -> String {
+    let shown = |value: &Value| value.as_str().map_or_else(|| format!("`{value}`"), |text| format!("`{text}`"));
+    match values {
+        [first, second] => format!("{} or {}", shown(first), shown(second)),
+        [only] => shown(only),
+        all => format!("one of {}", all.iter().map(shown).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn unknown<'a>(is_argument: bool, known: impl Iterator<Item = &'a String>) -> String {
+    let (one, all) = if is_argument { ("argument", "arguments") } else { ("property", "properties") };
+    let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
+    match &*known {
+        [] => format!("there is no such {one}"),
+        known => format!("there is no such {one}; the {all} are {}", known.join(", ")),
+    }
+}
+
+/// Whether two values are the same to JSON Schema, to which `1.0` is `1`.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b,
+    }
+}
+
+/// The integer that a number with a zero fraction is, if a float has exactly this one.
+fn whole(number: &Number) -> Option<i64> {
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
+    Some(float as i64)
+}
+
+/// A set of JSON types. A number is an integer, or it is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Types(u8);
+
+impl Default for Types {
+    /// All of them.
+    fn default() -> Self {
+        Self(0x7f)
+    }
+}
+
+impl Types {
+    const NONE: Self = Self(0);
+    const NULL: Self = Self(1);
+    const BOOLEAN: Self = Self(1 << 1);
+    const INTEGER: Self = Self(1 << 2);
+    const REAL: Self = Self(1 << 3);
+    const STRING: Self = Self(1 << 4);
+    const ARRAY: Self = Self(1 << 5);
+    const OBJECT: Self = Self(1 << 6);
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "null" => Self::NULL,
+            "boolean" => Self::BOOLEAN,
+            "integer" => Self::INTEGER,
+            "number" => Self::INTEGER.or(Self::REAL),
+            "string" => Self::STRING,
+            "array" => Self::ARRAY,
+            "object" => Self::OBJECT,
+            _ => return None,
+        })
+    }
+
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(number) if number.is_f64() && number.as_f64().is_some_and(|float| float.fract() != 0.0) => {
+                Self::REAL
+            }
+            Value::Number(_) => Self::INTEGER,
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    fn meet(self, other: Self) -> bool {
+        self.and(other) != Self::NONE
+    }
+
+    /// The number or boolean that a text spells, if a text is not allowed and what it spells is.
+    fn spelled(self, text: &str) -> Option<Value> {
+        if self.meet(Self::STRING) {
+            return None;
+        }
+        let value = match text.trim() {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            text => {
+                let number: Number = serde_json::from_str(text).ok()?;
+                whole(&number).filter(|_| !self.meet(Self::REAL)).map_or(Value::Number(number), Value::from)
+            }
+        };
+        self.meet(Self::of(&value)).then_some(value)
+    }
+}
+
+/// "a string or null".
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Self::STRING, "a string"),
+            (Self::REAL, "a number"),
+            (Self::INTEGER, "an integer"),
+            (Self::BOOLEAN, "a boolean"),
+            (Self::ARRAY, "an array"),
+            (Self::OBJECT, "an object"),
+            (Self::NULL, "null"),
+        ];
+        let is_named = |types: Self| self.meet(types) && !(types == Self::INTEGER && self.meet(Self::REAL));
+        let names: Vec<_> = names.into_iter().filter(|(types, _)| is_named(*types)).map(|(_, name)| name).collect();
+        match &*names {
+            [] => f.write_str("nothing"),
+            [names @ .., last] if !names.is_empty() => write!(f, "{} or {last}", names.join(", ")),
+            names => f.write_str(names[0]),
+        }
+    }
+}
