@@ -62,9 +62,6 @@ impl FormField {
                 if matches!(value, Expr::Array(_)) { quote!(__rj::prelude::Vec::from(#value)) } else { quote!(#value) };
             calls.extend(call(&option, value));
         }
-        if let Some((option, _)) = options.entry("example", "..", errors) {
-            errors.at(option, "forms of MCP have no examples: write it in the doc comment, which the user reads");
-        }
         options.finish(errors);
         Some(Self { ident, ty: field.ty.clone(), name, calls })
     }
@@ -87,6 +84,9 @@ impl FormField {
 
 fn texts(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> TokenStream {
     let mut calls = TokenStream::new();
+    if let Some((option, value)) = options.entry("example", "..", errors) {
+        calls.extend(call(&option, value));
+    }
     for name in ["title", "description"] {
         if let Some((option, value)) = options.entry(name, "\"..\"", errors) {
             check_string(name, &value, errors);

@@ -131,6 +131,7 @@ impl Field<Vec<String>> {
             name: name.into(),
             title: None,
             description: None,
+            example: None,
             rules,
             default: None,
             json_type: "array",

@@ -38,6 +38,7 @@ pub struct Field<T> {
     pub(super) name: Cow<'static, str>,
     pub(super) title: Option<Cow<'static, str>>,
     pub(super) description: Option<Cow<'static, str>>,
+    pub(super) example: Option<Value>,
     pub(super) rules: Rules,
     pub(super) default: Option<Value>,
     pub(super) json_type: &'static str,
@@ -57,6 +58,7 @@ impl<T> Field<T> {
             name: name.into(),
             title: None,
             description: None,
+            example: None,
             rules: Rules::default(),
             default: None,
             json_type: T::TYPE,
@@ -75,6 +77,11 @@ impl<T> Field<T> {
     /// The explanation that the client shows.
     pub fn description(self, description: impl Into<Cow<'static, str>>) -> Self {
         Self { description: Some(description.into()), ..self }
+    }
+
+    /// A value as it may be filled in. Forms of MCP have no examples, so the client shows it after the description.
+    pub fn example(self, example: impl Serialize) -> Self {
+        Self { example: serde_json::to_value(example).ok(), ..self }
     }
 
     /// The value if the user leaves the field out.
@@ -107,9 +114,17 @@ impl<T> Field<T> {
     /// The JSON Schema of the field.
     pub(super) fn schema(&self) -> Map<String, Value> {
         let mut schema = Map::new();
-        let texts = [("title", &self.title), ("description", &self.description)];
+        let example = self.example.as_ref().map(|example| match example {
+            Value::String(text) => format!("For example: {text}"),
+            other => format!("For example: {other}"),
+        });
+        let description = match (self.description.as_deref(), example) {
+            (Some(description), Some(example)) => Some(format!("{description}\n\n{example}")),
+            (description, example) => description.map(str::to_owned).or(example),
+        };
         schema.insert("type".into(), self.json_type.into());
-        schema.extend(texts.into_iter().filter_map(|(key, text)| Some((key.into(), text.as_deref()?.into()))));
+        let texts = [("title", self.title.as_deref()), ("description", description.as_deref())];
+        schema.extend(texts.into_iter().filter_map(|(key, text)| Some((key.into(), text?.into()))));
         (self.describe)(&self.rules, &mut schema);
         if let Some(default) = &self.default {
             if let Err(message) = (self.read)(default, &self.rules) {

@@ -1,4 +1,4 @@
-// 6:14: this option is not for a field of type `bool`, which is not a string
+// 6:14: this option is not for the type `bool`, which is not a string
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

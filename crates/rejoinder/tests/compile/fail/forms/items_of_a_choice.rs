@@ -1,4 +1,4 @@
-// 11:14: this option is not for a field of type `Colour`, which is not a `Vec` of choices
+// 11:14: this option is not for the type `Colour`, which is not a list
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

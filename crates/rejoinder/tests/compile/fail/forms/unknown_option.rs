@@ -1,4 +1,4 @@
-// 6:14: `#[elicit]` has no option `titel`; did you mean `title`? the options are `title`, `description`, `default`, `name`, `format`, `pattern`, `min_length`, `max_length`, `min`, `max`, `min_items`, `max_items`
+// 6:14: `#[elicit]` has no option `titel`; did you mean `title`? the options are `title`, `description`, `default`, `name`, `format`, `pattern`, `min_length`, `max_length`, `min`, `max`, `exclusive_min`, `exclusive_max`, `multiple_of`, `min_items`, `max_items`, `unique_items`, `example`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,4 +1,4 @@
-// 5:14: `#[arg]` has no option `defualt`; did you mean `default`? the options are `name`, `default`, `header`, `complete`
+// 5:14: `#[arg]` has no option `defualt`; did you mean `default`? the options are `name`, `default`, `header`, `complete`, `title`, `example`, `min`, `max`, `exclusive_min`, `exclusive_max`, `multiple_of`, `min_length`, `max_length`, `pattern`, `format`, `min_items`, `max_items`, `unique_items`
 use rejoinder::prelude::*;
 
 #[tool]

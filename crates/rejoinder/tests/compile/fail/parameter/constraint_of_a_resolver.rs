@@ -1,0 +1,9 @@
+// 5:10: a resolver gets arguments that were checked: write the constraint on the tool's parameter
+use rejoinder::prelude::*;
+
+#[resolver]
+fn short(#[arg(max_length = 3)] word: &str) -> bool {
+    word.is_empty()
+}
+
+fn main() {}
