@@ -139,7 +139,9 @@ impl Tool {
         let remedy = "remove it, or call `.unchecked()` and check the arguments in the function";
         let problems = check.problems().iter().map(|problem| format!("{problem}; {remedy}")).collect();
         dynamic.check = (!check.allows_everything()).then(|| Arc::new(check));
+        let timeout = self.function.timeout;
         self.function = dynamic.function();
+        self.function.timeout = timeout;
         problems
     }
 

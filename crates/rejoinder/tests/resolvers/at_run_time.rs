@@ -66,12 +66,16 @@ async fn a_failure_ends_the_call() {
 #[tokio::test]
 async fn all_bad_arguments_are_reported_before_anything_runs() {
     let client = Client::new(Server::new("r", "1").tools([guarded()]));
-    let reply = client.call_tool("delete", json!({ "path": 5, "depth": -1 })).await.unwrap();
+    let reply = client.call_tool("delete", json!({ "path": 5, "depth": "deep" })).await.unwrap();
     assert!(
         reply.is_error() && reply.text().contains("`path`") && reply.text().contains("`depth`"),
         "{}",
         reply.text()
     );
+    assert!(reply.ran.concat().is_empty());
+    // The schema allows it, and the type in which a resolver takes it does not.
+    let reply = client.call_tool("delete", json!({ "path": "/a", "depth": -1 })).await.unwrap();
+    assert!(reply.is_error() && reply.text().contains("`depth`"), "{}", reply.text());
     assert!(reply.ran.concat().is_empty());
 }
 
