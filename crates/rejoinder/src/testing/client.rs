@@ -117,7 +117,7 @@ impl Client {
     /// # }
     /// ```
     ///
-    /// All requests of the client and its clones share one connection. Over it, neither a question of a session nor a log
+    /// Except over HTTP, all requests of the client and its clones share one connection. Over it, neither a question of a session nor a log
     /// message says which call it belongs to: the oldest open call answers the question, and all open calls see the log
     /// message.
     #[must_use]
@@ -137,7 +137,7 @@ impl Client {
         let name = HeaderName::try_from(name).unwrap_or_else(|error| panic!("the header `{name}`: {error}"));
         let value = HeaderValue::from_str(value).unwrap_or_else(|error| panic!("the header `{name}`: {error}"));
         self.connection.headers.insert(name, value);
-        self
+        self.reopened()
     }
 
     /// Attaches a value to every request, as a layer in front of the server would.
@@ -163,7 +163,7 @@ impl Client {
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.connection.extensions.insert(value);
-        self
+        self.reopened()
     }
 
     /// Declares the capabilities of the client; none by default.
@@ -320,6 +320,15 @@ impl Client {
     pub(super) fn reconnected(mut self) -> Self {
         self.connection.reconnect();
         self
+    }
+
+    /// What the request that opens a connection says counts for all that follow, so another one opens another connection.
+    fn reopened(self) -> Self {
+        match self.connection.transport {
+            #[cfg(feature = "ws")]
+            Transport::WebSocket => self.reconnected(),
+            _ => self,
+        }
     }
 
     fn scripted(mut self, key: impl Into<String>, script: Script) -> Self {

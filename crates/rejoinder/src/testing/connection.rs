@@ -8,12 +8,17 @@ use std::sync::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use http_body_util::Full;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
+#[cfg(feature = "sse")]
+use super::transport::event_stream;
+#[cfg(feature = "stdio")]
+use super::transport::pipe;
+#[cfg(feature = "ws")]
+use super::transport::web_socket;
 use super::{
-    ClientError, Result,
+    ClientError, Result, Transport,
     exchange::{CancelOnDrop, ClientExchange},
     link::Link,
     response::read,
@@ -44,19 +49,7 @@ pub(super) struct ClientConnection {
     /// The headers of every request in the session, once there is one.
     session: Arc<OnceCell<HeaderMap>>,
     /// The connection of a transport on which requests share one.
-    link: Arc<OnceCell<Arc<Link>>>,
-}
-
-/// The transport between a [`Client`](super::Client) and its server; see [`Client::transport`](super::Client::transport).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Transport {
-    /// Streamable HTTP.
-    #[default]
-    Http,
-    /// Lines on a pipe, as on standard input and output.
-    #[cfg(feature = "stdio")]
-    Stdio,
+    link: Arc<OnceCell<Option<Arc<Link>>>>,
 }
 
 /// No two requests of a process have the same id, so that what happens in a call can be followed by it.
@@ -95,8 +88,11 @@ impl ClientConnection {
         let mut exchange = self.send(id, session, method, params).await?;
         let params = json!({ "requestId": id });
         let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-        exchange.cancel = match (self.link.get().cloned(), session) {
-            (Some(link), _) => Some(CancelOnDrop::new(move || link.send(&cancelled))),
+        exchange.cancel = match (self.link().await?.cloned(), session) {
+            (Some(link), _) => {
+                let cancelled = self.post(HeaderMap::new(), &cancelled);
+                Some(CancelOnDrop::new(move || link.send(cancelled)))
+            }
             (None, Some(headers)) => {
                 Some(CancelOnDrop::post(self.service.clone(), self.post(headers.clone(), &cancelled)))
             }
@@ -110,9 +106,9 @@ impl ClientConnection {
     async fn send(&self, id: u64, session: Option<&HeaderMap>, method: &str, params: Value) -> Result<ClientExchange> {
         let params = self.params(id, session.is_some(), method, params);
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        if let Some(link) = self.link().await {
+        if let Some(link) = self.link().await? {
             let messages = link.receive(id);
-            link.send(&message);
+            link.send(self.post(HeaderMap::new(), &message));
             return Ok(ClientExchange::over_link(method, messages));
         }
         let headers = session.cloned().unwrap_or_else(|| self.stateless_headers(method, &message["params"]));
@@ -121,31 +117,45 @@ impl ClientConnection {
 
     /// Sends a notification or a response, in a session.
     async fn tell(&self, what: &str, headers: &HeaderMap, message: &Value) -> Result<()> {
-        match self.link().await {
-            Some(link) => Ok(link.send(message)),
-            None => {
-                let request = self.post(headers.clone(), message);
-                ClientExchange::over_http(self.service.clone(), what, request).await.accepted().await
-            }
+        let request = self.post(headers.clone(), message);
+        match self.link().await? {
+            Some(link) => link.send(request),
+            None => ClientExchange::over_http(self.service.clone(), what, request).await.accepted().await?,
         }
+        Ok(())
     }
 
     /// The connection, if requests share one.
-    async fn link(&self) -> Option<&Arc<Link>> {
-        match self.transport {
-            Transport::Http => None,
-            #[cfg(feature = "stdio")]
-            Transport::Stdio => Some(self.link.get_or_init(async || Arc::new(Link::pipe(&self.server))).await),
-        }
+    async fn link(&self) -> Result<Option<&Arc<Link>>> {
+        Ok(self.link.get_or_try_init(|| self.open_link()).await?.as_ref())
     }
 
-    fn post(&self, headers: HeaderMap, body: &Value) -> Request<Full<Bytes>> {
+    async fn open_link(&self) -> Result<Option<Arc<Link>>> {
+        let link = match self.transport {
+            Transport::Http => None,
+            #[cfg(feature = "stdio")]
+            Transport::Stdio => Some(pipe::open(&self.server)),
+            #[cfg(feature = "ws")]
+            Transport::WebSocket => Some(web_socket::open(&self.service, self.opening()).await?),
+            #[cfg(feature = "sse")]
+            Transport::Sse => Some(event_stream::open(&self.service, self.opening()).await?),
+        };
+        Ok(link.map(Arc::new))
+    }
+
+    /// The request that opens a connection.
+    #[cfg(any(feature = "ws", feature = "sse"))]
+    fn opening(&self) -> Request<Bytes> {
+        self.http(Method::GET, HeaderMap::new(), Bytes::new())
+    }
+
+    fn post(&self, headers: HeaderMap, body: &Value) -> Request<Bytes> {
         self.http(Method::POST, headers, body.to_string().into())
     }
 
     /// A request with the headers that all have, and then those that the test sets.
-    fn http(&self, method: Method, headers: HeaderMap, body: Bytes) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(body));
+    fn http(&self, method: Method, headers: HeaderMap, body: Bytes) -> Request<Bytes> {
+        let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = http::Uri::from_static("/mcp");
         *request.headers_mut() = headers;
@@ -256,7 +266,7 @@ impl ClientConnection {
     /// The stream of messages that belong to no request.
     pub(super) async fn session_stream(&self) -> Result<ClientExchange> {
         let headers = self.session_headers().await?;
-        if let Some(link) = self.link().await {
+        if let Some(link) = self.link().await? {
             return Ok(ClientExchange::over_link("listen", link.listen()));
         }
         let request = self.http(Method::GET, headers.clone(), Bytes::new());

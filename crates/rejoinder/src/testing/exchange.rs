@@ -48,8 +48,8 @@ pub(super) enum Incoming {
 
 impl ClientExchange {
     /// Sends an HTTP request.
-    pub(super) async fn over_http(mut service: McpService, method: &str, request: Request<Full<Bytes>>) -> Self {
-        let Ok(response) = service.call(request).await;
+    pub(super) async fn over_http(mut service: McpService, method: &str, request: Request<Bytes>) -> Self {
+        let Ok(response) = service.call(request.map(Full::new)).await;
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes).unwrap_or_default();
         let incoming = if kind.starts_with(b"text/event-stream") {
@@ -169,11 +169,11 @@ impl CancelOnDrop {
     }
 
     /// Posts a message in a task of its own.
-    pub(super) fn post(mut service: McpService, cancelled: Request<Full<Bytes>>) -> Self {
+    pub(super) fn post(mut service: McpService, cancelled: Request<Bytes>) -> Self {
         Self::new(move || {
             // Without a runtime there is no call that runs.
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move { service.call(cancelled).await });
+                runtime.spawn(async move { service.call(cancelled.map(Full::new)).await });
             }
         })
     }
@@ -193,18 +193,18 @@ impl Drop for CancelOnDrop {
 
 /// Reads server-sent events from chunks.
 #[derive(Debug, Default)]
-struct SseReader {
+pub(super) struct SseReader {
     buffer: BytesMut,
     data: String,
 }
 
 impl SseReader {
-    fn push(&mut self, chunk: &[u8]) {
+    pub(super) fn push(&mut self, chunk: &[u8]) {
         self.buffer.extend_from_slice(chunk);
     }
 
     /// The data of the next complete event. Comments and events without data are skipped.
-    fn next(&mut self) -> Option<String> {
+    pub(super) fn next(&mut self) -> Option<String> {
         while let Some(end) = self.buffer.iter().position(|&byte| byte == b'\n') {
             let line = self.buffer.split_to(end + 1);
             let line = String::from_utf8_lossy(&line);

@@ -2,20 +2,30 @@
 
 use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
+use http::Request;
 use serde_json::Value;
-use tokio::{
-    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split},
-    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
-};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
-use crate::{lock, server::BuiltServer};
+use crate::lock;
 
 /// A connection that carries the messages of many requests: a pipe, for example. It closes when it is dropped.
 #[derive(Debug)]
 pub(super) struct Link {
-    to_server: UnboundedSender<String>,
+    to_server: UnboundedSender<Request<Bytes>>,
     inbox: Arc<Mutex<Inbox>>,
 }
+
+/// The server's end of a [`Link`]: what is sent over it, and where its messages go.
+#[derive(Debug)]
+pub(super) struct LinkEnd {
+    pub(super) outgoing: UnboundedReceiver<Request<Bytes>>,
+    pub(super) incoming: LinkIncoming,
+}
+
+/// Where the messages of the server go. No more come when it is dropped.
+#[derive(Debug)]
+pub(super) struct LinkIncoming(Arc<Mutex<Inbox>>);
 
 /// Who waits for messages of the server.
 #[derive(Debug, Default)]
@@ -28,37 +38,17 @@ struct Inbox {
 }
 
 impl Link {
-    /// A pipe in memory, with the server at its other end.
-    #[cfg(feature = "stdio")]
-    pub(super) fn pipe(server: &BuiltServer) -> Self {
-        let (ours, theirs) = duplex(64 * 1024);
-        let (input, output) = split(theirs);
-        tokio::spawn(server.clone().serve_io(input, output));
-        let (input, mut output) = split(ours);
-        let (to_server, mut outgoing) = mpsc::unbounded_channel::<String>();
-        tokio::spawn(async move {
-            while let Some(line) = outgoing.recv().await {
-                if output.write_all(format!("{line}\n").as_bytes()).await.is_err() {
-                    return;
-                }
-            }
-            let _ = output.shutdown().await;
-        });
-        let link = Self { to_server, inbox: Arc::default() };
-        let inbox = Arc::clone(&link.inbox);
-        tokio::spawn(async move {
-            let mut lines = BufReader::new(input).lines();
-            while let Ok(Some(line)) = lines.next_line().await {
-                lock(&inbox).deliver(&line);
-            }
-            lock(&inbox).close();
-        });
-        link
+    pub(super) fn new() -> (Self, LinkEnd) {
+        let (to_server, outgoing) = mpsc::unbounded_channel();
+        let inbox = Arc::<Mutex<Inbox>>::default();
+        let end = LinkEnd { outgoing, incoming: LinkIncoming(Arc::clone(&inbox)) };
+        (Self { to_server, inbox }, end)
     }
 
-    /// Sends a message. If the connection is closed, nothing comes back.
-    pub(super) fn send(&self, message: &Value) {
-        let _ = self.to_server.send(message.to_string());
+    /// Sends the message in a request; its headers count only where each message is a request of its own. If the connection
+    /// is closed, nothing comes back.
+    pub(super) fn send(&self, request: Request<Bytes>) {
+        let _ = self.to_server.send(request);
     }
 
     /// What comes back for a request: its notifications and questions, and at last its response.
@@ -82,11 +72,20 @@ impl Link {
     }
 }
 
-impl Inbox {
-    fn close(&mut self) {
-        *self = Self { is_closed: true, ..Self::default() };
+impl LinkIncoming {
+    /// Takes a message of the server.
+    pub(super) fn take(&self, message: &str) {
+        lock(&self.0).deliver(message);
     }
+}
 
+impl Drop for LinkIncoming {
+    fn drop(&mut self) {
+        *lock(&self.0) = Inbox { is_closed: true, ..Inbox::default() };
+    }
+}
+
+impl Inbox {
     /// Hands a message to the request that it belongs to.
     fn deliver(&mut self, message: &str) {
         // What is not JSON reaches the oldest request, which reports it.

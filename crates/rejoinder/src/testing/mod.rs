@@ -29,14 +29,19 @@ mod connection;
 mod doubles;
 mod error;
 mod exchange;
+#[cfg_attr(
+    not(any(feature = "stdio", feature = "ws", feature = "sse")),
+    expect(dead_code, reason = "over HTTP each request has its own connection")
+)]
 mod link;
 mod lists;
 mod response;
 mod subscription;
+mod transport;
 
 pub use answer::ClientAnswer;
 pub use client::{Client, in_both_eras};
-pub use connection::Transport;
 pub use error::{ClientError, JsonRpcError, Result};
 pub use response::{Log, ProgressReport, Response};
 pub use subscription::{Filter, Notification, Subscription};
+pub use transport::Transport;

@@ -1,0 +1,189 @@
+//! How the client reaches the server.
+
+/// The transport between a [`Client`](super::Client) and its server; see [`Client::transport`](super::Client::transport).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Transport {
+    /// Streamable HTTP.
+    #[default]
+    Http,
+    /// Lines on a pipe, as on standard input and output.
+    #[cfg(feature = "stdio")]
+    Stdio,
+    /// WebSocket. The headers and extensions of the client are those of the request that opens it.
+    #[cfg(feature = "ws")]
+    WebSocket,
+    /// HTTP+SSE. The headers and extensions of the client are those of each message.
+    #[cfg(feature = "sse")]
+    Sse,
+}
+
+/// A pipe in memory.
+#[cfg(feature = "stdio")]
+pub(super) mod pipe {
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+
+    use crate::{
+        server::BuiltServer,
+        testing::link::{Link, LinkEnd},
+    };
+
+    /// Opens a pipe, with the server at its other end.
+    pub(in crate::testing) fn open(server: &BuiltServer) -> Link {
+        let (ours, theirs) = duplex(64 * 1024);
+        let (input, output) = split(theirs);
+        tokio::spawn(server.clone().serve_io(input, output));
+        let (input, mut output) = split(ours);
+        let (link, LinkEnd { mut outgoing, incoming }) = Link::new();
+        tokio::spawn(async move {
+            while let Some(message) = outgoing.recv().await {
+                if output.write_all(&[message.body(), &b"\n"[..]].concat()).await.is_err() {
+                    return;
+                }
+            }
+            let _ = output.shutdown().await;
+        });
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(input).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                incoming.take(&line);
+            }
+        });
+        link
+    }
+}
+
+/// A WebSocket in memory.
+#[cfg(feature = "ws")]
+pub(super) mod web_socket {
+    use bytes::Bytes;
+    use futures_util::{SinkExt, StreamExt};
+    use http::{Request, StatusCode};
+    use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio_tungstenite::{
+        WebSocketStream,
+        tungstenite::{Message, protocol::Role},
+    };
+    use tower_service::Service;
+
+    use crate::{
+        testing::{
+            ClientError, Result,
+            link::{Link, LinkEnd},
+        },
+        transport::McpService,
+    };
+
+    /// Opens a WebSocket, with the headers and extensions of that request.
+    pub(in crate::testing) async fn open(service: &McpService, opening: Request<Bytes>) -> Result<Link> {
+        let (mut ours, theirs) = duplex(64 * 1024);
+        let (service, extensions) = (service.websocket(), opening.extensions().clone());
+        let serve = service_fn(move |mut request: Request<Incoming>| {
+            let mut service = service.clone();
+            request.extensions_mut().extend(extensions.clone());
+            async move { service.call(request).await }
+        });
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(theirs), serve).with_upgrades());
+
+        let mut head = b"GET / HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n".to_vec();
+        head.extend(b"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+        for (name, value) in opening.headers() {
+            head.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        head.extend(b"\r\n");
+        let sent = ours.write_all(&head).await;
+        let mut answer = Vec::new();
+        while sent.is_ok() && !answer.ends_with(b"\r\n\r\n") {
+            // One by one: what follows the head is the first frame.
+            let Ok(byte) = ours.read_u8().await else { break };
+            answer.push(byte);
+        }
+        if !answer.starts_with(b"HTTP/1.1 101 ") {
+            let body = String::from_utf8_lossy(&answer).into_owned();
+            let status = body.split(' ').nth(1).and_then(|status| status.parse().ok());
+            return Err(ClientError::Http { method: "GET".into(), status: status.unwrap_or(StatusCode::OK), body });
+        }
+
+        let (mut sink, mut frames) = WebSocketStream::from_raw_socket(ours, Role::Client, None).await.split();
+        let (link, LinkEnd { mut outgoing, incoming }) = Link::new();
+        tokio::spawn(async move {
+            while let Some(message) = outgoing.recv().await {
+                let text = String::from_utf8_lossy(message.body()).into_owned();
+                if sink.send(Message::text(text)).await.is_err() {
+                    return;
+                }
+            }
+            let _ = sink.close().await;
+        });
+        tokio::spawn(async move {
+            while let Some(Ok(frame)) = frames.next().await {
+                if let Message::Text(text) = frame {
+                    incoming.take(&text);
+                }
+            }
+        });
+        Ok(link)
+    }
+}
+
+/// A stream of events, and the posts that belong to it.
+#[cfg(feature = "sse")]
+pub(super) mod event_stream {
+    use bytes::Bytes;
+    use http::{Request, Uri};
+    use http_body_util::{BodyExt, Full};
+    use tower_service::Service;
+
+    use crate::{
+        testing::{
+            ClientError, Result,
+            exchange::SseReader,
+            link::{Link, LinkEnd},
+        },
+        transport::McpService,
+    };
+
+    /// Opens a stream with that request.
+    pub(in crate::testing) async fn open(service: &McpService, opening: Request<Bytes>) -> Result<Link> {
+        let mut service = service.sse();
+        let Ok(response) = service.call(opening.map(Full::new)).await;
+        let (parts, mut body) = response.into_parts();
+        let mut events = SseReader::default();
+        let mut next = async move || loop {
+            if let Some(event) = events.next() {
+                return Some(event);
+            }
+            let frame = body.frame().await?.ok()?;
+            events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
+        };
+        // The first event says where messages go.
+        let endpoint = next().await.and_then(|endpoint| format!("/{endpoint}").parse::<Uri>().ok());
+        let Some(endpoint) = endpoint else {
+            let body = "no event says where messages go".to_owned();
+            return Err(ClientError::Http { method: "GET".to_owned(), status: parts.status, body });
+        };
+
+        let (link, LinkEnd { mut outgoing, incoming }) = Link::new();
+        let post = async move {
+            while let Some(mut message) = outgoing.recv().await {
+                *message.uri_mut() = endpoint.clone();
+                let Ok(_accepted) = service.call(message.map(Full::new)).await;
+            }
+        };
+        let read = async move {
+            while let Some(message) = next().await {
+                incoming.take(&message);
+            }
+        };
+        // Both at once: the stream closes when nothing more can be posted.
+        tokio::spawn(async move {
+            tokio::select! {
+                () = post => {}
+                () = read => {}
+            }
+        });
+        Ok(link)
+    }
+}
