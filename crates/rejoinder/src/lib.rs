@@ -45,6 +45,8 @@
 //! | `database: `[`Dep`]`<Database>` | [`Server::provide`] |
 //! | `ctx: `[`Context`] | the call: progress, logs, the client, questions to it |
 //! | `scope: `[`Scope`] | the call: cleanup that runs when it ends |
+//! | `audit: `[`State`]`<AuditTrail>` | fresh for each call, shared by everything that runs for it |
+//! | `background: `[`BackgroundTasks`] | the call: work that runs after the reply has left |
 //! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | the answers of this round, for functions that make their rounds by hand |
 //! | `server: `[`ServerHandle`] | the running server: add and remove tools, prompts, resources |
 //! | your own type | your implementation of [`FromCall`] |
@@ -176,9 +178,9 @@ pub use call::{Call, CallEnd, Era, RequestInfo};
 pub use error::{BoxError, CallError};
 pub use form::{Elicit, ElicitEnum};
 pub use graph::Resolver;
-pub use inject::{Context, Dep, FromCall, Rounds, Scope};
+pub use inject::{BackgroundTasks, Context, Dep, FromCall, Rounds, Scope, State};
 pub use item::{Prompt, Resource, Tool};
-pub use reply::{Json, Reply};
+pub use reply::{Json, Reply, ToolStream};
 pub use rmcp::model;
 pub use server::{BuiltServer, Server, ServerHandle, middleware};
 #[cfg(feature = "cli")]

@@ -324,6 +324,9 @@ impl Call {
         *lock(&self.0.parking) = RoundEnd::default();
         let mut teardown = lock(&self.0.teardown);
         (teardown.end, teardown.is_over) = (None, false);
+        drop(teardown);
+        self.drop_state();
+        self.reopen_background();
     }
 }
 

@@ -3,6 +3,7 @@
 mod argument;
 mod argument_error;
 mod arguments;
+mod background;
 mod carrier;
 mod dependencies;
 mod outbox;
@@ -16,13 +17,18 @@ mod utf8_bytes;
 
 use std::{
     any::{Any, TypeId},
+    collections::HashMap,
     fmt,
     sync::{Arc, Mutex, OnceLock, atomic::AtomicUsize},
 };
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{ask::Question, error::CallError};
+use crate::{
+    ask::Question,
+    error::{CallError, Panicked},
+    lock,
+};
 
 pub use argument::Argument;
 pub(crate) use argument::SentArgument;
@@ -30,6 +36,8 @@ pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, without_posi
 #[doc(hidden)]
 pub use arguments::ReadParams;
 pub(crate) use arguments::{ArgumentSet, MemberName, Members, SentArguments, UnknownArguments, read_arguments};
+pub use background::BackgroundStatus;
+pub(crate) use background::{AfterReply, BackgroundState, ServerTasks, held};
 pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carriage, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
@@ -42,6 +50,8 @@ pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;
 pub(crate) use trace::{CallTrace, CallTraces, FollowedCall, Unasked};
 pub(crate) use utf8_bytes::Utf8Bytes;
+
+pub use crate::inject::{BackgroundTask, TaskOutput};
 
 /// One call, shared by everything that runs for it.
 ///
@@ -66,9 +76,15 @@ struct CallParts {
     steps: parking::Turns,
     parking: Mutex<parking::RoundEnd>,
     teardown: Mutex<teardown::Teardown>,
+    // Made when they are first needed.
+    state: OnceLock<Mutex<RoundState>>,
+    background: OnceLock<Box<Mutex<background::RoundTasks>>>,
     // Made when it is first needed: most calls never need it.
     cancelled: OnceLock<CancellationToken>,
 }
+
+/// The states of a round, by type.
+type RoundState = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
 impl Call {
     /// Starts a call; without a carrier it cannot ask.
@@ -89,6 +105,8 @@ impl Call {
             steps: parking::Turns::default(),
             parking: Mutex::default(),
             teardown: Mutex::default(),
+            state: OnceLock::new(),
+            background: OnceLock::new(),
             cancelled: OnceLock::new(),
         }))
     }
@@ -132,6 +150,21 @@ impl Call {
     /// A provided service.
     pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.dependencies.get::<T>()
+    }
+
+    /// The state of that type in this round, which begins as the default.
+    pub(crate) fn state<T: Default + Send + 'static>(&self) -> Arc<Mutex<T>> {
+        let mut states = lock(self.0.state.get_or_init(Mutex::default));
+        let state = states.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(Mutex::new(T::default())));
+        Arc::clone(state).downcast().expect("it is kept under its own type")
+    }
+
+    /// Ends the states of the round. They are values of the author, whose `Drop` may panic.
+    pub(crate) fn drop_state(&self) {
+        if let Some(states) = self.0.state.get() {
+            let states = std::mem::take(&mut *lock(states));
+            let _ = Panicked::catch(|| drop(states));
+        }
     }
 
     /// What a test has put in the place of a resolver.

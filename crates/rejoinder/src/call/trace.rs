@@ -8,6 +8,7 @@ use std::{
 
 use bytes::Bytes;
 
+use super::BackgroundState;
 use crate::{ask::Question, lock};
 
 /// What happened in a call.
@@ -24,6 +25,8 @@ pub(crate) struct Traced {
     pub(crate) runs: usize,
     /// What earlier runs recorded and the last one did not reach.
     pub(crate) unreached: Vec<String>,
+    /// The background tasks that the round added.
+    pub(crate) background: Vec<Arc<BackgroundState>>,
 }
 
 /// A question that the client could not be asked.

@@ -4,6 +4,7 @@
 //! argument otherwise. The trait decides, not the type's name, so aliases and your own extractors work.
 
 mod asking;
+mod background;
 mod context;
 mod dep;
 mod from_call;
@@ -11,7 +12,9 @@ mod header;
 mod parameter;
 mod rounds;
 mod scope;
+mod state;
 
+pub use background::{BackgroundTask, BackgroundTasks, TaskOutput};
 pub use context::Context;
 pub use dep::Dep;
 pub use from_call::FromCall;
@@ -21,4 +24,4 @@ pub(crate) use parameter::Injected;
 pub use parameter::{AnyType, Parameter, Probe, source};
 pub use rounds::Rounds;
 pub use scope::Scope;
-pub(crate) use scope::TornDown;
+pub use state::State;

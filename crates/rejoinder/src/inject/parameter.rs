@@ -2,7 +2,7 @@
 
 use std::{future::ready, marker::PhantomData};
 
-use super::{Dep, FromCall, Need};
+use super::{Dep, FromCall, Need, State};
 use crate::{
     call::{Argument, Call},
     error::CallError,
@@ -66,6 +66,11 @@ impl<T: Elicit> Probe<Option<T>> {
 
 impl<T: ?Sized> Probe<Dep<T>> {
     /// It is a service, even if calls cannot share it: that is then the error, and not that the model cannot supply it.
+    pub const DEP: bool = true;
+}
+
+impl<T> Probe<State<T>> {
+    /// It is a state, even if it cannot begin as a default.
     pub const DEP: bool = true;
 }
 

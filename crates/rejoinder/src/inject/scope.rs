@@ -1,4 +1,4 @@
-use super::FromCall;
+use super::{FromCall, TaskOutput};
 use crate::{
     call::{Call, CallEnd},
     error::CallError,
@@ -57,7 +57,7 @@ impl Scope {
     pub fn defer<F, R>(&self, run: impl FnOnce(CallEnd) -> F + Send + 'static)
     where
         F: Future<Output = R> + Send + 'static,
-        R: TornDown,
+        R: TaskOutput<Value = ()>,
     {
         self.0.defer(Box::new(move |ending| {
             let run = run(ending);
@@ -77,27 +77,5 @@ impl Scope {
 impl FromCall for Scope {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.clone()))
-    }
-}
-
-/// What a [deferred](Scope::defer) function may return: nothing, or a `Result` of nothing.
-pub trait TornDown: Send {
-    /// Whether it failed.
-    ///
-    /// # Errors
-    ///
-    /// Its own.
-    fn into_result(self) -> Result<(), CallError>;
-}
-
-impl TornDown for () {
-    fn into_result(self) -> Result<(), CallError> {
-        Ok(())
-    }
-}
-
-impl<E: Into<CallError> + Send> TornDown for Result<(), E> {
-    fn into_result(self) -> Result<(), CallError> {
-        self.map_err(Into::into)
     }
 }

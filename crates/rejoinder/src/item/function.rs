@@ -99,6 +99,17 @@ pub enum Output {
     Resource(ResourceBody),
     /// Values for an argument that is being typed.
     Completion(Vec<String>),
+    /// What a tool sends before its result. The running call runs it as a part of the function.
+    Stream(OutputStream),
+}
+
+/// A stream of a tool, which gives the output in the end.
+pub struct OutputStream(pub(crate) Ready);
+
+impl fmt::Debug for OutputStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OutputStream")
+    }
 }
 
 /// A function whose arguments have been read: all that is missing is the call.

@@ -6,7 +6,7 @@ mod resource;
 mod tool;
 
 pub use function::{Callee, Function, IconDetails, ListedAs, Output, blocking};
-pub(crate) use function::{ItemArgument, ItemFunction, Ready};
+pub(crate) use function::{ItemArgument, ItemFunction, OutputStream, Ready};
 pub use prompt::{Prompt, PromptDetails};
 pub use resource::{Resource, ResourceDetails};
 pub use tool::{Annotations, Tool, ToolDetails};

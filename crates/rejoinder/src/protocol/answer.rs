@@ -132,12 +132,13 @@ impl Stream {
 impl Writer {
     /// An event of a call as a message.
     fn frame(&self, running: &Running, event: Event) -> Frame {
-        Frame::Last(match event {
+        let reply = match event {
             Event::Emitted(emitted) => return Frame::Notification(notification(emitted, running.call().request())),
             Event::Done(Ok(output)) => self.output(running.subject(), output),
             Event::Done(Err(failed)) => self.failed(running.subject(), failed),
             Event::InputRequired { questions, state } => self.input_required(&questions, &state),
             Event::Refused(refusal) => self.refused(refusal),
-        })
+        };
+        Frame::Last(reply.followed_by(running.after_reply()))
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     ask::Question,
-    call::{Emitted, Era, RequestInfo, Utf8Bytes},
+    call::{AfterReply, Emitted, Era, RequestInfo, Utf8Bytes},
     item::Output,
     model::{CallToolResult, ContentBlock, ResultType},
     server::{Completion, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
@@ -33,7 +33,40 @@ const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 pub(crate) struct RpcReply {
     /// What HTTP says, if nothing has been said yet.
     pub(crate) status: StatusCode,
-    pub(crate) body: ReplyBody,
+    body: ReplyBody,
+    after: Option<AfterReply>,
+}
+
+impl RpcReply {
+    fn new(status: StatusCode, body: ReplyBody) -> Self {
+        Self { status, body, after: None }
+    }
+
+    /// The same reply with another status.
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The same reply, with what waits until it has left.
+    pub(super) fn followed_by(self, after: Option<AfterReply>) -> Self {
+        Self { after, ..self }
+    }
+
+    /// The message, for a transport that sends these bytes themselves: what waits until the reply has left starts when its
+    /// last byte is let go of.
+    pub(crate) fn into_body(self) -> ReplyBody {
+        match self.body {
+            ReplyBody::Whole(whole) => ReplyBody::Whole(AfterReply::hold(self.after, whole)),
+            ReplyBody::List { head, page, tail } => {
+                ReplyBody::List { head, page, tail: AfterReply::hold(self.after, tail) }
+            }
+        }
+    }
+
+    /// The message, and what to drop when a copy of it has been sent.
+    pub(crate) fn into_parts(self) -> (ReplyBody, Option<AfterReply>) {
+        (self.body, self.after)
+    }
 }
 
 /// A message: one piece, or a list that is kept as bytes between a head and a tail.
@@ -88,6 +121,7 @@ impl Writer {
                 let has_server = self.add_server(result.meta.as_deref_mut());
                 self.serialized(&result, has_server)
             }
+            Output::Stream(_) => unreachable!("a call runs its stream before it is over"),
             Output::Completion(values) => {
                 let completion = Completion::new(values);
                 let completion = json!({ "values": completion.values, "total": completion.total,
@@ -157,7 +191,7 @@ impl Writer {
     pub(super) fn error(&self, error: RpcError) -> RpcReply {
         match self.era {
             // A session may use any code, and some of its clients do not read the body of an error status.
-            Era::Session => RpcReply { status: StatusCode::OK, body: error_body(&self.id, error.code, &error) },
+            Era::Session => RpcReply::new(StatusCode::OK, error_body(&self.id, error.code, &error)),
             _ => error_reply(Some(&self.id), &error),
         }
     }
@@ -197,7 +231,7 @@ impl Writer {
         }
         self.end_result(&mut tail, false);
         let body = ReplyBody::List { head: self.result_head(64).into(), page, tail: tail.into() };
-        RpcReply { status: StatusCode::OK, body }
+        RpcReply::new(StatusCode::OK, body)
     }
 
     pub(super) fn discovered(&self) -> RpcReply {
@@ -295,7 +329,7 @@ impl Writer {
     /// The reply whose result is written up to its last member.
     fn end(&self, mut out: Vec<u8>, has_server: bool) -> RpcReply {
         self.end_result(&mut out, has_server);
-        RpcReply { status: StatusCode::OK, body: ReplyBody::Whole(out.into()) }
+        RpcReply::new(StatusCode::OK, ReplyBody::Whole(out.into()))
     }
 
     /// Ends a result, and the reply with it. In the stateless era every result names the server.
@@ -359,7 +393,7 @@ pub(crate) fn error_reply(id: Option<&str>, error: &RpcError) -> RpcReply {
     if code != error.code {
         tracing::warn!(code = error.code, sent = code, "this protocol version has no such error code for tools to use");
     }
-    RpcReply { status: error.status(), body: error_body(id.unwrap_or("null"), code, error) }
+    RpcReply::new(error.status(), error_body(id.unwrap_or("null"), code, error))
 }
 
 fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
@@ -415,9 +449,9 @@ mod tests {
             for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
                 assert_eq!(only_text(&result), Some(text));
-                let written = writer.tool(result.clone()).body.whole();
+                let written = writer.tool(result.clone()).into_body().whole();
                 result.result_type = writer.result_type(result.result_type);
-                assert_eq!(written, writer.serialized(&result, false).body.whole(), "{text:?}");
+                assert_eq!(written, writer.serialized(&result, false).into_body().whole(), "{text:?}");
             }
         }
     }

@@ -5,6 +5,7 @@ mod content;
 mod finite;
 mod prompt;
 mod resource;
+mod stream;
 mod tool;
 
 pub use by_hand::Reply;
@@ -13,6 +14,7 @@ pub use content::{Audio, Image, Json, Text};
 pub use prompt::IntoPromptResult;
 pub(crate) use resource::ResourceBody;
 pub use resource::{Blob, IntoResourceContents};
+pub use stream::{StreamItem, ToolStream};
 pub use tool::IntoToolResult;
 
 use crate::error::CallError;

@@ -17,7 +17,7 @@ use crate::{
     message = "a tool cannot return `{Self}`",
     label = "not a tool result",
     note = "return text, a number, a `bool`, a `char`, `()`, `Json<T>`, `Text<T: Display>`, content blocks, a `CallToolResult`, a \
-            `Reply<T>`, or a `Result` of one of these",
+            `Reply<T>`, a `ToolStream<T>`, or a `Result` of one of these",
     note = "a type of your own can be returned if it implements `IntoToolResult`"
 )]
 pub trait IntoToolResult {

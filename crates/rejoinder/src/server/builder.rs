@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     BoxError, BoxFuture,
-    call::{Dependencies, RequestInfo, UnknownArguments},
+    call::{Dependencies, RequestInfo, ServerTasks, UnknownArguments},
     http,
-    inject::TornDown,
+    inject::TaskOutput,
     item::{Prompt, Resource, Tool},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
@@ -55,6 +55,7 @@ impl<L: IntoIterator> ItemList<L::Item> for L {
 ///   [`stateless_only`](Self::stateless_only).
 /// * Who may call, and how much: [`principal`](Self::principal), [`middleware`](Self::middleware), [`max_message_size`](Self::max_message_size),
 ///   [`max_answers_size`](Self::max_answers_size), [`max_calls`](Self::max_calls), [`max_subscriptions`](Self::max_subscriptions),
+///   [`max_background_tasks`](Self::max_background_tasks),
 ///   [`timeout`](Self::timeout), [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
 /// * In a test: [`check`](Self::check), [`graph`](Self::graph).
 /// * To serve it: [`serve_from_args`](Self::serve_from_args), [`serve_http`](Self::serve_http),
@@ -264,7 +265,7 @@ impl Server {
     pub fn on_start<F, R>(mut self, run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
     where
         F: Future<Output = R> + Send + 'static,
-        R: TornDown,
+        R: TaskOutput<Value = ()>,
     {
         self.lifecycle.on_start(Box::new(move |server| {
             let run = run(server);
@@ -305,7 +306,7 @@ impl Server {
     pub fn on_stop<F, R>(mut self, run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
     where
         F: Future<Output = R> + Send + 'static,
-        R: TornDown,
+        R: TaskOutput<Value = ()>,
     {
         self.lifecycle.on_stop(Box::new(move |server| {
             let run = run(server);
@@ -568,8 +569,15 @@ impl Server {
         self
     }
 
+    /// How many [background tasks](crate::BackgroundTasks) may wait or run at once; 10,000 by default. One more is refused
+    /// with an error of `add`.
+    pub fn max_background_tasks(mut self, tasks: usize) -> Self {
+        self.options.max_background_tasks = tasks;
+        self
+    }
+
     /// How long running calls may continue when the server shuts down, on any transport; 10 seconds by default. Closing
-    /// sessions, and what calls have deferred, may each take as long again. At any time it is also the limit of one deferred
+    /// sessions, what calls have deferred, and background tasks may each take as long again. At any time it is also the limit of one deferred
     /// function, because the reply waits for it.
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.options.grace = grace;
@@ -700,6 +708,7 @@ impl Server {
             info: self.info,
             instructions: self.instructions,
             capabilities,
+            background: Arc::new(ServerTasks::new(self.options.max_background_tasks)),
             options: self.options,
             hub: Hub::default(),
             calls: Calls::default(),

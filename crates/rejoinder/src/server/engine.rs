@@ -11,7 +11,7 @@ use super::{
     subscriptions::{Change, Hub},
 };
 use crate::{
-    call::Dependencies,
+    call::{Dependencies, ServerTasks},
     graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
@@ -31,6 +31,8 @@ pub(crate) struct Engine {
     pub(crate) calls: Calls,
     /// What cancelled calls have deferred.
     pub(crate) teardown: Calls,
+    /// What calls left for after their reply.
+    pub(crate) background: Arc<ServerTasks>,
     /// Seals and opens a `requestState`.
     pub(crate) seal: Arc<Seal>,
     pub(super) registry: Arc<ArcSwap<Registry>>,
@@ -43,7 +45,9 @@ impl Engine {
     /// The server, with a handle to itself among its services.
     pub(super) fn with_handle(mut self) -> Arc<Self> {
         Arc::new_cyclic(|engine| {
-            Arc::make_mut(&mut self.dependencies).insert(Arc::new(ServerHandle::new(engine.clone())));
+            let dependencies = Arc::make_mut(&mut self.dependencies);
+            dependencies.insert(Arc::new(ServerHandle::new(engine.clone())));
+            dependencies.insert(Arc::clone(&self.background));
             self
         })
     }

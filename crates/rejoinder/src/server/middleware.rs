@@ -386,7 +386,7 @@ impl Wrapped {
             Output::Tool(_) => Some(TargetKind::Tool),
             Output::Prompt(_) => Some(TargetKind::Prompt),
             Output::Resource(_) => Some(TargetKind::Resource),
-            Output::Completion(_) => None,
+            Output::Completion(_) | Output::Stream(_) => None,
         };
         if answered.is_some() && answered == self.subject().kind {
             return ended;

@@ -19,9 +19,9 @@ use super::{
 use crate::{
     BoxFuture,
     ask::Question,
-    call::{Call, CallEnd, Emitted, InputResponses, Parked},
+    call::{AfterReply, Call, CallEnd, Emitted, InputResponses, Parked},
     error::{CallError, Halt, Panicked},
-    item::Output,
+    item::{Output, OutputStream},
 };
 
 /// A function that is being called. Dropping it cancels the call.
@@ -141,6 +141,11 @@ impl Running {
         ReplySubject { kind: target.map(|target| target.kind), name, contents: self.contents.as_ref() }
     }
 
+    /// What the reply takes along: it starts the background tasks of the call when the reply has left.
+    pub(crate) fn after_reply(&self) -> Option<AfterReply> {
+        self.call.after_reply(self.subject().name)
+    }
+
     /// The next event; what was emitted comes before the end, and so does teardown.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
         if self.poll_stage(cx).is_pending() {
@@ -187,6 +192,12 @@ impl Running {
                             Ok(()) => self.wait_for_steps(),
                             Err(error) => self.end(Ok(Err(error.into()))),
                         },
+                        Ok(Poll::Ready(Ok(Output::Stream(OutputStream(run))))) => {
+                            let stage = RunStage::Function(run(self.call.clone()));
+                            if let Err(panicked) = self.replace(stage) {
+                                self.end(Err(panicked));
+                            }
+                        }
                         Ok(Poll::Ready(ended)) => self.end(Ok(ended)),
                         Ok(Poll::Pending) => match self.call.end_halted() {
                             Some(halt) => self.end(Ok(Err(halt))),
@@ -257,6 +268,9 @@ impl Running {
                 CallEnd::Panicked
             }
         };
+        if end == CallEnd::Pending {
+            self.call.drop_background();
+        }
         self.teardown = self.call.teardown(end, self.grace());
     }
 
@@ -293,15 +307,20 @@ impl Running {
         let _ = self.replace(RunStage::Over);
         let teardown = self.teardown.take().or_else(|| self.call.teardown(end, self.grace()));
         self.call.end();
-        let Some(teardown) = teardown else { return };
+        self.call.drop_state();
+        // A call that is cancelled has no reply that its background tasks could wait for.
+        let Some(teardown) = teardown else { return drop(self.after_reply()) };
         let Ok(runtime) = Handle::try_current() else {
-            return tracing::error!("deferred functions cannot run: the call was dropped outside a tokio runtime");
+            tracing::error!("deferred functions cannot run: the call was dropped outside a tokio runtime");
+            return drop(self.after_reply());
         };
         // A server that stops waits for it.
         let counted = self.engine().map(|engine| engine.teardown.begin());
+        let (call, target) = (self.call.clone(), self.subject().name.to_owned());
         runtime.spawn(async move {
             teardown.await;
             drop(counted);
+            drop(call.after_reply(&target));
         });
     }
 }

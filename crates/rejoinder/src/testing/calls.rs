@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Client, ClientError, JsonRpcError, Response, Result,
+    Background, Client, ClientError, JsonRpcError, Response, Result,
     answer::remedy,
     exchange::{ClientExchange, Incoming},
 };
@@ -138,7 +138,8 @@ impl Client {
                 return Err(ClientError::OtherPath { method: method.to_owned(), unreached: traced.unreached });
             }
             if result["resultType"] != "input_required" {
-                return Ok(Response { asked, ran, runs, ..Response::read(method, &result, &exchange.notifications)? });
+                let (background, sent) = (Background(traced.background), &exchange.notifications);
+                return Ok(Response { asked, ran, runs, background, ..Response::read(method, &result, sent)? });
             }
             let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
             if !questions.is_empty() {

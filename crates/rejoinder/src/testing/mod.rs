@@ -42,6 +42,6 @@ mod transport;
 pub use answer::ClientAnswer;
 pub use client::{Client, in_both_eras};
 pub use error::{ClientError, JsonRpcError, Result};
-pub use response::{Log, ProgressReport, Response};
+pub use response::{Background, Log, ProgressReport, Response};
 pub use subscription::{Filter, Notification, Subscription};
 pub use transport::Transport;

@@ -1,10 +1,13 @@
+use std::sync::Arc;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::future::join_all;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{ClientError, Result};
 use crate::{
-    call::Level,
+    call::{BackgroundState, BackgroundStatus, Level},
     model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents},
 };
 
@@ -50,6 +53,52 @@ pub struct Response<R = CallToolResult> {
     /// How often the body of the function started. A stateless client makes it start again with each answer that it asks
     /// for itself, with [`Context::ask`](crate::Context::ask).
     pub runs: usize,
+    /// The [background tasks](crate::BackgroundTasks) of the call. They start when the client has the reply.
+    pub background: Background,
+}
+
+/// The background tasks of a call, in the order in which they were added.
+///
+/// ```
+/// use rejoinder::{call::BackgroundStatus, prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// #[tool]
+/// async fn archive(background: BackgroundTasks) -> Result<&'static str, CallError> {
+///     background.add(async { Err(CallError::new("the disk is full")) as Result<(), _> })?;
+///     background.add(async {})?;
+///     Ok("queued")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let client = Client::new(Server::new("files", "1.0.0").tools(tools![archive]));
+/// let reply = client.call_tool("archive", json!({})).await?;
+/// assert_eq!(reply.background.statuses(), [BackgroundStatus::Waiting, BackgroundStatus::Waiting]);
+/// assert_eq!(reply.background.finished().await, [BackgroundStatus::Failed, BackgroundStatus::Succeeded]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Background(pub(super) Vec<Arc<BackgroundState>>);
+
+impl Background {
+    /// How far each task is now.
+    pub fn statuses(&self) -> Vec<BackgroundStatus> {
+        self.0.iter().map(|task| task.status()).collect()
+    }
+
+    /// Waits until all tasks are over, and returns how each ended.
+    pub async fn finished(&self) -> Vec<BackgroundStatus> {
+        join_all(self.0.iter().map(|task| task.over())).await
+    }
+}
+
+/// The same tasks.
+impl PartialEq for Background {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().map(|task| task.id).eq(other.0.iter().map(|task| task.id))
+    }
 }
 
 /// One progress report.
@@ -79,8 +128,8 @@ pub struct Log {
 impl<R: DeserializeOwned> Response<R> {
     /// Reads a result, and the notifications before it.
     pub(super) fn read(method: &str, result: &Value, notifications: &[Value]) -> Result<Self> {
-        let (progress, logs, asked, ran, runs) = Default::default();
-        let mut response = Self { result: read(method, result)?, progress, logs, asked, ran, runs };
+        let (progress, logs, asked, ran, runs, background) = Default::default();
+        let mut response = Self { result: read(method, result)?, progress, logs, asked, ran, runs, background };
         for message in notifications {
             let params = &message["params"];
             match message["method"].as_str() {

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::in_flight::{InFlight, Outgoing};
 use crate::{
+    call::AfterReply,
     protocol::{
         Dispatched, Envelope, Frame, Http, ReplyBody, RpcError, RpcReply, Session, Stream, batch, cancelled_request,
         dispatch, error_reply, is_of_session,
@@ -57,7 +58,7 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
     let in_flight = InFlight::new(sender);
-    let mut connection = Connection { engine, wire, most_calls, in_flight, session: None };
+    let mut connection = Connection { engine, wire, most_calls, in_flight, session: None, after: Vec::new() };
     let ended = connection.converse(&mut receiver, &shutdown).await;
     connection.in_flight.stop().await;
     match ended {
@@ -78,6 +79,8 @@ struct Connection<'a, W> {
     in_flight: InFlight,
     /// Begun by the first request of the session era.
     session: Option<Arc<Session>>,
+    /// What waits until the replies that wait are written.
+    after: Vec<AfterReply>,
 }
 
 impl<W: Wire> Connection<'_, W> {
@@ -190,7 +193,9 @@ impl<W: Wire> Connection<'_, W> {
     }
 
     fn reply(&mut self, reply: RpcReply) {
-        self.wire.push(reply.body);
+        let (body, after) = reply.into_parts();
+        self.wire.push(body);
+        self.after.extend(after);
     }
 
     fn take(&mut self, message: Outgoing) {
@@ -211,18 +216,25 @@ impl<W: Wire> Connection<'_, W> {
     /// that.
     async fn flush_unless(&mut self, stop: &CancellationToken) -> io::Result<bool> {
         tokio::select! {
-            flushed = self.wire.flush() => flushed.map(|()| true),
+            flushed = self.flush() => flushed.map(|()| true),
             () = stop.cancelled() => Ok(false),
         }
     }
 
+    /// Writes what waits. If the future is dropped, what has not been written still waits.
+    async fn flush(&mut self) -> io::Result<()> {
+        self.wire.flush().await?;
+        self.after.clear();
+        Ok(())
+    }
+
     /// Writes what the requests in flight still send, until they are done.
     async fn finish(&mut self, receiver: &mut mpsc::Receiver<Outgoing>) -> io::Result<()> {
-        self.wire.flush().await?;
+        self.flush().await?;
         while !self.in_flight.is_empty() {
             let Some(message) = receiver.recv().await else { break };
             self.take(message);
-            self.wire.flush().await?;
+            self.flush().await?;
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! When a transport stops, and what it waits for before it has stopped.
 
 use std::sync::Arc;
-#[cfg(feature = "cli")]
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -38,7 +37,8 @@ pub(crate) fn exit_after(longest: Duration) {
     });
 }
 
-/// Waits until the deferred work of cancelled calls is done, at most for the grace period.
+/// Waits until the deferred work of cancelled calls is done, and then until the background tasks are, each at most for the
+/// grace period.
 pub(crate) async fn finish_teardown(engine: &Engine) {
     let finishing = async {
         // Calls in sessions take a moment to notice that they are cancelled.
@@ -48,7 +48,16 @@ pub(crate) async fn finish_teardown(engine: &Engine) {
     if timeout(engine.options.grace, finishing).await.is_err() {
         tracing::warn!("the deferred work of cancelled calls took too long and was dropped");
     }
+    if timeout(engine.options.grace, engine.background.idle()).await.is_err() {
+        let tasks = engine.background.cancel();
+        tracing::warn!(tasks, "background tasks took longer than the grace period and were cancelled");
+        // Those that wait for something are dropped at once; a thread that is blocked cannot be stopped.
+        let _ = timeout(TO_CANCEL, engine.background.idle()).await;
+    }
 }
+
+/// How long it may take to drop background tasks that are cancelled.
+const TO_CANCEL: Duration = Duration::from_millis(100);
 
 /// Starts the server, serves it, and stops it.
 pub(crate) async fn serve_started(

@@ -53,6 +53,6 @@ async fn reply(engine: &Arc<Engine>, method: &str, params: Value) -> Value {
             Frame::Notification(early) | Frame::Request(early) => panic!("before the reply: {early:?}"),
         },
     };
-    let reply: Vec<u8> = reply.body.pieces().flatten().collect();
+    let reply: Vec<u8> = reply.into_body().pieces().flatten().collect();
     serde_json::from_slice(&reply).expect("a reply is JSON")
 }

@@ -18,7 +18,10 @@ use super::{
     service::{event_stream, json, status},
     sessions::HttpSessions,
 };
-use crate::protocol::{Envelope, batch, error_reply};
+use crate::{
+    call::held,
+    protocol::{Envelope, batch, error_reply},
+};
 
 impl HttpSessions {
     /// Takes a batch. The replies are an array, or events if one of its calls does not end at once.
@@ -49,9 +52,10 @@ impl HttpSessions {
         } else if replies.is_empty() {
             status(StatusCode::ACCEPTED)
         } else {
-            let replies: Vec<&[u8]> = replies.iter().map(|reply| &reply[..]).collect();
-            let array = [b"[", &*replies.join(&b','), b"]"].concat();
-            let mut response = Response::new(ResponseBody::whole(array.into()));
+            let each: Vec<&[u8]> = replies.iter().map(|reply| &reply[..]).collect();
+            let array = Bytes::from([b"[", &*each.join(&b','), b"]"].concat());
+            // What waits until a reply has left waits for the array.
+            let mut response = Response::new(ResponseBody::whole(held(array, replies)));
             response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
             response
         })
@@ -67,7 +71,7 @@ struct BatchEvents {
 impl EventSource for BatchEvents {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(reply) = self.replies.pop_front() {
-            return Poll::Ready(Some(event([reply])));
+            return Poll::Ready(Some(held(event([reply.clone()]), reply)));
         }
         let mut next = None;
         self.streams.retain_mut(|stream| {

@@ -12,6 +12,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::{
     BoxError,
+    call::AfterReply,
     protocol::{Frame, ReplyBody, Stream},
 };
 
@@ -111,7 +112,8 @@ impl EventSource for CallEvents {
             Frame::Notification(message) | Frame::Request(message) => event([message]),
             Frame::Last(reply) => {
                 self.stream = None;
-                event(reply.body.pieces())
+                let (body, after) = reply.into_parts();
+                AfterReply::hold(after, event(body.pieces()))
             }
         }))
     }

@@ -14,7 +14,7 @@ use http_body::Body;
 use http_body_util::BodyExt;
 
 use super::{ResponseBody, service::json};
-use crate::protocol::{RpcError, RpcReply, error_reply};
+use crate::protocol::{RpcError, error_reply};
 
 /// Why a request is refused before its message is read.
 pub(super) struct HttpRefusal {
@@ -28,7 +28,7 @@ impl HttpRefusal {
     }
 
     pub(super) fn response(self, id: Option<&str>) -> Response<ResponseBody> {
-        json(RpcReply { status: self.status, ..error_reply(id, &self.error) })
+        json(error_reply(id, &self.error).with_status(self.status))
     }
 }
 

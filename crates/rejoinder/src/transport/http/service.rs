@@ -357,7 +357,7 @@ impl Endpoint {
             Dispatched::Reply(reply) => json(reply),
             Dispatched::Stream(stream) if stream.is_subscription() && !events => {
                 let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
-                json(RpcReply { status: StatusCode::NOT_ACCEPTABLE, ..error_reply(id, &error) })
+                json(error_reply(id, &error).with_status(StatusCode::NOT_ACCEPTABLE))
             }
             Dispatched::Stream(stream) => run(stream, events, engine.options.http.stream_after).await,
         })
@@ -397,8 +397,9 @@ pub(super) fn status(status: StatusCode) -> Response<ResponseBody> {
 }
 
 pub(super) fn json(reply: RpcReply) -> Response<ResponseBody> {
-    let mut response = Response::new(ResponseBody::reply(reply.body));
-    *response.status_mut() = reply.status;
+    let status = reply.status;
+    let mut response = Response::new(ResponseBody::reply(reply.into_body()));
+    *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

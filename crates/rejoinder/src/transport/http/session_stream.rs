@@ -16,10 +16,10 @@ use super::{
     sessions::HttpSession,
 };
 use crate::{
-    call::Call,
+    call::{AfterReply, Call},
     error::CallError,
     inject::FromCall,
-    protocol::{Frame, Stream},
+    protocol::{Frame, RpcReply, Stream},
 };
 
 /// When a client whose connection broke should come back.
@@ -64,6 +64,8 @@ struct StreamState {
     /// Whether there are no more events.
     is_finished: bool,
     reader: Option<Waker>,
+    /// What waits until the client has read the last event.
+    after: Option<AfterReply>,
 }
 
 struct StreamEvent {
@@ -90,6 +92,9 @@ impl StreamState {
         self.read = event.number;
         if !is_kept {
             self.events.remove(index);
+        }
+        if self.read == self.last {
+            return Some(AfterReply::hold(self.after.take(), bytes));
         }
         Some(bytes)
     }
@@ -153,6 +158,14 @@ impl SessionStream {
         self.state().push(is_kept, |number| event_with_id(self.number, number, message));
     }
 
+    /// Sends the reply. What waits until it has left waits for the client that is connected; without one it starts now.
+    fn push_last(&self, reply: RpcReply) {
+        let (body, after) = reply.into_parts();
+        let (message, mut state) = (body.whole(), self.state());
+        state.after = after.filter(|_| state.is_connected);
+        state.push(true, |number| event_with_id(self.number, number, &message));
+    }
+
     async fn until(&self, condition: impl Fn(&StreamState) -> bool) {
         while !condition(&self.state()) {
             self.moved.notified().await;
@@ -203,7 +216,7 @@ impl StreamSender {
                     Frame::Request(message) => self.send(true, &message).await,
                     Frame::Last(reply) => {
                         session.close_request(self.0.number);
-                        self.0.push(true, &reply.body.whole());
+                        self.0.push_last(reply);
                         // Before the call: a server that stops waits for its calls, and then ends its sessions.
                         return drop(self);
                     }
@@ -252,6 +265,8 @@ impl Drop for StreamEvents {
         let mut state = self.stream.state();
         if state.connections == self.connection {
             state.is_connected = false;
+            // The reply is kept, but the client may never come back for it.
+            state.after = None;
             self.stream.moved.notify_one();
         }
     }

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     call::{Era, RequestInfo},
     protocol::{
-        Dispatched, Envelope, Frame, Http, LEGACY, RpcError, RpcReply, Session, Stream, cancelled_request, error_reply,
+        Dispatched, Envelope, Frame, Http, LEGACY, RpcError, Session, Stream, cancelled_request, error_reply,
         random_id, request_key,
     },
     server::{Engine, Refusal},
@@ -80,7 +80,7 @@ impl HttpSessions {
             Ok(owner) => owner,
             // As all replies of a session: some clients do not look into the body of an error status.
             Err(HttpRefusal { error, .. }) => {
-                return json(RpcReply { status: StatusCode::OK, ..error_reply(id, &error) });
+                return json(error_reply(id, &error).with_status(StatusCode::OK));
             }
         };
         let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
@@ -170,7 +170,7 @@ impl HttpSessions {
             unreachable!("`initialize` has a reply")
         };
         if session.version().is_none() {
-            return Ok(json(RpcReply { status: StatusCode::BAD_REQUEST, ..reply }));
+            return Ok(json(reply.with_status(StatusCode::BAD_REQUEST)));
         }
         let mut response = json(reply);
         let id = new_session_id()?;
@@ -228,7 +228,7 @@ impl HttpSessions {
             return status(StatusCode::ACCEPTED);
         };
         if let Err(error) = session.check_request(id, self.engine.options.http.max_calls_per_session) {
-            return json(RpcReply { status: StatusCode::OK, ..error_reply(Some(id), &error) });
+            return json(error_reply(Some(id), &error).with_status(StatusCode::OK));
         }
         let resumes = session.session.version() == Some(LEGACY[0]);
         let (sender, disconnects) = mpsc::channel(1);
@@ -240,7 +240,7 @@ impl HttpSessions {
             Dispatched::Nothing => return status(StatusCode::ACCEPTED),
         };
         let first = match poll_fn(|cx| Poll::Ready(call.poll_frame(cx))).await {
-            Poll::Ready(Frame::Last(reply)) => return json(RpcReply { status: StatusCode::OK, ..reply }),
+            Poll::Ready(Frame::Last(reply)) => return json(reply.with_status(StatusCode::OK)),
             Poll::Ready(Frame::Notification(message)) => Some((false, message)),
             Poll::Ready(Frame::Request(message)) => Some((true, message)),
             Poll::Pending => None,

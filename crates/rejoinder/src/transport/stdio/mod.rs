@@ -122,6 +122,8 @@ fn serve_io(
         engine.start_up().await?;
         let ended = serve_lines(&engine, input, output, CancellationToken::default()).await;
         let _ = timeout(engine.options.grace, engine.teardown.idle()).await;
+        // They are not cancelled: others may be served by the same server.
+        let _ = timeout(engine.options.grace, engine.background.idle()).await;
         Ok(ended?)
     })
 }

@@ -1,0 +1,260 @@
+use std::sync::Arc;
+
+use tokio::{
+    sync::oneshot,
+    task::{JoinHandle, spawn_blocking},
+};
+use tracing::{Instrument, Span};
+
+use super::FromCall;
+use crate::{
+    call::{BackgroundState, BackgroundStatus, Call},
+    error::{CallError, Panicked},
+};
+
+/// Work that runs after the reply has left: a mail, a log entry, a cache to fill.
+///
+/// Tasks start when the transport has the last byte of the reply, so the client does not wait for them. They run one after
+/// the other, in the order in which they were added; see [`concurrent`](Self::concurrent).
+///
+/// ```
+/// use rejoinder::{call::BackgroundStatus, prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// struct Mailer;
+///
+/// impl Mailer {
+///     async fn send(&self, to: &str) -> Result<(), std::io::Error> {
+///         // ..
+/// #         let _ = to;
+///         Ok(())
+///     }
+/// }
+///
+/// #[tool]
+/// async fn sign_up(mail: String, mailer: Dep<Mailer>, background: BackgroundTasks) -> Result<&'static str, CallError> {
+///     background.add(async move { mailer.send(&mail).await })?;
+///     Ok("welcome") // the client has this before the mail is sent
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let client = Client::new(Server::new("club", "1.0.0").provide(Mailer).tools(tools![sign_up]));
+/// let reply = client.call_tool("sign_up", json!({ "mail": "ada@example.com" })).await?;
+/// assert_eq!(reply.text(), "welcome");
+/// assert_eq!(reply.background.finished().await, [BackgroundStatus::Succeeded]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// They also run if the function fails, panics or is cancelled after it has added them, and if the client is gone. A round
+/// that ends in a question drops its tasks: the function runs again from the start and adds them again. Errors and panics are
+/// logged with the name of the tool, the id of the request and the id of the task.
+///
+/// What the call deferred ([`Scope::defer`](crate::Scope::defer)) runs before the reply, and so before the tasks: a
+/// transaction of the call is closed by then. A server that shuts down waits for tasks for the
+/// [grace period](crate::Server::grace_period), and then cancels them.
+#[derive(Debug, Clone)]
+pub struct BackgroundTasks {
+    call: Call,
+    is_concurrent: bool,
+}
+
+impl BackgroundTasks {
+    /// Tasks without a call, for calling a function in a unit test.
+    ///
+    /// ```
+    /// use rejoinder::{BackgroundTasks, CallError, State};
+    ///
+    /// async fn greet(background: BackgroundTasks, sent: State<bool>) -> Result<&'static str, CallError> {
+    ///     background.add(async move { sent.set(true) })?;
+    ///     Ok("hello")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), CallError> {
+    /// let (background, sent) = (BackgroundTasks::detached(), State::new(false));
+    /// assert_eq!(greet(background.clone(), sent.clone()).await?, "hello");
+    /// assert!(!sent.get(), "nothing runs before the reply");
+    /// background.finish().await;
+    /// assert!(sent.get());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn detached() -> Self {
+        Self { call: Call::detached(), is_concurrent: false }
+    }
+
+    /// Adds a future, which may return nothing or a `Result`. It is not polled before the reply has left.
+    ///
+    /// If the reply has left already, because the future that adds it outlives the call, it starts at once.
+    ///
+    /// # Errors
+    ///
+    /// If the call has added 100 tasks, if the server has too many
+    /// ([`max_background_tasks`](crate::Server::max_background_tasks)), or if the round has ended in a question.
+    pub fn add<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
+    where
+        F: Future<Output = R> + Send + 'static,
+        R: TaskOutput,
+    {
+        let task = async move { task.await.into_result() }.in_current_span();
+        self.push(move || tokio::spawn(task))
+    }
+
+    /// Adds a function that blocks its thread. It runs on a thread for such functions, and cannot be cancelled once it runs.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub fn add_blocking<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: TaskOutput,
+    {
+        let span = Span::current();
+        self.push(move || spawn_blocking(move || span.in_scope(|| task().into_result())))
+    }
+
+    /// The same tasks, but what is added to this one waits for no other task of the call, and no other waits for it.
+    ///
+    /// ```
+    /// use rejoinder::prelude::*;
+    ///
+    /// #[tool]
+    /// async fn publish(background: BackgroundTasks) -> Result<&'static str, CallError> {
+    ///     for mirror in ["a", "b"] {
+    ///         background.concurrent().add(async move { /* copy to the mirror */ let _ = mirror; })?;
+    ///     }
+    ///     Ok("published")
+    /// }
+    /// ```
+    #[must_use]
+    pub fn concurrent(&self) -> Self {
+        Self { call: self.call.clone(), is_concurrent: true }
+    }
+
+    /// Runs what was added, and waits for it: the framework does this for a call, and a unit test for
+    /// [detached](Self::detached) tasks.
+    pub async fn finish(&self) {
+        self.call.finish_background().await;
+    }
+
+    fn push<T: Send + 'static>(
+        &self,
+        start: impl FnOnce() -> JoinHandle<Result<T, CallError>> + Send + 'static,
+    ) -> Result<BackgroundTask<T>, CallError> {
+        let (sender, result) = oneshot::channel();
+        let state = self.call.add_background(self.is_concurrent, move |state| {
+            Box::new(move |origin| {
+                Box::pin(async move {
+                    let result = state.run(&origin, start).await;
+                    // A result that nobody waits for is dropped here, and its `Drop` may panic.
+                    let _ = Panicked::catch(move || drop(sender.send(result)));
+                })
+            })
+        })?;
+        Ok(BackgroundTask { call: self.call.clone(), state, result })
+    }
+}
+
+impl FromCall for BackgroundTasks {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+        call.expect_background();
+        Ok(Self { call: call.clone(), is_concurrent: false })
+    }
+}
+
+/// A task that was [added](BackgroundTasks::add). Dropping it changes nothing: the task runs.
+///
+/// ```
+/// use rejoinder::{BackgroundTasks, CallError, call::BackgroundStatus};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), CallError> {
+/// let background = BackgroundTasks::detached();
+/// let count = background.add(async { Ok::<_, CallError>(3) })?;
+/// let never = background.add(std::future::pending::<()>())?;
+/// never.cancel();
+/// assert_eq!((count.status(), never.status()), (BackgroundStatus::Waiting, BackgroundStatus::Cancelled));
+///
+/// background.finish().await;
+/// assert_eq!(count.status(), BackgroundStatus::Succeeded);
+/// assert_eq!(count.result().await?, 3);
+/// assert_eq!(never.result().await.unwrap_err().to_string(), "the background task was cancelled");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct BackgroundTask<T = ()> {
+    call: Call,
+    state: Arc<BackgroundState>,
+    result: oneshot::Receiver<Result<T, CallError>>,
+}
+
+impl<T> BackgroundTask<T> {
+    /// Its number, which the log shows and no other task of this process has.
+    pub fn id(&self) -> u64 {
+        self.state.id
+    }
+
+    /// How far it is.
+    pub fn status(&self) -> BackgroundStatus {
+        self.state.status()
+    }
+
+    /// Cancels it: it does not start, or is dropped where it next waits. A blocking function that runs is not stopped.
+    pub fn cancel(&self) {
+        self.state.cancel();
+    }
+
+    /// Waits for its result: in another task of the call, for example.
+    ///
+    /// # Errors
+    ///
+    /// Its own error, or that it was cancelled or panicked. A function that waits for its own task gets an error at once: the
+    /// task starts after the function has returned.
+    pub async fn result(self) -> Result<T, CallError> {
+        if self.status() == BackgroundStatus::Waiting && !self.call.is_over() {
+            return Err(CallError::mistake(
+                "a background task starts after the reply, so the call cannot wait for its result",
+            ));
+        }
+        self.result.await.unwrap_or_else(|_| Err(CallError::new("the background task was cancelled")))
+    }
+}
+
+/// What a [background task](BackgroundTasks::add), a [deferred](crate::Scope::defer) function and a function of
+/// [`Server::on_stop`](crate::Server::on_stop) may return: nothing, or a `Result`.
+#[diagnostic::on_unimplemented(
+    message = "a task cannot return `{Self}`",
+    label = "neither `()` nor a `Result`",
+    note = "return nothing, or a `Result` whose error `?` could turn into a `CallError`"
+)]
+pub trait TaskOutput: Send + 'static {
+    /// What it is if nothing failed.
+    type Value: Send + 'static;
+
+    /// The value, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// Its own.
+    fn into_result(self) -> Result<Self::Value, CallError>;
+}
+
+impl TaskOutput for () {
+    type Value = ();
+
+    fn into_result(self) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl<T: Send + 'static, E: Into<CallError> + Send + 'static> TaskOutput for Result<T, E> {
+    type Value = T;
+
+    fn into_result(self) -> Result<T, CallError> {
+        self.map_err(Into::into)
+    }
+}

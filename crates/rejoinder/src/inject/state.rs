@@ -1,0 +1,128 @@
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
+
+use super::FromCall;
+use crate::{call::Call, error::CallError, lock};
+
+/// A value of this call: fresh for each call, and shared by everything that runs for it.
+///
+/// It begins as `T::default()`. The resolvers and the body that take a `State<T>` of the same `T` share it, and no other
+/// call sees it. A round that ends in a question ends its state: the next round starts from the top, with a fresh one.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// #[derive(Default)]
+/// struct AuditTrail(Vec<String>);
+///
+/// #[resolver]
+/// fn price(item: &str, audit: State<AuditTrail>) -> u32 {
+///     audit.with(|audit| audit.0.push(format!("looked up {item}")));
+///     3
+/// }
+///
+/// #[tool]
+/// async fn buy(item: String, #[resolve(price)] price: &u32, audit: State<AuditTrail>) -> String {
+///     audit.with(|audit| audit.0.push(format!("bought {item} for {price}")));
+///     audit.with(|audit| audit.0.join(", "))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![buy]));
+/// for _ in 0..2 {
+///     let reply = client.call_tool("buy", json!({ "item": "tea" })).await?;
+///     assert_eq!(reply.text(), "looked up tea, bought tea for 3");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A state that cannot begin as a default comes from a resolver that returns `State::new(value)`: take it with
+/// `#[resolve(function)] audit: State<AuditTrail>`.
+pub struct State<T>(Arc<Mutex<T>>);
+
+impl<T> State<T> {
+    /// Wraps a value: in a resolver, or to call a function in a unit test.
+    ///
+    /// ```
+    /// use rejoinder::State;
+    ///
+    /// async fn count(seen: State<Vec<&'static str>>) -> usize {
+    ///     seen.with(|seen| {
+    ///         seen.push("this");
+    ///         seen.len()
+    ///     })
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let seen = State::new(vec!["that"]);
+    /// assert_eq!(count(seen.clone()).await, 2);
+    /// assert_eq!(seen.get(), ["that", "this"]);
+    /// # }
+    /// ```
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(Mutex::new(value)))
+    }
+
+    /// Reads or changes the value. Nobody else sees it meanwhile.
+    ///
+    /// A closure, and not a guard: it cannot be held across an `.await`. Using the same state inside of it would wait for
+    /// itself.
+    pub fn with<R>(&self, access: impl FnOnce(&mut T) -> R) -> R {
+        access(&mut lock(&self.0))
+    }
+
+    /// A copy of the value.
+    pub fn get(&self) -> T
+    where
+        T: Clone,
+    {
+        lock(&self.0).clone()
+    }
+
+    /// Replaces the value.
+    pub fn set(&self, value: T) {
+        // The old one is dropped when the lock is released.
+        let _before = self.with(|current| std::mem::replace(current, value));
+    }
+}
+
+impl<T> Clone for State<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: Default> Default for State<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("State").field(&self.0).finish()
+    }
+}
+
+/// What a [`State`] can hold.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot begin as the state of a call",
+    label = "`State` makes this type with `Default`, for each call",
+    note = "derive `Default` for it, or return `State::new(value)` from a resolver and take it with `#[resolve(function)]`"
+)]
+pub trait CallState: Default + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default + Send + 'static> CallState for T {}
+
+impl<T: CallState> FromCall for State<T> {
+    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
+        Ok(Self(call.state()))
+    }
+}

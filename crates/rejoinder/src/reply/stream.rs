@@ -1,0 +1,297 @@
+use std::{
+    borrow::Cow,
+    fmt::{self, Display},
+    marker::PhantomData,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use rmcp::model::CallToolResult;
+
+use super::{IntoCallError, IntoToolResult, Json, Structured, Text, finite::to_finite_value};
+use crate::{
+    call::{Call, Emitted},
+    error::{CallError, Halt},
+    item::{Output, OutputStream},
+    schema::OutputSchema,
+};
+
+/// What a tool returns that has something to show while it works: each item is sent as a progress notification, at once.
+///
+/// The result is the texts joined, or else the last item; [`fold`](Self::fold) makes another one.
+///
+/// ```
+/// use futures_util::{StreamExt, stream};
+/// use rejoinder::{prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// /// Recite the beginning of a poem.
+/// #[tool]
+/// async fn recite(words: usize) -> ToolStream<String> {
+///     let poem = ["Shall ", "I ", "compare ", "thee"];
+///     ToolStream::new(stream::iter(poem.map(String::from)).take(words))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let client = Client::new(Server::new("poems", "1.0.0").tools(tools![recite]));
+/// let reply = client.call_tool("recite", json!({ "words": 3 })).await?;
+/// assert_eq!(reply.text(), "Shall I compare ");
+/// let second = &reply.progress[1];
+/// assert_eq!((second.progress, second.total, second.message.as_deref()), (2.0, Some(3.0), Some("I ")));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// An item is text, a number, a `bool`, or [`Json<T>`](Json); its message is the text itself, or compact JSON. Progress counts
+/// the items from 1; the total is sent if the stream knows its length or [`total`](Self::total) gives it. A client that did
+/// not ask for progress gets the result only.
+///
+/// The stream runs as part of the call: a client that reads slowly slows it down, and cancellation and teardown
+/// ([`Scope`](crate::Scope)) cover it. Progress only rises, so do not report progress of your own beside it.
+#[must_use = "a stream does nothing until it is returned"]
+pub struct ToolStream<T, R = T> {
+    items: Pin<Box<dyn Stream<Item = Result<T, CallError>> + Send>>,
+    total: Option<u64>,
+    result: Box<dyn StreamResult<T>>,
+    returned: PhantomData<fn() -> R>,
+}
+
+impl<T: StreamItem> ToolStream<T> {
+    /// A stream of these items.
+    pub fn new<S>(items: S) -> Self
+    where
+        S: Stream<Item = T> + Send + 'static,
+    {
+        Self::of(items.map(Ok))
+    }
+
+    /// A stream of these items; an error ends it, and is what the client gets after the items before it.
+    ///
+    /// ```
+    /// use futures_util::stream;
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn count() -> ToolStream<u32> {
+    ///     ToolStream::try_new(stream::iter([Ok(1), Ok(2), Err(CallError::new("3 is missing"))]))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let reply = Client::new(Server::new("counter", "1.0.0").tools(tools![count])).call_tool("count", json!({})).await?;
+    /// assert_eq!((reply.progress.len(), reply.is_error(), reply.text().as_str()), (2, true, "3 is missing"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn try_new<S, E>(items: S) -> Self
+    where
+        S: Stream<Item = Result<T, E>> + Send + 'static,
+        E: IntoCallError + 'static,
+    {
+        Self::of(items.map_err(IntoCallError::into_call_error))
+    }
+
+    fn of(items: impl Stream<Item = Result<T, CallError>> + Send + 'static) -> Self {
+        let total = match items.size_hint() {
+            (least, Some(most)) if least == most => Some(least as u64),
+            _ => None,
+        };
+        let result: Box<dyn StreamResult<T>> =
+            if T::IS_TEXT { Box::new(JoinedText(String::new())) } else { Box::new(LastItem(None)) };
+        Self { items: Box::pin(items), total, result, returned: PhantomData }
+    }
+
+    /// Makes the result from all items: begins with `first`, and adds each item.
+    ///
+    /// ```
+    /// use futures_util::stream;
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn copy() -> ToolStream<&'static str, Json<usize>> {
+    ///     ToolStream::new(stream::iter(["a.txt", "b.txt"])).fold(Json(0), |Json(copied), _file| Json(copied + 1))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let reply = Client::new(Server::new("files", "1.0.0").tools(tools![copy])).call_tool("copy", json!({})).await?;
+    /// assert_eq!(reply.progress[0].message.as_deref(), Some("a.txt"));
+    /// assert_eq!(reply.structured::<usize>()?, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fold<R, F>(self, first: R, add: F) -> ToolStream<T, R>
+    where
+        R: IntoToolResult + Send + 'static,
+        F: FnMut(R, T) -> R + Send + 'static,
+    {
+        let Self { items, total, .. } = self;
+        ToolStream { items, total, result: Box::new(Folded { so_far: Some(first), add }), returned: PhantomData }
+    }
+}
+
+impl<T, R> ToolStream<T, R> {
+    /// How many items there will be, for clients that show it.
+    pub fn total(mut self, items: u64) -> Self {
+        self.total = Some(items);
+        self
+    }
+}
+
+impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
+    /// Sends each item, and makes the result.
+    async fn run(mut self, call: Call) -> Result<Output, Halt> {
+        let has_listener = call.request().progress_token.is_some();
+        let (mut sent, total) = (0.0, self.total.map(|total| total as f64));
+        while let Some(item) = self.items.next().await {
+            let item = item?;
+            if has_listener {
+                sent += 1.0;
+                call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(item.message()?) }).await;
+            } else {
+                // Nothing slows such a stream down, so it makes room for others.
+                tokio::task::coop::consume_budget().await;
+            }
+            self.result.add(item)?;
+        }
+        self.result.finish()
+    }
+}
+
+impl<T: StreamItem, R: IntoToolResult + 'static> IntoToolResult for ToolStream<T, R> {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        Err(CallError::internal("a `ToolStream` runs in a call: return it from a tool"))
+    }
+
+    fn into_output(self) -> Result<Output, Halt> {
+        Ok(Output::Stream(OutputStream(Box::new(|call| Box::pin(self.run(call))))))
+    }
+
+    fn output_schema() -> Option<OutputSchema> {
+        R::output_schema()
+    }
+
+    const BY_HAND: bool = R::BY_HAND;
+}
+
+/// The items, for a unit test that calls the function.
+impl<T, R> Stream for ToolStream<T, R> {
+    type Item = Result<T, CallError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().items.as_mut().poll_next(cx)
+    }
+}
+
+impl<T, R> fmt::Debug for ToolStream<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolStream").field("total", &self.total).finish_non_exhaustive()
+    }
+}
+
+/// What the items of a stream become in the end.
+trait StreamResult<T>: Send {
+    fn add(&mut self, item: T) -> Result<(), CallError>;
+
+    fn finish(self: Box<Self>) -> Result<Output, Halt>;
+}
+
+struct JoinedText(String);
+
+impl<T: StreamItem> StreamResult<T> for JoinedText {
+    fn add(&mut self, item: T) -> Result<(), CallError> {
+        self.0.push_str(&item.message()?);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Output, Halt> {
+        self.0.into_output()
+    }
+}
+
+struct LastItem<T>(Option<T>);
+
+impl<T: StreamItem> StreamResult<T> for LastItem<T> {
+    fn add(&mut self, item: T) -> Result<(), CallError> {
+        self.0 = Some(item);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Output, Halt> {
+        let nothing = || CallError::new("the stream ended without an item, so there is no result");
+        self.0.ok_or_else(nothing)?.into_output()
+    }
+}
+
+struct Folded<R, F> {
+    /// `None` while an item is added.
+    so_far: Option<R>,
+    add: F,
+}
+
+impl<T, R, F> StreamResult<T> for Folded<R, F>
+where
+    R: IntoToolResult + Send,
+    F: FnMut(R, T) -> R + Send,
+{
+    fn add(&mut self, item: T) -> Result<(), CallError> {
+        self.so_far = self.so_far.take().map(|so_far| (self.add)(so_far, item));
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Output, Halt> {
+        self.so_far.expect("it is there between two items").into_output()
+    }
+}
+
+/// What the items of a [`ToolStream`] may be: text, numbers, `bool`, [`Json`], [`Text`], and your own types.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an item of a `ToolStream`",
+    label = "not an item of a stream",
+    note = "items are text, numbers, `bool`, `Json<T>`, or `Text<T: Display>`",
+    note = "a type of your own can be one if it implements `StreamItem` and `IntoToolResult`"
+)]
+pub trait StreamItem: IntoToolResult + Send + 'static {
+    /// The message of its notification.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written as JSON, for example. This ends the stream.
+    fn message(&self) -> Result<String, CallError>;
+
+    /// Whether the result is the messages of all items, joined. Otherwise it is the last item.
+    const IS_TEXT: bool = false;
+}
+
+impl<T: Structured + Send + 'static> StreamItem for Json<T> {
+    fn message(&self) -> Result<String, CallError> {
+        Ok(to_finite_value(&self.0)?.to_string())
+    }
+}
+
+impl<T: Display + Send + 'static> StreamItem for Text<T> {
+    fn message(&self) -> Result<String, CallError> {
+        Ok(self.0.to_string())
+    }
+
+    const IS_TEXT: bool = true;
+}
+
+macro_rules! items {
+    ($is_text:literal: $($type:ty)*) => { $(
+        impl StreamItem for $type {
+            fn message(&self) -> Result<String, CallError> {
+                Ok(self.to_string())
+            }
+
+            const IS_TEXT: bool = $is_text;
+        }
+    )* };
+}
+
+items!(true: String &'static str Cow<'static, str> Box<str> char);
+items!(false: bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
