@@ -214,3 +214,14 @@ struct Asking;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/headers.md")]
 struct Headers;
+
+/// The programs of the pages about single features compile.
+#[cfg(doctest)]
+mod features {
+    #[doc = include_str!("../../../docs/background.md")]
+    struct BackgroundPage;
+    #[doc = include_str!("../../../docs/state.md")]
+    struct StatePage;
+    #[doc = include_str!("../../../docs/streams.md")]
+    struct StreamsPage;
+}

@@ -362,16 +362,16 @@ impl fmt::Debug for AfterReply {
 
 /// The same bytes, with something that is dropped when they have been let go of.
 pub(crate) fn held(bytes: Bytes, until_then: impl Send + 'static) -> Bytes {
-    struct HeldBytes<H> {
+    struct GuardedBytes<H> {
         bytes: Bytes,
         _until_then: H,
     }
-    impl<H> AsRef<[u8]> for HeldBytes<H> {
+    impl<H> AsRef<[u8]> for GuardedBytes<H> {
         fn as_ref(&self) -> &[u8] {
             &self.bytes
         }
     }
-    Bytes::from_owner(HeldBytes { bytes, _until_then: until_then })
+    Bytes::from_owner(GuardedBytes { bytes, _until_then: until_then })
 }
 
 /// The background tasks of a server.

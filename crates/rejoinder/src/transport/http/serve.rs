@@ -318,7 +318,11 @@ impl AsyncWrite for SharedStream {
 mod tests {
     use std::{sync::Mutex, task::Context};
 
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+    use futures_util::FutureExt;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, DuplexStream},
+        sync::Notify,
+    };
 
     use super::*;
     use crate::{
@@ -332,7 +336,7 @@ mod tests {
     fn request(tool: &str) -> String {
         let body = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool,
             "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {} } } })
+                "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/logLevel": "info" } } })
         .to_string();
         format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, \
@@ -389,6 +393,50 @@ mod tests {
             let length = client.read(&mut reply).await.expect("a reply");
             assert!(String::from_utf8_lossy(&reply[..length]).contains("pong"));
             assert_eq!(writes.lock().expect("no panic").len(), replies, "a write each");
+        }
+    }
+
+    /// Leaves a background task, and replies with more than the pipe of the test takes.
+    #[tool]
+    async fn leave(background: BackgroundTasks, started: Dep<Notify>) -> Result<String, CallError> {
+        background.add(async move { started.notify_one() })?;
+        Ok("x".repeat(1000))
+    }
+
+    /// The same as events.
+    #[tool]
+    async fn leave_events(
+        ctx: rejoinder::Context,
+        background: BackgroundTasks,
+        started: Dep<Notify>,
+    ) -> Result<String, CallError> {
+        ctx.info("it begins").await;
+        leave(background, started).await
+    }
+
+    #[tokio::test]
+    async fn l6_a_background_task_starts_when_the_last_byte_of_the_reply_is_in_the_socket() {
+        for (tool, kind) in [("leave", "application/json"), ("leave_events", "text/event-stream")] {
+            let started = Arc::new(Notify::new());
+            let server = Server::new("small", "1.0.0").provide_arc(Arc::clone(&started));
+            let server = server.tools(tools![leave, leave_events]).build().expect("a good server");
+            let (mut client, stream) = tokio::io::duplex(64);
+            let shutdown = CancellationToken::default();
+            tokio::spawn(connection(stream, server.into_service(), Duration::from_secs(60), shutdown));
+            client.write_all(request(tool).as_bytes()).await.expect("the server reads");
+            let mut reply = String::new();
+            while reply.matches('x').count() < 900 {
+                let mut piece = [0; 16];
+                let length = client.read(&mut piece).await.expect("a reply");
+                reply.push_str(std::str::from_utf8(&piece[..length]).expect("ASCII"));
+            }
+            assert!(reply.contains(kind), "{reply}");
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            assert!(started.notified().now_or_never().is_none(), "{kind}: a part of the reply is not written yet");
+            tokio::spawn(async move { tokio::io::copy(&mut client, &mut tokio::io::sink()).await });
+            timeout(Duration::from_secs(30), started.notified()).await.expect("it starts");
         }
     }
 

@@ -12,11 +12,14 @@ use std::{
     time::Duration,
 };
 
+use bytes::BufMut;
+use futures_util::FutureExt;
 use rejoinder::{CallEnd, prelude::*};
 use serde_json::{Value, json};
 use tokio::{
     io::{
-        AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, duplex, split,
+        AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+        duplex, split,
     },
     sync::Notify,
 };
@@ -359,4 +362,45 @@ async fn a_session_without_end_to_its_grace_period_finishes_what_is_in_flight() 
     tokio::time::sleep(Duration::from_millis(20)).await;
     held.release.notify_one();
     assert_eq!(client.reply().await["result"]["content"][0]["text"], "done");
+}
+
+/// Leaves a background task, and replies with more than the pipe of the test takes.
+#[tool]
+async fn leave(background: BackgroundTasks, started: Dep<Notify>) -> Result<String, CallError> {
+    background.add(async move { started.notify_one() })?;
+    Ok("x".repeat(1000))
+}
+
+#[tokio::test]
+async fn l6_a_background_task_starts_when_the_last_byte_of_the_reply_is_in_the_pipe() {
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {} });
+    let call = |params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let initialize = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "old", "version": "1" } } });
+    for messages in
+        [vec![call(json!({ "name": "leave", "_meta": meta }))], vec![initialize, call(json!({ "name": "leave" }))]]
+    {
+        let started = Arc::new(Notify::new());
+        let server = Server::new("pipe", "1.0.0").provide_arc(Arc::clone(&started)).tools(tools![leave]);
+        let (client, stream) = duplex(64);
+        let (reader, writer) = split(stream);
+        tokio::spawn(server.build().expect("a good server").serve_io(reader, writer));
+        let (mut output, mut input) = split(client);
+        let lines = messages.iter().map(|message| format!("{message}\n")).collect::<String>();
+        tokio::spawn(async move {
+            input.write_all(lines.as_bytes()).await.expect("it reads");
+            std::future::pending::<()>().await;
+        });
+        let mut reply = Vec::new();
+        while reply.windows(900).next_back().is_none_or(|last| last.iter().any(|byte| *byte != b'x')) {
+            output.read_buf(&mut (&mut reply).limit(16)).await.expect("a reply");
+        }
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(started.notified().now_or_never().is_none(), "a part of the reply is not written yet");
+        tokio::spawn(async move { tokio::io::copy(&mut output, &mut tokio::io::sink()).await });
+        tokio::time::timeout(Duration::from_secs(30), started.notified()).await.expect("it starts");
+    }
 }

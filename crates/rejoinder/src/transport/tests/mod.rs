@@ -1,4 +1,5 @@
 mod asking;
+mod background;
 mod calls;
 mod changes;
 mod client;

@@ -1,15 +1,22 @@
 //! What comes on the stream of a request, and how a client leaves it and comes back.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
-    fixture::{fixture, until},
+    fixture::{Fixture, fixture, until},
     http::{Events, Http},
 };
+use crate::prelude::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_call_emits_comes_on_its_own_stream_in_order() {
@@ -167,4 +174,36 @@ async fn cancelling_over_http_drops_the_function_and_ends_the_stream() {
     until("it was dropped", || fixture.seen.running.load(Ordering::SeqCst) == 0).await;
     assert!(events.messages().await.iter().all(|message| message.get("id").is_none()));
     until("nothing is left of it", || client.server.sessions().requests() == 0).await;
+}
+
+/// Items without end; the test sees how many were made.
+#[tool]
+async fn endless(made: Dep<AtomicUsize>) -> ToolStream<usize> {
+    ToolStream::new(futures_util::stream::repeat_with(move || made.fetch_add(1, Ordering::Relaxed)))
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_slows_a_stream_down() {
+    let made = Arc::new(AtomicUsize::new(0));
+    let server = Server::new("endless", "1.0.0").provide_arc(Arc::clone(&made)).tools(tools![endless]);
+    let mut client = Http::new(&Fixture { server: server.build().expect("a good server"), seen: Arc::default() });
+    client.initialize("2025-11-25").await;
+    let mut events = Events::of(client.call("endless", json!({})).await);
+    for read in [0, 100, 200] {
+        while events
+            .next()
+            .await
+            .expect("it has no end")
+            .data
+            .is_none_or(|item| item["params"]["progress"] != (read + 1) as f64)
+        {}
+        // As much as the stream and the outbox take, and no more.
+        let mut before = usize::MAX;
+        while std::mem::replace(&mut before, made.load(Ordering::Relaxed)) != before {
+            for _ in 0..1000 {
+                tokio::task::yield_now().await;
+            }
+        }
+        assert!(before < read + 150, "{before} items were made for {read} that were read");
+    }
 }

@@ -1,0 +1,338 @@
+//! Background tasks run after the reply, however the call ended.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use rejoinder::{
+    Era,
+    call::{BackgroundStatus, BackgroundTask},
+    form::ConfirmForm,
+    prelude::*,
+    testing::{Client, in_both_eras},
+};
+use serde_json::json;
+use tokio::{
+    sync::{Barrier, Notify},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::logged::Logged;
+
+/// The events, in order.
+#[derive(Default)]
+struct Log(Mutex<Vec<String>>);
+
+impl Log {
+    fn note(&self, text: impl Into<String>) {
+        self.0.lock().unwrap().push(text.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+
+    /// Waits until there are that many events.
+    async fn wait_for(&self, events: usize) -> Vec<String> {
+        let there = async {
+            while self.0.lock().unwrap().len() < events {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        assert!(timeout(Duration::from_secs(30), there).await.is_ok(), "only {:?}", self.take());
+        self.take()
+    }
+}
+
+fn client(server: Server) -> (Client, Arc<Log>) {
+    let log = Arc::new(Log::default());
+    (Client::new(server.provide_arc(Arc::clone(&log))), log)
+}
+
+#[resolver]
+fn transaction(scope: Scope, background: BackgroundTasks, log: Dep<Log>) -> Result<(), CallError> {
+    let inner = log.clone();
+    scope.defer(move |end| async move { inner.note(format!("teardown: {end:?}")) });
+    background.add(async move { log.note("task of the resolver") })?;
+    Ok(())
+}
+
+/// Ends in the way that the argument names.
+#[tool]
+async fn end(
+    how: String,
+    #[resolve(transaction)] _transaction: &(),
+    background: BackgroundTasks,
+    ctx: Context,
+    log: Dep<Log>,
+) -> Result<&'static str, CallError> {
+    let inner = log.clone();
+    background.add(async move {
+        tokio::task::yield_now().await;
+        inner.note("task of the body");
+    })?;
+    let inner = log.clone();
+    background.add_blocking(move || inner.note("blocking task"))?;
+    log.note("body");
+    match how.as_str() {
+        "fail" => Err(CallError::new("no")),
+        "panic" => panic!("on purpose"),
+        "wait" => std::future::pending().await,
+        "ask" => ctx.ask("sure", Ask::confirm("Sure?")).await.map(|_| "asked"),
+        _ => Ok("done"),
+    }
+}
+
+const TASKS: [&str; 3] = ["task of the resolver", "task of the body", "blocking task"];
+
+#[tokio::test]
+async fn l6_tasks_run_in_order_after_teardown_however_the_call_ends() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![end]));
+    in_both_eras(client, async |client| {
+        for (how, end) in [("well", "Succeeded"), ("fail", "Failed"), ("panic", "Panicked")] {
+            let reply = client.call_tool("end", json!({ "how": how })).await;
+            let torn_down = format!("teardown: {end}");
+            assert_eq!(log.wait_for(5).await, [&["body", &torn_down], &TASKS[..]].concat(), "{how}");
+            if let Ok(reply) = reply {
+                assert_eq!(reply.background.finished().await, [BackgroundStatus::Succeeded; 3]);
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tasks_of_a_cancelled_call_run() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![end]));
+    in_both_eras(client, async |client| {
+        let call = tokio::spawn(async move { client.call_tool("end", json!({ "how": "wait" })).await });
+        assert_eq!(log.wait_for(1).await, ["body"]);
+        call.abort();
+        assert_eq!(log.wait_for(4).await, [&["teardown: Cancelled"], &TASKS[..]].concat());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_round_that_ends_in_a_question_drops_its_tasks() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![end, by_hand]));
+    in_both_eras(client.answer("sure", ConfirmForm { yes: true }), async |client| {
+        let reply = client.call_tool("end", json!({ "how": "ask" })).await.unwrap();
+        assert_eq!(reply.background.finished().await, [BackgroundStatus::Succeeded; 3]);
+        // A stateless client makes the function run again.
+        let first = ["body", "teardown: Pending"];
+        let last = [&["body", "teardown: Succeeded"], &TASKS[..]].concat();
+        let expected = if reply.runs == 1 { last } else { [&first[..], &last].concat() };
+        assert_eq!(log.take(), expected);
+
+        let reply = client.call_tool("by_hand", json!({})).await.unwrap();
+        assert_eq!(reply.background.finished().await, [BackgroundStatus::Succeeded]);
+        assert_eq!(log.take(), ["second"]);
+    })
+    .await;
+}
+
+#[tool]
+async fn by_hand(rounds: Rounds, background: BackgroundTasks, log: Dep<Log>) -> Result<Reply<()>, CallError> {
+    let (round, reply) = match rounds.state::<u32>() {
+        None => ("first", Reply::resume(1)),
+        Some(_) => ("second", Reply::done(())),
+    };
+    background.add(async move { log.note(round) })?;
+    Ok(reply)
+}
+
+/// Holds up its first task until the concurrent ones have met.
+#[tool]
+async fn together(background: BackgroundTasks, barrier: Dep<Barrier>, log: Dep<Log>) -> Result<(), CallError> {
+    let (meet, note) = (barrier.clone(), log.clone());
+    background.add(async move {
+        meet.wait().await;
+        note.note("first");
+    })?;
+    background.add(async move { log.note("second") })?;
+    for _ in 0..2 {
+        let meet = barrier.clone();
+        background.concurrent().add(async move {
+            meet.wait().await;
+        })?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn concurrent_tasks_wait_for_no_other() {
+    let (client, log) = client(Server::new("late", "1.0.0").provide(Barrier::new(3)).tools(tools![together]));
+    in_both_eras(client, async |client| {
+        let reply = client.call_tool("together", json!({})).await.unwrap();
+        let finished = timeout(Duration::from_secs(30), reply.background.finished()).await;
+        assert_eq!(finished.expect("they meet"), [BackgroundStatus::Succeeded; 4]);
+        assert_eq!(log.take(), ["first", "second"]);
+    })
+    .await;
+}
+
+#[prompt]
+async fn prompt(background: BackgroundTasks, log: Dep<Log>) -> Result<&'static str, CallError> {
+    background.add(async move { log.note("prompt") })?;
+    Ok("done")
+}
+
+#[resource("late://{name}")]
+async fn resource(name: String, background: BackgroundTasks, log: Dep<Log>) -> Result<&'static str, CallError> {
+    background.add(async move { log.note(name) })?;
+    Ok("done")
+}
+
+#[tokio::test]
+async fn prompts_and_resources_have_tasks_too() {
+    let server = Server::new("late", "1.0.0").prompts(prompts![prompt]).resources(resources![resource]);
+    let (client, log) = client(server);
+    in_both_eras(client, async |client| {
+        let prompt = client.get_prompt("prompt", json!({})).await.unwrap();
+        assert_eq!(prompt.background.finished().await, [BackgroundStatus::Succeeded]);
+        let resource = client.read_resource("late://thing").await.unwrap();
+        assert_eq!(resource.background.finished().await, [BackgroundStatus::Succeeded]);
+        assert_eq!(log.take(), ["prompt", "thing"]);
+    })
+    .await;
+}
+
+/// Fails in every way.
+#[tool]
+async fn broken(background: BackgroundTasks) -> Result<(), CallError> {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+    background.add(async { Err::<(), _>(std::io::Error::other("the disk is full")) })?;
+    background.add(async { assert!(std::env::args().count() == 0, "on purpose") })?;
+    background.add_blocking(|| assert!(std::env::args().count() == 0, "on purpose"))?;
+    // Its value is dropped where nobody waits for it.
+    background.add(async { Ok::<_, CallError>(Bomb) })?;
+    background.add(async {})?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn failures_are_logged_with_the_call_and_the_others_run() {
+    let (logged, _guard) = Logged::here();
+    let (client, _) = client(Server::new("late", "1.0.0").tools(tools![broken]));
+    let reply = client.call_tool("broken", json!({})).await.unwrap();
+    let statuses = reply.background.finished().await;
+    let [failed, succeeded] = [BackgroundStatus::Failed, BackgroundStatus::Succeeded];
+    assert_eq!(statuses, [failed, failed, failed, succeeded, succeeded]);
+    let lines = logged.text();
+    assert!(
+        lines.contains("a background task failed error=the disk is full target=\"broken\" request=\"1\""),
+        "{lines}"
+    );
+    assert_eq!(lines.matches("a background task panicked target=\"broken\" request=\"1\"").count(), 2, "{lines}");
+}
+
+/// What a test does with a task.
+#[derive(Default)]
+struct Kept {
+    task: Mutex<Option<BackgroundTask<u32>>>,
+    release: Notify,
+    early: Mutex<Option<String>>,
+}
+
+#[tool]
+async fn keeps(background: BackgroundTasks, kept: Dep<Kept>) -> Result<(), CallError> {
+    let inner = kept.clone();
+    let task = background.add(async move {
+        inner.release.notified().await;
+        Ok::<_, CallError>(7)
+    })?;
+    *kept.task.lock().unwrap() = Some(task);
+    // It would wait for itself.
+    let own = background.add(async {})?.result().await.unwrap_err();
+    *kept.early.lock().unwrap() = Some(own.to_string());
+    Ok(())
+}
+
+#[tokio::test]
+async fn l6_a_task_can_be_watched_cancelled_and_waited_for() {
+    let kept = Arc::new(Kept::default());
+    let client = Client::new(Server::new("late", "1.0.0").provide_arc(Arc::clone(&kept)).tools(tools![keeps]));
+    in_both_eras(client, async |client| {
+        let [cancelled, succeeded] = [BackgroundStatus::Cancelled, BackgroundStatus::Succeeded];
+        // Whether it is cancelled before it starts or while it runs.
+        for runs in [false, true] {
+            let reply = client.call_tool("keeps", json!({})).await.unwrap();
+            let early = kept.early.lock().unwrap().take();
+            assert_eq!(
+                early.as_deref(),
+                Some("a background task starts after the reply, so the call cannot wait for its result")
+            );
+            let task = kept.task.lock().unwrap().take().unwrap();
+            while runs && task.status() != BackgroundStatus::Running {
+                tokio::task::yield_now().await;
+            }
+            task.cancel();
+            assert_eq!(reply.background.finished().await, [cancelled, succeeded]);
+            assert_eq!(task.result().await.unwrap_err().to_string(), "the background task was cancelled");
+        }
+        let reply = client.call_tool("keeps", json!({})).await.unwrap();
+        let task = kept.task.lock().unwrap().take().unwrap();
+        assert!(task.id() > 0);
+        kept.release.notify_one();
+        assert_eq!(task.result().await.unwrap(), 7);
+        assert_eq!(reply.background.finished().await, [succeeded; 2]);
+    })
+    .await;
+}
+
+#[tool]
+async fn many(tasks: usize, background: BackgroundTasks, release: Dep<CancellationToken>) -> Result<usize, CallError> {
+    for _ in 0..tasks {
+        let release = release.clone();
+        background.add(async move { release.cancelled().await })?;
+    }
+    Ok(tasks)
+}
+
+#[tokio::test]
+async fn there_is_a_limit_for_a_call_and_for_the_server() {
+    for era in [Era::Stateless, Era::Session] {
+        let release = Arc::new(CancellationToken::new());
+        let server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&release)).tools(tools![many]);
+        let client = Client::new(server.max_background_tasks(150)).era(era);
+        let call = async |tasks: usize| client.call_tool("many", json!({ "tasks": tasks })).await.unwrap();
+        // What was added before the limit runs all the same.
+        let first = call(101).await;
+        assert_eq!(first.text(), "too many background tasks in one call (limit 100)");
+        let second = call(51).await;
+        assert_eq!(second.text(), "too many background tasks (limit 150), try again later");
+        release.cancel();
+        assert_eq!(first.background.finished().await, [BackgroundStatus::Succeeded; 100]);
+        assert_eq!(second.background.finished().await, [BackgroundStatus::Succeeded; 50]);
+        assert_eq!(call(1).await.text(), "1");
+    }
+}
+
+/// Spawns a task that adds another after the end of the call.
+#[tool]
+async fn outlived(background: BackgroundTasks, ctx: Context, log: Dep<Log>) {
+    let over = ctx.cancellation();
+    tokio::spawn(async move {
+        over.cancelled().await;
+        let inner = log.clone();
+        background.add(async move { inner.note("added late") }).unwrap();
+    });
+}
+
+#[tokio::test]
+async fn a_task_that_is_added_after_the_reply_starts_at_once() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![outlived]));
+    in_both_eras(client, async |client| {
+        client.call_tool("outlived", json!({})).await.unwrap();
+        assert_eq!(log.wait_for(1).await, ["added late"]);
+    })
+    .await;
+}

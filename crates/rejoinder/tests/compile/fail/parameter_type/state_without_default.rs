@@ -1,0 +1,13 @@
+// 0:0: x
+use rejoinder::prelude::*;
+
+struct Budget(u32);
+
+#[tool]
+fn spend(budget: State<Budget>) -> u32 {
+    budget.with(|budget| budget.0)
+}
+
+fn main() {
+    let _ = tools![spend];
+}

@@ -1,0 +1,9 @@
+// 0:0: x
+use rejoinder::prelude::*;
+
+#[prompt]
+fn review() -> ToolStream<String> {
+    loop {}
+}
+
+fn main() {}
