@@ -341,3 +341,24 @@ fn is_origin(origin: &str) -> bool {
     let has_host = |(scheme, host): (&str, &str)| !scheme.is_empty() && !host.is_empty() && !host.contains('/');
     matches!(origin, "*" | "null") || origin.split_once("://").is_some_and(has_host)
 }
+
+#[cfg(all(test, feature = "sse", feature = "ws"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_transport_has_a_path_of_its_own() {
+        let config = Config::new;
+        for (config, mistaken) in [
+            (config().websocket("/mcp/ws").sse("/sse"), &[][..]),
+            (config().websocket("/mcp/").sse("/mcp"), &["websocket", "sse"]),
+            (config().websocket("/live").sse("/live/"), &["sse"]),
+            (config().websocket("ws").sse("/sse?x"), &["websocket", "sse"]),
+            (config().sse("/healthz"), &["sse"]),
+            (config().path("/sse").sse("/sse"), &["sse"]),
+        ] {
+            let mistakes: Vec<_> = config.mistakes().into_iter().map(|(method, _)| method).collect();
+            assert_eq!(mistakes, mistaken, "{config:?}");
+        }
+    }
+}

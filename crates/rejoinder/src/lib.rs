@@ -133,7 +133,8 @@
 //! * `http`: Streamable HTTP, and [`testing`], whose client calls the HTTP service in process.
 //! * `stdio`: standard input and output, and any other pair of byte streams.
 //!
-//! Off by default: `chrono` and `uuid`, for arguments and fields of forms of their types.
+//! Off by default: `ws` (WebSocket) and `sse` (HTTP+SSE of 2024-11-05), beside Streamable HTTP; `chrono` and `uuid`, for
+//! arguments and fields of forms of their types.
 //!
 //! A program for stdio only: `rejoinder = { version = "..", default-features = false, features = ["stdio"] }`, and
 //! `http` in its `[dev-dependencies]` for the test client.
@@ -224,4 +225,7 @@ mod features {
     struct StatePage;
     #[doc = include_str!("../../../docs/streams.md")]
     struct StreamsPage;
+    #[cfg(all(feature = "sse", feature = "ws"))]
+    #[doc = include_str!("../../../docs/transports.md")]
+    struct TransportsPage;
 }

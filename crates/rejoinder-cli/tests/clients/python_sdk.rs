@@ -53,3 +53,9 @@ async fn session_over_http() {
     let tour = bounded(Tour::start()).await;
     see(Era::Session, &["http", &tour.url]).await;
 }
+
+#[tokio::test]
+async fn l19_session_over_sse() {
+    let tour = bounded(Tour::start()).await;
+    see(Era::Session, &["sse", &tour.url.replace("/mcp", "/sse")]).await;
+}

@@ -22,7 +22,8 @@ impl Tour {
     /// Starts it at a free port.
     pub(crate) async fn start() -> Self {
         let mut command = Command::new(COMMAND);
-        command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
+        command.args(["--http", "127.0.0.1:0", "--sse", "--ws"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("the tour starts");
         let mut output = BufReader::new(child.stdout.take().expect("it is piped")).lines();
         let welcome = output.next_line().await.expect("text").expect("the tour prints its address");

@@ -2,6 +2,7 @@
 
     client.py ERA stdio COMMAND...
     client.py ERA http URL
+    client.py ERA sse URL
 
 ERA is `stateless` or `session`. What is printed is compared with `clients/seen.rs`; beside it, `complaints` has every
 warning that the SDK logged.
@@ -15,6 +16,7 @@ import warnings
 from contextlib import asynccontextmanager
 
 from mcp import Client, MCPDeprecationWarning, MCPError, StdioServerParameters
+from mcp.client.sse import sse_client
 from mcp_types import ResourceTemplateReference, ResourceUpdatedNotification
 
 # `auto` is the client's default: it asks for `server/discover` first. `legacy` is the handshake.
@@ -119,7 +121,13 @@ async def see(client):
 
 
 async def main(era, transport, *target):
-    server = target[0] if transport == "http" else StdioServerParameters(command=target[0], args=list(target[1:]))
+    match transport:
+        case "http":
+            server = target[0]
+        case "sse":
+            server = sse_client(target[0])
+        case _:
+            server = StdioServerParameters(command=target[0], args=list(target[1:]))
     complaints = Complaints()
     logging.getLogger("mcp").addHandler(complaints)
     async with Client(server, mode=MODES[era], message_handler=Messages()) as client:

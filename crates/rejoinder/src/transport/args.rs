@@ -59,20 +59,25 @@ impl Flags {
         let info = &server.info;
         let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
         let name = program_name().unwrap_or_else(|| info.name.clone());
-        let mut command = Self::command().name(name).version(info.version.clone()).about(about);
-        if let Some(address) = server.options.http.default_address {
-            command = command
-                .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
-                .mut_arg("http", |http| http.default_value(address.to_string()));
-        } else {
-            for (flag, is_there) in [("ws", cfg!(feature = "ws")), ("sse", cfg!(feature = "sse"))] {
-                if is_there {
-                    command = command.mut_arg(flag, |arg| arg.requires("http"));
-                }
-            }
-        }
+        let command = Self::command().name(name).version(info.version.clone()).about(about);
+        let command = with_default_address(command, server.options.http.default_address);
         Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// HTTP is what the flags mean if there is an address without them.
+fn with_default_address(mut command: clap::Command, address: Option<SocketAddr>) -> clap::Command {
+    if let Some(address) = address {
+        return command
+            .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
+            .mut_arg("http", |http| http.default_value(address.to_string()));
+    }
+    for (flag, is_there) in [("ws", cfg!(feature = "ws")), ("sse", cfg!(feature = "sse"))] {
+        if is_there {
+            command = command.mut_arg(flag, |arg| arg.requires("http"));
+        }
+    }
+    command
 }
 
 impl Flags {
@@ -108,7 +113,7 @@ fn program_name() -> Option<String> {
 impl Server {
     /// Serves as the command line says: `--stdio` (the default, unless there is a
     /// [default address](crate::http::Config::default_address)), `--http ADDR`, `--path PATH`, `--allow-host HOST`,
-    /// `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
+    /// `--ws` and `--sse` (with these cargo features), `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
     ///
     /// Logs go to standard error; `RUST_LOG` sets what is logged. The [keys](crate::state::StatePolicy::keys) that replicas
     /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them; `REJOINDER_ALLOW_HOSTS` adds
@@ -178,6 +183,35 @@ mod tests {
         assert_eq!(more.allowed_hosts[3..], ["a.example", "b.example", "c.example", "d.example"]);
         assert_eq!((more.path.as_str(), more.any_host), ("/x", false));
         assert!(apply(&["--allow-host", "*"], "").any_host && apply(&[], "*").any_host);
+    }
+
+    #[test]
+    fn transports_beside_http_have_paths_beside_its_own() {
+        let flags = |arguments: &[&str]| Flags::try_parse_from(["server"].iter().chain(arguments));
+        let paths = |arguments: &[&str], config| {
+            let http = flags(arguments).expect("good flags").apply(config, "");
+            (http.websocket, http.sse)
+        };
+        let some = |path: &str| Some(path.to_owned());
+        for (arguments, expected) in [
+            (&["--http=1"][..], (None, None)),
+            (&["--http=1", "--ws", "--sse"], (some("/mcp/ws"), some("/sse"))),
+            (&["--http=1", "--ws", "--path=/x/"], (some("/x/ws"), None)),
+        ] {
+            assert_eq!(paths(arguments, http::Config::new()), expected, "{arguments:?}");
+        }
+        let own = http::Config::new().websocket("/own");
+        assert_eq!(paths(&["--http=1", "--ws"], own), (some("/own"), None));
+        for bad in [&["--ws"][..], &["--sse"], &["--stdio", "--ws"]] {
+            let command = with_default_address(Flags::command(), None);
+            let refused = command.try_get_matches_from(["server"].iter().chain(bad)).expect_err("nothing to add to");
+            assert!(
+                refused.to_string().contains("--http <ADDR>") || refused.to_string().contains("--stdio"),
+                "{refused}"
+            );
+        }
+        let command = with_default_address(Flags::command(), Some(([127, 0, 0, 1], 8000).into()));
+        assert!(command.try_get_matches_from(["server", "--ws", "--sse"]).is_ok(), "HTTP is the default");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use rejoinder::{BuiltServer, call::CompletionRequest, http, prelude::*};
@@ -14,7 +15,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
 
-use crate::client::{Connection, Post, Response, call};
+use crate::client::{Connection, Post, Response, call, within};
 
 /// What happens inside tools, for tests to wait for.
 pub(crate) struct Events {
@@ -40,7 +41,7 @@ impl Default for Events {
 impl Events {
     /// Waits until it has happened so many times.
     pub(crate) async fn happened(event: &Semaphore, times: u32) {
-        crate::client::within(event.acquire_many(times)).await.expect("never closed").forget();
+        within(event.acquire_many(times)).await.expect("never closed").forget();
     }
 }
 
@@ -118,6 +119,23 @@ impl Host {
 
     pub(crate) async fn ask(&self, message: &Value) -> Response {
         self.post(&Post::of(message)).await
+    }
+
+    /// Waits until `flood` has to wait, because nothing more fits into the buffers of the sockets; how much it has sent.
+    pub(crate) async fn stopped_sending(&self) -> u64 {
+        let sent = || self.events.progress.load(Ordering::Relaxed);
+        let stopped = within(async {
+            let (mut last, mut still) = (sent(), 0);
+            while still < 10 || last == 0 {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                still = if sent() == last { still + 1 } else { 0 };
+                last = sent();
+            }
+            last
+        });
+        let stopped = stopped.await;
+        assert!(stopped < 5000, "{stopped} messages of 10 KiB are on their way");
+        stopped
     }
 
     /// An ordinary call is still answered.

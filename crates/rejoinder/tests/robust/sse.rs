@@ -1,12 +1,12 @@
 //! HTTP+SSE of 2024-11-05: one stream of events, and a POST for each message.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use rejoinder::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Connection, Post, Response, call, within},
+    client::{Connection, Post, Response, call, observed, within},
     fixture::{Events, Host, everywhere},
     ways::{LEGACY, in_session, initialize},
 };
@@ -176,6 +176,39 @@ async fn l13_a_cancelled_call_is_dropped_and_gets_no_reply() {
     assert_eq!(client.post(cancelled.to_string()).await.status, 202);
     Events::happened(&host.events.dropped, 1).await;
     assert_eq!(client.ask(&in_session("ping", json!({}))).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn a_client_that_stops_reading_makes_the_tool_wait() {
+    let host = Host::start().await;
+    let mut client = SseClient::open(&host).await;
+    assert_eq!(client.post(observed(call("flood", json!({})), 7).to_string()).await.status, 202);
+    let stopped = host.stopped_sending().await;
+    host.still_answers().await;
+    for expected in 0..stopped + 100 {
+        assert_eq!(client.message().await["params"]["progress"], expected as f64);
+    }
+    drop(client);
+    Events::happened(&host.events.dropped, 1).await;
+}
+
+#[tokio::test]
+async fn messages_for_a_client_that_does_not_read_are_refused_in_the_end() {
+    let http = everywhere().body_timeout(Duration::from_secs(1));
+    let host = Host::start_with(|server| server.http(http)).await;
+    let client = SseClient::open(&host).await;
+    assert_eq!(client.post(observed(call("flood", json!({})), 7).to_string()).await.status, 202);
+    host.stopped_sending().await;
+    let refused = async {
+        loop {
+            let response = client.post(call("add", json!({ "a": 1, "b": 2 })).to_string()).await;
+            if response.status != 202 {
+                return response;
+            }
+        }
+    };
+    assert_eq!(within(refused).await.status, 503);
+    host.still_answers().await;
 }
 
 #[tokio::test]

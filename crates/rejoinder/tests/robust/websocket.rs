@@ -1,5 +1,7 @@
 //! WebSocket: frames, closing, and what a connection shares and does not share with others.
 
+use std::time::Duration;
+
 use futures_util::{SinkExt, StreamExt};
 use rejoinder::prelude::*;
 use serde_json::{Value, json};
@@ -417,6 +419,32 @@ async fn a_client_that_leaves_cancels_its_calls() {
             Events::happened(&host.events.cancelled, 5).await;
         }
     }
+    host.still_answers().await;
+}
+
+#[tokio::test]
+async fn a_client_that_stops_reading_makes_the_tool_wait() {
+    let host = Host::start().await;
+    let mut socket = WebSocket::open(&host).await;
+    socket.send(observed(call("flood", json!({})), 7).to_string()).await;
+    let stopped = host.stopped_sending().await;
+    host.still_answers().await;
+    // It goes on where it was.
+    for expected in 0..stopped + 100 {
+        assert_eq!(socket.message().await["params"]["progress"], expected as f64);
+    }
+    drop(socket);
+    Events::happened(&host.events.dropped, 1).await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_for_too_long_is_dropped() {
+    let http = everywhere().header_timeout(Duration::from_secs(1));
+    let host = Host::start_with(|server| server.http(http)).await;
+    let mut socket = WebSocket::open(&host).await;
+    socket.send(observed(call("flood", json!({})), 7).to_string()).await;
+    Events::happened(&host.events.dropped, 1).await;
+    drop(socket);
     host.still_answers().await;
 }
 

@@ -174,3 +174,38 @@ impl EventSource for SseEvents {
         self.0.poll_recv(cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_endpoint_is_where_the_stream_was_opened() {
+        for (opened, expected) in [
+            ("/sse", "sse?session_id=7"),
+            ("/deep/events?x=1", "events?session_id=7"),
+            ("http://localhost/sse", "sse?session_id=7"),
+            // Resolved against these, a query alone leaves the path as it is.
+            ("/", "?session_id=7"),
+            ("/sse/", "?session_id=7"),
+            ("/javascript:alert(1)", "?session_id=7"),
+        ] {
+            let endpoint = endpoint(&Uri::from_static(opened), "7");
+            assert_eq!(endpoint, expected, "{opened}");
+        }
+    }
+
+    #[test]
+    fn the_id_is_found_in_the_query() {
+        for (posted, expected) in [
+            ("/sse?session_id=7", Some("7")),
+            ("/sse?a=1&session_id=7&b=2", Some("7")),
+            ("/sse?session_id=", Some("")),
+            ("/sse?session_idx=7", None),
+            ("/sse?x_session_id=7", None),
+            ("/sse", None),
+        ] {
+            assert_eq!(session_id(&Uri::from_static(posted)), expected, "{posted}");
+        }
+    }
+}
