@@ -8,9 +8,11 @@ mod providers;
 #[test]
 fn every_provider_accepts_the_tools_of_the_examples() {
     let programs = [
+        env!("CARGO_BIN_EXE_call_log"),
         env!("CARGO_BIN_EXE_delete_folder"),
         env!("CARGO_BIN_EXE_greeter"),
         env!("CARGO_BIN_EXE_load_shedding"),
+        env!("CARGO_BIN_EXE_rate_limit"),
         env!("CARGO_BIN_EXE_release_notes"),
         env!("CARGO_BIN_EXE_shop"),
         env!("CARGO_BIN_EXE_trip"),

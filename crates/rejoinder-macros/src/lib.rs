@@ -30,6 +30,7 @@ use proc_macro::TokenStream;
 /// * `read_only`, `destructive`, `idempotent`, `open_world`, each also `= false`;
 /// * `blocking`, for a function without `async` that blocks its thread or computes for long: other tasks of the
 ///   thread move to another one first (in a multi-threaded runtime, as `#[tokio::main]` starts it);
+/// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
 ///
 /// On a parameter:
@@ -47,6 +48,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// # Options
 ///
 /// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default);
+/// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
 ///
 /// On a parameter:
@@ -68,6 +70,7 @@ pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
 /// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default),
 ///   `mime_type = ".."`;
 /// * `ttl_ms = ..` and `public`: how long a client may keep the contents, and whether for everybody;
+/// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
 ///
 /// On a parameter: as for `#[prompt]`.

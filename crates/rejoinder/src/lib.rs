@@ -221,6 +221,10 @@ struct Headers;
 mod features {
     #[doc = include_str!("../../../docs/background.md")]
     struct BackgroundPage;
+    #[doc = include_str!("../../../docs/lifecycle.md")]
+    struct LifecyclePage;
+    #[doc = include_str!("../../../docs/middleware.md")]
+    struct MiddlewarePage;
     #[doc = include_str!("../../../docs/state.md")]
     struct StatePage;
     #[doc = include_str!("../../../docs/streams.md")]

@@ -12,6 +12,7 @@ use std::{
 
 use rejoinder::{
     Error,
+    middleware::{Next, OperationRequest, OperationResult},
     prelude::*,
     testing::{Client, in_both_eras},
 };
@@ -90,6 +91,19 @@ async fn the_first_request_starts_a_server_that_nobody_has_started() {
 }
 
 #[tokio::test]
+async fn middleware_has_the_services() {
+    async fn refuse_without(request: OperationRequest, next: Next) -> Result<OperationResult, CallError> {
+        match request.dependency::<Pool>() {
+            Some(pool) if pool.name == "real" => Ok(next.run(request).await),
+            _ => Err(CallError::new("no pool")),
+        }
+    }
+    let client = Client::new(server(&Events::default()).middleware(refuse_without));
+    assert_eq!(client.call_tool("pool", json!({})).await.unwrap().text(), "real and real");
+    assert_eq!(client.replace(Pool { name: "fake" }).call_tool("pool", json!({})).await.unwrap().text(), "no pool");
+}
+
+#[tokio::test]
 async fn checking_and_building_start_nothing() {
     let events = Events::default();
     server(&events).check().unwrap();
@@ -113,6 +127,19 @@ async fn a_mounted_server_starts_and_stops_when_the_application_says_so() {
     built.stop().await;
     built.stop().await;
     assert_eq!(events.take(), STOPPED, "the latest first, and once");
+}
+
+#[tokio::test]
+async fn l22_two_servers_in_one_application_start_and_stop_by_themselves() {
+    let events = [Events::default(), Events::default()];
+    let [first, second] = events.each_ref().map(|events| server(events).build().unwrap());
+    first.start().await.unwrap();
+    assert_eq!(events.each_ref().map(Events::take), [STARTED.map(String::from).to_vec(), vec![]]);
+    assert_eq!(Client::new(second.clone()).call_tool("pool", json!({})).await.unwrap().text(), "real and real");
+    first.stop().await;
+    assert_eq!(events[0].take(), STOPPED);
+    assert_eq!(events[1].take(), STARTED);
+    assert_eq!(Client::new(second).call_tool("pool", json!({})).await.unwrap().text(), "real and real");
 }
 
 #[tokio::test]

@@ -188,6 +188,17 @@ async fn the_result_is_seen_as_it_is() {
     .await;
 }
 
+#[tokio::test]
+async fn l23_middleware_sees_the_text_of_an_internal_error_and_the_client_does_not() {
+    let log = Log::default();
+    in_both_eras(Client::new(server(&log).middleware(noting("a", &log))), async |client| {
+        let reply = client.call_tool("end", json!({ "how": "hidden" })).await.unwrap();
+        assert!(reply.is_error() && !reply.text().contains("disk"), "{}", reply.text());
+        assert!(log.take().contains(&"a: the disk is full".to_owned()));
+    })
+    .await;
+}
+
 /// Adds the tenant of the caller to the arguments of each call.
 async fn add_tenant(mut request: OperationRequest, next: Next) -> OperationResult {
     let mut arguments = request.arguments();
@@ -352,8 +363,9 @@ async fn a_client_that_leaves_drops_the_chain_with_everything_in_it() {
 }
 
 #[tokio::test]
-async fn a_middleware_that_panics_is_a_failed_call() {
+async fn l27_a_middleware_that_panics_refuses_the_call() {
     async fn panics(request: OperationRequest, next: Next) -> OperationResult {
+        assert!(request.arguments().get("how") != Some(&json!("before")), "on purpose");
         let result = next.run(request).await;
         assert!(result.is_error(), "on purpose");
         result
@@ -364,6 +376,10 @@ async fn a_middleware_that_panics_is_a_failed_call() {
         // On a session the model reads it.
         assert!(panicked.map_or_else(|error| error.code() == Some(-32603), |reply| reply.is_error()));
         assert_eq!(client.list_tools().await.unwrap_err().code(), Some(-32603));
+        log.take();
+        let panicked = client.call_tool("end", json!({ "how": "before" })).await;
+        assert!(panicked.map_or_else(|error| error.code() == Some(-32603), |reply| reply.is_error()));
+        assert!(log.take().is_empty(), "nothing has run");
         assert_eq!(client.call_tool("end", json!({ "how": "fail" })).await.unwrap().text(), "no", "others continue");
     })
     .await;

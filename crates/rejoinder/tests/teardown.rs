@@ -186,6 +186,7 @@ fn setup() -> (Client, Arc<Log>) {
     let server = Server::new("teardown", "1.0.0").provide_arc(Arc::clone(&log)).tools(tools![
         end,
         limited,
+        not_async,
         guarded,
         outlived,
         watches,
@@ -225,6 +226,27 @@ async fn a_deferred_function_sees_failures_and_panics() {
         assert_eq!(log.take(), ["open", "body", "dropped", "roll back", "close: Panicked"]);
         assert_eq!(client.call_tool("guarded", json!({})).await.unwrap().text(), "not you");
         assert_eq!(log.take(), ["open", "close: Failed"]);
+    })
+    .await;
+}
+
+/// Neither this nor what it needs is `async`.
+#[tool]
+fn not_async(#[resolve(plain)] plain: &&'static str) -> &'static str {
+    plain
+}
+
+#[resolver]
+fn plain(#[resolve(transaction)] transaction: &&'static str, scope: Scope, log: Dep<Log>) -> &'static str {
+    scope.defer(move |_| async move { log.note("plain") });
+    transaction
+}
+
+#[tokio::test]
+async fn l21_functions_with_and_without_async_nest_and_are_torn_down_in_reverse_order() {
+    in_both_eras(async |client, log| {
+        assert_eq!(client.call_tool("not_async", json!({})).await.unwrap().text(), "transaction");
+        assert_eq!(log.take(), ["open", "plain", "commit", "close: Succeeded"]);
     })
     .await;
 }

@@ -212,7 +212,8 @@ impl Engine {
         request.principal = self.caller(&request)?;
         // 2. The middleware, around everything below.
         if !self.options.middleware.0.is_empty() {
-            let request = OperationRequest { info: request, operation };
+            let dependencies = Arc::clone(&self.dependencies);
+            let request = OperationRequest { info: request, operation, dependencies };
             return Ok(Started::Wrapped(Box::new(Wrapped::new(self, request, exchange))));
         }
         self.pass(operation, request, exchange)

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    call::{Emitted, RequestInfo, Utf8Bytes},
+    call::{Dependencies, Emitted, RequestInfo, Utf8Bytes},
     error::{CallError, Panicked},
     item::Output,
     model::{CallToolResult, GetPromptResult, JsonObject},
@@ -47,6 +47,7 @@ pub(super) type AroundOperation = dyn Fn(OperationRequest, Next) -> BoxFuture<'s
 pub struct OperationRequest {
     pub(super) info: RequestInfo,
     pub(super) operation: Operation,
+    pub(super) dependencies: Arc<Dependencies>,
 }
 
 impl OperationRequest {
@@ -84,6 +85,11 @@ impl OperationRequest {
     /// transport.
     pub fn insert_extension<T: Any + Send + Sync + Clone>(&mut self, value: T) {
         self.info.extensions_mut().insert(value);
+    }
+
+    /// A provided service.
+    pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.dependencies.get::<T>()
     }
 
     /// The arguments of the call; empty if there are none, or if they are not an object.
@@ -141,7 +147,7 @@ impl Next {
     }
 
     /// Passes the rest of the door, and drives the call.
-    async fn pass(self, OperationRequest { info, operation }: OperationRequest) -> OperationResult {
+    async fn pass(self, OperationRequest { info, operation, .. }: OperationRequest) -> OperationResult {
         let mut running = match self.engine.pass(operation, info, self.exchange) {
             Ok(Started::Running(running)) => Box::new(running),
             Ok(started) => return OperationResult(OperationEnd::Started(started)),

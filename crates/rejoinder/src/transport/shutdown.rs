@@ -175,3 +175,46 @@ pub(super) mod waiting {
         std::future::pending::<()>().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use tokio::sync::oneshot;
+
+    use super::serve_started;
+    use crate::Server;
+
+    #[tokio::test]
+    async fn the_last_transport_that_ends_stops_the_server() {
+        let stops = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&stops);
+        let server = Server::new("two transports", "1.0.0").on_stop(async move |_| {
+            counter.fetch_add(1, Ordering::SeqCst);
+        });
+        let engine = server.build().expect("a good server").0;
+        let serve = || {
+            let (end, ended) = oneshot::channel::<()>();
+            let engine = Arc::clone(&engine);
+            let serving = tokio::spawn(async move {
+                serve_started(&engine, async {
+                    let _ = ended.await;
+                    Err(std::io::Error::other("the network failed").into())
+                })
+                .await
+            });
+            (end, serving)
+        };
+        let (first, second) = (serve(), serve());
+        tokio::task::yield_now().await;
+        drop(first.0);
+        assert!(first.1.await.expect("no panic").is_err());
+        assert_eq!(stops.load(Ordering::SeqCst), 0, "the other one still serves");
+        drop(second.0);
+        assert!(second.1.await.expect("no panic").is_err());
+        assert_eq!(stops.load(Ordering::SeqCst), 1, "also if serving failed");
+    }
+}

@@ -282,7 +282,7 @@ async fn updates_reach_only_the_sessions_that_subscribed() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_stops() {
+async fn l14_a_cancelled_call_stops_and_its_token_fires() {
     let host = Host::start().await;
     let session = Session::begin(&host).await;
     let mut pipe = Pipe::in_session(&host).await;
@@ -304,6 +304,29 @@ async fn a_cancelled_call_stops() {
         pipe.send(add().to_string()).await;
         assert_eq!(pipe.reply().await["result"]["content"][0]["text"], "3");
     }
+}
+
+#[tokio::test]
+async fn l13_a_client_cannot_cancel_the_call_of_another() {
+    let host = Host::start().await;
+    let [session, other] = [Session::begin(&host).await, Session::begin(&host).await];
+    let mut pipe = Pipe::in_session(&host).await;
+    let forever = in_session("tools/call", json!({ "name": "forever" }));
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+    // The same id everywhere.
+    let _waiting = session.open(&forever).await;
+    let _other_waiting = other.open(&forever).await;
+    pipe.send(forever.to_string()).await;
+    Events::happened(&host.events.waiting, 3).await;
+    assert_eq!(host.post(&other.raw(cancelled.to_string())).await.status, 202);
+    Events::happened(&host.events.cancelled, 1).await;
+    still_answers(&session).await;
+    still_answers(&other).await;
+    pipe.send(cancelled.to_string()).await;
+    Events::happened(&host.events.cancelled, 1).await;
+    assert_eq!(host.events.cancelled.available_permits(), 0, "the call of the first session goes on");
+    assert_eq!(host.post(&session.raw(cancelled.to_string())).await.status, 202);
+    Events::happened(&host.events.cancelled, 1).await;
 }
 
 /// On a session a lost connection does not cancel a call: the client may come back for the reply. The end of the session cancels it.
