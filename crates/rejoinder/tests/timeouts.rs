@@ -68,7 +68,7 @@ async fn slow_resource(name: String) -> String {
 /// Has no timeout of its own.
 #[tool]
 async fn wait_by_default() {
-    pending().await
+    pending::<()>().await;
 }
 
 async fn never(_: rejoinder::call::CompletionRequest) -> Vec<String> {
@@ -86,7 +86,7 @@ struct Office;
 impl Office {
     #[tool(timeout = "1h")]
     async fn meeting(&self) {
-        pending().await
+        pending::<()>().await;
     }
 }
 
