@@ -31,8 +31,8 @@ pub(super) trait Wire: Send {
     /// The next message that has arrived.
     fn next(&mut self) -> Option<Received>;
 
-    /// Adds a message to those that wait to be written.
-    fn push(&mut self, message: ReplyBody);
+    /// Adds a message to those that wait to be written, and what to drop when it is.
+    fn push(&mut self, message: ReplyBody, after: Option<AfterReply>);
 
     /// How many bytes wait to be written.
     fn waiting(&self) -> usize;
@@ -58,7 +58,7 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     let (sender, mut receiver) = mpsc::channel(64);
     let in_flight = InFlight::new(sender);
-    let mut connection = Connection { engine, wire, most_calls, in_flight, session: None, after: Vec::new() };
+    let mut connection = Connection { engine, wire, most_calls, in_flight, session: None };
     let ended = connection.converse(&mut receiver, &shutdown).await;
     connection.in_flight.stop().await;
     match ended {
@@ -79,8 +79,6 @@ struct Connection<'a, W> {
     in_flight: InFlight,
     /// Begun by the first request of the session era.
     session: Option<Arc<Session>>,
-    /// What waits until the replies that wait are written.
-    after: Vec<AfterReply>,
 }
 
 impl<W: Wire> Connection<'_, W> {
@@ -114,7 +112,7 @@ impl<W: Wire> Connection<'_, W> {
                         self.take(message);
                     }
                 }
-                Some(message) = next_of(session.as_deref()) => self.wire.push(ReplyBody::Whole(message)),
+                Some(message) = next_of(session.as_deref()) => self.wire.push(ReplyBody::Whole(message), None),
                 () = shutdown.cancelled() => break self.engine.hub.close(),
             }
             if stopped || !self.flush_unless(shutdown).await? {
@@ -184,7 +182,7 @@ impl<W: Wire> Connection<'_, W> {
             match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Frame::Last(reply)) => return self.reply(reply),
                 Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
-                    self.wire.push(ReplyBody::Whole(message));
+                    self.wire.push(ReplyBody::Whole(message), None);
                 }
                 Poll::Pending => {}
             }
@@ -194,13 +192,12 @@ impl<W: Wire> Connection<'_, W> {
 
     fn reply(&mut self, reply: RpcReply) {
         let (body, after) = reply.into_parts();
-        self.wire.push(body);
-        self.after.extend(after);
+        self.wire.push(body, after);
     }
 
     fn take(&mut self, message: Outgoing) {
         match message {
-            Outgoing::Message(message) => self.wire.push(ReplyBody::Whole(message)),
+            Outgoing::Message(message) => self.wire.push(ReplyBody::Whole(message), None),
             // A request that is cancelled while its reply is on the way here gets none.
             Outgoing::Last(finished) => {
                 for finished in finished {
@@ -216,25 +213,18 @@ impl<W: Wire> Connection<'_, W> {
     /// that.
     async fn flush_unless(&mut self, stop: &CancellationToken) -> io::Result<bool> {
         tokio::select! {
-            flushed = self.flush() => flushed.map(|()| true),
+            flushed = self.wire.flush() => flushed.map(|()| true),
             () = stop.cancelled() => Ok(false),
         }
     }
 
-    /// Writes what waits. If the future is dropped, what has not been written still waits.
-    async fn flush(&mut self) -> io::Result<()> {
-        self.wire.flush().await?;
-        self.after.clear();
-        Ok(())
-    }
-
     /// Writes what the requests in flight still send, until they are done.
     async fn finish(&mut self, receiver: &mut mpsc::Receiver<Outgoing>) -> io::Result<()> {
-        self.flush().await?;
+        self.wire.flush().await?;
         while !self.in_flight.is_empty() {
             let Some(message) = receiver.recv().await else { break };
             self.take(message);
-            self.flush().await?;
+            self.wire.flush().await?;
         }
         Ok(())
     }

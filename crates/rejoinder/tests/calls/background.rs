@@ -336,3 +336,23 @@ async fn a_task_that_is_added_after_the_reply_starts_at_once() {
     })
     .await;
 }
+
+#[tool(timeout = "1s")]
+async fn times_out(background: BackgroundTasks, scope: Scope, log: Dep<Log>) -> Result<(), CallError> {
+    let inner = log.clone();
+    scope.defer(move |end| async move { inner.note(format!("teardown: {end:?}")) });
+    background.add(async move { log.note("task") })?;
+    std::future::pending().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_of_a_call_that_timed_out_run() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![times_out]));
+    in_both_eras(client, async |client| {
+        let reply = client.call_tool("times_out", json!({})).await.unwrap();
+        assert!(reply.is_error());
+        assert_eq!(reply.background.finished().await, [BackgroundStatus::Succeeded]);
+        assert_eq!(log.take(), ["teardown: TimedOut", "task"]);
+    })
+    .await;
+}

@@ -241,6 +241,23 @@ async fn teardown_waits_for_the_stream() {
     }
 }
 
+#[tool(timeout = "1s")]
+async fn times_out(scope: Scope, seen: Dep<Seen>) -> ToolStream<u32> {
+    scope.defer(move |end| async move { seen.ends.lock().unwrap().push(end) });
+    ToolStream::new(stream::iter([1]).chain(stream::pending()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_covers_the_stream() {
+    for era in [Era::Stateless, Era::Session] {
+        let seen = Arc::new(Seen::default());
+        let server = Server::new("streams", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![times_out]);
+        let reply = Client::new(server).era(era).call_tool("times_out", json!({})).await.unwrap();
+        assert_eq!((reply.progress.len(), reply.is_error()), (1, true), "{}", reply.text());
+        assert_eq!(*seen.ends.lock().unwrap(), [CallEnd::TimedOut]);
+    }
+}
+
 #[tokio::test]
 async fn a_unit_test_reads_the_items() {
     let items: Vec<_> = objects().await.map(|row| row.unwrap().0.name).collect().await;

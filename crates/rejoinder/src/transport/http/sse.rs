@@ -22,7 +22,9 @@ use super::{
     sessions::{Owner, new_session_id, owner_of},
 };
 use crate::{
-    BoxError, lock,
+    BoxError,
+    call::AfterReply,
+    lock,
     protocol::{Http, ReplyBody},
     transport::connection::{self, Received, Wire},
 };
@@ -145,8 +147,8 @@ impl Wire for EventWire {
         self.next.take().or_else(|| self.received.try_recv().ok())
     }
 
-    fn push(&mut self, message: ReplyBody) {
-        let event = event(message.pieces());
+    fn push(&mut self, message: ReplyBody, after: Option<AfterReply>) {
+        let event = AfterReply::hold(after, event(message.pieces()));
         self.waiting += event.len();
         self.out.push_back(event);
     }
@@ -177,7 +179,10 @@ impl EventSource for SseEvents {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
+    use crate::{BackgroundTasks, Call, FromCall};
 
     #[test]
     fn the_endpoint_is_where_the_stream_was_opened() {
@@ -207,5 +212,25 @@ mod tests {
         ] {
             assert_eq!(session_id(&Uri::from_static(posted)), expected, "{posted}");
         }
+    }
+
+    #[tokio::test]
+    async fn l6_a_background_task_starts_when_the_event_with_the_reply_has_been_written() {
+        let call = Call::detached();
+        let background = BackgroundTasks::from_call(&call, "background").await.expect("any call has it");
+        let (started, mut has_started) = mpsc::channel(1);
+        background.add(async move { started.send(()).await }).expect("there is room");
+        let (_posted, received) = mpsc::channel(1);
+        let (events, mut stream) = mpsc::channel(1);
+        let mut wire = EventWire { received, next: None, out: VecDeque::new(), waiting: 0, events };
+        wire.push(ReplyBody::Whole("{}".into()), call.after_reply("tool"));
+        wire.flush().await.expect("there is room");
+        let event = stream.recv().await.expect("an event");
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(has_started.recv().now_or_never(), None, "it is not written yet");
+        drop(event);
+        assert_eq!(has_started.recv().await, Some(()));
     }
 }

@@ -37,6 +37,7 @@ use super::{
     write_timeout::WriteTimeout,
 };
 use crate::{
+    call::AfterReply,
     protocol::{Http, ReplyBody},
     server::Engine,
     transport::connection::{self, Received, Wire},
@@ -138,6 +139,8 @@ struct FrameWire<S> {
     /// What waits to be written.
     out: VecDeque<Message>,
     waiting: usize,
+    /// What waits until that is written.
+    after: Vec<AfterReply>,
     /// When the client was last heard of.
     heard: Instant,
     /// Whether it owes a sign of life since then.
@@ -162,6 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
             received: None,
             out: VecDeque::new(),
             waiting: 0,
+            after: Vec::new(),
             heard: Instant::now(),
             is_pinged: false,
             silence: Box::pin(sleep(SILENCE)),
@@ -258,7 +262,8 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
         self.received.take()
     }
 
-    fn push(&mut self, message: ReplyBody) {
+    fn push(&mut self, message: ReplyBody, after: Option<AfterReply>) {
+        self.after.extend(after);
         // Not as text, which would be checked: what the server writes is UTF-8.
         self.send(Message::Frame(Frame::message(message.whole(), OpCode::Data(Data::Text), true)));
     }
@@ -279,6 +284,54 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
         }
         self.socket.flush().await.map_err(left)?;
         self.waiting = 0;
+        self.after.clear();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::prelude::*;
+
+    /// Leaves a background task, and replies with more than the stream of the test takes.
+    #[tool]
+    async fn leave(background: BackgroundTasks, started: Dep<Notify>) -> Result<String, CallError> {
+        background.add(async move { started.notify_one() })?;
+        Ok("x".repeat(1000))
+    }
+
+    #[tokio::test]
+    async fn l6_a_background_task_starts_when_the_last_byte_of_the_reply_is_in_the_socket() {
+        let started = Arc::new(Notify::new());
+        let server = Server::new("frames", "1.0.0").provide_arc(Arc::clone(&started)).tools(tools![leave]);
+        let engine = server.build().expect("a good server").0;
+        let (mut client, stream) = tokio::io::duplex(64);
+        tokio::spawn(async move {
+            serve_websocket(&engine, stream, Http::default(), CancellationToken::default()).await;
+        });
+        let meta = serde_json::json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {} });
+        let call = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": "leave", "_meta": meta } });
+        let call = call.to_string();
+        // A text frame whose mask changes nothing.
+        let length = u16::try_from(call.len()).expect("short").to_be_bytes();
+        let frame = [&[0x81, 0xFE], &length[..], &[0; 4], call.as_bytes()].concat();
+        client.write_all(&frame).await.expect("the server reads");
+        let mut xs = 0;
+        while xs < 900 {
+            let mut piece = [0; 16];
+            let length = client.read(&mut piece).await.expect("a reply");
+            xs += piece[..length].iter().filter(|byte| **byte == b'x').count();
+        }
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(started.notified().now_or_never().is_none(), "a part of the reply is not written yet");
+        tokio::spawn(async move { tokio::io::copy(&mut client, &mut tokio::io::sink()).await });
+        timeout(Duration::from_secs(30), started.notified()).await.expect("it starts");
     }
 }

@@ -6,6 +6,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::{
+    call::AfterReply,
     protocol::{Http, ReplyBody},
     transport::connection::{Received, Wire},
 };
@@ -19,12 +20,15 @@ pub(in crate::transport) struct LineWire<R, W> {
     is_closed: bool,
     /// What waits to be written.
     out: BytesMut,
+    /// What waits until that is written.
+    after: Vec<AfterReply>,
 }
 
 impl<R, W> LineWire<R, W> {
     /// Lines of at most that many bytes.
     pub(in crate::transport) fn new(input: R, output: W, limit: usize) -> Self {
-        Self { input, output, lines: LineReader::new(limit), is_closed: false, out: BytesMut::new() }
+        let lines = LineReader::new(limit);
+        Self { input, output, lines, is_closed: false, out: BytesMut::new(), after: Vec::new() }
     }
 }
 
@@ -52,9 +56,10 @@ where
         }
     }
 
-    fn push(&mut self, message: ReplyBody) {
+    fn push(&mut self, message: ReplyBody, after: Option<AfterReply>) {
         message.pieces().for_each(|piece| self.out.extend_from_slice(&piece));
         self.out.extend_from_slice(b"\n");
+        self.after.extend(after);
     }
 
     fn waiting(&self) -> usize {
@@ -67,7 +72,9 @@ where
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
         }
-        self.output.flush().await
+        self.output.flush().await?;
+        self.after.clear();
+        Ok(())
     }
 }
 

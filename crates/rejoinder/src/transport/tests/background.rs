@@ -10,7 +10,14 @@ use serde_json::{Value, json};
 use tokio::{sync::Notify, time::timeout};
 
 use super::{fixture::Fixture, http::Http};
-use crate::{prelude::*, protocol::MODERN, transport::ResponseBody};
+use crate::{
+    call::BackgroundStatus,
+    middleware::{Next, OperationRequest, OperationResult},
+    prelude::*,
+    protocol::MODERN,
+    testing::Client,
+    transport::{ResponseBody, shutdown::finish_teardown},
+};
 
 /// What a test sees of the tools, and what lets the second one return.
 #[derive(Default)]
@@ -47,9 +54,16 @@ async fn later(ctx: Context, background: BackgroundTasks, seen: Dep<Seen>) -> Re
     at_once(background, seen).await
 }
 
-fn setup() -> (Http, Arc<Seen>) {
+async fn pass(request: OperationRequest, next: Next) -> OperationResult {
+    next.run(request).await
+}
+
+fn setup(has_middleware: bool) -> (Http, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
-    let server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![at_once, later]);
+    let mut server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![at_once, later]);
+    if has_middleware {
+        server = server.middleware(pass);
+    }
     let fixture = Fixture { server: server.build().expect("a good server"), seen: Arc::default() };
     (Http::new(&fixture), seen)
 }
@@ -93,8 +107,8 @@ const WAYS: [(&str, &str, bool); 6] = [
 
 #[tokio::test]
 async fn l6_a_task_has_not_started_while_the_client_holds_the_reply() {
-    for (version, tool, is_batch) in WAYS {
-        let (mut client, seen) = setup();
+    for ((version, tool, is_batch), has_middleware) in WAYS.into_iter().flat_map(|way| [(way, false), (way, true)]) {
+        let (mut client, seen) = setup(has_middleware);
         seen.release.notify_one();
         let reply = last_piece(call(&mut client, version, tool, is_batch).await).await;
         assert!(!seen.has_started().await, "{version} {tool}");
@@ -106,7 +120,7 @@ async fn l6_a_task_has_not_started_while_the_client_holds_the_reply() {
 #[tokio::test]
 async fn a_task_starts_if_the_reply_cannot_be_delivered() {
     for (version, tool, is_batch) in WAYS {
-        let (mut client, seen) = setup();
+        let (mut client, seen) = setup(false);
         let response = call(&mut client, version, tool, is_batch).await;
         assert!(!seen.has_started().await, "{version} {tool}");
         if tool == "at_once" || version != MODERN {
@@ -120,10 +134,29 @@ async fn a_task_starts_if_the_reply_cannot_be_delivered() {
 
 #[tokio::test]
 async fn a_task_of_a_session_waits_for_a_client_that_reads_slowly_and_not_for_one_that_left() {
-    let (mut client, seen) = setup();
+    let (mut client, seen) = setup(false);
     let response = call(&mut client, "2025-11-25", "later", false).await;
     seen.release.notify_one();
     assert!(!seen.has_started().await, "the client is connected, and has not read the reply");
     drop(response);
     seen.starts().await;
+}
+
+/// Leaves a task that takes that many seconds.
+#[tool]
+async fn takes(seconds: u64, background: BackgroundTasks) -> Result<(), CallError> {
+    background.add(tokio::time::sleep(Duration::from_secs(seconds)))?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_stops_waits_for_tasks_for_the_grace_period_and_then_cancels_them() {
+    for (seconds, status) in [(5, BackgroundStatus::Succeeded), (3600, BackgroundStatus::Cancelled)] {
+        let server = Server::new("late", "1.0.0").tools(tools![takes]).grace_period(Duration::from_secs(10));
+        let client = Client::new(server);
+        let reply = client.call_tool("takes", json!({ "seconds": seconds })).await.expect("a result");
+        assert!(!reply.background.statuses()[0].is_over());
+        finish_teardown(&client.server().0).await;
+        assert_eq!(reply.background.statuses(), [status], "{seconds}");
+    }
 }
