@@ -1,4 +1,4 @@
-// 0:0: x
+// 7:18: `Budget` cannot begin as the state of a call
 use rejoinder::prelude::*;
 
 struct Budget(u32);

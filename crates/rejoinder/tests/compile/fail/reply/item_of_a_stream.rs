@@ -1,4 +1,4 @@
-// 0:0: x
+// 7:14: `Row` cannot be an item of a `ToolStream`
 use rejoinder::prelude::*;
 
 struct Row;

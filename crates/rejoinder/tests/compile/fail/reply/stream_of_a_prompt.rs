@@ -1,4 +1,4 @@
-// 0:0: x
+// 5:16: a prompt cannot return `rejoinder::ToolStream<std::string::String>`
 use rejoinder::prelude::*;
 
 #[prompt]
