@@ -48,6 +48,7 @@
 //! | `audit: `[`State`]`<AuditTrail>` | fresh for each call, shared by everything that runs for it |
 //! | `background: `[`BackgroundTasks`] | the call: work that runs after the reply has left |
 //! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | the answers of this round, for functions that make their rounds by hand |
+//! | `caller: `[`Principal`](auth::Principal), or an `Option` of it | who calls |
 //! | `server: `[`ServerHandle`] | the running server: add and remove tools, prompts, resources |
 //! | your own type | your implementation of [`FromCall`] |
 //!
@@ -153,6 +154,7 @@ extern crate self as rejoinder;
 
 pub mod ask;
 mod attributes;
+pub mod auth;
 pub mod call;
 mod error;
 pub mod form;
@@ -221,6 +223,8 @@ struct Headers;
 mod features {
     #[doc = include_str!("../../../docs/background.md")]
     struct BackgroundPage;
+    #[doc = include_str!("../../../docs/identity.md")]
+    struct IdentityPage;
     #[doc = include_str!("../../../docs/lifecycle.md")]
     struct LifecyclePage;
     #[doc = include_str!("../../../docs/middleware.md")]

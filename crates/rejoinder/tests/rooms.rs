@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 /// From the bottom to the top. A room imports from its own row and from the rows before it.
 const ROOMS: [&[&str]; 6] = [
-    &["ask", "call", "error", "form", "graph", "inject", "item", "reply", "schema"],
+    &["ask", "auth", "call", "error", "form", "graph", "inject", "item", "reply", "schema"],
     &["rounds"],
     &["server"],
     &["protocol"],

@@ -8,17 +8,13 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use rejoinder::prelude::*;
+use rejoinder::{auth::Principal, prelude::*};
 use tokio::net::TcpListener;
-
-/// The user, whom the layer has authenticated.
-#[derive(Clone)]
-struct User(String);
 
 /// Return the name of the user.
 #[tool(read_only)]
-async fn whoami(ctx: Context) -> String {
-    ctx.extension::<User>().map_or_else(|| "anonymous".to_owned(), |user| user.0.clone())
+async fn whoami(caller: Principal) -> String {
+    caller.subject().to_owned()
 }
 
 /// Replace this with your authentication. It refuses requests without a token.
@@ -26,7 +22,8 @@ async fn authenticate(mut request: Request, next: Next) -> Response {
     let token = request.headers().get("authorization").and_then(|value| value.to_str().ok());
     match token.and_then(|token| token.strip_prefix("Bearer ")) {
         Some(user) => {
-            let user = User(user.to_owned());
+            // From here on it is the caller: only the user who was asked can answer.
+            let user = Principal::new(user);
             request.extensions_mut().insert(user);
             next.run(request).await
         }
@@ -35,11 +32,7 @@ async fn authenticate(mut request: Request, next: Next) -> Response {
 }
 
 fn app() -> rejoinder::Result<Router> {
-    // Only the user who was asked can answer.
-    let server = Server::new("mounted", "1.0.0")
-        .tools(tools![whoami])
-        .principal(|facts| facts.extensions()?.get::<User>().map(|user| user.0.clone()))
-        .build()?;
+    let server = Server::new("mounted", "1.0.0").tools(tools![whoami]).build()?;
     Ok(Router::new()
         .route_service("/api/mcp", server.into_service())
         .layer(middleware::from_fn(authenticate))

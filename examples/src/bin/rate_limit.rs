@@ -7,6 +7,7 @@ use std::{
 };
 
 use rejoinder::{
+    auth::Principal,
     middleware::{Next, OperationRequest, OperationResult},
     prelude::*,
 };
@@ -30,7 +31,8 @@ impl Limiter {
 
 /// Refuses a call before its tool is looked up. A retry with the answer to a question counts as a call, too.
 async fn limit(limiter: Arc<Limiter>, request: OperationRequest, next: Next) -> Result<OperationResult, CallError> {
-    if request.method() == "tools/call" && !limiter.allows(request.principal().unwrap_or("anonymous")) {
+    if request.method() == "tools/call" && !limiter.allows(request.principal().map_or("anonymous", Principal::subject))
+    {
         return Err(CallError::new("too many calls: wait a minute, then try again"));
     }
     Ok(next.run(request).await)
@@ -48,7 +50,7 @@ async fn main() -> rejoinder::Result<()> {
     Server::new("rate_limit", "1.0.0")
         .tools(tools![add])
         // Replace this with what your authentication found out: anybody can send any header.
-        .principal(|request| Some(request.headers()?.get("x-user")?.to_str().ok()?.to_owned()))
+        .principal(|request| Some(Principal::new(request.headers()?.get("x-user")?.to_str().ok()?)))
         .middleware(move |request, next| limit(Arc::clone(&limiter), request, next))
         .serve_from_args()
         .await

@@ -6,6 +6,8 @@ use rmcp::model::{ClientCapabilities, Implementation};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::{Value, value::RawValue};
 
+use crate::auth::Principal;
+
 /// How the client talks to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -75,8 +77,10 @@ pub struct RequestInfo {
     /// What the request's `_meta` has beyond the fields that the protocol defines, as a JSON object.
     #[serde(with = "optional_json_text")]
     pub meta: Option<Bytes>,
-    /// The caller, as `Server::principal` identifies it.
-    pub principal: Option<String>,
+    /// The caller, if the server knows it.
+    pub principal: Option<Principal>,
+    /// The session that the request belongs to, if there is one.
+    pub session_id: Option<Arc<str>>,
     /// What middleware attached to a request that did not come over HTTP.
     #[serde(skip)]
     pub(crate) attached: Option<Box<Extensions>>,
@@ -208,14 +212,16 @@ mod tests {
             progress_token: Some(ProgressToken::Number((-7).into())),
             http: Some(Arc::new((headers.clone(), extensions))),
             meta: Some(Bytes::from_static(br#"{"traceparent":"00-1"}"#)),
-            principal: Some("ada".to_owned()),
+            principal: Some(Principal::new("ada")),
+            session_id: Some("s1".into()),
             attached: None,
         };
         let stored = serde_json::to_string(&request).expect("it can be stored");
         let read: RequestInfo = serde_json::from_str(&stored).expect("it can be read");
         assert_eq!(format!("{read:?}"), format!("{request:?}"));
         assert_eq!((read.headers(), read.meta("traceparent")), (Some(&headers), request.meta("traceparent")));
-        assert_eq!((read.principal, read.client.clone()), (request.principal, request.client));
+        assert_eq!((read.principal, read.session_id), (request.principal, request.session_id));
+        assert_eq!(read.client, request.client);
         assert!(read.http.expect("it came over HTTP").1.is_empty(), "extensions are not stored");
         let none = serde_json::to_string(&RequestInfo::default()).expect("it can be stored");
         let none: RequestInfo = serde_json::from_str(&none).expect("it can be read");

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::FromCall;
 use crate::{
     BoxFuture,
+    auth::Principal,
     call::{Call, ClientInfo, Emitted, Era, Level},
     error::CallError,
     graph::{Resolved, Resolver},
@@ -128,6 +129,44 @@ impl Context {
     /// The protocol version of this request.
     pub fn protocol_version(&self) -> &str {
         &self.call.request().protocol_version
+    }
+
+    /// The caller, if the server knows it; see [`Principal`].
+    pub fn principal(&self) -> Option<&Principal> {
+        self.call.request().principal.as_ref()
+    }
+
+    /// The session that the call belongs to: `None` with clients of 2026-07-28 and later, which have none.
+    ///
+    /// What a session may do, such as a login that lasts as long as it, is kept under this id. Without an id there is nothing
+    /// to keep it under; ask [who calls](Self::principal) instead.
+    ///
+    /// ```
+    /// use std::{collections::HashSet, sync::Mutex};
+    ///
+    /// use rejoinder::{Era, prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[derive(Default)]
+    /// struct Unlocked(Mutex<HashSet<String>>);
+    ///
+    /// #[tool]
+    /// async fn unlock(ctx: Context, unlocked: Dep<Unlocked>) -> Result<&'static str, CallError> {
+    ///     let session = ctx.session_id().ok_or_else(|| CallError::new("this needs a session"))?;
+    ///     unlocked.0.lock().unwrap().insert(session.to_owned());
+    ///     Ok("unlocked for this session")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let client = Client::new(Server::new("vault", "1.0.0").provide(Unlocked::default()).tools(tools![unlock]));
+    /// assert_eq!(client.call_tool("unlock", json!({})).await?.text(), "this needs a session");
+    /// assert_eq!(client.era(Era::Session).call_tool("unlock", json!({})).await?.text(), "unlocked for this session");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn session_id(&self) -> Option<&str> {
+        self.call.request().session_id.as_deref()
     }
 
     /// The request's JSON-RPC id, as JSON: a number, or a string in quotes.

@@ -37,6 +37,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Session {
     engine: Arc<Engine>,
+    /// What identifies it; `None` if it lasts for one request only.
+    id: Option<Arc<str>>,
     /// The changes of lists and resources that the client hears about.
     changes: Listener,
     /// Whether it lasts for one request only, so that nothing can be announced in it.
@@ -89,7 +91,7 @@ const MOST_OUTGOING: usize = 64;
 
 impl Session {
     /// A session that waits for `initialize`.
-    pub(crate) fn new(engine: &Arc<Engine>) -> Self {
+    pub(crate) fn new(engine: &Arc<Engine>, id: Option<String>) -> Self {
         let declared = &engine.capabilities;
         let filter = ChangeFilter {
             tools: declared.tools.is_some(),
@@ -109,13 +111,14 @@ impl Session {
             waker: None,
         };
         let changes = engine.hub.subscribe(filter);
-        Self { engine: Arc::clone(engine), changes, is_for_one_request: false, state: Mutex::new(state) }
+        let (engine, id) = (Arc::clone(engine), id.map(Arc::from));
+        Self { engine, id, changes, is_for_one_request: false, state: Mutex::new(state) }
     }
 
     /// A session for one request. If the request does not begin it, the client has this version, and its capabilities are not
     /// known, so it can be asked nothing.
     pub(crate) fn for_one_request(engine: &Arc<Engine>, version: Option<&'static str>) -> Self {
-        let mut session = Self { is_for_one_request: true, ..Self::new(engine) };
+        let mut session = Self { is_for_one_request: true, ..Self::new(engine, None) };
         let introduction = |version| Introduction { version, capabilities: ClientCapabilities::default(), info: None };
         session.state.get_mut().unwrap_or_else(PoisonError::into_inner).client = version.map(introduction);
         session
@@ -220,6 +223,7 @@ impl Session {
             capabilities: client.capabilities,
             client: client.info,
             log_level: Some(state.level),
+            session_id: self.id.clone(),
             ..RequestInfo::default()
         };
         Ok((info, SessionCarrier::new(peer), questions))

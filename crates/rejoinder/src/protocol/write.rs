@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn one_text_is_written_as_the_serializer_would() {
         let engine = Server::new("test", "1").build().expect("a server").0;
-        let session = Session::new(&engine);
+        let session = Session::new(&engine, None);
         for session in [None, Some(&session)] {
             let writer = Writer::new(&engine, "1".into(), session);
             for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {

@@ -10,6 +10,7 @@ use super::seal::{Binding, Opened, Seal, StateRefusal};
 use crate::{
     BoxFuture,
     ask::{Question, RawAnswer},
+    auth::Principal,
     call::{CallRecord, Carrier, Parked, Utf8Bytes},
     error::CallError,
 };
@@ -21,7 +22,7 @@ pub(crate) struct StatelessCarrier {
     method: &'static str,
     target: Utf8Bytes,
     arguments: Option<Utf8Bytes>,
-    principal: Option<String>,
+    principal: Option<Principal>,
     /// Made when a state is opened or sealed: most calls do neither.
     binding: OnceLock<Binding>,
     /// When the state of this round expires.
@@ -34,7 +35,7 @@ impl StatelessCarrier {
         method: &'static str,
         target: Utf8Bytes,
         arguments: Option<Utf8Bytes>,
-        principal: Option<String>,
+        principal: Option<Principal>,
     ) -> Self {
         Self { seal, method, target, arguments, principal, binding: OnceLock::new(), expires: None }
     }

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     BoxError, BoxFuture,
+    auth::Principal,
     call::{Dependencies, RequestInfo, ServerTasks, UnknownArguments},
     http,
     inject::TaskOutput,
@@ -442,17 +443,34 @@ impl Server {
     /// Read the identity from the request's extensions, where your authentication layer puts it.
     ///
     /// ```
-    /// use rejoinder::Server;
+    /// use rejoinder::{Server, auth::Principal};
     ///
     /// #[derive(Clone)]
     /// struct User { id: String }
     ///
     /// let server = Server::new("shop", "1.0.0")
-    ///     .principal(|request| request.extensions()?.get::<User>().map(|user| user.id.clone()));
+    ///     .principal(|request| Some(Principal::new(&*request.extensions()?.get::<User>()?.id)));
     /// assert!(server.check().is_ok());
     /// ```
-    pub fn principal(mut self, who: impl Fn(&RequestInfo) -> Option<String> + Send + Sync + 'static) -> Self {
+    ///
+    /// A layer that puts a [`Principal`] itself into the extensions needs no such function. With both, the function finds the
+    /// caller in `request.principal`, and what it returns counts.
+    pub fn principal(mut self, who: impl Fn(&RequestInfo) -> Option<Principal> + Send + Sync + 'static) -> Self {
         self.options.principal = Callback(Some(Arc::new(who)));
+        self
+    }
+
+    /// The caller on stdio: whoever starts the program is the only one who can talk to it.
+    ///
+    /// ```
+    /// use rejoinder::{Server, auth::Principal};
+    ///
+    /// let user = std::env::var("USER").unwrap_or_default();
+    /// let server = Server::new("shop", "1.0.0").stdio_principal(Principal::new(user).with_scopes(["orders:read"]));
+    /// assert!(server.check().is_ok());
+    /// ```
+    pub fn stdio_principal(mut self, caller: Principal) -> Self {
+        self.options.stdio_principal = Some(caller);
         self
     }
 

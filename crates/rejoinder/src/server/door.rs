@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
+    auth::Principal,
     call::{ArgumentErrors, Call, CallRecord, Carriage, Carrier, InputResponses, RequestInfo, Utf8Bytes},
     error::Panicked,
     item::Ready,
@@ -209,7 +210,7 @@ impl Engine {
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
         // 1. The caller.
-        request.principal = self.caller(&request)?;
+        self.identify(&mut request)?;
         // 2. The middleware, around everything below.
         if !self.options.middleware.0.is_empty() {
             let dependencies = Arc::clone(&self.dependencies);
@@ -245,10 +246,17 @@ impl Engine {
         Running::start(source, call, slot, spend).map(Started::Running)
     }
 
-    /// The caller, as the author identifies it.
-    pub(crate) fn caller(&self, request: &RequestInfo) -> Result<Option<String>, Refusal> {
-        let Some(who) = &self.options.principal.0 else { return Ok(None) };
-        Panicked::catch(|| who(request)).map_err(|Panicked| Refusal::Panicked("Server::principal"))
+    /// Finds out who calls. The function of the author has the last word.
+    pub(crate) fn identify(&self, request: &mut RequestInfo) -> Result<(), Refusal> {
+        request.principal = match &request.http {
+            Some(http) => http.1.get::<Principal>().cloned(),
+            None => self.options.stdio_principal.clone(),
+        };
+        if let Some(who) = &self.options.principal.0 {
+            let caller = Panicked::catch(|| who(request));
+            request.principal = caller.map_err(|Panicked| Refusal::Panicked("Server::principal"))?;
+        }
+        Ok(())
     }
 
     /// A place among the calls that may run at once.

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
+    auth::Principal,
     call::{Dependencies, Emitted, RequestInfo, Utf8Bytes},
     error::{CallError, Panicked},
     item::Output,
@@ -61,9 +62,17 @@ impl OperationRequest {
         self.operation.name()
     }
 
-    /// The caller, as [`Server::principal`](crate::Server::principal) identifies it.
-    pub fn principal(&self) -> Option<&str> {
-        self.info.principal.as_deref()
+    /// The caller, if the server knows it.
+    pub fn principal(&self) -> Option<&Principal> {
+        self.info.principal.as_ref()
+    }
+
+    /// Says who calls, in place of what the server found out.
+    ///
+    /// States and parameters follow it. Sessions over HTTP do not: they belong to the caller that was known before the
+    /// middleware ran.
+    pub fn set_principal(&mut self, caller: Option<Principal>) {
+        self.info.principal = caller;
     }
 
     /// What the request says about itself: era, version, client, capabilities.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::middleware::AroundOperation;
 use crate::{
+    auth::Principal,
     call::{RequestInfo, UnknownArguments},
     http,
     state::StatePolicy,
@@ -26,6 +27,7 @@ pub(crate) struct ServerOptions {
     pub(crate) grace: Duration,
     pub(crate) timeout: Option<Duration>,
     pub(crate) principal: Callback<Option<Arc<IdentifyCaller>>>,
+    pub(crate) stdio_principal: Option<Principal>,
     /// The first is the outermost.
     pub(super) middleware: Callback<Vec<Arc<AroundOperation>>>,
     pub(crate) http: http::Config,
@@ -49,6 +51,7 @@ impl Default for ServerOptions {
             grace: Duration::from_secs(10),
             timeout: None,
             principal: Callback::default(),
+            stdio_principal: None,
             middleware: Callback::default(),
             http: http::Config::new(),
             state: StatePolicy::new(),
@@ -84,8 +87,8 @@ impl CacheHints {
     pub const CONTENTS: Self = Self { ttl_ms: 0, scope: CacheScope::Private };
 }
 
-/// Returns the name of the caller of a request.
-pub(super) type IdentifyCaller = dyn Fn(&RequestInfo) -> Option<String> + Send + Sync;
+/// Returns the caller of a request.
+pub(super) type IdentifyCaller = dyn Fn(&RequestInfo) -> Option<Principal> + Send + Sync;
 
 /// A function of the author, which `Debug` cannot show.
 #[derive(Clone, Default)]

@@ -16,7 +16,7 @@ use crate::{
     call::AfterReply,
     protocol::{
         Dispatched, Envelope, Frame, Http, ReplyBody, RpcError, RpcReply, Session, Stream, batch, cancelled_request,
-        dispatch, error_reply, is_of_session,
+        dispatch, error_reply, is_of_session, random_id,
     },
     server::{Engine, Refusal},
 };
@@ -153,7 +153,7 @@ impl<W: Wire> Connection<'_, W> {
                 // A call may be over by the time it is cancelled, whichever era it was of.
                 return tracing::debug!("a notification or a response without a session is passed over");
             }
-            let session = self.session.get_or_insert_with(|| Arc::new(Session::new(self.engine)));
+            let session = self.session.get_or_insert_with(|| Arc::new(Session::new(self.engine, random_id().ok())));
             session.receive(message, envelope, http)
         } else if envelope.method.is_none() {
             // Nobody answers a response: two sides that did would never stop.

@@ -1,6 +1,7 @@
 //! The rounds of a call on the wire, one request at a time.
 
 use rejoinder::{
+    auth::Principal,
     form::{ConfirmForm, TextForm},
     state::{StateKeys, StatePolicy},
 };
@@ -141,7 +142,7 @@ async fn c29_a_state_can_be_limited_to_a_single_use() {
 
 #[tokio::test]
 async fn only_the_principal_who_was_asked_can_answer() {
-    let server = server().principal(|facts| Some(facts.headers()?.get("x-user")?.to_str().ok()?.to_owned()));
+    let server = server().principal(|facts| Some(Principal::new(facts.headers()?.get("x-user")?.to_str().ok()?)));
     let client = Client::new(server).answer("who", ada());
     let [ada, eve] = ["ada", "eve"].map(|user| client.clone().header("x-user", user));
     let first = round(&ada, "greet", json!({}), json!({})).await.unwrap();

@@ -7,6 +7,7 @@ use std::{
 
 use rejoinder::{
     BoxError, BoxFuture,
+    auth::Principal,
     state::{ReplayStore, StatePolicy},
 };
 use serde_json::Value;
@@ -177,7 +178,7 @@ async fn guests(ctx: Context) -> Result<String, CallError> {
 
 #[tokio::test]
 async fn a_state_of_four_answers_stays_under_a_kibibyte() {
-    let server = plain().principal(|_| Some("client issuer me".to_owned())).tools(tools![guests]);
+    let server = plain().principal(|_| Some(Principal::new("me").with_issuer("client issuer"))).tools(tools![guests]);
     let client = Client::new(server).answer("guest-1", ada());
     let mut rest = json!({});
     for number in 1..=5 {

@@ -12,6 +12,7 @@ use std::{
 
 use rejoinder::{
     BoxError, BoxFuture, RequestInfo,
+    auth::Principal,
     prelude::*,
     state::{ReplayStore, StatePolicy},
 };
@@ -110,7 +111,7 @@ async fn a_panic_in_a_function_that_is_dropped_at_its_question_is_an_error_of_th
 }
 
 /// Tells callers apart, unless it steps on a mine.
-fn wary(facts: &RequestInfo) -> Option<String> {
+fn wary(facts: &RequestInfo) -> Option<Principal> {
     let mined = facts.headers().is_some_and(|headers| headers.contains_key("x-mine")) || facts.meta("mine").is_some();
     assert!(!mined, "stepped on");
     None

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Era, RequestInfo, Server, http};
+use rejoinder::{Era, RequestInfo, Server, auth::Principal, http};
 use serde_json::{Value, json};
 
 use crate::{
@@ -201,7 +201,7 @@ async fn headers_are_checked_in_a_session() {
 
 /// Who calls is what a header says here; a real server asks what checked a token.
 fn by_header(server: Server) -> Server {
-    server.principal(|facts: &RequestInfo| Some(facts.headers()?.get("x-user")?.to_str().ok()?.to_owned()))
+    server.principal(|facts: &RequestInfo| Some(Principal::new(facts.headers()?.get("x-user")?.to_str().ok()?)))
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use ring::digest::{Context, SHA256};
 
 use super::{StateRefusal, canonical::canonical, token::StateEnvelope};
+use crate::auth::Principal;
 
 /// The call that a state belongs to: the state opens for this call only.
 ///
@@ -12,7 +13,7 @@ pub(crate) struct Binding {
     pub(super) method: &'static str,
     request: [u8; 32],
     arguments: [u8; 32],
-    pub(super) principal: Option<String>,
+    pub(super) principal: Option<Principal>,
 }
 
 impl Binding {
@@ -29,13 +30,13 @@ impl Binding {
     }
 
     /// The same call by this caller.
-    pub(crate) fn principal(self, principal: Option<String>) -> Self {
+    pub(crate) fn principal(self, principal: Option<Principal>) -> Self {
         Self { principal, ..self }
     }
 
     /// The envelope of a state that is sealed for this call.
     pub(super) fn envelope(&self, audience: [u8; 16], id: [u8; 16], (issued, expires): (u64, u64)) -> StateEnvelope {
-        let principal = self.principal.as_deref().map(|principal| principal_digest(id, principal));
+        let principal = self.principal.as_ref().map(|principal| principal_digest(id, principal));
         StateEnvelope { issued, expires, id, request: self.request, arguments: self.arguments, audience, principal }
     }
 
@@ -52,7 +53,7 @@ impl Binding {
         if envelope.audience != audience {
             return Err(StateRefusal::Audience);
         }
-        match (envelope.principal, self.principal.as_deref()) {
+        match (envelope.principal, self.principal.as_ref()) {
             (None, None) => Ok(()),
             (Some(_), None) => Err(StateRefusal::PrincipalMissing),
             (None, Some(_)) => Err(StateRefusal::PrincipalAdded),
@@ -68,8 +69,9 @@ pub(super) fn audience_digest(audience: &str) -> [u8; 16] {
 }
 
 /// The id of the state is the salt.
-fn principal_digest(id: [u8; 16], principal: &str) -> [u8; 16] {
-    short(digest("principal", [&id, principal.as_bytes()]))
+fn principal_digest(id: [u8; 16], principal: &Principal) -> [u8; 16] {
+    let who = principal.issuer().into_iter().chain([principal.subject()]);
+    short(digest("principal", std::iter::once(&id[..]).chain(who.map(str::as_bytes))))
 }
 
 /// SHA-256 of parts, each after its length, so that no two lists of parts have the same digest.

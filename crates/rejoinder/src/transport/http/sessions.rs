@@ -25,6 +25,7 @@ use super::{
     session_stream::{Disconnects, RETRY, ReplyStream, SessionStream, StreamSender, parse_event_id},
 };
 use crate::{
+    auth::Principal,
     call::{Era, RequestInfo},
     protocol::{
         Dispatched, Envelope, Frame, Http, LEGACY, RpcError, Session, Stream, cancelled_request, error_reply,
@@ -49,17 +50,20 @@ struct SessionMap {
     closed: bool,
 }
 
-/// Who a request is from; `None` where the server does not know its callers.
-pub(super) type Owner = Option<Option<String>>;
+/// Who a request is from.
+pub(super) type Owner = Option<Principal>;
 
 /// Who a request is from.
 pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefusal> {
     if engine.options.principal.0.is_none() {
-        return Ok(None);
+        return Ok(parts.extensions.get::<Principal>().cloned());
     }
     let http = Some(Arc::new((parts.headers.clone(), parts.extensions.clone())));
-    let owner = engine.caller(&RequestInfo { http, era: Era::Session, ..RequestInfo::default() });
-    owner.map(Some).map_err(|refusal| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error: refusal.into() })
+    let mut request = RequestInfo { http, era: Era::Session, ..RequestInfo::default() };
+    let identified = engine.identify(&mut request);
+    let refused = |refusal: Refusal| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error: refusal.into() };
+    identified.map_err(refused)?;
+    Ok(request.principal)
 }
 
 impl HttpSessions {
@@ -165,7 +169,8 @@ impl HttpSessions {
     /// Answers `initialize`.
     fn begin(&self, body: &Bytes, envelope: Envelope<'_>, owner: Owner) -> Result<Response<ResponseBody>, HttpRefusal> {
         let refuse = |message: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message));
-        let session = Arc::new(Session::new(&self.engine));
+        let id = new_session_id()?;
+        let session = Arc::new(Session::new(&self.engine, Some(id.clone())));
         let Dispatched::Reply(reply) = session.receive(body, envelope, Http::default()) else {
             unreachable!("`initialize` has a reply")
         };
@@ -173,7 +178,6 @@ impl HttpSessions {
             return Ok(json(reply.with_status(StatusCode::BAD_REQUEST)));
         }
         let mut response = json(reply);
-        let id = new_session_id()?;
         let mut sessions = self.sessions();
         if sessions.closed {
             return refuse("the server is shutting down");

@@ -114,18 +114,18 @@ fn b16_each_round_starts_the_time_again() {
 #[test]
 fn b9_b37_a_state_is_for_one_caller() {
     let seal = with_keys(&[ONE]);
-    let mine = call().principal(Some("me".into()));
+    let mine = call().principal(Some(Principal::new("me")));
     let token = seal.seal(&mine, b"").unwrap();
     assert!(seal.open(&mine, &token).is_ok());
     assert_eq!(refusal(seal.open(&call(), &token)), StateRefusal::PrincipalMissing);
     for other in ["you", "m", "me ", "Me", ""] {
-        let other = call().principal(Some(other.into()));
+        let other = call().principal(Some(Principal::new(other)));
         assert_eq!(refusal(seal.open(&other, &token)), StateRefusal::Principal, "{other:?}");
     }
     let nobodys = seal.seal(&call(), b"").unwrap();
     assert!(seal.open(&call(), &nobodys).is_ok());
     assert_eq!(refusal(seal.open(&mine, &nobodys)), StateRefusal::PrincipalAdded);
-    assert_eq!(refusal(seal.open(&call().principal(Some(String::new())), &nobodys)), StateRefusal::PrincipalAdded);
+    assert_eq!(refusal(seal.open(&call().principal(Some(Principal::new(""))), &nobodys)), StateRefusal::PrincipalAdded);
 }
 
 #[test]
@@ -179,8 +179,11 @@ fn b11_b15_what_an_envelope_holds() {
         assert_eq!(inside[begin..], *b"the state");
         envelope
     };
-    let (nobody, once, again) =
-        (open(&call()), open(&call().principal(Some("me".into()))), open(&call().principal(Some("me".into()))));
+    let (nobody, once, again) = (
+        open(&call()),
+        open(&call().principal(Some(Principal::new("me")))),
+        open(&call().principal(Some(Principal::new("me")))),
+    );
     let now = super::super::nanoseconds(hands.now());
     assert_eq!((once.issued, once.expires), (now, now + 600_000_000_000));
     assert_eq!((once.request, once.arguments, once.audience), (nobody.request, nobody.arguments, nobody.audience));

@@ -15,7 +15,7 @@ fn s1_what_is_sealed_opens_as_it_was() {
 fn s2_the_form_and_the_length() {
     let seal = with_keys(&[ONE]);
     for (named, size) in [(false, 114), (true, 130)] {
-        let binding = call().principal(named.then(|| "me".into()));
+        let binding = call().principal(named.then(|| Principal::new("me")));
         for length in 0..10 {
             let token = seal.seal(&binding, &vec![0; length]).unwrap();
             assert!(token.starts_with("v1."));
@@ -63,7 +63,7 @@ fn s5_a_text_that_is_not_a_token_is_refused() {
 #[test]
 fn s14_nothing_of_it_can_be_read() {
     let state = b"the answer that nobody else may read";
-    let binding = call().principal(Some("somebody".into()));
+    let binding = call().principal(Some(Principal::new("somebody")));
     let token = with_keys(&[ONE]).seal(&binding, state).unwrap();
     let sealed = bytes(&token);
     for part in [&state[..], b"somebody", b"tools/call"] {
@@ -115,7 +115,7 @@ fn b25_b26_what_is_sealed_must_be_an_envelope() {
     let seal = with_keys(&[ONE]);
     let keys = StateKeys::new([ONE]).unwrap();
     let whole = {
-        let token = seal.seal(&call().principal(Some("me".into())), b"").unwrap();
+        let token = seal.seal(&call().principal(Some(Principal::new("me"))), b"").unwrap();
         token::open(&keys, &token).unwrap()
     };
     let mut other_version = whole.clone();

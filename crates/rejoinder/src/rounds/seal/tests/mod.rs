@@ -19,6 +19,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 pub(crate) use log::Log;
 
 use super::{Binding, Opened, Seal, StateKeys, StatePolicy, StateRefusal, policy::Clock, token};
+use crate::auth::Principal;
 
 const ONE: [u8; 32] = *b"the first of two keys, 32 bytes.";
 const TWO: [u8; 32] = *b"the second one, also of 32 bytes";

@@ -16,7 +16,7 @@ fn any_call() -> impl Strategy<Value = (&'static str, String, String, Option<Str
 fn with<R>(call: &(&'static str, String, String, Option<String>, String), run: impl FnOnce(&Seal, &Binding) -> R) -> R {
     let (method, target, arguments, principal, audience) = call;
     let options = StatePolicy { audience: Some(audience.clone()), ..options(&[ONE]) };
-    let binding = Binding::new(method, target, Some(arguments)).principal(principal.clone());
+    let binding = Binding::new(method, target, Some(arguments)).principal(principal.as_ref().map(Principal::new));
     run(&Seal::new("shop", &options).unwrap(), &binding)
 }
 

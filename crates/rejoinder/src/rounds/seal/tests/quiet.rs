@@ -7,7 +7,7 @@ fn refusals() -> Vec<(StateRefusal, String)> {
     const STATE: &[u8] = b"topsecret-state";
     let hands = Hands::new();
     let seal = with_clock(&hands);
-    let mine = call().principal(Some("topsecret-subject".into()));
+    let mine = call().principal(Some(Principal::new("topsecret-subject")));
     let token = seal.seal(&mine, STATE).unwrap();
     let mut broken = bytes(&token);
     broken[60] ^= 1;
@@ -26,7 +26,7 @@ fn refusals() -> Vec<(StateRefusal, String)> {
         (&mine, payload),
         (&mine, "A".repeat(70_000)),
         (&call(), token.clone()),
-        (&call().principal(Some("somebody else".into())), token.clone()),
+        (&call().principal(Some(Principal::new("somebody else"))), token.clone()),
         (&other_target, token.clone()),
         (&other_arguments, token.clone()),
     ]

@@ -1,0 +1,5 @@
+//! Who calls: [`Principal`], and how a server learns who it is.
+
+mod principal;
+
+pub use principal::Principal;

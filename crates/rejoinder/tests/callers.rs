@@ -1,0 +1,167 @@
+//! Who calls: the parameter `Principal`, where it comes from, and what belongs to it.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use rejoinder::{
+    Era,
+    auth::Principal,
+    middleware::{Next, OperationRequest, OperationResult},
+    prelude::*,
+    testing::{Client, ClientError, Transport},
+};
+use serde_json::json;
+
+#[tool]
+async fn whoami(caller: Option<Principal>) -> String {
+    caller.map_or_else(|| "nobody".to_owned(), |caller| caller.subject().to_owned())
+}
+
+#[tool]
+async fn secret(caller: Principal) -> String {
+    format!("the secret of {}", caller.subject())
+}
+
+#[prompt]
+async fn greeting(caller: Principal) -> String {
+    format!("Hello, {}!", caller.subject())
+}
+
+#[resource("me://profile")]
+async fn profile(caller: Principal) -> String {
+    caller.subject().to_owned()
+}
+
+/// The account of the caller, as an application has it.
+#[derive(Clone)]
+struct Account(String);
+
+#[resolver]
+fn account(caller: Principal) -> Account {
+    Account(format!("account of {}", caller.subject()))
+}
+
+#[tool]
+async fn balance(#[resolve(account)] account: &Account) -> String {
+    account.0.clone()
+}
+
+#[tool]
+async fn session(ctx: Context) -> String {
+    ctx.session_id().unwrap_or("none").to_owned()
+}
+
+fn server() -> Server {
+    Server::new("callers", "1.0.0")
+        .tools(tools![whoami, secret, balance, session])
+        .prompts(prompts![greeting])
+        .resources(resources![profile])
+}
+
+/// Every way to reach a server.
+fn ways() -> impl Iterator<Item = (Era, Transport)> {
+    [Era::Stateless, Era::Session].into_iter().flat_map(|era| [(era, Transport::Http), (era, Transport::Stdio)])
+}
+
+async fn text(client: &Client, tool: &str) -> String {
+    client.call_tool(tool, json!({})).await.unwrap().text().to_owned()
+}
+
+#[tokio::test]
+async fn a_caller_is_a_parameter_everywhere() -> Result<(), ClientError> {
+    for (era, transport) in ways() {
+        let server = server().principal(|_| Some(Principal::new("ada")));
+        let client = Client::new(server).era(era).transport(transport);
+        assert_eq!(text(&client, "whoami").await, "ada");
+        assert_eq!(text(&client, "secret").await, "the secret of ada");
+        assert_eq!(text(&client, "balance").await, "account of ada");
+        assert!(
+            serde_json::to_string(&client.get_prompt("greeting", json!({})).await?.result)
+                .unwrap()
+                .contains("Hello, ada!")
+        );
+        assert!(serde_json::to_string(&client.read_resource("me://profile").await?.result).unwrap().contains("ada"));
+        for tool in client.list_tools().await? {
+            assert_eq!(tool.input_schema["properties"], json!({}), "the model does not see it: {}", tool.name);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn without_a_caller_only_functions_for_anonymous_callers_run() {
+    for (era, transport) in ways() {
+        let client = Client::new(server()).era(era).transport(transport);
+        assert_eq!(text(&client, "whoami").await, "nobody");
+        for tool in ["secret", "balance"] {
+            let refused = client.call_tool(tool, json!({})).await.unwrap();
+            assert!(refused.result.is_error == Some(true) && refused.text().contains("authentication is required"));
+        }
+        let prompt = client.get_prompt("greeting", json!({})).await.unwrap_err();
+        let resource = client.read_resource("me://profile").await.unwrap_err();
+        for error in [prompt, resource] {
+            assert!(error.to_string().contains("authentication is required"), "{error}");
+        }
+    }
+}
+
+async fn as_bob(mut request: OperationRequest, next: Next) -> OperationResult {
+    let known = request.principal().map(|caller| caller.subject().to_owned());
+    request.set_principal(Some(Principal::new(format!("bob, not {known:?}"))));
+    next.run(request).await
+}
+
+#[tokio::test]
+async fn a_caller_comes_from_a_layer_a_function_the_start_or_middleware() {
+    let ada = Principal::new("ada");
+    for era in [Era::Stateless, Era::Session] {
+        let client = |server: Server| Client::new(server).era(era);
+        // A layer of the application.
+        let by_layer = client(server()).extension(ada.clone());
+        assert_eq!(text(&by_layer, "whoami").await, "ada");
+        // A function sees what the layer says, and has the last word.
+        let tenant = |request: &rejoinder::RequestInfo| {
+            let caller = request.principal.as_ref()?;
+            Some(Principal::new(format!("{}@acme", caller.subject())))
+        };
+        assert_eq!(text(&client(server().principal(tenant)).extension(ada.clone()), "whoami").await, "ada@acme");
+        assert_eq!(text(&client(server().principal(tenant)), "whoami").await, "nobody");
+        // Whoever starts the program, on stdio only.
+        let by_start = client(server().stdio_principal(ada.clone()));
+        assert_eq!(text(&by_start, "whoami").await, "nobody", "HTTP");
+        assert_eq!(text(&by_start.transport(Transport::Stdio), "whoami").await, "ada");
+        // Middleware.
+        let by_middleware = client(server().middleware(as_bob)).extension(ada.clone());
+        assert_eq!(text(&by_middleware, "whoami").await, r#"bob, not Some("ada")"#);
+    }
+}
+
+#[tokio::test]
+async fn neither_headers_nor_meta_nor_arguments_make_a_caller() {
+    for (era, transport) in ways() {
+        let client = Client::new(server().ignore_unknown_arguments()).era(era).transport(transport);
+        let client = ["x-user", "x-principal", "principal", "authorization", "x-forwarded-user"]
+            .into_iter()
+            .fold(client, |client, name| client.header(name, "Bearer ada"));
+        let reply = client.call_tool("whoami", json!({ "caller": { "subject": "ada" }, "principal": "ada" })).await;
+        assert_eq!(reply.unwrap().text(), "nobody");
+        let params = json!({
+            "name": "whoami", "arguments": {}, "principal": { "subject": "ada" },
+            "_meta": { "principal": { "subject": "ada" }, "caller": "ada", "rejoinder/principal": "ada", "sub": "ada" },
+        });
+        let reply = client.request("tools/call", params).await.unwrap();
+        assert_eq!(reply["content"][0]["text"], "nobody", "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn o6_a_session_has_an_id_and_a_request_that_stands_alone_has_none() {
+    for transport in [Transport::Http, Transport::Stdio] {
+        let client = Client::new(server()).transport(transport);
+        assert_eq!(text(&client, "session").await, "none");
+        let one = client.clone().era(Era::Session);
+        let other = client.era(Era::Session);
+        let (first, second) = (text(&one, "session").await, text(&one, "session").await);
+        assert_eq!(first, second);
+        assert!(first.len() >= 32 && first != text(&other, "session").await, "{first}");
+    }
+}
