@@ -113,7 +113,8 @@ fn program_name() -> Option<String> {
 impl Server {
     /// Serves as the command line says: `--stdio` (the default, unless there is a
     /// [default address](crate::http::Config::default_address)), `--http ADDR`, `--path PATH`, `--allow-host HOST`,
-    /// `--ws` and `--sse` (with these cargo features), `--help`, `--version`; `graph` prints the server's [graph](Server::graph) instead.
+    /// `--ws` and `--sse` (with these cargo features), `--help`, `--version`; `graph` prints the server's
+    /// [graph](Server::graph) instead.
     ///
     /// Logs go to standard error; `RUST_LOG` sets what is logged. The [keys](crate::state::StatePolicy::keys) that replicas
     /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them; `REJOINDER_ALLOW_HOSTS` adds

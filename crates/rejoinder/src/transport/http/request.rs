@@ -2,6 +2,7 @@
 
 use std::{
     future::poll_fn,
+    ops::Deref,
     pin::pin,
     sync::atomic::{AtomicUsize, Ordering},
     task::Poll,
@@ -141,23 +142,32 @@ pub(super) struct UnfinishedBodies(AtomicUsize);
 /// The most bytes of unfinished bodies together, or one message if that is larger.
 const MOST_UNFINISHED: usize = 256 * 1024 * 1024;
 
-/// What one unfinished body holds.
-struct HeldBytes<'a> {
-    unfinished: &'a UnfinishedBodies,
+/// What one unfinished body holds, or one unfinished message of a WebSocket.
+pub(super) struct HeldBytes<U: Deref<Target = UnfinishedBodies>> {
+    unfinished: U,
     bytes: usize,
 }
 
-impl HeldBytes<'_> {
-    /// Counts more bytes; `false` if all together are too many.
-    fn add(&mut self, bytes: usize, most: usize) -> bool {
+impl<U: Deref<Target = UnfinishedBodies>> HeldBytes<U> {
+    pub(super) fn new(unfinished: U) -> Self {
+        Self { unfinished, bytes: 0 }
+    }
+
+    /// Counts more bytes; `false` if all together are too many. One message of the largest size is never too many.
+    pub(super) fn add(&mut self, bytes: usize, largest: usize) -> bool {
         self.bytes += bytes;
-        self.unfinished.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= most
+        self.unfinished.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_UNFINISHED.max(largest)
+    }
+
+    /// Counts from zero: the body, or the message, is there.
+    pub(super) fn release(&mut self) {
+        self.unfinished.0.fetch_sub(std::mem::take(&mut self.bytes), Ordering::Relaxed);
     }
 }
 
-impl Drop for HeldBytes<'_> {
+impl<U: Deref<Target = UnfinishedBodies>> Drop for HeldBytes<U> {
     fn drop(&mut self) {
-        self.unfinished.0.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.release();
     }
 }
 
@@ -169,14 +179,14 @@ async fn collect(
     unfinished: &UnfinishedBodies,
 ) -> Result<Bytes, BodyError> {
     let mut body = pin!(body);
-    let mut held = HeldBytes { unfinished, bytes: 0 };
+    let mut held = HeldBytes::new(unfinished);
     let (mut first, mut all) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = body.frame().await {
         let Ok(piece) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
         if piece.len() > limit - first.len().max(all.len()) {
             return Err(BodyError::TooLarge);
         }
-        if !held.add(piece.len(), MOST_UNFINISHED.max(limit)) {
+        if !held.add(piece.len(), limit) {
             return Err(BodyError::TooMany);
         }
         if first.is_empty() && all.is_empty() {
@@ -231,9 +241,8 @@ mod tests {
     #[tokio::test]
     async fn unfinished_bodies_are_limited_together() {
         let unfinished = UnfinishedBodies::default();
-        let other = HeldBytes { unfinished: &unfinished, bytes: 0 };
-        let mut other = other;
-        assert!(other.add(MOST_UNFINISHED - 4, MOST_UNFINISHED));
+        let mut other = HeldBytes::new(&unfinished);
+        assert!(other.add(MOST_UNFINISHED - 4, 5));
         let read = |body: &'static [&'static str]| {
             let body = read_body(pieces(body), 5, Duration::from_secs(10), &unfinished);
             async { body.await.map_err(|refused| refused.status) }

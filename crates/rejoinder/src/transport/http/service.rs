@@ -71,7 +71,7 @@ pub(super) struct Endpoint {
     sessions: Option<HttpSessions>,
     /// A refused host or origin is logged once: it is a mistake of the operator, or an attack that should not fill the log.
     refusal_logged: Once,
-    pub(super) unfinished: UnfinishedBodies,
+    pub(super) unfinished: Arc<UnfinishedBodies>,
     pub(super) connections: OpenConnections,
     #[cfg(feature = "sse")]
     pub(super) sse: SseStreams,
@@ -84,7 +84,7 @@ impl McpService {
             engine,
             sessions,
             refusal_logged: Once::new(),
-            unfinished: UnfinishedBodies::default(),
+            unfinished: Arc::default(),
             connections: OpenConnections::default(),
             #[cfg(feature = "sse")]
             sse: SseStreams::default(),
@@ -181,6 +181,11 @@ impl McpService {
                     let mut response = refusal.response(None);
                     if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (response.status(), methods) {
                         response.headers_mut().insert(header::ALLOW, methods);
+                    }
+                    if response.status() == StatusCode::UPGRADE_REQUIRED {
+                        let headers = response.headers_mut();
+                        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+                        headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
                     }
                     response
                 }

@@ -42,7 +42,7 @@ struct SseStream {
 /// The name of the id in the query.
 const SESSION: &str = "session_id";
 
-/// How many messages wait for their connection, in either direction.
+/// How many events wait for the client to read them.
 const MOST_WAITING: usize = 16;
 
 impl Endpoint {
@@ -66,7 +66,8 @@ impl Endpoint {
         let open = self.connections.begin(self.engine.options.http.max_sessions)?;
         let owner = owner_of(&self.engine, &parts)?;
         let id = new_session_id()?;
-        let (posted, received) = mpsc::channel(MOST_WAITING);
+        // A message that waits is in memory: it waits with its POST instead, which is limited.
+        let (posted, received) = mpsc::channel(1);
         let (events, stream) = mpsc::channel(MOST_WAITING);
         let endpoint = format!("event: endpoint\ndata: {}\n\n", endpoint(&parts.uri, &id));
         events.try_send(endpoint.into()).expect("the channel is empty");

@@ -1,6 +1,14 @@
 //! WebSocket: one JSON-RPC message for each text frame, in both directions.
 
-use std::{collections::VecDeque, future::poll_fn, io, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    io,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -10,7 +18,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf},
     time::{Instant, Sleep, sleep, timeout},
 };
 use tokio_tungstenite::{
@@ -32,7 +40,7 @@ use tracing::Instrument;
 
 use super::{
     ResponseBody,
-    request::HttpRefusal,
+    request::{HeldBytes, HttpRefusal, UnfinishedBodies},
     service::{Endpoint, status},
     write_timeout::WriteTimeout,
 };
@@ -69,14 +77,15 @@ impl Endpoint {
         if has_token(&parts.headers, &header::SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
             headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
         }
-        let (engine, http) = (Arc::clone(&self.engine), Http::new(parts.headers, parts.extensions));
+        let (engine, unfinished) = (Arc::clone(&self.engine), Arc::clone(&self.unfinished));
+        let http = Http::new(parts.headers, parts.extensions);
         let serving = async move {
             let upgraded = match upgrade.await {
                 Ok(upgraded) => upgraded,
                 Err(error) => return tracing::debug!(%error, "a client left before its WebSocket was open"),
             };
             let stream = WriteTimeout::new(TokioIo::new(upgraded), engine.options.http.header_timeout);
-            serve_websocket(&engine, stream, http, open.closing()).await;
+            serve_websocket(&engine, stream, http, unfinished, open.closing()).await;
             drop(open);
         };
         tokio::spawn(serving.in_current_span());
@@ -85,11 +94,17 @@ impl Endpoint {
 }
 
 /// Serves one client over a stream that carries WebSocket frames.
-async fn serve_websocket<S>(engine: &Arc<Engine>, stream: S, http: Http, closing: CancellationToken)
-where
+async fn serve_websocket<S>(
+    engine: &Arc<Engine>,
+    stream: S,
+    http: Http,
+    unfinished: Arc<UnfinishedBodies>,
+    closing: CancellationToken,
+) where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     let options = &engine.options;
+    let stream = CountedStream { stream, held: HeldBytes::new(unfinished), largest: options.max_message_size };
     let limit = Some(options.max_message_size);
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
     let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
@@ -132,7 +147,7 @@ fn has_token(headers: &HeaderMap, name: &header::HeaderName, token: &str) -> boo
 
 /// The messages of a WebSocket: one for each text frame.
 struct FrameWire<S> {
-    socket: WebSocketStream<S>,
+    socket: WebSocketStream<CountedStream<S>>,
     /// The request that opened it: its headers are those of every message.
     http: Http,
     received: Option<Received>,
@@ -158,7 +173,7 @@ enum End {
 }
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
-    fn new(socket: WebSocketStream<S>, http: Http) -> Self {
+    fn new(socket: WebSocketStream<CountedStream<S>>, http: Http) -> Self {
         Self {
             socket,
             http,
@@ -178,6 +193,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
         (self.heard, self.is_pinged) = (Instant::now(), false);
         self.end = Some(match frame {
             Some(Ok(Message::Text(text))) => {
+                self.socket.get_mut().held.release();
                 let text = Bytes::from(text);
                 // As on a pipe: a call keeps its message, and should not keep the buffer.
                 let text = if text.len() <= SHORT { Bytes::copy_from_slice(&text) } else { text };
@@ -188,6 +204,9 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return,
             Some(Ok(Message::Binary(_))) => End::Closed(CloseCode::Unsupported, "messages are text frames"),
             Some(Err(Error::Capacity(_))) => End::Closed(CloseCode::Size, "the message is too long"),
+            Some(Err(Error::Io(error))) if error.kind() == io::ErrorKind::QuotaExceeded => {
+                End::Closed(CloseCode::Again, "too many messages are arriving at once, try again later")
+            }
             Some(Err(Error::Utf8(_))) => End::Closed(CloseCode::Invalid, "the message is not UTF-8"),
             Some(Err(Error::Protocol(error))) if error != ProtocolError::ResetWithoutClosingHandshake => {
                 End::Closed(CloseCode::Protocol, "this is not a WebSocket frame")
@@ -218,9 +237,40 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
             let stream = self.socket.get_mut();
             let _ = stream.shutdown().await;
             let mut rest = vec![0; READ_BUFFER];
-            while let Ok(1..) = stream.read(&mut rest).await {}
+            while let Ok(1..) = stream.stream.read(&mut rest).await {}
         };
         let _ = timeout(CLOSING, closing).await;
+    }
+}
+
+/// A stream that counts what it has read of a message that is not complete.
+struct CountedStream<S> {
+    stream: S,
+    held: HeldBytes<Arc<UnfinishedBodies>>,
+    /// The largest message.
+    largest: usize,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let (before, largest) = (buffer.filled().len(), self.largest);
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        let has_room = self.held.add(buffer.filled().len() - before, largest);
+        Poll::Ready(if has_room { Ok(()) } else { Err(io::ErrorKind::QuotaExceeded.into()) })
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 
@@ -291,10 +341,21 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::sync::Notify;
+    use tokio::{
+        net::{TcpListener, TcpStream},
+        sync::Notify,
+    };
+    use tokio_tungstenite::client_async;
 
     use super::*;
-    use crate::prelude::*;
+    use crate::{
+        CallEnd,
+        prelude::*,
+        transport::{
+            http::serve::serve,
+            shutdown::waiting::{Seen, wait},
+        },
+    };
 
     /// Leaves a background task, and replies with more than the stream of the test takes.
     #[tool]
@@ -310,7 +371,7 @@ mod tests {
         let engine = server.build().expect("a good server").0;
         let (mut client, stream) = tokio::io::duplex(64);
         tokio::spawn(async move {
-            serve_websocket(&engine, stream, Http::default(), CancellationToken::default()).await;
+            serve_websocket(&engine, stream, Http::default(), Arc::default(), CancellationToken::default()).await;
         });
         let meta = serde_json::json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {} });
@@ -333,5 +394,48 @@ mod tests {
         assert!(started.notified().now_or_never().is_none(), "a part of the reply is not written yet");
         tokio::spawn(async move { tokio::io::copy(&mut client, &mut tokio::io::sink()).await });
         timeout(Duration::from_secs(30), started.notified()).await.expect("it starts");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_does_not_end_is_torn_down_before_the_server_has_stopped() {
+        let seen = Arc::new(Seen::default());
+        let server = Server::new("waiting", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![wait]);
+        let server = server.http(crate::http::Config::new().websocket("/ws")).grace_period(Duration::from_millis(50));
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        let shutdown = CancellationToken::new();
+        let serving = tokio::spawn(serve(server.build().expect("a good server"), listener, shutdown.clone()));
+        let stream = TcpStream::connect(address).await.expect("the server accepts");
+        let (mut client, _) = client_async(format!("ws://{address}/ws"), stream).await.expect("it upgrades");
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait","_meta":{
+            "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+        client.send(Message::text(call)).await.expect("the server reads");
+        seen.begun.notified().await;
+        shutdown.cancel();
+        let Some(Ok(Message::Close(Some(closed)))) = client.next().await else { panic!("it closes the connection") };
+        assert_eq!((closed.code, closed.reason.as_str()), (CloseCode::Away, "the server is shutting down"));
+        drop(client);
+        serving.await.expect("it does not panic").expect("it stops well");
+        assert_eq!(seen.ending(), Some(CallEnd::Cancelled));
+    }
+
+    #[tokio::test]
+    async fn unfinished_messages_are_limited_together_with_bodies() {
+        let server = Server::new("small", "1.0.0").max_message_size(1000).build().expect("a good server");
+        let unfinished = Arc::<UnfinishedBodies>::default();
+        let mut others = HeldBytes::new(Arc::clone(&unfinished));
+        while others.add(1_000_000, 1000) {}
+        let (client, stream) = tokio::io::duplex(64 * 1024);
+        let (engine, counted) = (server.0, Arc::clone(&unfinished));
+        let serving = tokio::spawn(async move {
+            serve_websocket(&engine, stream, Http::default(), counted, CancellationToken::default()).await;
+        });
+        let mut client = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
+        client.send(Message::text("{}")).await.expect("the server reads");
+        let Some(Ok(Message::Close(Some(closed)))) = client.next().await else { panic!("it closes the connection") };
+        assert_eq!(closed.code, CloseCode::Again);
+        drop((client, others));
+        serving.await.expect("it does not panic");
+        assert!(HeldBytes::new(unfinished).add(1000, 1000), "nothing is held");
     }
 }
