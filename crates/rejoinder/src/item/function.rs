@@ -166,7 +166,7 @@ impl ItemFunction {
         let checks: Vec<_> = schema.types().iter().map(|(name, _)| schema.check().argument(name)).collect();
         let arguments = schema.types().iter().zip(&checks);
         let arguments = arguments.map(|(&(name, ty), check)| ItemArgument::of(schema, name, ty, check)).collect();
-        let problems = schema.check().problems().to_vec();
+        let problems = schema.problems().to_vec();
         let read = move |sent: &SentArguments<'_>, unknown| {
             let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown, &checks)) {
                 Ok(arguments) => arguments?,

@@ -11,9 +11,13 @@ use std::{
 
 use indexmap::IndexMap;
 use regex_lite::Regex;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::{clean::number_bounds, variants::Variants};
+use super::{
+    clean::number_bounds,
+    types::{Types, whole},
+    variants::Variants,
+};
 use crate::{
     call::{ArgumentError, ArgumentErrors, got},
     form::Rules,
@@ -130,7 +134,7 @@ impl SchemaCheck {
         }
     }
 
-    fn check_node(&self, node: usize, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
+    pub(super) fn check_node(&self, node: usize, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
         self.adapt(node, value);
         let mut visit = Visit { nodes: &self.nodes, errors: Vec::new(), left: budget(value) };
         visit.visit(node, value, Path::Here);
@@ -690,108 +694,119 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The integer that a number with a zero fraction is, if a float has exactly this one.
-fn whole(number: &Number) -> Option<i64> {
-    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
-    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
-    Some(float as i64)
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// A set of JSON types. A number is an integer, or it is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Types(u8);
+    use super::*;
 
-impl Default for Types {
-    /// All of them.
-    fn default() -> Self {
-        Self(0x7f)
-    }
-}
-
-impl Types {
-    const NONE: Self = Self(0);
-    const NULL: Self = Self(1);
-    const BOOLEAN: Self = Self(1 << 1);
-    const INTEGER: Self = Self(1 << 2);
-    const REAL: Self = Self(1 << 3);
-    const STRING: Self = Self(1 << 4);
-    const ARRAY: Self = Self(1 << 5);
-    const OBJECT: Self = Self(1 << 6);
-
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "null" => Self::NULL,
-            "boolean" => Self::BOOLEAN,
-            "integer" => Self::INTEGER,
-            "number" => Self::INTEGER.or(Self::REAL),
-            "string" => Self::STRING,
-            "array" => Self::ARRAY,
-            "object" => Self::OBJECT,
-            _ => return None,
-        })
+    fn errors(schema: Value, value: Value) -> Vec<String> {
+        let check = SchemaCheck::new(&json!({ "properties": { "x": schema } }), &[]);
+        assert_eq!(check.problems(), [] as [&str; 0]);
+        let arguments = Map::from_iter([("x".to_owned(), value)]);
+        let wrong = check.check(arguments).err().unwrap_or_default();
+        wrong.0.into_iter().map(|error| format!("{}: {}", error.field, error.message)).collect()
     }
 
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::NULL,
-            Value::Bool(_) => Self::BOOLEAN,
-            Value::Number(number) if number.is_f64() && number.as_f64().is_some_and(|float| float.fract() != 0.0) => {
-                Self::REAL
-            }
-            Value::Number(_) => Self::INTEGER,
-            Value::String(_) => Self::STRING,
-            Value::Array(_) => Self::ARRAY,
-            Value::Object(_) => Self::OBJECT,
+    #[test]
+    fn each_keyword_says_what_is_wrong() {
+        let tagged = |kind: &str, rest: Value| json!({ "properties": { "kind": { "const": kind }, "n": rest } });
+        let shapes =
+            json!({ "anyOf": [tagged("a", json!({ "maximum": 1 })), tagged("b", json!({ "type": "string" }))] });
+        for (schema, value, expected) in [
+            (json!({ "type": ["string", "null"] }), json!(1), "x: expected a string or null, got the integer `1`"),
+            (
+                json!({ "type": ["string", "number", "null"] }),
+                json!([]),
+                "x: expected a string, a number or null, got an array",
+            ),
+            (json!({ "enum": ["a", 1] }), json!("b"), "x: expected `a` or `1`, got the string \"b\""),
+            (json!({ "enum": ["a", "b", "c"] }), json!(1), "x: expected one of `a`, `b`, `c`, got the integer `1`"),
+            (json!({ "not": { "const": 0 } }), json!(0), "x: must not be `0`"),
+            (json!({ "not": { "type": "string" } }), json!("a"), "x: is excluded by the schema, got the string \"a\""),
+            (json!({ "minProperties": 2 }), json!({ "a": 1 }), "x: must have at least 2 members, got 1"),
+            (
+                json!({ "propertyNames": { "maxLength": 1 } }),
+                json!({ "ab": 1 }),
+                "x.ab: must be at most 1 character long, got 2",
+            ),
+            (
+                json!({ "patternProperties": { "^a": { "minimum": 1 } } }),
+                json!({ "ab": 0 }),
+                "x.ab: must be at least 1, got 0",
+            ),
+            (
+                json!({ "additionalProperties": { "type": "integer" } }),
+                json!({ "a": "b" }),
+                "x.a: expected an integer, got the string \"b\"",
+            ),
+            (
+                json!({ "properties": { "a": {} }, "additionalProperties": false }),
+                json!({ "b": 1 }),
+                "x.b: there is no such property; the properties are `a`",
+            ),
+            (
+                json!({ "prefixItems": [{ "type": "string" }], "items": false }),
+                json!(["a", 1]),
+                "x[1]: expected nothing, got the integer `1`",
+            ),
+            (
+                json!({ "oneOf": [{ "minimum": 1 }, { "maximum": 3 }] }),
+                json!(2),
+                "x: fits more than one of the forms of which it must be one",
+            ),
+            (
+                json!({ "anyOf": [{ "type": "string" }, { "type": "null" }] }),
+                json!(2),
+                "x: expected a string or null, got the integer `2`",
+            ),
+            (
+                json!({ "allOf": [{ "minimum": 1 }, { "multipleOf": 0.5 }] }),
+                json!(1.25),
+                "x: must be a multiple of 0.5, got 1.25",
+            ),
+            // The tag decides which of the forms is meant.
+            (shapes.clone(), json!({ "kind": "a", "n": 2 }), "x.n: must be at most 1, got 2"),
+            (shapes.clone(), json!({ "kind": "b", "n": 2 }), "x.n: expected a string, got the integer `2`"),
+            (shapes, json!({ "kind": "c" }), "x.kind: expected `a` or `b`, got the string \"c\""),
+        ] {
+            assert_eq!(errors(schema.clone(), value.clone()), [expected], "{schema} {value}");
         }
     }
 
-    fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    fn meet(self, other: Self) -> bool {
-        self.and(other) != Self::NONE
-    }
-
-    /// The number or boolean that a text spells, if a text is not allowed and what it spells is.
-    fn spelled(self, text: &str) -> Option<Value> {
-        if self.meet(Self::STRING) {
-            return None;
+    #[test]
+    fn a_long_value_is_shortened() {
+        for schema in [json!({ "pattern": "^b" }), json!({ "type": "null" }), json!({ "enum": [1] })] {
+            assert!(errors(schema, "a".repeat(500).into())[0].len() < 150);
         }
-        let value = match text.trim() {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            text => {
-                let number: Number = serde_json::from_str(text).ok()?;
-                whole(&number).filter(|_| !self.meet(Self::REAL)).map_or(Value::Number(number), Value::from)
-            }
+    }
+
+    #[test]
+    fn what_a_type_says_is_not_a_rule() {
+        let has_rules = |schema: Value| {
+            let schema = json!({ "properties": { "x": schema } });
+            Arc::new(SchemaCheck::new(&schema, &[&["red", "green"]])).argument("x").has_rules
         };
-        self.meet(Self::of(&value)).then_some(value)
-    }
-}
-
-/// "a string or null".
-impl fmt::Display for Types {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            (Self::STRING, "a string"),
-            (Self::REAL, "a number"),
-            (Self::INTEGER, "an integer"),
-            (Self::BOOLEAN, "a boolean"),
-            (Self::ARRAY, "an array"),
-            (Self::OBJECT, "an object"),
-            (Self::NULL, "null"),
-        ];
-        let is_named = |types: Self| self.meet(types) && !(types == Self::INTEGER && self.meet(Self::REAL));
-        let names: Vec<_> = names.into_iter().filter(|(types, _)| is_named(*types)).map(|(_, name)| name).collect();
-        match &*names {
-            [] => f.write_str("nothing"),
-            [names @ .., last] if !names.is_empty() => write!(f, "{} or {last}", names.join(", ")),
-            names => f.write_str(names[0]),
+        for schema in [
+            json!({ "type": "integer", "format": "uint8", "minimum": 0, "maximum": 255 }),
+            json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
+            json!({ "type": "number", "format": "double" }),
+            json!({ "type": "string", "enum": ["red", "green"] }),
+            json!({ "anyOf": [{ "properties": { "kind": { "const": "a" } } }, { "type": "null" }] }),
+            json!({ "type": "array", "items": { "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] } }),
+            json!({ "format": "unknown", "default": 1, "description": "" }),
+        ] {
+            assert!(!has_rules(schema.clone()), "{schema}");
+        }
+        for schema in [
+            json!({ "type": "integer", "format": "uint8", "minimum": 1, "maximum": 255 }),
+            json!({ "type": "integer", "minimum": 0 }),
+            json!({ "type": "string", "enum": ["red", "blue"] }),
+            json!({ "type": "array", "items": { "properties": { "a": { "maxLength": 1 } } } }),
+            json!({ "anyOf": [{ "properties": { "kind": { "const": "a" }, "n": { "maximum": 1 } } }, { "type": "null" }] }),
+            json!({ "format": "email" }),
+        ] {
+            assert!(has_rules(schema.clone()), "{schema}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod clean;
+mod types;
 mod variants;
 
 use std::{any::TypeId, sync::Arc};
@@ -36,6 +37,7 @@ pub struct InputSchema {
     /// The whole, once all arguments are there.
     finished: Arc<Map<String, Value>>,
     check: Arc<SchemaCheck>,
+    problems: Vec<String>,
 }
 
 impl InputSchema {
@@ -49,6 +51,7 @@ impl InputSchema {
             enums: Vec::new(),
             finished: Arc::default(),
             check: Arc::default(),
+            problems: Vec::new(),
         };
         S::describe(params, &mut schema);
         schema.finish();
@@ -106,6 +109,11 @@ impl InputSchema {
         &self.check
     }
 
+    /// What it says and cannot be checked, and the values in it that do not fit it.
+    pub(crate) fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
     /// The finished schema. It refuses unknown arguments, as the server does.
     pub(crate) fn finished(&self) -> &Arc<Map<String, Value>> {
         &self.finished
@@ -125,11 +133,27 @@ impl InputSchema {
         }
         // The formats of numbers say which bounds are those of a type.
         self.check = Arc::new(SchemaCheck::new(&schema, &self.enums));
+        let problems = self.check.problems().iter();
+        self.problems =
+            problems.map(|problem| format!("{problem}; remove it, or check the value in the function")).collect();
+        self.problems
+            .extend(self.properties.iter().flat_map(|(name, schema)| unfit(&self.check.argument(name), name, schema)));
         drop_number_formats(&mut schema);
         if let Value::Object(schema) = schema {
             self.finished = Arc::new(schema);
         }
     }
+}
+
+/// The default and the examples of an argument that do not fit its own schema.
+fn unfit(check: &ArgumentCheck, name: &str, schema: &Value) -> Vec<String> {
+    let default = schema.get("default").map(|default| ("default", default));
+    let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten().map(|one| ("example", one));
+    let wrong = default.into_iter().chain(examples).filter(|_| check.has_rules).filter_map(|(word, value)| {
+        let error = check.check(&mut value.clone()).err()?.into_iter().next()?.of(name);
+        Some(format!("the {word} `{value}` does not fit its own argument: `{}` {}", error.field, error.message))
+    });
+    wrong.collect()
 }
 
 /// The schema of a structured result.

@@ -106,8 +106,7 @@ impl<'a> WiringCheck<'a> {
         }
         self.needs(&item, &mut messages);
         messages.extend(bad_forms(&item.function().edges));
-        let problems = item.function().problems.iter();
-        messages.extend(problems.map(|problem| format!("{problem}; remove it, or check the value in the function")));
+        messages.extend(item.function().problems.iter().cloned());
         if self.registry.get(item.kind(), item.name()).is_some() {
             messages.push(match item.kind() {
                 TargetKind::Tool => {

@@ -152,6 +152,10 @@ struct Line {
     quantity: u8,
     #[schemars(email)]
     contact: Option<String>,
+    #[garde(length(max = 2))]
+    garde: Option<String>,
+    #[validate(range(min = 0.0))]
+    validate: Option<f64>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -182,7 +186,8 @@ async fn order(lines: Vec<Line>, delivery: Option<Delivery>, tree: Option<Tree>)
     fn depth(tree: &Tree) -> usize {
         tree.name.len() + tree.children.iter().map(depth).sum::<usize>()
     }
-    let lines: Vec<_> = lines.iter().map(|l| format!("{} {} {:?}", l.quantity, l.product, l.contact)).collect();
+    let line = |l: &Line| format!("{} {} {:?} {:?} {:?}", l.quantity, l.product, l.contact, l.garde, l.validate);
+    let lines: Vec<_> = lines.iter().map(line).collect();
     let delivery = delivery.map(|delivery| match delivery {
         Delivery::Post { address, note } => format!("{address} {note:?}"),
         Delivery::Pickup { hour } => format!("{hour}:00"),
@@ -198,7 +203,7 @@ async fn l10_rules_inside_a_type_are_enforced_at_any_depth() {
         for (arguments, expected) in [
             (
                 json!({ "lines": [line], "delivery": { "kind": "post", "address": "12345", "note": null } }),
-                "[\"2 tea None\"] Some(\"12345 None\") None",
+                "[\"2 tea None None None\"] Some(\"12345 None\") None",
             ),
             (
                 json!({ "lines": [line, { "product": "TEA", "quantity": "11", "contact": "x" }, { "product": 1 }] }),
@@ -208,6 +213,12 @@ async fn l10_rules_inside_a_type_are_enforced_at_any_depth() {
                  - `lines[1].contact`: must be an email address, got \"x\"\n\
                  - `lines[2].quantity`: it is required and was not sent\n\
                  - `lines[2].product`: expected a string, got the integer `1`",
+            ),
+            (
+                json!({ "lines": [{ "product": "tea", "quantity": 1, "garde": "abc", "validate": -1 }] }),
+                "Invalid arguments:\n\
+                 - `lines[0].garde`: must be at most 2 characters long, got 3\n\
+                 - `lines[0].validate`: must be at least 0, got -1",
             ),
             // Serde takes an array for a struct, which would leave its fields unchecked.
             (
@@ -441,6 +452,25 @@ async fn a_keyword_that_nothing_enforces_does_not_build() {
     let annotations = json!({ "title": "", "description": "", "examples": [], "default": {}, "deprecated": true, "x-own": 1,
         "$comment": "", "format": "unknown", "$schema": "https://json-schema.org/draft/2020-12/schema" });
     Server::new("made", "1.0.0").tools([dynamic(annotations)]).check().unwrap();
+}
+
+const TOO_MUCH: u8 = 11;
+
+#[tool]
+async fn defaults(#[arg(max = 10, default = TOO_MUCH)] count: u8, #[arg(pattern = "^a", example = "b")] word: String) {
+    let _ = (count, word);
+}
+
+#[tokio::test]
+async fn a_default_and_an_example_must_fit_their_own_argument() {
+    let error = Server::new("defaults", "1.0.0").tools(tools![defaults]).check().unwrap_err();
+    assert_eq!(
+        error.0.iter().map(|problem| &*problem.message).collect::<Vec<_>>(),
+        [
+            "the default `11` does not fit its own argument: `count` must be between 0 and 10, got 11",
+            "the example `\"b\"` does not fit its own argument: `word` must match `^a`, got \"b\"",
+        ]
+    );
 }
 
 /// Alternatives inside alternatives, none of which a tag tells apart.

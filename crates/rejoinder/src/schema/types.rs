@@ -1,0 +1,144 @@
+//! Sets of JSON types.
+
+use std::fmt;
+
+use serde_json::{Number, Value};
+
+/// A set of JSON types. A number is an integer, or it is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+impl Default for Types {
+    /// All of them.
+    fn default() -> Self {
+        Self(0x7f)
+    }
+}
+
+impl Types {
+    pub(super) const NONE: Self = Self(0);
+    pub(super) const NULL: Self = Self(1);
+    const BOOLEAN: Self = Self(1 << 1);
+    pub(super) const INTEGER: Self = Self(1 << 2);
+    pub(super) const REAL: Self = Self(1 << 3);
+    pub(super) const STRING: Self = Self(1 << 4);
+    const ARRAY: Self = Self(1 << 5);
+    pub(super) const OBJECT: Self = Self(1 << 6);
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "null" => Self::NULL,
+            "boolean" => Self::BOOLEAN,
+            "integer" => Self::INTEGER,
+            "number" => Self::INTEGER.or(Self::REAL),
+            "string" => Self::STRING,
+            "array" => Self::ARRAY,
+            "object" => Self::OBJECT,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Self::NULL,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(number) if number.is_f64() && number.as_f64().is_some_and(|float| float.fract() != 0.0) => {
+                Self::REAL
+            }
+            Value::Number(_) => Self::INTEGER,
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
+        }
+    }
+
+    pub(super) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    pub(super) fn meet(self, other: Self) -> bool {
+        self.and(other) != Self::NONE
+    }
+
+    /// The number or boolean that a text spells, if a text is not allowed and what it spells is.
+    pub(super) fn spelled(self, text: &str) -> Option<Value> {
+        if self.meet(Self::STRING) {
+            return None;
+        }
+        let value = match text.trim() {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            text => {
+                let number: Number = serde_json::from_str(text).ok()?;
+                whole(&number).filter(|_| !self.meet(Self::REAL)).map_or(Value::Number(number), Value::from)
+            }
+        };
+        self.meet(Self::of(&value)).then_some(value)
+    }
+}
+
+/// "a string or null".
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Self::STRING, "a string"),
+            (Self::REAL, "a number"),
+            (Self::INTEGER, "an integer"),
+            (Self::BOOLEAN, "a boolean"),
+            (Self::ARRAY, "an array"),
+            (Self::OBJECT, "an object"),
+            (Self::NULL, "null"),
+        ];
+        let is_named = |types: Self| self.meet(types) && !(types == Self::INTEGER && self.meet(Self::REAL));
+        let names: Vec<_> = names.into_iter().filter(|(types, _)| is_named(*types)).map(|(_, name)| name).collect();
+        match &*names {
+            [] => f.write_str("nothing"),
+            [names @ .., last] if !names.is_empty() => write!(f, "{} or {last}", names.join(", ")),
+            names => f.write_str(names[0]),
+        }
+    }
+}
+
+/// The integer that a number with a zero fraction is, if a float has exactly this one.
+pub(super) fn whole(number: &Number) -> Option<i64> {
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
+    Some(float as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_text_spells_a_number_or_a_boolean_where_no_text_is_allowed() {
+        let types = |names: &[&str]| names.iter().filter_map(|name| Types::named(name)).fold(Types::NONE, Types::or);
+        for (names, text, value) in [
+            (&["integer"][..], "50", Some(json!(50))),
+            (&["integer"], " -3 ", Some(json!(-3))),
+            (&["integer"], "2.0", Some(json!(2))),
+            (&["integer"], "2.5", None),
+            (&["integer"], "", None),
+            (&["integer"], "0x10", None),
+            (&["integer"], "+1", None),
+            (&["number"], "2.5", Some(json!(2.5))),
+            (&["number"], "NaN", None),
+            (&["integer", "null"], "null", None),
+            (&["integer", "null"], "1", Some(json!(1))),
+            (&["integer", "string"], "50", None),
+            (&["boolean"], "true", Some(json!(true))),
+            (&["boolean"], "yes", None),
+            (&["boolean", "number"], "false", Some(json!(false))),
+            (&["boolean", "number"], "1", Some(json!(1))),
+            (&["array"], "[]", None),
+        ] {
+            assert_eq!(types(names).spelled(text), value, "{names:?} {text:?}");
+        }
+    }
+}
