@@ -36,7 +36,9 @@ use proc_macro::TokenStream;
 /// On a parameter:
 ///
 /// * `#[arg(name = "..", default = .., header = "..")]`: the model's argument, though the server could supply it; its name
-///   and default (`default` alone is that of its type), and the header `Mcp-Param-..` in which clients repeat it;
+///   and default (`default` alone is that of its type), and the header `Mcp-Param-..` in which clients repeat it; and what it
+///   must be: `min`, `max`, `exclusive_min`, `exclusive_max`, `multiple_of`, `min_length`, `max_length`, `pattern`, `format`,
+///   `min_items`, `max_items`, `unique_items`; its `title`, and an `example`;
 /// * `#[header("x-name", default = ..)]`: a header of the HTTP request, by the parameter's name if none is given;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the model could.
@@ -54,7 +56,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// On a parameter:
 ///
 /// * `#[arg(name = "..", default = .., complete = path)]`, where `path` is an `async fn(CompletionRequest) -> Vec<String>` that
-///   proposes values while the user types;
+///   proposes values while the user types; and the constraints of `#[tool]`;
 /// * `#[header("x-name", default = ..)]`: a header of the HTTP request, by the parameter's name if none is given;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the client could.

@@ -53,10 +53,10 @@
 /// }
 /// ```
 ///
-/// # Rules of your own
+/// # Constraints
 ///
-/// What an argument may be is up to its type. `try_from` enforces a rule, and the schema tells the model of it; `!try_from`
-/// keeps schemars from describing what it is made from instead.
+/// The schema shows the constraints of `#[arg(..)]`, and of the attributes of schemars inside a type; the server enforces them
+/// before anything runs. A rule that JSON Schema does not have is a type of your own: the model reads the text of its error.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -65,30 +65,32 @@
 /// use serde_json::json;
 ///
 /// #[derive(Deserialize, JsonSchema)]
-/// #[serde(try_from = "u8")]
-/// #[schemars(!try_from)]
-/// struct Days(#[schemars(range(min = 1, max = 30))] u8);
+/// #[serde(try_from = "u32")]
+/// struct Odd(u32);
 ///
-/// impl TryFrom<u8> for Days {
+/// impl TryFrom<u32> for Odd {
 ///     type Error = &'static str;
 ///
-///     fn try_from(days: u8) -> Result<Self, Self::Error> {
-///         if (1..=30).contains(&days) { Ok(Self(days)) } else { Err("a book is lent for 1 to 30 days") }
+///     fn try_from(number: u32) -> Result<Self, Self::Error> {
+///         if number % 2 == 1 { Ok(Self(number)) } else { Err("only odd shelves lend books") }
 ///     }
 /// }
 ///
 /// /// Lend a book.
 /// #[tool]
-/// fn lend(days: Days) -> u8 {
-///     days.0
+/// fn lend(#[arg(min = 1, max = 30)] days: u8, shelf: Odd) -> String {
+///     format!("{days} days from shelf {}", shelf.0)
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("library", "1.0.0").tools(tools![lend]));
 /// assert_eq!(client.list_tools().await?[0].input_schema["properties"]["days"]["maximum"], 30);
-/// let reply = client.call_tool("lend", json!({ "days": 99 })).await?;
-/// assert!(reply.is_error() && reply.text().contains("a book is lent for 1 to 30 days"));
+/// let reply = client.call_tool("lend", json!({ "days": 99, "shelf": 2 })).await?;
+/// assert_eq!(
+///     reply.text(),
+///     "Invalid arguments:\n- `days`: must be between 1 and 30, got 99\n- `shelf`: only odd shelves lend books",
+/// );
 /// # Ok(())
 /// # }
 /// ```

@@ -223,6 +223,8 @@ struct Headers;
 mod features {
     #[doc = include_str!("../../../docs/background.md")]
     struct BackgroundPage;
+    #[doc = include_str!("../../../docs/constraints.md")]
+    struct ConstraintsPage;
     #[doc = include_str!("../../../docs/identity.md")]
     struct IdentityPage;
     #[doc = include_str!("../../../docs/lifecycle.md")]

@@ -142,6 +142,42 @@ struct Everything {
     colours: Option<Vec<Colour>>,
 }
 
+/// Rules that the forms of MCP have no keywords for.
+#[derive(Debug, PartialEq, Elicit)]
+struct Unshown {
+    #[elicit(exclusive_min = 0.0, exclusive_max = 1.0)]
+    share: f64,
+    /// In steps of five.
+    #[elicit(multiple_of = 5, default = 10, example = 15)]
+    step: u8,
+    #[elicit(format = "uuid")]
+    id: Option<String>,
+    #[elicit(unique_items, max_items = 1)]
+    colours: Option<Vec<Colour>>,
+}
+
+#[test]
+fn a_rule_that_forms_do_not_show_is_enforced() {
+    assert_eq!(
+        Unshown::form().to_value()["properties"],
+        json!({
+            "share": { "type": "number" },
+            "step": {
+                "type": "integer", "description": "In steps of five.\n\nFor example: 15", "minimum": 0, "maximum": 255, "default": 10,
+            },
+            "id": { "type": "string" },
+            "colours": { "type": "array", "maxItems": 1, "items": { "type": "string", "enum": ["red", "green"] } },
+        })
+    );
+    let id = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+    assert!(read::<Unshown>(&json!({ "share": 0.5, "step": 15, "id": id, "colours": ["red"] })).is_ok());
+    assert_eq!(
+        refused::<Unshown>(&json!({ "share": 1, "step": 7, "id": "7", "colours": ["red", "red"] })),
+        "`share` must be more than 0 and less than 1; `step` must be a multiple of 5; `id` must be a UUID such as \
+         `67e55044-10b1-426f-9247-bb680e5fe0c8`; `colours` must not have the same choice twice"
+    );
+}
+
 #[derive(Debug, PartialEq, Elicit)]
 struct Nothing {}
 

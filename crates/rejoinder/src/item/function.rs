@@ -21,7 +21,7 @@ use crate::{
     graph::{Edge, ItemNode, Keys, NodeArgument, needs_of},
     inject::Need,
     reply::ResourceBody,
-    schema::{ArgumentCheck, InputSchema},
+    schema::{ArgumentCheck, InputSchema, SchemaCheck},
 };
 
 /// A function with all that the framework must know to call it. The macros implement it.
@@ -195,6 +195,15 @@ impl ItemFunction {
         let (read, edges) = (Arc::new(read), Cow::Owned(edges));
         let (arguments, problems) = Default::default();
         Self { read, params: &[], inputs: &[], edges, arguments, problems, timeout: None }
+    }
+
+    /// Checks the arguments against another schema before they are read.
+    pub(super) fn check_first(&mut self, check: SchemaCheck) {
+        let read = Arc::clone(&self.read);
+        self.read = Arc::new(move |sent, unknown| {
+            check.check(sent.to_object()?)?;
+            read(sent, unknown)
+        });
     }
 
     /// Reads arguments.

@@ -20,6 +20,8 @@ use crate::{
 pub struct Tool {
     record: model::Tool,
     pub(crate) function: ItemFunction,
+    /// The schema against which its function checks arguments.
+    checked: Arc<JsonObject>,
     dynamic: Option<Dynamic>,
 }
 
@@ -33,10 +35,11 @@ impl Tool {
         record.title = details.title.map(Into::into);
         record.description = details.description.map(Into::into);
         record.input_schema = Arc::clone(schema.finished());
+        let checked = Arc::clone(schema.finished());
         record.output_schema = (details.output_schema)().map(|output| output.schema);
         record.annotations = annotations(details.annotations);
         record.icons = icons(details.icons);
-        Self { record, function, dynamic: None }
+        Self { record, function, checked, dynamic: None }
     }
 
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
@@ -69,7 +72,7 @@ impl Tool {
         };
         let (run, resolvers, by_hand) = (Arc::new(run), Resolvers::default(), R::BY_HAND);
         let dynamic = Dynamic { run, resolvers, by_hand, is_checked: true, check: None };
-        Self { record, function: dynamic.function(), dynamic: Some(dynamic) }
+        Self { record, function: dynamic.function(), checked: Arc::default(), dynamic: Some(dynamic) }
     }
 
     /// Adds a resolver, named as in `#[resolve(..)]`, to a tool that is made at run time.
@@ -132,17 +135,39 @@ impl Tool {
         self
     }
 
-    /// Compiles the schema of a tool that is made at run time. Returns what cannot be enforced.
+    /// Compiles a schema that was not made from a function. Returns what cannot be enforced.
     pub(crate) fn compile(&mut self) -> Vec<String> {
-        let Some(dynamic) = self.dynamic.as_mut().filter(|dynamic| dynamic.is_checked) else { return Vec::new() };
+        let is_checked = self.dynamic.as_ref().is_none_or(|dynamic| dynamic.is_checked);
+        if !is_checked || self.checked == self.record.input_schema {
+            return Vec::new();
+        }
         let check = SchemaCheck::of_object(&self.record.input_schema);
-        let remedy = "remove it, or call `.unchecked()` and check the arguments in the function";
+        let remedy = match self.dynamic {
+            Some(_) => "remove it, or call `.unchecked()` and check the arguments in the function",
+            None => "remove it, or check the value in the function",
+        };
         let problems = check.problems().iter().map(|problem| format!("{problem}; {remedy}")).collect();
-        dynamic.check = (!check.allows_everything()).then(|| Arc::new(check));
-        let timeout = self.function.timeout;
-        self.function = dynamic.function();
-        self.function.timeout = timeout;
+        match &mut self.dynamic {
+            Some(dynamic) => {
+                dynamic.check = (!check.allows_everything()).then(|| Arc::new(check));
+                let timeout = self.function.timeout;
+                self.function = dynamic.function();
+                self.function.timeout = timeout;
+            }
+            None => self.function.check_first(check),
+        }
+        self.checked = Arc::clone(&self.record.input_schema);
         problems
+    }
+
+    /// Lets the schema allow arguments that the function does not have.
+    pub(crate) fn allow_unknown_arguments(&mut self) {
+        const FIELD: &str = "additionalProperties";
+        for schema in [&mut self.record.input_schema, &mut self.checked] {
+            if schema.get(FIELD) == Some(&false.into()) {
+                Arc::make_mut(schema).shift_remove(FIELD);
+            }
+        }
     }
 
     /// Whether it was made at run time.
@@ -190,7 +215,8 @@ impl Tool {
         &self.record
     }
 
-    /// Its entry in lists, to change what no attribute covers, such as `_meta` or a schema of your own.
+    /// Its entry in lists, to change what no attribute covers, such as `_meta` or a schema of your own. What that schema says
+    /// is enforced, and the arguments must still fit the parameters.
     pub fn record_mut(&mut self) -> &mut model::Tool {
         &mut self.record
     }

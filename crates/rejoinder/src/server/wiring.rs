@@ -13,7 +13,7 @@ use super::{
 use crate::{
     call::{Dependencies, UnknownArguments},
     graph::{bad_forms, below},
-    item::{ItemArgument, Resource, Tool},
+    item::{ItemArgument, Resource},
 };
 
 /// One problem of a server: in a [`BuildError`] one that keeps it from being built, otherwise a warning of
@@ -124,7 +124,7 @@ impl<'a> WiringCheck<'a> {
             AnyItem::Tool(tool) => {
                 messages.extend(tool.mistakes());
                 if self.unknown_arguments == UnknownArguments::Ignored {
-                    open_schema(tool);
+                    tool.allow_unknown_arguments();
                 }
                 messages.extend(tool.compile());
                 headers = param_headers(&tool.record().input_schema, &mut messages);
@@ -279,13 +279,4 @@ pub(super) fn hidden(registry: &Registry, item: &AnyItem) -> Option<BuildProblem
             "it can never match: every URI it matches is matched by `{first}`, which was added first; change one of the two"
         ),
     })
-}
-
-/// Removes `additionalProperties: false` from the schema of a tool.
-fn open_schema(tool: &mut Tool) {
-    const FIELD: &str = "additionalProperties";
-    let schema = &mut tool.record_mut().input_schema;
-    if schema.get(FIELD) == Some(&false.into()) {
-        Arc::make_mut(schema).remove(FIELD);
-    }
 }

@@ -76,6 +76,26 @@ async fn l10_all_failing_arguments_are_reported_with_the_rule_and_what_came() {
     }
 }
 
+#[tokio::test]
+async fn l2_a_default_beside_a_constraint_is_shown_and_applied() {
+    for era in ERAS {
+        let client = client(era);
+        let schema = client.list_tools().await.unwrap()[0].input_schema["properties"]["step"].clone();
+        assert_eq!((&schema["default"], &schema["multipleOf"]), (&json!(10), &json!(5)));
+        for (step, expected) in [
+            (None, "ORD-000001 1 None 10 None None None"),
+            (Some(20), "ORD-000001 1 None 20 None None None"),
+            (Some(21), "Invalid argument `step`: must be a multiple of 5, got 21."),
+        ] {
+            let mut arguments = json!({ "order": "ORD-000001", "cents": 1 });
+            if let Some(step) = step {
+                arguments["step"] = step.into();
+            }
+            assert_eq!(client.call_tool("refund", arguments).await.unwrap().text(), expected);
+        }
+    }
+}
+
 /// `null`, a default, and an argument that is left out.
 #[tokio::test]
 async fn l26_an_optional_argument_is_checked_when_it_is_sent() {
@@ -403,6 +423,22 @@ async fn a_tool_that_is_made_at_run_time_is_checked() {
         }
         let client = Client::new(Server::new("made", "1.0.0").tools([dynamic(schema.clone()).unchecked()])).era(era);
         assert_eq!(client.call_tool("made", json!({ "x": 1 })).await.unwrap().text(), r#"{"x":1}"#);
+    }
+}
+
+#[tokio::test]
+async fn a_schema_of_ones_own_is_enforced() {
+    for server in [Server::new("plain", "1.0.0"), Server::new("plain", "1.0.0").ignore_unknown_arguments()] {
+        let mut tool = tools![plain].remove(0);
+        let schema = std::sync::Arc::make_mut(&mut tool.record_mut().input_schema);
+        schema["properties"]["count"]["maximum"] = 3.into();
+        let client = Client::new(server.tools([tool]));
+        let call = async |count: Value| {
+            let arguments = json!({ "count": count, "share": 1, "sure": true, "text": "" });
+            client.call_tool("plain", arguments).await.unwrap().text()
+        };
+        assert_eq!(call(json!("3")).await, "3 1 true  None");
+        assert_eq!(call(json!(4)).await, "Invalid argument `count`: must be between 0 and 3, got 4.");
     }
 }
 

@@ -46,6 +46,24 @@ fn defaults(
     format!("{a} {b} {c} {d} {} {f:?} {g:?} {h:?} {} {}", size(e), size(i), size(j))
 }
 
+struct Limits;
+
+#[handlers]
+impl Limits {
+    const MOST: u32 = 10;
+
+    #[tool]
+    fn limited(
+        #[arg(min = 1, max = Self::MOST, multiple_of = 2, default = 4, title = WORD)] a: u32,
+        #[arg(exclusive_min = -1.0, exclusive_max = f32::MAX)] b: f32,
+        #[arg(min_length = 1, max_length = 2 + 1, pattern = "^[a-z]+$", format = "date", example = WORD)] c: Option<String>,
+        #[arg(min_items = 1, max_items = 2, unique_items, example = ["x"])] d: Vec<String>,
+        #[arg(unique_items = false)] e: std::collections::BTreeSet<u8>,
+    ) -> String {
+        format!("{a} {b} {c:?} {d:?} {e:?}")
+    }
+}
+
 async fn words(completing: CompletionRequest) -> Vec<String> {
     vec![completing.value]
 }
