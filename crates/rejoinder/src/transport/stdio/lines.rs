@@ -142,6 +142,7 @@ impl LineReader {
     /// What came after the last line break, once nothing more comes.
     fn last(&mut self) -> Option<InputLine> {
         let rest = self.buffer.split();
+        self.searched = 0;
         (!rest.is_empty() && !self.skipping).then(|| InputLine::Whole(rest.freeze()))
     }
 }
@@ -166,6 +167,7 @@ mod tests {
             cut.extend(std::iter::from_fn(|| lines.next()));
         }
         cut.extend(lines.last());
+        assert_eq!(lines.next(), None, "nothing comes after the last line");
         cut
     }
 
