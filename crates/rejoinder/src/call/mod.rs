@@ -17,7 +17,6 @@ mod utf8_bytes;
 
 use std::{
     any::{Any, TypeId},
-    collections::HashMap,
     fmt,
     sync::{Arc, Mutex, OnceLock, atomic::AtomicUsize},
 };
@@ -83,8 +82,8 @@ struct CallParts {
     cancelled: OnceLock<CancellationToken>,
 }
 
-/// The states of a round, by type.
-type RoundState = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
+/// The states of a round, by type. There are few, so the first that fits is found faster than by a hash.
+type RoundState = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
 impl Call {
     /// Starts a call; without a carrier it cannot ask.
@@ -155,8 +154,13 @@ impl Call {
     /// The state of that type in this round, which begins as the default.
     pub(crate) fn state<T: Default + Send + 'static>(&self) -> Arc<Mutex<T>> {
         let mut states = lock(self.0.state.get_or_init(Mutex::default));
-        let state = states.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(Mutex::new(T::default())));
-        Arc::clone(state).downcast().expect("it is kept under its own type")
+        let id = TypeId::of::<T>();
+        if let Some((_, state)) = states.iter().find(|(kept, _)| *kept == id) {
+            return Arc::clone(state).downcast().expect("it is kept under its own type");
+        }
+        let state = Arc::new(Mutex::new(T::default()));
+        states.push((id, Arc::clone(&state) as _));
+        state
     }
 
     /// Ends the states of the round. They are values of the author, whose `Drop` may panic.

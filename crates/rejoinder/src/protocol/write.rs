@@ -410,26 +410,36 @@ fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
 
 /// What a call emits, as a notification.
 pub(super) fn notification(emitted: Emitted, request: &RequestInfo) -> Bytes {
-    let (method, params) = match emitted {
+    let (level, logger, data) = match emitted {
         Emitted::Progress { progress, total, message } => {
-            let mut params = json!({ "progressToken": request.progress_token, "progress": progress });
-            if let Some(total) = total {
-                params["total"] = total.into();
-            }
-            if let Some(message) = message {
-                params["message"] = message.into();
-            }
-            ("notifications/progress", params)
+            return progress_notification(request, progress, total, message.as_deref());
         }
-        Emitted::Log { level, logger, data } => {
-            let mut params = json!({ "level": level, "data": data });
-            if let Some(logger) = logger {
-                params["logger"] = logger.into();
-            }
-            ("notifications/message", params)
-        }
+        Emitted::Log { level, logger, data } => (level, logger, data),
     };
-    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into()
+    let mut params = json!({ "level": level, "data": data });
+    if let Some(logger) = logger {
+        params["logger"] = logger.into();
+    }
+    json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }).to_string().into()
+}
+
+/// A stream has one for each item, so it is written without a serializer.
+fn progress_notification(request: &RequestInfo, progress: f64, total: Option<f64>, message: Option<&str>) -> Bytes {
+    let mut out = Vec::with_capacity(160 + message.map_or(0, str::len));
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#);
+    json(&mut out, &request.progress_token);
+    out.extend_from_slice(br#","progress":"#);
+    json(&mut out, &progress);
+    if let Some(total) = total {
+        out.extend_from_slice(br#","total":"#);
+        json(&mut out, &total);
+    }
+    if let Some(message) = message {
+        out.extend_from_slice(br#","message":"#);
+        json(&mut out, message);
+    }
+    out.extend_from_slice(b"}}");
+    out.into()
 }
 
 #[cfg(test)]
@@ -453,6 +463,27 @@ mod tests {
                 result.result_type = writer.result_type(result.result_type);
                 assert_eq!(written, writer.serialized(&result, false).into_body().whole(), "{text:?}");
             }
+        }
+    }
+
+    #[test]
+    fn progress_is_written_as_the_serializer_would() {
+        for (token, progress, total, message) in [
+            (json!(1), 1.0, None, None),
+            (json!("a \"token\""), 0.5, Some(2.0), Some("a \"quote\"\n")),
+            (json!(18_446_744_073_709_551_615_u64), 1e21, None, Some("ünïcödé \u{2028}")),
+        ] {
+            let mut params = json!({ "progressToken": token, "progress": progress });
+            params.as_object_mut().unwrap().extend(total.map(|total| ("total".to_owned(), json!(total))));
+            params.as_object_mut().unwrap().extend(message.map(|message| ("message".to_owned(), json!(message))));
+            let progress_token = serde_json::from_value(token).unwrap();
+            let request = RequestInfo { progress_token, ..RequestInfo::default() };
+            let written =
+                notification(Emitted::Progress { progress, total, message: message.map(Into::into) }, &request);
+            assert_eq!(
+                written,
+                json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }).to_string()
+            );
         }
     }
 

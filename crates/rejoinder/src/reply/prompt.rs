@@ -11,6 +11,7 @@ use crate::{
     message = "a prompt cannot return `{Self}`",
     label = "not a prompt result",
     note = "return text, a `ContentBlock`, `PromptMessage`s, a `GetPromptResult`, a `Reply<T>`, or a `Result` of one of these",
+    note = "only a tool returns a `ToolStream`",
     note = "a type of your own can be returned if it implements `IntoPromptResult`"
 )]
 pub trait IntoPromptResult {

@@ -43,6 +43,7 @@ pub struct Blob<T>(pub T);
     message = "a resource cannot return `{Self}`",
     label = "not the contents of a resource",
     note = "return text, `Vec<u8>`, `Blob<T>`, `Json<T>`, `ResourceContents`, a `Reply<T>`, or a `Result` of one of these",
+    note = "only a tool returns a `ToolStream`",
     note = "a type of your own can be returned if it implements `IntoResourceContents`"
 )]
 pub trait IntoResourceContents {

@@ -149,14 +149,15 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
         let (mut sent, total) = (0.0, self.total.map(|total| total as f64));
         while let Some(item) = self.items.next().await {
             let item = item?;
+            let message = if has_listener || T::IS_TEXT { item.message()? } else { String::new() };
+            self.result.add(item, &message);
             if has_listener {
                 sent += 1.0;
-                call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(item.message()?) }).await;
+                call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
             } else {
                 // Nothing slows such a stream down, so it makes room for others.
                 tokio::task::coop::consume_budget().await;
             }
-            self.result.add(item)?;
         }
         self.result.finish()
     }
@@ -195,7 +196,8 @@ impl<T, R> fmt::Debug for ToolStream<T, R> {
 
 /// What the items of a stream become in the end.
 trait StreamResult<T>: Send {
-    fn add(&mut self, item: T) -> Result<(), CallError>;
+    /// Adds an item, whose message is known if it is text.
+    fn add(&mut self, item: T, message: &str);
 
     fn finish(self: Box<Self>) -> Result<Output, Halt>;
 }
@@ -203,9 +205,8 @@ trait StreamResult<T>: Send {
 struct JoinedText(String);
 
 impl<T: StreamItem> StreamResult<T> for JoinedText {
-    fn add(&mut self, item: T) -> Result<(), CallError> {
-        self.0.push_str(&item.message()?);
-        Ok(())
+    fn add(&mut self, _: T, message: &str) {
+        self.0.push_str(message);
     }
 
     fn finish(self: Box<Self>) -> Result<Output, Halt> {
@@ -216,9 +217,8 @@ impl<T: StreamItem> StreamResult<T> for JoinedText {
 struct LastItem<T>(Option<T>);
 
 impl<T: StreamItem> StreamResult<T> for LastItem<T> {
-    fn add(&mut self, item: T) -> Result<(), CallError> {
+    fn add(&mut self, item: T, _: &str) {
         self.0 = Some(item);
-        Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<Output, Halt> {
@@ -238,9 +238,8 @@ where
     R: IntoToolResult + Send,
     F: FnMut(R, T) -> R + Send,
 {
-    fn add(&mut self, item: T) -> Result<(), CallError> {
+    fn add(&mut self, item: T, _: &str) {
         self.so_far = self.so_far.take().map(|so_far| (self.add)(so_far, item));
-        Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<Output, Halt> {

@@ -2,7 +2,7 @@ use std::{
     collections::VecDeque,
     fmt,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -108,16 +108,29 @@ impl EventSource for CallEvents {
             return Poll::Ready(Some(first));
         }
         let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
-        Poll::Ready(Some(match ready!(stream.poll_frame(cx)) {
-            Frame::Notification(message) | Frame::Request(message) => event([message]),
-            Frame::Last(reply) => {
-                self.stream = None;
-                let (body, after) = reply.into_parts();
-                AfterReply::hold(after, event(body.pieces()))
+        // What is ready leaves in one piece: each costs a chunk of the body and a timer.
+        let mut events = BytesMut::new();
+        while events.len() < TOGETHER {
+            match stream.poll_frame(cx) {
+                Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
+                    put_event(&mut events, [message])
+                }
+                Poll::Ready(Frame::Last(reply)) => {
+                    self.stream = None;
+                    let (body, after) = reply.into_parts();
+                    put_event(&mut events, body.pieces());
+                    return Poll::Ready(Some(AfterReply::hold(after, events.freeze())));
+                }
+                Poll::Pending if events.is_empty() => return Poll::Pending,
+                Poll::Pending => break,
             }
-        }))
+        }
+        Poll::Ready(Some(events.freeze()))
     }
 }
+
+/// How many bytes of events leave together, and perhaps one event more.
+const TOGETHER: usize = 4 * 1024;
 
 struct EventStream {
     source: Option<Box<dyn EventSource>>,
@@ -149,12 +162,18 @@ impl EventStream {
     }
 }
 
-/// One event. A message is JSON without line breaks, so it is one line of data.
+/// One event.
 pub(super) fn event(pieces: impl IntoIterator<Item = Bytes>) -> Bytes {
-    let mut event = BytesMut::from(&b"event: message\ndata: "[..]);
-    pieces.into_iter().for_each(|piece| event.put(piece));
-    event.put_slice(b"\n\n");
+    let mut event = BytesMut::with_capacity(256);
+    put_event(&mut event, pieces);
     event.freeze()
+}
+
+/// Adds one event. A message is JSON without line breaks, so it is one line of data.
+fn put_event(events: &mut BytesMut, pieces: impl IntoIterator<Item = Bytes>) {
+    events.put_slice(b"event: message\ndata: ");
+    pieces.into_iter().for_each(|piece| events.put(piece));
+    events.put_slice(b"\n\n");
 }
 
 /// An event that a client can come back after.
