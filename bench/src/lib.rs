@@ -10,5 +10,6 @@ pub mod inside;
 pub mod load;
 pub mod serve;
 pub mod session;
+pub mod stream;
 pub mod two_rounds;
 pub mod wire;

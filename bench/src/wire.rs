@@ -19,6 +19,8 @@ pub enum Ask {
     FirstRound,
     /// `tools/call` of `wait`, which does not return during a run.
     Wait,
+    /// `tools/call` of `count`, whose reply is a stream of events: see [`crate::stream`].
+    Stream,
 }
 
 /// What precedes the id in every request.
@@ -47,7 +49,10 @@ impl Ask {
             "list" => Ok(Self::List),
             "rounds" => Ok(Self::TwoRounds),
             "question" => Ok(Self::FirstRound),
-            other => bail!("unknown request `{other}`; expected `call`, `session`, `list`, `rounds` or `question`"),
+            "stream" => Ok(Self::Stream),
+            other => {
+                bail!("unknown request `{other}`; expected `call`, `session`, `list`, `rounds`, `question` or `stream`")
+            }
         }
     }
 
@@ -58,6 +63,12 @@ impl Ask {
             Self::SessionCall => format!("{BEFORE_ID}{id}{ADD}}}}}"),
             Self::List => format!(r#"{BEFORE_ID}{id},"method":"tools/list","params":{{{META}}}}}"#),
             Self::TwoRounds | Self::FirstRound => two_rounds::question(),
+            Self::Stream => {
+                let meta = META.replacen('{', r#"{"progressToken":1,"#, 1);
+                format!(
+                    r#"{BEFORE_ID}{id},"method":"tools/call","params":{{"name":"count","arguments":{{}},{meta}}}}}"#
+                )
+            }
             Self::Wait => {
                 format!(r#"{BEFORE_ID}{id},"method":"tools/call","params":{{"name":"wait","arguments":{{}},{META}}}}}"#)
             }
@@ -78,6 +89,7 @@ impl Ask {
             Self::List => "Mcp-Method: tools/list\r\n",
             Self::TwoRounds | Self::FirstRound => "Mcp-Method: tools/call\r\nMcp-Name: remove\r\n",
             Self::Wait => "Mcp-Method: tools/call\r\nMcp-Name: wait\r\n",
+            Self::Stream => "Mcp-Method: tools/call\r\nMcp-Name: count\r\n",
         };
         post(authority, &format!("MCP-Protocol-Version: 2026-07-28\r\n{headers}"), body)
     }
@@ -131,6 +143,12 @@ pub fn object(body: &[u8]) -> &[u8] {
 
 /// Appends one line for stdio: a `tools/call` of `add` under this id, on a session or not.
 pub fn stdio_line(on_session: bool, id: usize, out: &mut Vec<u8>) {
+    message(on_session, id, out);
+    out.push(b'\n');
+}
+
+/// Appends the message of a `tools/call` of `add` under this id, on a session or not.
+pub fn message(on_session: bool, id: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(BEFORE_ID.as_bytes());
     out.extend_from_slice(id.to_string().as_bytes());
     out.extend_from_slice(ADD.as_bytes());
@@ -138,7 +156,7 @@ pub fn stdio_line(on_session: bool, id: usize, out: &mut Vec<u8>) {
         out.push(b',');
         out.extend_from_slice(META.as_bytes());
     }
-    out.extend_from_slice(b"}}\n");
+    out.extend_from_slice(b"}}");
 }
 
 #[cfg(test)]
@@ -158,6 +176,7 @@ mod tests {
             (Ask::Call, "tools/call", "add"),
             (Ask::SessionCall, "tools/call", "add"),
             (Ask::Wait, "tools/call", "wait"),
+            (Ask::Stream, "tools/call", "count"),
             (Ask::List, "tools/list", ""),
         ] {
             let parsed: Value = serde_json::from_str(&ask.body(7)).unwrap();

@@ -1,7 +1,7 @@
 //! A bare handler that sends what `bench-rejoinder` sends: the floor to measure against.
 //!
-//! `bench-floor --http 127.0.0.1:PORT [--hyper] [--list FILE] [--question FILE]`, where the files hold the bytes to answer
-//! `tools/list` and the first round of `remove` with. It runs on axum, or on hyper alone.
+//! `bench-floor --http 127.0.0.1:PORT [--hyper | --ws] [--list FILE] [--question FILE]`, where the files hold the bytes to
+//! answer `tools/list` and the first round of `remove` with. It runs on axum, or on hyper alone, or is a WebSocket.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -12,9 +12,13 @@ use anyhow::{Context, Result};
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{
+    IntoResponse, Response,
+    sse::{Event, Sse},
+};
 use axum::routing::post;
 use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt, stream::iter};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -23,9 +27,10 @@ use hyper_util::rt::TokioIo;
 use rejoinder_bench::{
     flags::Flags,
     floor::{self, Round},
-    serve,
+    serve, stream,
 };
 use tokio::net::TcpListener;
+use tokio_tungstenite::{accept_async, tungstenite::Message};
 
 fn main() -> Result<()> {
     let flags = Flags::parse(std::env::args().skip(1))?;
@@ -34,6 +39,9 @@ fn main() -> Result<()> {
     serve::runtime()?.block_on(async {
         if flags.has("hyper") {
             return on_hyper(address, kept).await;
+        }
+        if flags.has("ws") {
+            return on_websocket(address).await;
         }
         serve::serve(address, Router::new().route("/mcp", post(on_axum)).with_state(kept)).await
     })
@@ -55,6 +63,10 @@ fn kept(flags: &Flags, flag: &str) -> Result<Bytes> {
 
 /// The handler as axum calls it.
 async fn on_axum(State(kept): State<Arc<Kept>>, headers: HeaderMap, body: Bytes) -> Response {
+    if headers.get("mcp-name").is_some_and(|name| name == "count") {
+        let event = |message| Ok::<_, Infallible>(Event::default().event("message").data(message));
+        return Sse::new(iter(stream::messages().map(event))).into_response();
+    }
     match answer(&kept, &headers, &body) {
         Some(reply) => ([(header::CONTENT_TYPE, "application/json")], reply).into_response(),
         None => StatusCode::BAD_REQUEST.into_response(),
@@ -84,6 +96,25 @@ async fn on_hyper(address: SocketAddr, kept: Arc<Kept>) -> Result<()> {
             });
             // It ends when the client leaves, which is not an error here.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+/// Serves WebSockets that answer each call as it comes, until the process is ended.
+async fn on_websocket(address: SocketAddr) -> Result<()> {
+    let listener = TcpListener::bind(address).await?;
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        tokio::spawn(async move {
+            let Ok(mut socket) = accept_async(stream).await else { return };
+            while let Some(Ok(message)) = socket.next().await {
+                let reply = floor::call(&message.into_data()).and_then(|reply| String::from_utf8(reply).ok());
+                let Some(reply) = reply else { continue };
+                if socket.send(Message::text(reply)).await.is_err() {
+                    return;
+                }
+            }
         });
     }
 }

@@ -1,9 +1,10 @@
 //! The load generator.
 //!
 //! ```text
-//! bench-load once  --http 127.0.0.1:PORT --ask call|session|list|rounds|question
-//! bench-load http  --http 127.0.0.1:PORT --ask call|session|list|rounds --connections C --seconds S [--warmup S] [--pid PID] [--slow N]
+//! bench-load once  --http 127.0.0.1:PORT --ask call|session|list|rounds|question|stream
+//! bench-load http  --http 127.0.0.1:PORT --ask call|session|list|rounds|stream --connections C --seconds S [--warmup S] [--pid PID] [--slow N]
 //! bench-load stdio --depth K [--session] --seconds S [--warmup S] -- COMMAND ARGUMENTS..
+//! bench-load ws    --http 127.0.0.1:PORT --depth K --seconds S [--warmup S] [--pid PID]
 //! ```
 //!
 //! `once` prints the last reply, the others one line of JSON. With `--slow` that many calls of `wait` are open
@@ -16,7 +17,7 @@ use anyhow::{Result, bail};
 use rejoinder_bench::flags::Flags;
 use rejoinder_bench::load::report::{Report, Window};
 use rejoinder_bench::load::slow::Slow;
-use rejoinder_bench::load::{http, stdio};
+use rejoinder_bench::load::{http, stdio, websocket};
 use rejoinder_bench::wire::Ask;
 
 fn main() -> Result<()> {
@@ -46,7 +47,11 @@ fn main() -> Result<()> {
             let depth = flags.get("depth")?.unwrap_or(1);
             print(&stdio::run(&command, depth, flags.has("session"), window(&flags)?)?)
         }
-        _ => bail!("say `once`, `http` or `stdio`"),
+        "ws" => {
+            let depth = flags.get("depth")?.unwrap_or(1);
+            print(&websocket::run(flags.address()?, depth, window(&flags)?, flags.get("pid")?)?)
+        }
+        _ => bail!("say `once`, `http`, `stdio` or `ws`"),
     }
 }
 

@@ -1,18 +1,38 @@
 //! rejoinder with the `add` tool, and as many copies of it as are wanted.
 //!
-//! `bench-rejoinder --http 127.0.0.1:PORT [--tools N | --asking | --slow]` or `bench-rejoinder --stdio`.
-//! With `--asking` it has `remove` instead, whose calls take two rounds; with `--slow` it has `wait` too.
+//! `bench-rejoinder --http 127.0.0.1:PORT [--tools N | --asking | --slow | --stream | --parameters | --ws]` or
+//! `bench-rejoinder --stdio`. With `--asking` it has `remove` instead, whose calls take two rounds; with `--slow` it has
+//! `wait` too; with `--stream` it has `count` too. With `--parameters` its `add` has parameters from everywhere. With `--ws` it
+//! serves WebSocket too.
 
 use std::time::Duration;
 
 use anyhow::Result;
-use rejoinder::prelude::*;
-use rejoinder_bench::{flags::Flags, serve, two_rounds};
+use rejoinder::{http, prelude::*};
+use rejoinder_bench::{flags::Flags, serve, stream, two_rounds};
 
 /// Add two integers
 #[tool]
 async fn add(a: i64, b: i64) -> i64 {
     a + b
+}
+
+/// Add two integers
+#[tool(name = "add")]
+async fn add_with_parameters(
+    #[arg(min = 0, max = 1000)] a: i64,
+    #[arg(max = 1000)] b: i64,
+    #[header] content_type: String,
+    sum: State<i64>,
+) -> i64 {
+    sum.with(|sum| *sum += a + b);
+    if content_type == "application/json" { sum.get() } else { 0 }
+}
+
+/// Count
+#[tool]
+async fn count() -> ToolStream<String> {
+    stream::items()
 }
 
 /// Wait for longer than anybody measures
@@ -52,6 +72,12 @@ fn main() -> Result<()> {
         server.tools(tools![remove])
     } else if flags.has("slow") {
         server.tools(tools![add, wait])
+    } else if flags.has("stream") {
+        server.tools(tools![add, count])
+    } else if flags.has("parameters") {
+        server.tools(tools![add_with_parameters])
+    } else if flags.has("ws") {
+        server.tools(tools![add]).http(http::Config::new().websocket("/mcp/ws"))
     } else {
         server.tools(tools![add]).tools(copies.flat_map(copy))
     };

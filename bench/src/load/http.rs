@@ -11,7 +11,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::report::{Report, Tally, Window};
 use crate::wire::{self, Ask, Reply};
-use crate::{session, two_rounds};
+use crate::{session, stream, two_rounds};
 
 /// Bodies up to this size are all compared with the first; of larger ones every sixteenth, since comparing those
 /// costs the loader more than the server needs to send them.
@@ -68,7 +68,9 @@ fn exchange(stream: &mut std::net::TcpStream, request: &[u8]) -> Result<(String,
         {
             let text = String::from_utf8_lossy(&bytes);
             ensure!(matches!(head.status, 200 | 202), "unexpected reply: {text}");
-            return Ok((text[..head.body].to_owned(), wire::object(&bytes[head.body..end]).to_vec()));
+            let body = &bytes[head.body..end];
+            let body = if head.end.is_some() { body.into() } else { Cow::from(stream::without_chunks(body)) };
+            return Ok((text[..head.body].to_owned(), wire::object(&body).to_vec()));
         }
     }
 }
@@ -221,10 +223,14 @@ impl Connection {
         &self.bytes[begin..end]
     }
 
-    /// What all replies have in common. On a session each message has its own id, and so has each event.
+    /// What all replies have in common. On a session each message has its own id, and so has each event; the chunks of a
+    /// stream end anywhere.
     fn comparable(&self) -> Result<Cow<'_, [u8]>> {
         if self.ask == Ask::SessionCall {
             return Ok(Reply::read(wire::object(self.body()))?.around.into());
+        }
+        if self.ask == Ask::Stream {
+            return Ok(stream::without_chunks(self.body()).into());
         }
         Ok(self.body().into())
     }
@@ -232,7 +238,7 @@ impl Connection {
     /// Whether the reply is the same as the first one.
     fn is_same(&self, first: &[u8]) -> Result<bool> {
         if self.body().len() > ALWAYS_COMPARED && !self.replies.is_multiple_of(16) {
-            return Ok(self.body().len() == first.len());
+            return Ok(self.ask == Ask::Stream || self.body().len() == first.len());
         }
         Ok(self.comparable()? == first)
     }

@@ -4,3 +4,4 @@ pub mod http;
 pub mod report;
 pub mod slow;
 pub mod stdio;
+pub mod websocket;

@@ -67,8 +67,11 @@ impl Bench {
                 String::from_utf8_lossy(&bytes)
             );
         }
+        let (ours, floor) = (answer(name::REJOINDER_STREAM, "stream")?, answer(name::FLOOR, "stream")?);
+        ensure!(ours == floor, "rejoinder and the floor stream differently; put our bytes into bench/src/stream.rs");
         for (peer, ask, expected) in [
             (name::REJOINDER, "call", "3"),
+            (name::REJOINDER_PARAMETERS, "call", "3"),
             (name::RMCP, "call", "3"),
             (name::RMCP_ARC, "call", "3"),
             (name::REJOINDER, "session", "3"),

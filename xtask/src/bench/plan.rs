@@ -40,6 +40,10 @@ pub(super) enum Load {
     Stdio(usize),
     /// The same on an open session of 2025-11-25.
     StdioSession(usize),
+    /// `tools/call` of `count`, whose reply is a stream of 1,000 items, over this many connections.
+    Stream(usize),
+    /// `tools/call` of `add` over one WebSocket, this many in flight.
+    WebSocket(usize),
 }
 
 const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
@@ -48,11 +52,13 @@ const SESSION: &[Load] = &[Load::Session(16), Load::Session(64)];
 const LIST: &[Load] = &[Load::List(16)];
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
 const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64)];
+const STREAM: &[Load] = &[Load::Stream(4)];
+const WEBSOCKET: &[Load] = &[Load::WebSocket(64)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64), Load::StdioSession(1), Load::StdioSession(64)];
 
 /// Every load, in the order in which they are run and reported.
 pub(super) fn loads() -> impl Iterator<Item = Load> {
-    [CALLS, BESIDE, SESSION, LIST, ROUNDS, STDIO].into_iter().flatten().copied()
+    [CALLS, BESIDE, SESSION, LIST, ROUNDS, STREAM, WEBSOCKET, STDIO].into_iter().flatten().copied()
 }
 
 impl fmt::Display for Load {
@@ -66,6 +72,8 @@ impl fmt::Display for Load {
             Self::Rounds(many) => write!(out, "calls of two rounds, {many} connections"),
             Self::Stdio(many) => write!(out, "tools/call on stdio, {many} in flight"),
             Self::StdioSession(many) => write!(out, "tools/call on a session, stdio, {many} in flight"),
+            Self::Stream(many) => write!(out, "streams of 1,000 items, {many} connections"),
+            Self::WebSocket(many) => write!(out, "tools/call over WebSocket, {many} in flight"),
         }
     }
 }
@@ -75,6 +83,7 @@ impl Load {
     pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Rounds(_) => "call",
+            Self::Stream(_) => "stream",
             _ => "request",
         }
     }
@@ -94,6 +103,8 @@ impl Load {
             Self::Rounds(many) => ("http --ask rounds --connections".to_owned(), many),
             Self::Stdio(many) => ("stdio --depth".to_owned(), many),
             Self::StdioSession(many) => ("stdio --session --depth".to_owned(), many),
+            Self::Stream(many) => ("http --ask stream --connections".to_owned(), many),
+            Self::WebSocket(many) => ("ws --depth".to_owned(), many),
         };
         words.split(' ').map(str::to_owned).chain([many.to_string()]).collect()
     }
@@ -117,6 +128,9 @@ pub(super) mod name {
     pub(in crate::bench) const REJOINDER: &str = "rejoinder";
     pub(in crate::bench) const REJOINDER_MANY: &str = "rejoinder, 1000 tools";
     pub(in crate::bench) const REJOINDER_SLOW: &str = "rejoinder, with a slow tool";
+    pub(in crate::bench) const REJOINDER_PARAMETERS: &str = "rejoinder, parameters from everywhere";
+    pub(in crate::bench) const REJOINDER_STREAM: &str = "rejoinder, with a stream";
+    pub(in crate::bench) const REJOINDER_WEBSOCKET: &str = "rejoinder, WebSocket";
     pub(in crate::bench) const REJOINDER_STDIO: &str = "rejoinder, stdio";
     pub(in crate::bench) const REJOINDER_ROUNDS: &str = "rejoinder, encrypted state";
     pub(in crate::bench) const RMCP: &str = "rmcp as documented";
@@ -128,6 +142,7 @@ pub(super) mod name {
     pub(in crate::bench) const RMCP_ROUNDS: &str = "rmcp by hand, signed state";
     pub(in crate::bench) const FLOOR: &str = "bare axum";
     pub(in crate::bench) const HYPER: &str = "bare hyper";
+    pub(in crate::bench) const TUNGSTENITE: &str = "bare tungstenite";
 }
 
 /// The files of bytes that the floor sends as they are.
@@ -155,7 +170,11 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
         subject(name::REJOINDER, REJOINDER, &["--tools", "1"], &[CALLS, SESSION]),
         subject(name::RMCP_SESSIONS, RMCP, &["--sessions"], &[SESSION]),
         subject(name::REJOINDER_SLOW, REJOINDER, &["--slow"], &[&[Load::Call(16)], BESIDE]),
-        subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], &[CALLS, LIST, ROUNDS]),
+        subject(name::REJOINDER_PARAMETERS, REJOINDER, &["--parameters"], &[&[Load::Call(16), Load::Call(64)]]),
+        subject(name::REJOINDER_STREAM, REJOINDER, &["--stream"], &[STREAM]),
+        subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], &[CALLS, LIST, ROUNDS, STREAM]),
+        subject(name::REJOINDER_WEBSOCKET, REJOINDER, &["--ws"], &[WEBSOCKET]),
+        subject(name::TUNGSTENITE, FLOOR, &["--ws"], &[WEBSOCKET]),
         subject(name::HYPER, FLOOR, &["--hyper"], &[CALLS]),
         subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], &[MANY_TOOLS]),
         subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], &[MANY_TOOLS]),
@@ -198,6 +217,12 @@ const TIMES_BY_HAND: Option<f64> = Some(2.5);
 /// Times the peer's own session server.
 const TIMES_SESSIONS: Option<f64> = Some(2.0);
 
+/// Of the same tool with plain parameters: three constraints, a pipe, a header and a state cost at most 1.15 times as much.
+const OF_PLAIN: Option<f64> = Some(1.0 / 1.15);
+
+/// Of a bare stream of the same events.
+const OF_STREAM: Option<f64> = Some(0.7);
+
 /// Not slower.
 const LEVEL: Option<f64> = Some(1.0);
 
@@ -230,6 +255,10 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     compare(name::REJOINDER_ROUNDS, name::RMCP_ROUNDS, Load::Rounds(64), TIMES_BY_HAND),
     compare(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(16), None),
     compare(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(64), None),
+    compare(name::REJOINDER_PARAMETERS, name::REJOINDER, Load::Call(16), OF_PLAIN),
+    compare(name::REJOINDER_PARAMETERS, name::REJOINDER, Load::Call(64), OF_PLAIN),
+    compare(name::REJOINDER_STREAM, name::FLOOR, Load::Stream(4), OF_STREAM),
+    compare(name::REJOINDER_WEBSOCKET, name::TUNGSTENITE, Load::WebSocket(64), OF_FLOOR),
     compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::Stdio(1), None),
     compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::Stdio(64), TIMES_DOCUMENTED),
     compare(name::REJOINDER_STDIO, name::RMCP_PIPES, Load::Stdio(1), LEVEL),
