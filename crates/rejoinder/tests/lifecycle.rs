@@ -244,17 +244,22 @@ async fn a_function_that_hangs_is_dropped_after_the_grace_period() {
     assert_eq!(events.take(), [&STARTED[..], &STOPPED].concat());
 }
 
-/// Notes its own end.
+/// Notes its own end, and does something after it.
 #[tool]
-async fn wait(scope: Scope, events: Dep<Events>) {
-    let begun = events.clone();
+async fn wait(scope: Scope, background: BackgroundTasks, events: Dep<Events>) -> Result<(), CallError> {
+    let [begun, later] = [events.clone(), events.clone()];
     scope.defer(move |end| async move { events.note(format!("{end:?}")) });
+    background.add(async move {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        later.note("background");
+    })?;
     begun.note("call");
     tokio::time::sleep(Duration::from_secs(1)).await;
+    Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_stop_waits_for_calls_and_what_they_deferred() {
+async fn the_stop_waits_for_calls_what_they_deferred_and_background_tasks() {
     let events = Events::default();
     let client = Client::new(server(&events).provide(events.clone()).tools(tools![wait]));
     client.server().start().await.unwrap();
@@ -265,5 +270,5 @@ async fn the_stop_waits_for_calls_and_what_they_deferred() {
         stopping.stop().await;
     });
     reply.unwrap();
-    assert_eq!(events.take(), ["call", "Succeeded", "stop", "close real"]);
+    assert_eq!(events.take(), ["call", "Succeeded", "background", "stop", "close real"]);
 }

@@ -102,10 +102,18 @@ impl Stream {
                 Poll::Ready(writer.frame(running, event))
             }
             StreamKind::Listen(listen) => listen.poll_frame(cx, writer),
-            StreamKind::Wrapped(wrapped) => Poll::Ready(match ready!(wrapped.poll_event(cx)) {
-                WrappedEvent::Emitted(emitted) => Frame::Notification(notification(emitted, wrapped.request())),
-                WrappedEvent::Ended(ended) => Frame::Last(match ended {
-                    OperationEnd::Ran(event, running) => return Poll::Ready(writer.frame(&running, event)),
+            StreamKind::Wrapped(wrapped) => {
+                let (ended, after) = match ready!(wrapped.poll_event(cx)) {
+                    WrappedEvent::Ended(ended, after) => (ended, after),
+                    WrappedEvent::Emitted(emitted) => {
+                        return Poll::Ready(Frame::Notification(notification(emitted, wrapped.request())));
+                    }
+                };
+                let reply = match ended {
+                    OperationEnd::Ran(event, running) => match writer.frame(&running, event) {
+                        Frame::Last(reply) => reply,
+                        frame => return Poll::Ready(frame),
+                    },
                     OperationEnd::Answered(Ok(output)) => writer.output(wrapped.subject(), output),
                     OperationEnd::Answered(Err(failed)) => writer.failed(wrapped.subject(), failed),
                     OperationEnd::Refused(refusal) => writer.refused(refusal),
@@ -118,8 +126,9 @@ impl Stream {
                     OperationEnd::Started(Started::Running(_) | Started::Wrapped(_)) => {
                         unreachable!("a call is driven to its end")
                     }
-                }),
-            }),
+                };
+                Poll::Ready(Frame::Last(reply.followed_by(after)))
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     BoxFuture,
     auth::Principal,
-    call::{Dependencies, Emitted, RequestInfo, Utf8Bytes},
+    call::{AfterReply, Dependencies, Emitted, RequestInfo, Utf8Bytes},
     error::{CallError, Panicked},
     item::Output,
     model::{CallToolResult, GetPromptResult, JsonObject},
@@ -137,7 +137,14 @@ pub struct Next {
     /// Which middleware is next.
     index: usize,
     exchange: Exchange,
-    emitted: mpsc::Sender<Emitted>,
+    outer: mpsc::Sender<FromCallee>,
+}
+
+/// What a call hands to the stream while and after it runs.
+enum FromCallee {
+    Emitted(Emitted),
+    /// It waits until the reply has left, whichever reply the middleware makes of the result.
+    After(AfterReply),
 }
 
 impl Next {
@@ -165,8 +172,13 @@ impl Next {
         loop {
             match poll_fn(|cx| running.poll_event(cx)).await {
                 // An error means that the operation is over for the client.
-                Event::Emitted(emitted) => drop(self.emitted.send(emitted).await),
-                event => return OperationResult(OperationEnd::Ran(event, running)),
+                Event::Emitted(emitted) => drop(self.outer.send(FromCallee::Emitted(emitted)).await),
+                event => {
+                    if let Some(after) = running.after_reply() {
+                        drop(self.outer.send(FromCallee::After(after)).await);
+                    }
+                    return OperationResult(OperationEnd::Ran(event, running));
+                }
             }
         }
     }
@@ -330,7 +342,8 @@ pub(crate) struct Wrapped {
     /// `None` when it has ended.
     chain: Option<BoxFuture<'static, OperationResult>>,
     ended: Option<OperationEnd>,
-    emitted: mpsc::Receiver<Emitted>,
+    callee: mpsc::Receiver<FromCallee>,
+    after: Option<AfterReply>,
     /// For what the call emits: the token for progress.
     request: RequestInfo,
 }
@@ -339,22 +352,23 @@ pub(crate) struct Wrapped {
 #[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
 pub(crate) enum WrappedEvent {
     Emitted(Emitted),
-    Ended(OperationEnd),
+    /// Its end, and what waits until the reply has left.
+    Ended(OperationEnd, Option<AfterReply>),
 }
 
 impl Wrapped {
     pub(super) fn new(engine: &Arc<Engine>, request: OperationRequest, exchange: Exchange) -> Self {
         // One at a time: a call that emits faster than its client reads waits.
-        let (sender, emitted) = mpsc::channel(1);
+        let (outer, callee) = mpsc::channel(1);
         let token = request.info.progress_token.clone();
         let (method, operation) = (request.method(), &request.operation);
         let target = operation.target().map(|target| (target.kind, target.name.clone()));
         let is_subscription = matches!(operation, Operation::Listen(_));
-        let next = Next { engine: Arc::clone(engine), index: 0, exchange, emitted: sender };
+        let next = Next { engine: Arc::clone(engine), index: 0, exchange, outer };
         // The function of the author runs when it is polled.
         let chain: BoxFuture<'static, OperationResult> = Box::pin(async move { next.run(request).await });
         let request = RequestInfo { progress_token: token, ..RequestInfo::default() };
-        Self { method, target, is_subscription, chain: Some(chain), ended: None, emitted, request }
+        Self { method, target, is_subscription, chain: Some(chain), ended: None, callee, after: None, request }
     }
 
     pub(crate) fn is_subscription(&self) -> bool {
@@ -386,12 +400,16 @@ impl Wrapped {
             // What the chain holds is the author's, and its `Drop` may panic; the panic's own message is in the log.
             let dropped = Panicked::catch(|| drop(chain));
             self.ended = Some(dropped.map_or(OperationEnd::Answered(Err(Failed::Panicked)), |()| ended));
-            self.emitted.close();
+            self.callee.close();
         }
-        if let Poll::Ready(Some(emitted)) = self.emitted.poll_recv(cx) {
-            return Poll::Ready(WrappedEvent::Emitted(emitted));
+        while let Poll::Ready(Some(handed)) = self.callee.poll_recv(cx) {
+            match handed {
+                FromCallee::Emitted(emitted) => return Poll::Ready(WrappedEvent::Emitted(emitted)),
+                FromCallee::After(after) => self.after = Some(after),
+            }
         }
-        self.ended.take().map_or(Poll::Pending, |ended| Poll::Ready(WrappedEvent::Ended(ended)))
+        let ended = self.ended.take();
+        ended.map_or(Poll::Pending, |ended| Poll::Ready(WrappedEvent::Ended(ended, self.after.take())))
     }
 
     /// A middleware must answer with the kind of result that the operation has.

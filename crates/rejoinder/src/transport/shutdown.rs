@@ -89,8 +89,9 @@ impl BuiltServer {
     }
 
     /// Stops a server that is mounted in an application, after the application has shut down: ends subscriptions, waits for
-    /// calls and what they have deferred for at most the [grace period](crate::Server::grace_period), and then runs what
-    /// [`Server::on_stop`](crate::Server::on_stop) was given, once.
+    /// calls, what they have deferred, and background tasks (at most for the
+    /// [grace period](crate::Server::grace_period)), and then runs what [`Server::on_stop`](crate::Server::on_stop) was
+    /// given, once.
     pub fn stop(&self) -> BoxFuture<'static, ()> {
         let engine = Arc::clone(&self.0);
         Box::pin(async move {

@@ -59,11 +59,13 @@ async fn pass(request: OperationRequest, next: Next) -> OperationResult {
 }
 
 fn setup(has_middleware: bool) -> (Http, Arc<Seen>) {
+    setup_with(|server| if has_middleware { server.middleware(pass) } else { server })
+}
+
+fn setup_with(change: impl FnOnce(Server) -> Server) -> (Http, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
-    let mut server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![at_once, later]);
-    if has_middleware {
-        server = server.middleware(pass);
-    }
+    let server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![at_once, later]);
+    let server = change(server);
     let fixture = Fixture { server: server.build().expect("a good server"), seen: Arc::default() };
     (Http::new(&fixture), seen)
 }
@@ -109,6 +111,22 @@ const WAYS: [(&str, &str, bool); 6] = [
 async fn l6_a_task_has_not_started_while_the_client_holds_the_reply() {
     for ((version, tool, is_batch), has_middleware) in WAYS.into_iter().flat_map(|way| [(way, false), (way, true)]) {
         let (mut client, seen) = setup(has_middleware);
+        seen.release.notify_one();
+        let reply = last_piece(call(&mut client, version, tool, is_batch).await).await;
+        assert!(!seen.has_started().await, "{version} {tool}");
+        drop(reply);
+        seen.starts().await;
+    }
+}
+
+#[tokio::test]
+async fn a_task_waits_for_the_reply_that_a_middleware_makes_itself() {
+    async fn replace(request: OperationRequest, next: Next) -> OperationResult {
+        drop(next.run(request).await);
+        OperationResult::of_tool("replaced")
+    }
+    for (version, tool, is_batch) in WAYS {
+        let (mut client, seen) = setup_with(|server| server.middleware(replace));
         seen.release.notify_one();
         let reply = last_piece(call(&mut client, version, tool, is_batch).await).await;
         assert!(!seen.has_started().await, "{version} {tool}");
