@@ -28,5 +28,6 @@ pub fn json_schema_2020_12_tool() -> Tool {
     });
     let Value::Object(schema) = schema else { unreachable!("the schema is an object") };
     let record = model::Tool::new("json_schema_2020_12_tool", "Has every kind of JSON Schema keyword.", schema);
-    Tool::dynamic(record, |arguments, _| async move { Value::Object(arguments).to_string() })
+    // The schema is for clients: the suite looks whether all of its keywords are listed.
+    Tool::dynamic(record, |arguments, _| async move { Value::Object(arguments).to_string() }).unchecked()
 }
