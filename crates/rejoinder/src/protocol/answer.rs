@@ -72,6 +72,10 @@ impl Stream {
     }
 
     /// Whether none of the author's code runs in it.
+    #[cfg_attr(
+        not(any(feature = "stdio", feature = "ws", feature = "sse")),
+        expect(dead_code, reason = "only a connection of many requests has to know")
+    )]
     pub(crate) fn is_listening(&self) -> bool {
         matches!(self.kind, StreamKind::Listen(_))
     }

@@ -113,7 +113,7 @@ impl EventSource for CallEvents {
         while events.len() < TOGETHER {
             match stream.poll_frame(cx) {
                 Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
-                    put_event(&mut events, [message])
+                    put_event(&mut events, [message]);
                 }
                 Poll::Ready(Frame::Last(reply)) => {
                     self.stream = None;

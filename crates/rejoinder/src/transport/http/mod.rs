@@ -3,6 +3,10 @@
 mod batch;
 mod body;
 mod guard;
+#[cfg_attr(
+    not(any(feature = "ws", feature = "sse")),
+    expect(dead_code, reason = "no connection stays open; a `cfg` wherever they are closed is harder to read")
+)]
 mod open_connections;
 mod request;
 mod serve;
