@@ -23,6 +23,7 @@ pub async fn test_prompt_with_arguments(
     format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")
 }
 
+#[completion]
 async fn values(typed: rejoinder::call::CompletionRequest) -> Vec<String> {
     ["test1", "test2", "other"].into_iter().filter(|value| value.starts_with(&typed.value)).map(Into::into).collect()
 }

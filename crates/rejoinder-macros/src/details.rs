@@ -52,7 +52,9 @@ pub(crate) fn read(
     let (mut variables_of_uri, mut fields) = (None, Vec::new());
     let mut options = match kind {
         Kind::Tool => Options::parse("`#[tool]`", TOOL, tokens, errors),
-        Kind::Prompt | Kind::Resolver => Options::parse("`#[prompt]`", PROMPT, tokens, errors),
+        Kind::Prompt | Kind::Resolver | Kind::Pipe | Kind::Completion => {
+            Options::parse("`#[prompt]`", PROMPT, tokens, errors)
+        }
         Kind::Resource => {
             let (uri, options) = Options::parse_after("`#[resource]`", RESOURCE, uri, tokens, errors);
             if let Some(uri) = uri {

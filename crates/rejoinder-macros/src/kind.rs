@@ -4,13 +4,15 @@ use syn::Path;
 
 use crate::names;
 
-/// What a function is: one of the three that clients are offered, or a resolver.
+/// What a function is: one of the three that clients are offered, a resolver, a pipe, or a completion function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
     Prompt,
     Resource,
     Resolver,
+    Pipe,
+    Completion,
 }
 
 impl Kind {
@@ -25,7 +27,12 @@ impl Kind {
             [first, word] if names::rejoinder().to_string().replace([':', ' '], "") == first.to_string() => word,
             _ => return None,
         };
-        Self::ITEMS.into_iter().chain([Self::Resolver]).find(|kind| *word == kind.word())
+        Self::ITEMS.into_iter().chain([Self::Resolver, Self::Pipe, Self::Completion]).find(|kind| *word == kind.word())
+    }
+
+    /// Whether its first parameter is a value that it gets: a pipe, or a completion function.
+    pub(crate) fn takes_a_value(self) -> bool {
+        matches!(self, Self::Pipe | Self::Completion)
     }
 
     /// As the attribute and our sentences call it.
@@ -35,6 +42,8 @@ impl Kind {
             Self::Prompt => "prompt",
             Self::Resource => "resource",
             Self::Resolver => "resolver",
+            Self::Pipe => "pipe",
+            Self::Completion => "completion",
         }
     }
 
@@ -45,6 +54,8 @@ impl Kind {
             Self::Prompt => "Prompt",
             Self::Resource => "Resource",
             Self::Resolver => "Resolver",
+            Self::Pipe => "Pipe",
+            Self::Completion => "Completion",
         };
         Ident::new(name, Span::call_site())
     }

@@ -40,6 +40,7 @@ use proc_macro::TokenStream;
 ///   must be: `min`, `max`, `exclusive_min`, `exclusive_max`, `multiple_of`, `min_length`, `max_length`, `pattern`, `format`,
 ///   `min_items`, `max_items`, `unique_items`; its `title`, and an `example`;
 /// * `#[header("x-name", default = ..)]`: a header of the HTTP request, by the parameter's name if none is given;
+/// * `#[pipe(first, second)]`, alone or beside `#[arg]` or `#[header]`: functions marked `#[pipe]` that the value passes through;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the model could.
 #[proc_macro_attribute]
@@ -55,9 +56,10 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// On a parameter:
 ///
-/// * `#[arg(name = "..", default = .., complete = path)]`, where `path` is an `async fn(CompletionRequest) -> Vec<String>` that
-///   proposes values while the user types; and the constraints of `#[tool]`;
+/// * `#[arg(name = "..", default = .., complete = path)]`, where `path` is a function marked `#[completion]` that proposes
+///   values while the user types; and the constraints of `#[tool]`;
 /// * `#[header("x-name", default = ..)]`: a header of the HTTP request, by the parameter's name if none is given;
+/// * `#[pipe(first, second)]`, alone or beside `#[arg]` or `#[header]`: functions marked `#[pipe]` that the value passes through;
 /// * `#[resolve(function)]`: what that resolver makes;
 /// * `#[inject]`: what the server supplies, though the client could.
 #[proc_macro_attribute]
@@ -96,6 +98,22 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Resolver, options.into(), &item.into()).into()
+}
+
+/// Has no options. Its first parameter is the value. On each of the others:
+///
+/// * nothing, for what the call supplies, and for a `PipeContext`;
+/// * `#[header]`, `#[inject]`, `#[resolve(function)]`, as for `#[tool]`. Such a resolver takes no arguments by name: pipes run
+///   before the arguments are ready.
+#[proc_macro_attribute]
+pub fn pipe(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::function(Kind::Pipe, options.into(), &item.into()).into()
+}
+
+/// Has no options. Its first parameter is a `CompletionRequest`; the others are as for `#[pipe]`, and no resolver may ask.
+#[proc_macro_attribute]
+pub fn completion(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand::function(Kind::Completion, options.into(), &item.into()).into()
 }
 
 /// Takes the names of functions, each perhaps after `#[cfg(..)]`.

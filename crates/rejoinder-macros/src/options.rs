@@ -96,6 +96,17 @@ impl Options {
         }
     }
 
+    /// `name = path::to::function`.
+    pub(crate) fn path(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<Path> {
+        match self.expression(name, example, errors)? {
+            Expr::Path(path) => Some(path.path),
+            other => {
+                errors.at(other, format!("`{name}` names a function: `{name} = {example}`"));
+                None
+            }
+        }
+    }
+
     /// `name = ".."`, where the text must be known now.
     pub(crate) fn literal(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
         match self.expression(name, "\"..\"", errors)? {

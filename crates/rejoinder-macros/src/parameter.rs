@@ -2,7 +2,10 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Token, Type, parse::ParseStream};
+use syn::{
+    Attribute, Expr, FnArg, LitStr, Meta, Pat, PatType, Path, Signature, Token, Type, parse::ParseStream, parse_quote,
+    punctuated::Punctuated,
+};
 
 use crate::{
     constraints::{call, check_string, constraints},
@@ -23,6 +26,8 @@ pub(crate) struct FunctionParameter {
     /// The doc comment, as an expression.
     pub(crate) description: Option<TokenStream>,
     pub(crate) source: Source,
+    /// `#[pipe(..)]`: what an argument or a header passes through.
+    pub(crate) pipes: Vec<Path>,
 }
 
 /// Where its author says it comes from.
@@ -44,6 +49,14 @@ impl FunctionParameter {
     pub(crate) fn resolver(&self) -> Option<&Path> {
         match &self.source {
             Source::Resolved(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The function that completes it.
+    pub(crate) fn complete(&self) -> Option<&Path> {
+        match &self.source {
+            Source::Argument(argument) => argument.complete.as_ref(),
             _ => None,
         }
     }
@@ -93,7 +106,7 @@ pub(crate) struct ArgumentOptions {
     name: Option<LitStr>,
     pub(crate) default: Option<Expr>,
     pub(crate) header: Option<LitStr>,
-    pub(crate) complete: Option<Expr>,
+    pub(crate) complete: Option<Path>,
     /// What is called on its `ArgumentRules`: `.min(1).max(3)`.
     pub(crate) rules: TokenStream,
 }
@@ -158,6 +171,7 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
     typed.attrs.retain(|attr| is_foreign(kind, attr, errors));
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
+        Pat::Wild(pat) if kind.takes_a_value() => Ident::new("value", pat.underscore_token.span),
         Pat::Wild(pat) => {
             errors.at(pat, "a parameter needs a name: it is the argument's name");
             return None;
@@ -167,7 +181,19 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
             return None;
         }
     };
-    let source = source(kind, &ident, &ours, errors);
+    let (piping, ours): (Vec<_>, Vec<_>) = ours.into_iter().partition(|attr| attr.path().is_ident("pipe"));
+    let pipes = pipes(kind, &piping, errors);
+    let source = match (source(kind, &ident, &ours, errors), piping.first()) {
+        (Source::Type, Some(_)) => Source::Argument(Box::new(argument(kind, &parse_quote!(#[arg]), errors))),
+        (source @ (Source::Injected | Source::Resolved(_)), Some(piping)) => {
+            errors.at(
+                piping,
+                "only an argument or a header passes through pipes: call the function where the value is made",
+            );
+            source
+        }
+        (source, _) => source,
+    };
     match (&source, &*typed.ty) {
         (Source::Header(_), Type::Reference(reference)) => check_owned(reference, "a header", errors),
         (source, ty) => check_parameter(kind, ty, matches!(source, Source::Resolved(_)), errors),
@@ -177,7 +203,14 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
         _ => None,
     };
     let name = given.map_or_else(|| names::wire(&ident), LitStr::value);
-    Some(FunctionParameter { ident, name, ty: (*typed.ty).clone(), description: docs::description(&ours), source })
+    Some(FunctionParameter {
+        ident,
+        name,
+        ty: (*typed.ty).clone(),
+        description: docs::description(&ours),
+        source,
+        pipes,
+    })
 }
 
 /// Whether an attribute is for others. Those that have no meaning here, but are written out of habit, are refused.
@@ -198,7 +231,8 @@ fn is_foreign(kind: Kind, attr: &Attribute, errors: &mut Errors) -> bool {
 }
 
 fn is_ours(attr: &Attribute) -> bool {
-    docs::doc(attr).is_some() || ["arg", "header", "inject", "resolve"].iter().any(|name| attr.path().is_ident(name))
+    docs::doc(attr).is_some()
+        || ["arg", "header", "inject", "pipe", "resolve"].iter().any(|name| attr.path().is_ident(name))
 }
 
 fn source(kind: Kind, ident: &Ident, attrs: &[Attribute], errors: &mut Errors) -> Source {
@@ -226,6 +260,32 @@ fn source(kind: Kind, ident: &Ident, attrs: &[Attribute], errors: &mut Errors) -
         }
     }
     source
+}
+
+/// The functions that `#[pipe(..)]` names.
+fn pipes(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Vec<Path> {
+    let Some(attr) = attrs.first() else { return Vec::new() };
+    if kind == Kind::Resolver || kind.takes_a_value() {
+        let word = kind.word();
+        errors.at(
+            attr,
+            format!("only parameters of tools, prompts and resources have pipes: call the function in the {word}"),
+        );
+    }
+    for other in &attrs[1..] {
+        errors.at(other, "name all pipes in one list: `#[pipe(first, second)]`");
+    }
+    let named = match attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) {
+        Ok(named) if !named.is_empty() => named,
+        _ => {
+            errors.at(attr, "name the pipes: `#[pipe(first, second)]`");
+            return Vec::new();
+        }
+    };
+    for path in &named {
+        check_path(path, "a pipe in a block is named within it, as `Self::name`", errors);
+    }
+    named.into_iter().collect()
 }
 
 /// What `#[arg(default)]` means.
@@ -287,11 +347,15 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOption
     let argument = ArgumentOptions {
         name: options.literal("name", errors),
         header: options.literal("header", errors),
-        complete: options.expression("complete", "path::to::function", errors),
+        complete: options.path("complete", "path::to::function", errors),
         rules: rules(default.as_ref(), &mut options, errors),
         default,
     };
     options.finish(errors);
+    if kind.takes_a_value() {
+        let word = kind.word();
+        errors.at(attr, format!("a {word} takes no arguments by name: its first parameter is the value that it gets"));
+    }
     if let Some(name) = argument.name.as_ref().filter(|name| name.value().is_empty()) {
         errors.at(name, "an argument's name cannot be empty");
     }

@@ -95,9 +95,10 @@ fn check_generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
     } else if generics.params.iter().all(is_lifetime) {
         errors.at(&generics.params, format!("a {word} has no lifetimes, because it owns its parameters: remove them"));
     } else {
+        let what = if kind.takes_a_value() { "what it takes" } else { "its schema" };
         errors.at(
             &generics.params,
-            format!("a {word} cannot be generic, because its schema must be known: write the types out"),
+            format!("a {word} cannot be generic, because {what} must be known: write the types out"),
         );
     }
 }
@@ -223,7 +224,7 @@ impl<'ast> Visit<'ast> for TypeCheck<'_> {
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         let word = self.kind.word();
         let message = if self.returned {
-            let why = if self.kind == Kind::Resolver {
+            let why = if self.kind == Kind::Resolver || self.kind.takes_a_value() {
                 "parameters are matched against it"
             } else {
                 "its schema must be known"

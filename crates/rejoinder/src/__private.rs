@@ -1,12 +1,14 @@
 //! What the macros write paths to, besides what is public. It changes without notice.
 
 pub use crate::{
-    call::{ArgumentDefault, Completes, OwnDefault, Param, ReadParams},
+    call::{ArgumentDefault, OwnDefault, Param, ReadParams},
     error::Halt,
     form::ArgumentRules,
     graph::{
-        AnyShape, Check, Edge, FitsIf, FitsIn, FromOutcome, FunctionArguments, HasArgument, Instance, ItemNode, Node,
-        NodeArgument, Offers, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, shape, try_join,
+        AnyShape, Check, Completes, CompletionInput, CompletionOutput, Edge, FitsIf, FitsIn, FromOutcome,
+        FunctionArguments, HasArgument, Instance, ItemNode, Node, NodeArgument, Offers, Pipe, PipeField, PipeNode,
+        PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, ResolverParameter, Returned,
+        SameAs, Shape, Unmarked, Walk, piped, shape, try_join,
     },
     inject::{AnyType, FromHeader, Parameter, Probe, source},
     item::{

@@ -126,6 +126,7 @@ pub use rejoinder_macros::tool;
 /// use rejoinder::{prelude::*, testing::Client, call::CompletionRequest};
 /// use serde_json::json;
 ///
+/// #[completion]
 /// async fn languages(completing: CompletionRequest) -> Vec<String> {
 ///     let known = ["Python", "Rust"].map(String::from);
 ///     known.into_iter().filter(|name| name.starts_with(&completing.value)).collect()
@@ -146,6 +147,83 @@ pub use rejoinder_macros::tool;
 /// # }
 /// ```
 pub use rejoinder_macros::prompt;
+
+/// Makes a function propose values for an argument while the user types it, and keeps it a function.
+///
+/// `#[arg(complete = languages)]` names it, before a parameter of a prompt or of a resource template. Its first parameter is a
+/// [`CompletionRequest`](crate::call::CompletionRequest); the others are filled as those of a [`pipe`](macro@pipe): services,
+/// headers, the values of resolvers that do not ask.
+///
+/// ```
+/// use rejoinder::{call::CompletionRequest, model::Reference, prelude::*, testing::Client};
+///
+/// struct Languages(Vec<&'static str>);
+///
+/// #[completion]
+/// async fn languages(typed: CompletionRequest, known: Dep<Languages>) -> Vec<String> {
+///     known.0.iter().filter(|name| name.starts_with(&typed.value)).map(ToString::to_string).collect()
+/// }
+///
+/// /// Review some code.
+/// #[prompt]
+/// fn review(#[arg(complete = languages)] language: String) -> String {
+///     format!("Review this {language}.")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let server = Server::new("reviews", "1.0.0").provide(Languages(vec!["Python", "Rust"])).prompts(prompts![review]);
+/// let completion = Client::new(server).complete(Reference::for_prompt("review"), "language", "R").await?;
+/// assert_eq!(completion.values, ["Rust"]);
+/// # Ok(())
+/// # }
+/// ```
+pub use rejoinder_macros::completion;
+
+/// Makes a function a pipe, which makes one value of another on the way to a parameter, and keeps it a function.
+///
+/// `#[pipe(trim, find_user)]` before a parameter of a tool, prompt or resource names the pipes that its argument, or its
+/// `#[header]`, passes through. The schema shows what the first one takes; the parameter is what the last one makes.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+/// use serde_json::json;
+///
+/// struct Users(Vec<&'static str>);
+///
+/// struct User(String);
+///
+/// #[pipe]
+/// fn trim(text: String) -> String {
+///     text.trim().to_owned()
+/// }
+///
+/// #[pipe]
+/// async fn find_user(name: String, users: Dep<Users>) -> Result<User, FieldError> {
+///     if users.0.contains(&&*name) { Ok(User(name)) } else { Err(FieldError::new(format!("there is no user `{name}`"))) }
+/// }
+///
+/// /// Greet a user.
+/// #[tool]
+/// async fn greet(#[pipe(trim, find_user)] user: User) -> String {
+///     format!("Hello, {}!", user.0)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let client = Client::new(Server::new("greeter", "1.0.0").provide(Users(vec!["ada"])).tools(tools![greet]));
+/// assert_eq!(client.list_tools().await?[0].input_schema["properties"]["user"]["type"], "string");
+/// assert_eq!(client.call_tool("greet", json!({ "user": " ada " })).await?.text(), "Hello, ada!");
+/// let reply = client.call_tool("greet", json!({ "user": "eve" })).await?;
+/// assert_eq!(reply.text(), "Invalid argument `user`: there is no user `eve`.");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Its first parameter is the value. The others are filled as those of a resolver: services, headers, a
+/// [`PipeContext`](crate::PipeContext), the values of resolvers. It returns a value, or a `Result` with a
+/// [`FieldError`](crate::FieldError).
+pub use rejoinder_macros::pipe;
 
 /// Makes a function a resource, or a template of many, and keeps it a function.
 ///

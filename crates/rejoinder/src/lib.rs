@@ -40,6 +40,7 @@
 //! |---|---|
 //! | `path: String`, any type that is `Deserialize` and `JsonSchema` | the model's arguments: listed in the schema, checked, described by the doc comment |
 //! | `#[arg(default = 5)] n: u32`, `n: Option<u32>` | the same; the model may leave it out |
+//! | `#[pipe(trim, find_user)] user: User` | the same, after it has passed through functions marked [`#[pipe]`](macro@pipe) |
 //! | `#[header("x-request-id")] request: String`, or an `Option` or `Vec`, or with `default = ..` | a header of the HTTP request |
 //! | `#[resolve(confirm)] confirm: &Confirm`, or `T`, or an `Option` or `Outcome` of either | the function `confirm`, marked [`#[resolver]`](macro@resolver) |
 //! | `database: `[`Dep`]`<Database>` | [`Server::provide`] |
@@ -176,12 +177,14 @@ mod transport;
 pub mod __private;
 
 pub use ask::{Ask, Outcome};
-pub use attributes::{Elicit, ElicitEnum, handlers, prompt, prompts, resolver, resource, resources, tool, tools};
-pub use call::{Call, CallEnd, Era, RequestInfo};
+pub use attributes::{
+    Elicit, ElicitEnum, completion, handlers, pipe, prompt, prompts, resolver, resource, resources, tool, tools,
+};
+pub use call::{Call, CallEnd, Era, FieldError, RequestInfo};
 pub use error::{BoxError, CallError};
 pub use form::{Elicit, ElicitEnum};
 pub use graph::Resolver;
-pub use inject::{BackgroundTasks, Context, Dep, FromCall, Rounds, Scope, State};
+pub use inject::{BackgroundTasks, Context, Dep, FromCall, PipeContext, PipeSource, Rounds, Scope, State};
 pub use item::{Prompt, Resource, Tool};
 pub use reply::{Json, Reply, ToolStream};
 pub use rmcp::model;
@@ -213,11 +216,6 @@ struct Readme;
 #[doc = include_str!("../../../docs/asking.md")]
 struct Asking;
 
-/// The programs of the page about headers compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/headers.md")]
-struct Headers;
-
 /// The programs of the pages about single features compile.
 #[cfg(doctest)]
 mod features {
@@ -225,12 +223,16 @@ mod features {
     struct BackgroundPage;
     #[doc = include_str!("../../../docs/constraints.md")]
     struct ConstraintsPage;
+    #[doc = include_str!("../../../docs/headers.md")]
+    struct HeadersPage;
     #[doc = include_str!("../../../docs/identity.md")]
     struct IdentityPage;
     #[doc = include_str!("../../../docs/lifecycle.md")]
     struct LifecyclePage;
     #[doc = include_str!("../../../docs/middleware.md")]
     struct MiddlewarePage;
+    #[doc = include_str!("../../../docs/pipes.md")]
+    struct PipesPage;
     #[doc = include_str!("../../../docs/state.md")]
     struct StatePage;
     #[doc = include_str!("../../../docs/streams.md")]

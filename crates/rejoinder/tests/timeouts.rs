@@ -71,6 +71,7 @@ async fn wait_by_default() {
     pending::<()>().await;
 }
 
+#[completion]
 async fn never(_: rejoinder::call::CompletionRequest) -> Vec<String> {
     pending().await
 }

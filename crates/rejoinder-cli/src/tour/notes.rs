@@ -57,6 +57,7 @@ pub async fn note(
     notes.read(&name)
 }
 
+#[completion]
 async fn names(typed: CompletionRequest) -> Vec<String> {
     let notes = typed.call.dependency::<Notes>();
     let names = |notes: &Notes| notes.lock().keys().filter(|name| name.starts_with(&typed.value)).cloned().collect();

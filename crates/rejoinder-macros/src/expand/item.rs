@@ -6,7 +6,7 @@ use syn::{Attribute, Signature, Visibility};
 
 use super::{
     HiddenType,
-    parameter::{Filled, resolve, take},
+    parameter::{Filled, pass, piped_types, resolve, take},
 };
 use crate::{
     details::{self, Details},
@@ -61,7 +61,9 @@ impl Item {
             .timeout_ms
             .map(|timeout| quote!(const TIMEOUT_MS: __rj::prelude::Option<u64> = __rj::prelude::Some(#timeout);));
         let (node, checks, run) = (self.node(), self.checks(), self.run());
+        let piped_types = piped_types(parameters);
         hidden.with(quote! {
+            #piped_types
             // A type of its own, so that arguments may be less public than the function.
             struct #function;
             #slots_struct
@@ -152,6 +154,12 @@ impl Item {
         let HiddenType { receiver, parameters, .. } = &self.hidden;
         let [callee, arguments, call, by_name, walk] = ["callee", "arguments", "call", "by_name", "walk"].map(local);
         let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(&#call)));
+        let walk_before = quote!(__rj::Walk::new(&#call, &(), &*#callee.receiver, &#callee.keys));
+        let passes = pass(parameters, &arguments, &walk_before).map(|passes| {
+            let is_changed = parameters.iter().any(|parameter| parameter.piped.is_some() && parameter.has_slot());
+            let changed = is_changed.then(|| quote!(let mut #arguments = #arguments;));
+            quote!(#changed #passes)
+        });
         let resolves = resolve(parameters, &walk).map(|(pattern, future)| {
             quote! {
                 let #pattern = {
@@ -172,6 +180,7 @@ impl Item {
         let body = quote_spanned! { self.hidden.span()=>
             __rj::prelude::Box::pin(async move {
                 #(#supplies)*
+                #passes
                 #resolves
                 #takes
                 let #slots = #arguments;

@@ -4,6 +4,7 @@ mod item;
 mod list;
 mod named;
 mod parameter;
+mod pipe;
 mod resolver;
 
 pub(crate) use list::list;
@@ -13,9 +14,11 @@ mod tests;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, ReturnType, Signature, Visibility};
+use syn::{
+    Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, Path, ReturnType, Signature, Visibility,
+};
 
-use self::{item::Item, named::imports, parameter::Filled, resolver::ResolverFunction};
+use self::{item::Item, named::imports, parameter::Filled, pipe::PipeFunction, resolver::ResolverFunction};
 use crate::{
     errors::{Errors, Extent},
     kind::Kind,
@@ -26,9 +29,10 @@ use crate::{
 };
 
 /// The error for a function with two attributes of ours.
-const TWO_KINDS: &str = "a function is one of tool, prompt, resource and resolver: remove one of the attributes";
+const TWO_KINDS: &str =
+    "a function is one of tool, prompt, resource, resolver, pipe and completion: remove one of the attributes";
 
-/// `#[tool]`, `#[prompt]`, `#[resource]` or `#[resolver]` on a free function.
+/// An attribute of ours on a free function.
 pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Ok(mut function) = syn::parse2::<FunctionItem>(item.clone()) else {
@@ -45,10 +49,12 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
         !is_ours
     });
     let FunctionItem { attrs, vis, signature, .. } = &mut function;
-    let hidden = if kind == Kind::Resolver {
-        ResolverFunction::read(&Place::Free, options, attrs, vis, signature, &mut errors).expand()
-    } else {
-        Item::read(kind, &Place::Free, options, attrs, vis, signature, &mut errors).expand()
+    let hidden = match kind {
+        Kind::Resolver => ResolverFunction::read(&Place::Free, options, attrs, vis, signature, &mut errors).expand(),
+        Kind::Pipe | Kind::Completion => {
+            PipeFunction::read(kind, &Place::Free, &options, attrs, vis, signature, &mut errors).expand()
+        }
+        _ => Item::read(kind, &Place::Free, options, attrs, vis, signature, &mut errors).expand(),
     };
     errors.or(&function, hidden)
 }
@@ -75,26 +81,44 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     check_block(&block, &mut errors);
     let ty = block.self_ty.to_token_stream();
     let place = Place::Block(ty.clone());
-    let (mut items, mut resolvers) = (Vec::new(), Vec::new());
+    let (mut items, mut resolvers, mut pipes) = (Vec::new(), Vec::new(), Vec::new());
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
         let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
         let ImplItemFn { attrs, vis, sig, .. } = method;
-        if kind == Kind::Resolver {
-            resolvers.push(ResolverFunction::read(&place, options, attrs, vis, sig, &mut errors));
-        } else {
-            items.push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors));
+        match kind {
+            Kind::Resolver => {
+                resolvers.push(ResolverFunction::read(&place, options, attrs, vis, sig, &mut errors));
+            }
+            Kind::Pipe | Kind::Completion => {
+                pipes.push(PipeFunction::read(kind, &place, &options, attrs, vis, sig, &mut errors));
+            }
+            _ => items.push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors)),
         }
     }
-    if items.is_empty() && resolvers.is_empty() {
+    if items.is_empty() && resolvers.is_empty() && pipes.is_empty() {
         errors.at(
             &block.self_ty,
             "this block has nothing to offer: write `#[tool]`, `#[prompt]` or `#[resource(..)]` before a method",
         );
     }
-    let filled = items.iter().flat_map(|item| &item.hidden.parameters);
-    let filled = filled.chain(resolvers.iter().flat_map(|resolver| &resolver.hidden.parameters));
-    filled.for_each(|filled| check_resolver(filled, &block, &resolvers, &mut errors));
+    let resolving: Vec<&HiddenType> = resolvers.iter().map(|resolver| &resolver.hidden).collect();
+    let [piping, completing] = [Kind::Pipe, Kind::Completion].map(|kind| -> Vec<&HiddenType> {
+        pipes.iter().filter(|pipe| pipe.kind == kind).map(|pipe| &pipe.hidden).collect()
+    });
+    let all = items.iter().map(|item| &item.hidden).chain(resolving.iter().copied());
+    let all = all.chain(pipes.iter().map(|pipe| &pipe.hidden));
+    for parameter in all.flat_map(|hidden| &hidden.parameters).map(|filled| &filled.parameter) {
+        if let Some(path) = parameter.resolver() {
+            check_named(path, Kind::Resolver, |name| format!("#[resolve({name})]"), &block, &resolving, &mut errors);
+        }
+        for path in &parameter.pipes {
+            check_named(path, Kind::Pipe, |name| format!("#[pipe({name})]"), &block, &piping, &mut errors);
+        }
+        if let Some(path) = parameter.complete() {
+            check_named(path, Kind::Completion, |name| format!("complete = {name}"), &block, &completing, &mut errors);
+        }
+    }
     let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
         let items: Vec<_> = items.iter().filter(|item| item.kind == kind).collect();
         if let Some(name) = given.as_ref().filter(|_| items.is_empty()) {
@@ -104,8 +128,9 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     });
     let methods: Vec<TokenStream> = methods.collect();
     let resolvers = resolvers.iter().map(ResolverFunction::expand);
+    let pipes = pipes.iter().map(PipeFunction::expand);
     let items = items.iter().map(Item::expand);
-    errors.or(&block, quote!(#(#resolvers)* #(#items)* #(#methods)*))
+    errors.or(&block, quote!(#(#resolvers)* #(#pipes)* #(#items)* #(#methods)*))
 }
 
 fn check_block(block: &ItemImpl, errors: &mut Errors) {
@@ -117,30 +142,40 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) {
     }
 }
 
-/// Refuses what `#[resolve(..)]` names if that is a function of the block, but not one that can be named so.
-fn check_resolver(filled: &Filled, block: &ItemImpl, resolvers: &[ResolverFunction], errors: &mut Errors) {
-    let Some(path) = filled.parameter.resolver() else { return };
+/// Refuses what an attribute names if that is a function of the block, but not one that can be named so. `marked` are the
+/// functions of the block that are of this kind.
+fn check_named(
+    path: &Path,
+    kind: Kind,
+    written: impl Fn(String) -> String,
+    block: &ItemImpl,
+    marked: &[&HiddenType],
+    errors: &mut Errors,
+) {
     let (is_method, name) = match &*path.segments.iter().collect::<Vec<_>>() {
         [first, name] if first.ident == "Self" => (true, *name),
         [name] => (false, *name),
         _ => return,
     };
     let ident = &name.ident;
-    let resolver = resolvers.iter().find(|resolver| resolver.hidden.name == *ident);
+    let (word, found) = (kind.word(), marked.iter().find(|hidden| hidden.name == *ident));
     let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == *ident));
-    match resolver {
-        Some(_) if !is_method => errors.at(path, format!("`{ident}` is a method: write `#[resolve(Self::{ident})]`")),
-        None if is_method && is_function => {
-            errors.at(path, format!("`Self::{ident}` is not a resolver: write `#[resolver]` before the function"));
+    match found {
+        Some(_) if !is_method => {
+            errors.at(path, format!("`{ident}` is a method: write `{}`", written(format!("Self::{ident}"))));
         }
-        Some(resolver) if name.arguments.is_none() && !resolver.hidden.generics.params.is_empty() => {
-            errors.at(path, format!("`Self::{ident}` is generic: name its types, `#[resolve(Self::{ident}::<..>)]`"));
+        None if is_method && is_function => {
+            errors.at(path, format!("`Self::{ident}` is not a {word}: write `#[{word}]` before the function"));
+        }
+        Some(hidden) if name.arguments.is_none() && !hidden.generics.params.is_empty() => {
+            let written = written(format!("Self::{ident}::<..>"));
+            errors.at(path, format!("`Self::{ident}` is generic: name its types, `{written}`"));
         }
         _ => {}
     }
 }
 
-/// Takes `#[tool]`, `#[prompt]`, `#[resource(..)]` or `#[resolver]` off a function.
+/// Takes our attribute off a function.
 fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind, TokenStream)> {
     let attrs = std::mem::take(&mut method.attrs);
     let mut found = None;
@@ -208,6 +243,8 @@ struct HiddenType {
     receiver: TokenStream,
     has_self: bool,
     is_async: bool,
+    /// The variable of the value that a pipe gets, its first parameter.
+    value: Option<Ident>,
     parameters: Vec<Filled>,
     /// What the function returns.
     output: TokenStream,
@@ -235,7 +272,7 @@ impl HiddenType {
             ReturnType::Default => quote!(()),
             ReturnType::Type(_, ty) => place.outside(ty.to_token_stream()),
         };
-        let filled = |(index, parameter)| Filled::new(index, parameter, place, &generics);
+        let filled = |(index, parameter)| Filled::new(kind, index, parameter, place, &generics);
         Self {
             ident,
             vis,
@@ -245,6 +282,7 @@ impl HiddenType {
             receiver,
             has_self,
             is_async: signature.asyncness.is_some(),
+            value: None,
             parameters: parameters.into_iter().enumerate().map(filled).collect(),
             generics,
             output,
@@ -272,7 +310,7 @@ impl HiddenType {
         let names = self.generics.params.iter().map(name_of);
         let turbofish = (!self.generics.params.is_empty()).then(|| quote!(::<#(#names),*>));
         let self_argument = self.has_self.then(|| quote!(#receiver,));
-        let locals = self.parameters.iter().map(|parameter| &parameter.local);
+        let locals = self.value.iter().chain(self.parameters.iter().map(|parameter| &parameter.local));
         let wait = self.is_async.then(|| quote!(.await));
         quote!(#function #turbofish(#self_argument #(#locals),*)#wait)
     }
@@ -280,7 +318,7 @@ impl HiddenType {
     /// The type, and a block for the code about it.
     fn with(&self, code: TokenStream) -> TokenStream {
         let Self { ident, vis, cfgs, generics, .. } = self;
-        let (around, inner) = imports(self.parameters.iter().filter_map(|parameter| parameter.resolver.as_ref()));
+        let (around, inner) = imports(self.parameters.iter().flat_map(Filled::named));
         let code =
             if inner.is_empty() { quote!(#around #code) } else { quote!(#around const _: () = { #inner #code };) };
         let imports = names::imports();

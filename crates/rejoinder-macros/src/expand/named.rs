@@ -1,9 +1,9 @@
-//! A resolver that is named in `#[resolve(..)]`.
+//! A function that is named in `#[resolve(..)]`, `#[pipe(..)]` or `#[arg(complete = ..)]`.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt::Display};
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{AngleBracketedGenericArguments, GenericArgument, Generics, Path, PathArguments};
 
 use super::{method_type, resolver::mentions};
@@ -32,7 +32,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    pub(super) fn new(index: usize, written: &Path, place: &Place, generics: &Generics) -> Self {
+    pub(super) fn new(index: impl Display, written: &Path, place: &Place, generics: &Generics) -> Self {
         let extent = Extent::of(written);
         let mut path = written.clone();
         let arguments = match path.segments.last_mut().map(|last| std::mem::take(&mut last.arguments)) {
@@ -50,7 +50,7 @@ impl Named {
             path: place.outside(path.to_token_stream()),
             arguments: place.outside(arguments.to_token_stream()),
             arguments_of_node: place.outside(of_node.to_token_stream()),
-            local: is_imported.then(|| format_ident!("__RjNamed{index}", span = extent.start)),
+            local: is_imported.then(|| Ident::new(&format!("__RjNamed{index}"), extent.start)),
             at: Span::call_site().located_at(extent.start),
             extent,
         }

@@ -2,12 +2,13 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, ExprLit, Generics, Lit, spanned::Spanned};
+use syn::{Expr, ExprLit, Generics, Lit, Path, spanned::Spanned};
 
 use super::{named::Named, resolver::mentions};
 use crate::{
     errors::Extent,
-    names::{local, pretty},
+    kind::Kind,
+    names::{self, local, pretty},
     options::option,
     parameter::{ArgumentOptions, Borrowed, FunctionParameter, Source},
     signature::Place,
@@ -30,22 +31,43 @@ pub(crate) struct Filled {
     pub(super) extent: Extent,
     /// The resolver that fills it.
     pub(super) resolver: Option<Named>,
+    /// What passes through pipes.
+    pub(super) piped: Option<PipeChain>,
+    /// Of what kind the function is.
+    kind: Kind,
     default: Option<TokenStream>,
-    complete: Option<TokenStream>,
+    /// `#[arg(complete = ..)]`.
+    complete: Option<Named>,
     /// What makes the keywords of its schema.
     keywords: Option<TokenStream>,
 }
 
 impl Filled {
-    pub(super) fn new(index: usize, parameter: FunctionParameter, place: &Place, generics: &Generics) -> Self {
+    pub(super) fn new(
+        kind: Kind,
+        index: usize,
+        parameter: FunctionParameter,
+        place: &Place,
+        generics: &Generics,
+    ) -> Self {
         let outside = |tokens| place.outside(tokens);
         let borrowed = parameter.borrowed().map(|borrowed| borrowed.ty);
         let ty = outside(borrowed.unwrap_or_else(|| parameter.ty.to_token_stream()));
         let is_generic = mentions(&ty, generics);
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
+        let piped = PipeChain::new(index, &parameter.pipes, place, generics);
+        let sent = piped.as_ref().map(|piped| piped.alias("Sent"));
         let (default, complete, keywords) = match &parameter.source {
-            Source::Argument(argument) => (default(argument, &alias), complete(argument), keywords(argument, &alias)),
-            Source::Header(header) => (header.default.as_ref().map(|default| default_value(default, &ty)), None, None),
+            Source::Argument(argument) => {
+                let complete = argument.complete.as_ref();
+                let complete = complete.map(|path| Named::new(format!("{index}_complete"), path, place, generics));
+                let sent = sent.as_ref().unwrap_or(&alias);
+                (default(argument, sent), complete, keywords(argument, sent))
+            }
+            Source::Header(header) => {
+                let ty = sent.as_ref().map_or_else(|| ty.clone(), ToTokens::to_token_stream);
+                (header.default.as_ref().map(|default| default_value(default, &ty)), None, None)
+            }
             _ => (None, None, None),
         };
         let source = match parameter.source {
@@ -65,10 +87,17 @@ impl Filled {
             extent: Extent::of(&parameter.ty),
             resolver: parameter.resolver().map(|path| Named::new(index, path, place, generics)),
             default: default.map(outside),
-            complete: complete.map(outside),
             keywords: keywords.map(outside),
+            complete,
+            piped,
+            kind,
             parameter,
         }
+    }
+
+    /// The functions that its attributes name.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Named> {
+        self.resolver.iter().chain(self.piped.iter().flat_map(|piped| &piped.pipes)).chain(&self.complete)
     }
 
     /// Whether the author left it to the type where it comes from.
@@ -88,12 +117,14 @@ impl Filled {
             return None;
         }
         let source = self.is_left_to_its_type().then(|| {
-            let arguments = quote! {
-                __rj::Probe::<#alias>::INJECTED || __rj::Probe::<#alias>::DEP,
-                __rj::Probe::<#alias>::ARGUMENT,
-                __rj::Probe::<#alias>::FORM
+            let injected = quote!(__rj::Probe::<#alias>::INJECTED || __rj::Probe::<#alias>::DEP);
+            let form = quote!(__rj::Probe::<#alias>::FORM);
+            let value = if self.kind.takes_a_value() {
+                let arguments = quote!(#injected, #form, __rj::Probe::<#alias>::PIPE_CONTEXT);
+                self.extent.call(quote!(__rj::source::of_pipe), &arguments)
+            } else {
+                self.extent.call(quote!(__rj::source::of), &quote!(#injected, __rj::Probe::<#alias>::ARGUMENT, #form))
             };
-            let value = self.extent.call(quote!(__rj::source::of), &arguments);
             quote!(const #source: __rj::std::primitive::u8 = #value;)
         });
         Some(quote!(type #alias = #ty; #source))
@@ -107,6 +138,11 @@ impl Filled {
 
     /// What the argument tuple holds for it.
     pub(super) fn slot(&self) -> TokenStream {
+        if let Some(piped) = &self.piped {
+            let (taken, made) = (piped.alias("In"), piped.alias("Out"));
+            let slot = self.extent.member(&self.ty, quote!(__rj::Piped<#made>), "Slot");
+            return quote!(#slot<#taken>);
+        }
         self.member("Parameter", "Slot")
     }
 
@@ -118,7 +154,9 @@ impl Filled {
             _ => None,
         };
         let (description, header) = (option(description.as_ref()), option(header));
-        let (default, complete) = (option(self.default.as_ref()), option(self.complete.as_ref()));
+        let complete = self.complete.as_ref();
+        let complete = complete.map(|named| named.extent.member(&named.ty(), quote!(__rj::Completes), "COMPLETE"));
+        let (default, complete) = (option(self.default.as_ref()), option(complete));
         let keywords = option(self.keywords.as_ref());
         quote! {
             __rj::Param {
@@ -139,15 +177,27 @@ impl Filled {
         if self.resolver.is_some() {
             return None;
         }
+        let through = self.piped.as_ref().map(|piped| {
+            let nodes = piped.pipes.iter().map(|pipe| pipe.extent.member(&pipe.ty(), quote!(__rj::Pipe), "NODE"));
+            quote!(.through(&[#(#nodes),*]))
+        });
         if let Source::Header(header) = &self.parameter.source {
             let header = &header.name;
-            return Some(quote!(__rj::NodeArgument::header(#name, #written, #header)));
+            return Some(quote!(__rj::NodeArgument::header(#name, #written, #header) #through));
+        }
+        if through.is_some() {
+            return Some(quote!(__rj::NodeArgument::untyped(#name, #written, #source) #through));
         }
         if self.is_generic && !typed {
             return Some(quote!(__rj::NodeArgument::untyped(#name, #written, #source)));
         }
+        if self.parameter.borrowed().is_some() && !self.is_generic {
+            let alias = &self.alias;
+            return Some(quote!(__rj::NodeArgument::borrowed(#name, #written, __rj::Probe::<#alias>::BY_NAME)));
+        }
         let start = self.extent.start;
         let node = match self.parameter.source {
+            _ if self.kind.takes_a_value() => quote_spanned!(start=> __rj::NodeArgument::of_pipe::<#ty, { #source }>),
             _ if self.is_left_to_its_type() => quote_spanned!(start=> __rj::NodeArgument::of::<#ty, { #source }>),
             Source::Injected => quote_spanned!(start=> __rj::NodeArgument::injected::<#ty>),
             Source::Type if self.parameter.borrowed().is_none() => {
@@ -194,9 +244,21 @@ impl Filled {
     pub(super) fn supply(&self, call: &TokenStream) -> Option<TokenStream> {
         let (local, name, supply) = (&self.local, &self.parameter.name, self.member("Parameter", "supply"));
         if let Source::Header(header) = &self.parameter.source {
-            let from_header = self.extent.member(&self.ty, quote!(__rj::FromHeader<_>), "from_header");
             let (header, default) = (&header.name, option(self.default.as_ref().map(|value| quote!(|| #value))));
-            return Some(quote!(let #local = #from_header(#call, #header, #default)?;));
+            let from_header = |extent: Extent, ty: &dyn ToTokens| {
+                let from_header = extent.member(&ty.to_token_stream(), quote!(__rj::FromHeader<_>), "from_header");
+                quote!(#from_header(#call, #header, #default)?)
+            };
+            let Some(piped) = &self.piped else {
+                let value = from_header(self.extent, &self.ty);
+                return Some(quote!(let #local = #value;));
+            };
+            let (slot, value) = (self.slot_variable(), from_header(piped.pipes[0].extent, &piped.alias("Sent")));
+            return Some(quote!(let mut #slot = __rj::PipedSlot::Sent(#value);));
+        }
+        if self.kind.takes_a_value() {
+            let (supply, field) = (self.member("PipeParameter", "supply"), names::local("field"));
+            return self.resolver.is_none().then(|| quote!(let #local = #supply(#call, #field, #name).await?;));
         }
         let may_be_injected = matches!(self.parameter.source, Source::Type | Source::Injected);
         (may_be_injected && self.parameter.borrowed().is_none())
@@ -206,7 +268,7 @@ impl Filled {
     /// The variable of its slot, when the argument tuple is taken apart.
     pub(super) fn slot_variable(&self) -> Ident {
         match self.parameter.source {
-            Source::Argument(_) => self.local.clone(),
+            Source::Argument(_) if self.piped.is_none() => self.local.clone(),
             _ => format_ident!("{}_slot", self.local),
         }
     }
@@ -214,6 +276,9 @@ impl Filled {
     /// Makes its value from its slot and from what the server supplied.
     pub(super) fn fill(&self) -> Option<TokenStream> {
         let (local, slot, fill) = (&self.local, self.slot_variable(), self.member("Parameter", "fill"));
+        if self.piped.is_some() {
+            return Some(quote!(let #local = #slot.into_value();));
+        }
         matches!(self.parameter.source, Source::Type).then(|| quote!(let #local = #fill(#slot, #local);))
     }
 
@@ -232,6 +297,127 @@ impl Filled {
     }
 }
 
+/// The pipes that a parameter passes through.
+pub(super) struct PipeChain {
+    index: usize,
+    pub(super) pipes: Vec<Named>,
+}
+
+impl PipeChain {
+    fn new(index: usize, paths: &[Path], place: &Place, generics: &Generics) -> Option<Self> {
+        let named = |(n, path)| Named::new(format!("{index}_{n}"), path, place, generics);
+        (!paths.is_empty()).then(|| Self { index, pipes: paths.iter().enumerate().map(named).collect() })
+    }
+
+    /// The alias of what the first pipe takes (`In`), of what the last one makes (`Out`), or of what is sent (`Sent`).
+    fn alias(&self, of: &str) -> Ident {
+        format_ident!("__Rj{}{of}", self.index, span = Span::call_site())
+    }
+
+    /// A type of a pipe.
+    fn member(pipe: &Named, member: &str) -> TokenStream {
+        pipe.extent.member(&pipe.ty(), quote!(__rj::Pipe), member)
+    }
+}
+
+/// The types of what passes through pipes, and the checks that they meet, each where the pipe is named.
+pub(super) fn piped_types(parameters: &[Filled]) -> TokenStream {
+    let each = parameters.iter().filter_map(|parameter| Some((parameter, parameter.piped.as_ref()?)));
+    let each = each.map(|(Filled { ty, parameter, extent, .. }, piped)| {
+        let [taken, made, sent, checks] = ["In", "Out", "Sent", "Pipes"].map(|of| piped.alias(of));
+        let (first, last) = (&piped.pipes[0], &piped.pipes[piped.pipes.len() - 1]);
+        let (takes, makes) = (PipeChain::member(first, "In"), PipeChain::member(last, "Out"));
+        let are_pipes = piped.pipes.iter().map(|pipe| PipeChain::member(pipe, "In"));
+        let meet = piped.pipes.windows(2).map(|pair| {
+            let (before, after) = (PipeChain::member(&pair[0], "Out"), PipeChain::member(&pair[1], "In"));
+            pair[1].extent.member(&before, quote!(__rj::PipesInto<#after>), "Value")
+        });
+        let is_argument = matches!(parameter.source, Source::Argument(_))
+            .then(|| first.extent.member(&takes, quote!(__rj::Parameter<{ __rj::source::ARGUMENT }>), "Slot"));
+        let is_argument = is_argument.iter();
+        let of_piped = |member| extent.member(ty, quote!(__rj::Piped<#made>), member);
+        let (fits, is_sent) = (of_piped("Value"), of_piped("Sent"));
+        quote! {
+            struct #checks(#(#are_pipes,)* #(#meet,)* #(#is_argument,)* #fits);
+            type #taken = #takes;
+            type #made = #makes;
+            type #sent = #is_sent<#taken>;
+        }
+    });
+    each.collect()
+}
+
+/// Lets values pass through their pipes, all at once, and puts what comes out into their slots.
+pub(super) fn pass(parameters: &[Filled], arguments: &Ident, walk: &TokenStream) -> Option<TokenStream> {
+    let (mut slots, mut place) = (Vec::new(), quote!(#arguments));
+    for parameter in parameters {
+        let Some(piped) = &parameter.piped else {
+            if parameter.has_slot() {
+                place = quote!(#place.1);
+            }
+            continue;
+        };
+        let name = &parameter.parameter.name;
+        let (slot, field) = match &parameter.parameter.source {
+            Source::Header(header) => {
+                let header = &header.name;
+                (parameter.slot_variable().into_token_stream(), quote!(__rj::PipeField::header(#header)))
+            }
+            _ => {
+                let slot = quote!(#place.0);
+                place = quote!(#place.1);
+                (slot, quote!(__rj::PipeField::argument(#name)))
+            }
+        };
+        slots.push((parameter, piped, slot, field));
+    }
+    if slots.is_empty() {
+        return None;
+    }
+    let [walk_variable, value, results] = ["walk", "value", "results"].map(local);
+    let takes = slots.iter().map(|(Filled { local, .. }, _, slot, _)| quote!(let #local = #slot.take();));
+    let futures = slots.iter().map(|(Filled { ty, local, .. }, piped, _, field)| {
+        let [taken, made] = ["In", "Out"].map(|of| piped.alias(of));
+        let runs = piped.pipes.iter().enumerate().map(|(index, pipe)| {
+            let (run, taken) = (PipeChain::member(pipe, "run"), PipeChain::member(pipe, "In"));
+            let passed = if index == 0 { quote!(#value) } else { quote!(__rj::PipesInto::<#taken>::pass(#value)) };
+            quote!(let #value = #run(&#walk_variable, #field, #passed).await?;)
+        });
+        let future = quote! {
+            __rj::piped(async {
+                let #value = match <#ty as __rj::Piped<#made>>::open::<#taken>(#local) {
+                    __rj::prelude::Ok(#value) => #value,
+                    __rj::prelude::Err(#value) => return __rj::prelude::Ok::<#ty, __rj::PipeStop>(#value),
+                };
+                #(#runs)*
+                __rj::prelude::Ok(<#ty as __rj::Piped<#made>>::close(#value))
+            })
+        };
+        (quote!(#local), future)
+    });
+    let futures: Vec<_> = futures.collect();
+    let (pattern, future) = joined(futures)?;
+    let puts =
+        slots.iter().map(|(Filled { local, .. }, _, slot, field)| quote!(#results.put(&mut #slot, #field, #local);));
+    Some(quote! {
+        #(#takes)*
+        let #pattern = {
+            let #walk_variable = #walk;
+            #future.await?
+        };
+        let mut #results = __rj::PipeResults::default();
+        #(#puts)*
+        #results.finish()?;
+    })
+}
+
+/// Waits for all of these futures, each with the pattern for its value.
+fn joined(each: Vec<(TokenStream, TokenStream)>) -> Option<(TokenStream, TokenStream)> {
+    each.into_iter().rev().reduce(|(patterns, futures), (pattern, future)| {
+        (quote!((#pattern, #patterns)), quote!(__rj::try_join(#future, #futures)))
+    })
+}
+
 /// Runs the resolvers of these parameters at once. What is left of each is in the variable of its parameter.
 pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStream, TokenStream)> {
     let each = parameters.iter().filter_map(|parameter| {
@@ -241,11 +427,7 @@ pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStrea
         let is_optional = parameter.extent.member(&parameter.ty, outcome, "OPTIONAL");
         Some((quote!(#local), quote_spanned!(at=> #walk.resolve::<#ty>(#is_optional, #name))))
     });
-    let each: Vec<_> = each.collect();
-    let joined = each.into_iter().rev().reduce(|(patterns, futures), (pattern, future)| {
-        (quote!((#pattern, #patterns)), quote!(__rj::try_join(#future, #futures)))
-    });
-    joined.map(|(pattern, future)| (pattern, quote!(#future.await?)))
+    joined(each.collect()).map(|(pattern, future)| (pattern, quote!(#future.await?)))
 }
 
 /// Takes the values out of what resolvers settled to.
@@ -289,16 +471,6 @@ fn default_value(expression: &Expr, ty: &impl ToTokens) -> TokenStream {
     } else {
         quote!(#expression)
     }
-}
-
-/// `#[arg(complete = ..)]` as a function to a boxed future.
-fn complete(argument: &ArgumentOptions) -> Option<TokenStream> {
-    let function = argument.complete.as_ref()?;
-    let at = Span::call_site().located_at(function.span());
-    let (request, extent) = (local("request"), Extent::of(function));
-    let inferred = quote_spanned!(extent.start=> _);
-    let complete = extent.member(&inferred, quote!(__rj::Completes), "complete");
-    Some(quote_spanned!(at=> |#request| #complete(#function, #request)))
 }
 
 /// The constraints of `#[arg(..)]` as a function to the keywords of the argument's schema.

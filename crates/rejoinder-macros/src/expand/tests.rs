@@ -88,6 +88,34 @@ fn a_resolver() {
 }
 
 #[test]
+fn piped_tool() {
+    let item = quote! {
+        fn greet(
+            #[arg(default = "ada")] #[pipe(trim, find_user)] user: User,
+            #[header("x-tenant")] #[pipe(trim)] tenant: Option<String>,
+        ) -> String {
+            user.name
+        }
+    };
+    insta::assert_snapshot!(pretty(function(Kind::Tool, quote!(), &item)));
+}
+
+#[test]
+fn a_pipe() {
+    let item = quote! {
+        async fn find_user(
+            name: String,
+            context: PipeContext,
+            #[header] x_tenant: String,
+            #[resolve(users)] users: &Users,
+        ) -> Result<User, FieldError> {
+            users.find(name).await
+        }
+    };
+    insta::assert_snapshot!(pretty(function(Kind::Pipe, quote!(), &item)));
+}
+
+#[test]
 fn a_generic_resolver() {
     let item = quote! {
         async fn load<T: Entity>(id: u64, store: Dep<Store<T>>, #[arg] like: T) -> Result<Vec<T>, CallError> {

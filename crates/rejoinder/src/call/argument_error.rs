@@ -1,10 +1,13 @@
 //! What is wrong with a call's arguments, in words that a model can act on.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde_json::Value;
 
-use crate::form::shortened;
+use crate::{
+    error::{BoxError, CallError},
+    form::shortened,
+};
 
 /// How many errors are reported one by one.
 const MAX: usize = 20;
@@ -50,6 +53,113 @@ impl ArgumentError {
             below => format!("{name}.{below}"),
         };
         self
+    }
+}
+
+/// Why a [pipe](crate::pipe) does not accept a value.
+///
+/// The text of [`FieldError::new`] is reported like any other invalid argument, together with those of the other
+/// parameters. Any other error, through `?`, ends the call as it does in a tool: the text of a [`CallError::new`] is for the
+/// model, and the detail of everything else goes to the log only.
+///
+/// ```
+/// use rejoinder::{FieldError, prelude::*};
+///
+/// #[pipe]
+/// fn read_config(path: String) -> Result<String, FieldError> {
+///     if path.starts_with('/') {
+///         return Err(FieldError::new("give a path below the project folder"));
+///     }
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+///
+/// assert_eq!(read_config("/etc/passwd".to_owned()).unwrap_err().to_string(), "give a path below the project folder");
+/// ```
+#[derive(Debug, Clone)]
+pub struct FieldError(FieldErrorKind);
+
+#[derive(Debug, Clone)]
+enum FieldErrorKind {
+    Field(Cow<'static, str>),
+    Call(CallError),
+}
+
+impl FieldError {
+    /// An error whose text says what is wrong with the value, and what to send instead. The name of the argument is added.
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self(FieldErrorKind::Field(text.into()))
+    }
+
+    /// The text about the value, or the error that ends the call.
+    pub(crate) fn into_text(self) -> Result<String, CallError> {
+        match self.0 {
+            FieldErrorKind::Field(text) => Ok(text.into_owned()),
+            FieldErrorKind::Call(error) => Err(error),
+        }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            FieldErrorKind::Field(text) => f.write_str(text),
+            FieldErrorKind::Call(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<CallError> for FieldError {
+    fn from(error: CallError) -> Self {
+        Self(FieldErrorKind::Call(error))
+    }
+}
+
+// As for `CallError`: it is not itself an `Error`, so that every error becomes one through `?`.
+impl<E: Into<BoxError>> From<E> for FieldError {
+    fn from(error: E) -> Self {
+        CallError::internal(error).into()
+    }
+}
+
+/// What the `Err` of a pipe's result may be: a [`FieldError`], a [`CallError`], or an error of your own that says which of
+/// the two it is.
+///
+/// ```
+/// use rejoinder::{FieldError, call::IntoFieldError, prelude::*};
+///
+/// struct NotOnTheMap(String);
+///
+/// impl IntoFieldError for NotOnTheMap {
+///     fn into_field_error(self) -> FieldError {
+///         FieldError::new(format!("`{}` is not on the map", self.0))
+///     }
+/// }
+///
+/// #[pipe]
+/// fn find_city(name: String) -> Result<(f64, f64), NotOnTheMap> {
+///     if name == "Bergen" { Ok((60.4, 5.3)) } else { Err(NotOnTheMap(name)) }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a pipe",
+    label = "not a `FieldError`",
+    note = "return `FieldError`: `FieldError::new(text)` says what is wrong with the value, and `?` converts every other error",
+    note = "if its text is about the value, implement `rejoinder::call::IntoFieldError` for it"
+)]
+pub trait IntoFieldError {
+    /// What is reported.
+    fn into_field_error(self) -> FieldError;
+}
+
+impl IntoFieldError for FieldError {
+    fn into_field_error(self) -> FieldError {
+        self
+    }
+}
+
+impl IntoFieldError for CallError {
+    fn into_field_error(self) -> FieldError {
+        self.into()
     }
 }
 

@@ -163,6 +163,9 @@ pub trait Slot: Sized + Send + Sync + 'static {
         errors: &mut ArgumentErrors,
     ) -> Option<Self>;
 
+    /// The value, for resolvers that take it by name; `None` for an injected parameter.
+    fn value(&self) -> Option<&(dyn Any + Send + Sync)>;
+
     /// Adds it to the schema.
     fn describe(param: &Param, schema: &mut InputSchema);
 }
@@ -172,6 +175,10 @@ impl Slot for Injected {
 
     fn read(_: &Param, _: &mut &[ArgumentCheck], _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
         Some(Self)
+    }
+
+    fn value(&self) -> Option<&(dyn Any + Send + Sync)> {
+        None
     }
 
     fn describe(_: &Param, _: &mut InputSchema) {}
@@ -202,6 +209,10 @@ impl<T: Argument + DeserializeOwned> Slot for T {
             Err(error) => Err(vec![error]),
         };
         value.map_err(|wrong| wrong.into_iter().for_each(|error| errors.push(error.of(param.name)))).ok()
+    }
+
+    fn value(&self) -> Option<&(dyn Any + Send + Sync)> {
+        Some(self)
     }
 
     fn describe(param: &Param, schema: &mut InputSchema) {
@@ -271,7 +282,7 @@ impl<S: Slot, Rest: ArgumentSet> ArgumentSet for (S, Rest) {
 
     fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)> {
         match index.checked_sub(1) {
-            None => S::IS_ARGUMENT.then_some(&self.0),
+            None => self.0.value(),
             Some(index) => self.1.get(index),
         }
     }

@@ -18,7 +18,7 @@ mod utf8_bytes;
 use std::{
     any::{Any, TypeId},
     fmt,
-    sync::{Arc, Mutex, OnceLock, atomic::AtomicUsize},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, atomic::AtomicUsize},
 };
 
 use tokio_util::sync::CancellationToken;
@@ -32,9 +32,10 @@ use crate::{
 pub use argument::Argument;
 pub(crate) use argument::SentArgument;
 pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, without_position};
+pub use argument_error::{FieldError, IntoFieldError};
 #[doc(hidden)]
 pub use arguments::ReadParams;
-pub(crate) use arguments::{ArgumentSet, MemberName, Members, SentArguments, UnknownArguments, read_arguments};
+pub(crate) use arguments::{ArgumentSet, MemberName, Members, SentArguments, Slot, UnknownArguments, read_arguments};
 pub use background::BackgroundStatus;
 pub(crate) use background::{AfterReply, BackgroundState, ServerTasks, held};
 pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carriage, Carrier, Parked};
@@ -42,7 +43,7 @@ pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub use param::CompletionRequest;
 #[doc(hidden)]
-pub use param::{ArgumentDefault, Completes, OwnDefault, Param};
+pub use param::{ArgumentDefault, OwnDefault, Param};
 pub(crate) use record::{CallRecord, InputResponses, SentAnswer, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
@@ -76,14 +77,17 @@ struct CallParts {
     parking: Mutex<parking::RoundEnd>,
     teardown: Mutex<teardown::Teardown>,
     // Made when they are first needed.
-    state: OnceLock<Mutex<RoundState>>,
+    state: OnceLock<Mutex<RoundValues>>,
     background: OnceLock<Box<Mutex<background::RoundTasks>>>,
+    /// The outcomes of the resolvers that ran in this round, by their types. Made when it is first needed.
+    memo: OnceLock<Box<Mutex<RoundValues>>>,
     // Made when it is first needed: most calls never need it.
     cancelled: OnceLock<CancellationToken>,
 }
 
-/// The states of a round, by type. There are few, so the first that fits is found faster than by a hash.
-type RoundState = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
+/// Values of a round, by a type: its states, or the outcomes of its resolvers. There are few, so the first that fits is found
+/// faster than by a hash.
+pub(crate) type RoundValues = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
 impl Call {
     /// Starts a call; without a carrier it cannot ask.
@@ -106,6 +110,7 @@ impl Call {
             teardown: Mutex::default(),
             state: OnceLock::new(),
             background: OnceLock::new(),
+            memo: OnceLock::new(),
             cancelled: OnceLock::new(),
         }))
     }
@@ -174,6 +179,19 @@ impl Call {
     /// What a test has put in the place of a resolver.
     pub(crate) fn replaced<D: 'static>(&self, resolver: TypeId) -> Option<&D> {
         self.0.dependencies.replaced(resolver)
+    }
+
+    /// The outcomes of the resolvers that ran in this round.
+    pub(crate) fn memo(&self) -> MutexGuard<'_, RoundValues> {
+        lock(self.0.memo.get_or_init(Box::default))
+    }
+
+    /// Drops these outcomes, at the end of the round. They are values of the author, whose `Drop` may panic.
+    pub(crate) fn forget_outcomes(&self) {
+        if let Some(memo) = self.0.memo.get() {
+            let outcomes = std::mem::take(&mut *lock(memo));
+            drop(outcomes);
+        }
     }
 
     /// The value of a request header, if it is text.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Call;
-use crate::BoxFuture;
+use crate::graph::Complete;
 
 /// What the author wrote about one plain parameter.
 #[derive(Debug, Clone, Copy)]
@@ -77,31 +77,7 @@ impl<T: Default> OwnDefault for T {
     }
 }
 
-/// A function that proposes values for an argument while the user types it.
-pub(crate) type Complete = fn(CompletionRequest) -> BoxFuture<'static, Vec<String>>;
-
-/// A function that can be named in `#[arg(complete = ..)]`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not complete an argument",
-    label = "not an `async fn(CompletionRequest) -> Vec<String>`"
-)]
-pub trait Completes {
-    /// Proposes values.
-    fn complete(self, completing: CompletionRequest) -> BoxFuture<'static, Vec<String>>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<F, P> Completes for F
-where
-    F: FnOnce(CompletionRequest) -> P,
-    P: Future<Output = Vec<String>> + Send + 'static,
-{
-    fn complete(self, completing: CompletionRequest) -> BoxFuture<'static, Vec<String>> {
-        Box::pin(self(completing))
-    }
-}
-
-/// What a completion function gets.
+/// What a function marked [`#[completion]`](crate::completion) gets: what the user types.
 #[derive(Clone)]
 pub struct CompletionRequest {
     /// What the user has typed so far.

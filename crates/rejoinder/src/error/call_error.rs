@@ -3,7 +3,7 @@ use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
 use serde_json::Value;
 
 use super::{BoxError, MISSING_CAPABILITY, Panicked};
-use crate::ask::NextRound;
+use crate::{ask::NextRound, call::ArgumentErrors};
 
 /// Why a tool, prompt, resource or resolver failed.
 ///
@@ -280,6 +280,8 @@ pub enum Halt {
     },
     /// The client cannot be asked, no answer can be used, or a function failed.
     Failed(CallError),
+    /// Pipes refused arguments.
+    BadArguments(ArgumentErrors),
     /// A mistake of the server's author. It ends the call, even if the function handles errors.
     Mistake(CallError),
     /// The round took longer than its timeout.
@@ -293,6 +295,7 @@ impl Halt {
             Self::Pending | Self::Next(_) => None,
             Self::Declined { parameter, cancelled: false } => Some(CallError::declined(parameter)),
             Self::Declined { parameter, cancelled: true } => Some(CallError::cancelled(parameter)),
+            Self::BadArguments(bad) => Some(CallError::new(bad.to_string())),
             Self::Failed(error) | Self::Mistake(error) => Some(error),
             Self::TimedOut(limit) => Some(CallError::timed_out(limit)),
         }

@@ -68,7 +68,16 @@ impl Resolvers {
         let mut mistakes = Vec::new();
         // What several resolvers take and the tool does not have is one mistake.
         let (mut asking, mut unknown, mut wrong) = (HashSet::new(), HashSet::new(), HashSet::new());
-        for node in below(&self.edges).into_iter().map(|instance| instance.node) {
+        for Instance { node, arguments, .. } in below(&self.edges) {
+            for NodeArgument { name, written, .. } in
+                arguments.iter().filter(|it| it.is_argument && it.by_name.is_none())
+            {
+                mistakes.push(format!(
+                    "resolver `{}` ({}) takes the argument `{name}` as a `{written}`, which only a pipe can make: use the \
+                     resolver in a function marked `#[tool]`",
+                    node.name, node.at
+                ));
+            }
             for argument in node.arguments.iter().filter(|argument| unknown.insert(argument.name)) {
                 mistakes.extend(reported(|report| check_known(&item, node, argument, report)));
             }
@@ -95,7 +104,7 @@ impl Resolvers {
     /// The arguments that they take by name, and which of them does.
     fn arguments(&self) -> Vec<Taken> {
         let taken = |instance: &'static Instance| {
-            instance.arguments.iter().filter_map(|argument| Some((instance.node, argument, (argument.by_name)()?)))
+            instance.arguments.iter().filter_map(|argument| Some((instance.node, argument, argument.by_name?)))
         };
         below(&self.edges).into_iter().flat_map(taken).collect()
     }

@@ -6,13 +6,13 @@ use crate::inject::source;
 /// What a check found: the first mistake, and where to report it.
 #[derive(Debug)]
 pub struct Check {
-    report: Report,
-    place: usize,
+    pub(super) report: Report,
+    pub(super) place: usize,
     is_cyclic: bool,
 }
 
 impl Check {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { report: Report::new(), place: 0, is_cyclic: false }
     }
 
@@ -85,7 +85,7 @@ const fn report_cycle(path: &Nodes, report: &mut Report) {
 }
 
 /// Finds a cycle among a resolver and those below it. Returns where in the path it begins.
-const fn find_cycle(node: &'static Node, path: &mut Nodes, seen: &mut Nodes) -> Option<usize> {
+pub(super) const fn find_cycle(node: &'static Node, path: &mut Nodes, seen: &mut Nodes) -> Option<usize> {
     if let Some(index) = path.position(node) {
         return Some(index);
     }
@@ -168,6 +168,19 @@ const fn check_argument(item: &ItemNode<'_>, index: usize, report: &mut Report) 
             "a function that takes `Rounds` returns `Reply<T>`: return one, or ask with `Context::ask` and remove `Rounds`",
         ]);
     }
+    let mut i = 0;
+    while i < argument.pipes.len() {
+        let edges = argument.pipes[i].edges;
+        let mut j = 0;
+        while j < edges.len() {
+            check_below(item, edges[j].node, &mut Nodes::new(), report);
+            j += 1;
+        }
+        i += 1;
+    }
+    if report.failed() {
+        return;
+    }
     let Some(variables) = item.variables else { return };
     match (argument.is_argument, contains(variables, name)) {
         (true, false) => {
@@ -236,7 +249,11 @@ pub(super) const fn check_known(item: &ItemNode<'_>, node: &Node, argument: &Nod
     report.push(&["resolver `", node.name, "` (", node.at, ") takes the ", item.kind, "'s argument `", name, ": "]);
     report.push(&[argument.written, "`, but ", item.kind, " `", item.name, "` has "]);
     if let Some(parameter) = find(item.arguments, name, false) {
-        report.push(&["`", name, ": ", parameter.written, "` from the server: take it with that type, or rename it"]);
+        report.push(&["`", name, ": ", parameter.written, "` from "]);
+        match parameter.header {
+            Some(header) => report.push(&["the header `", header, "`: take it with `#[header]`, or rename it"]),
+            None => report.push(&["the server: take it with that type, or rename it"]),
+        }
     } else if let Some(edge) = find_edge(item.edges, name) {
         report.push(&["`", name, ": ", edge.written, "` from resolver `", edge.node.name, "`: "]);
         if edge.node.id != node.id {
@@ -311,7 +328,7 @@ impl Report {
     }
 
     /// Adds texts, or as much of them as there is room for.
-    const fn push(&mut self, texts: &[&str]) {
+    pub(super) const fn push(&mut self, texts: &[&str]) {
         let mut i = 0;
         while i < texts.len() {
             let text = texts[i].as_bytes();
@@ -338,7 +355,7 @@ impl Report {
 }
 
 /// Some resolvers, in constant evaluation.
-struct Nodes {
+pub(super) struct Nodes {
     nodes: [Option<&'static Node>; Self::MOST],
     length: usize,
 }
@@ -346,11 +363,11 @@ struct Nodes {
 impl Nodes {
     const MOST: usize = 256;
 
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { nodes: [None; Self::MOST], length: 0 }
     }
 
-    const fn push(&mut self, node: &'static Node) {
+    pub(super) const fn push(&mut self, node: &'static Node) {
         assert!(self.length < Self::MOST, "a function needs more than 256 resolvers");
         self.nodes[self.length] = Some(node);
         self.length += 1;
@@ -360,7 +377,7 @@ impl Nodes {
         self.nodes[index].expect("it is in the list")
     }
 
-    const fn position(&self, node: &Node) -> Option<usize> {
+    pub(super) const fn position(&self, node: &Node) -> Option<usize> {
         let mut i = 0;
         while i < self.length {
             if self.get(i).id == node.id {

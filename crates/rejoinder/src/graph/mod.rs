@@ -6,17 +6,24 @@
 
 mod at_run_time;
 mod check;
+mod completes;
 mod from_outcome;
 mod node;
+mod pipe;
 mod resolver;
 mod walk;
 
 pub(crate) use at_run_time::{Resolved, Resolvers, schema_arguments};
 pub use check::{Check, FitsIf, FitsIn, HasArgument, Offers, SameAs};
+pub(crate) use completes::Complete;
+pub use completes::{Completes, CompletionInput, CompletionOutput};
 pub use from_outcome::FromOutcome;
 pub use futures_util::future::try_join;
 pub(crate) use node::{ByName, bad_forms, below, needs_of};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
+pub use pipe::{
+    Pipe, PipeField, PipeNode, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, piped,
+};
 pub use resolver::{AnyShape, Resolver, ResolverParameter, Returned, Shape, Unmarked, shape};
 pub(crate) use walk::{Arguments, Double, Keys, Settled};
 pub use walk::{FunctionArguments, Walk};

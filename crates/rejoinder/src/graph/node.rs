@@ -8,7 +8,7 @@ use std::{
 use schemars::SchemaGenerator;
 use serde_json::{Value, value::RawValue};
 
-use super::Resolver;
+use super::{PipeNode, PipeParameter, Resolver};
 use crate::{
     call::{Argument, ArgumentError, SentArgument},
     form::Form,
@@ -77,19 +77,21 @@ pub struct NodeArgument<'a> {
     pub is_argument: bool,
     /// The header that it is, if it is one.
     pub header: Option<&'a str>,
+    /// The pipes that it passes through.
+    pub pipes: &'a [&'static PipeNode],
     /// Whether it is `Rounds`.
     pub(super) by_hand: bool,
     /// What it needs to have been provided.
     pub(super) need: fn() -> Option<Need>,
     /// How it is read where only its name is known, if it is an argument.
-    pub(super) by_name: fn() -> Option<ByName>,
+    pub(super) by_name: Option<ByName>,
 }
 
 impl<'a> NodeArgument<'a> {
     /// A parameter of type `P`, which decides where it comes from.
     pub const fn of<P: Parameter<SOURCE>, const SOURCE: u8>(name: &'a str, written: &'a str) -> Self {
-        let is_argument = SOURCE == source::ARGUMENT;
-        Self { name, written, is_argument, header: None, by_hand: P::BY_HAND, need: P::need, by_name: P::by_name }
+        let plain = Self::untyped(name, written, SOURCE);
+        Self { by_hand: P::BY_HAND, need: P::need, by_name: P::BY_NAME, ..plain }
     }
 
     /// A parameter that is a header.
@@ -107,6 +109,21 @@ impl<'a> NodeArgument<'a> {
         Self::of::<P, { source::INJECTED }>(name, written)
     }
 
+    /// An argument that a resolver borrows. Where a pipe makes it, the model may not be able to supply it.
+    pub const fn borrowed(name: &'a str, written: &'a str, by_name: Option<ByName>) -> Self {
+        Self { by_name, ..Self::untyped(name, written, source::ARGUMENT) }
+    }
+
+    /// A parameter of a pipe beside its value.
+    pub const fn of_pipe<P: PipeParameter<SOURCE>, const SOURCE: u8>(name: &'a str, written: &'a str) -> Self {
+        Self { by_hand: P::BY_HAND, need: P::need, ..Self::untyped(name, written, source::INJECTED) }
+    }
+
+    /// The same parameter, which passes through these pipes.
+    pub const fn through(self, pipes: &'a [&'static PipeNode]) -> Self {
+        Self { pipes, ..self }
+    }
+
     /// A number for a name: constant generics take no strings.
     pub const fn id(name: &str) -> u64 {
         hash(EMPTY, name)
@@ -115,7 +132,7 @@ impl<'a> NodeArgument<'a> {
     /// A parameter whose type depends on type parameters, or is known at run time only.
     pub const fn untyped(name: &'a str, written: &'a str, source: u8) -> Self {
         let is_argument = source == source::ARGUMENT;
-        Self { name, written, is_argument, header: None, by_hand: false, need: || None, by_name: || None }
+        Self { name, written, is_argument, header: None, pipes: &[], by_hand: false, need: || None, by_name: None }
     }
 }
 
@@ -133,7 +150,7 @@ pub(super) type ReadByName = fn(Option<&RawValue>) -> Result<Box<dyn Any + Send 
 
 impl ByName {
     /// An argument of that type.
-    pub(crate) fn of<T: Argument>() -> Self {
+    pub(crate) const fn of<T: Argument>() -> Self {
         let read: ReadByName = |json| match json {
             Some(json) => T::read(&SentArgument::Json(json)).map(|value| Box::new(value) as _),
             None => T::absent().map(|value| Box::new(value) as _).ok_or_else(ArgumentError::required),
@@ -247,14 +264,23 @@ pub(crate) fn below(edges: &[Edge]) -> Vec<&'static Instance> {
     found
 }
 
-/// What the parameters of an item and of the resolvers that it reaches need to have been provided.
-pub(crate) fn needs_of(arguments: &[NodeArgument<'static>], edges: &[Edge]) -> Vec<(&'static str, Need)> {
-    let needs = |arguments: &[NodeArgument<'static>], resolver| {
-        let need = |argument: &NodeArgument<'static>| Some((argument.name, Need { resolver, ..(argument.need)()? }));
+/// What the parameters of an item, of these pipes, and of the resolvers that it reaches need to have been provided.
+pub(crate) fn needs_of(
+    arguments: &[NodeArgument<'static>],
+    pipes: &[&'static PipeNode],
+    edges: &[Edge],
+) -> Vec<(&'static str, Need)> {
+    let needs = |arguments: &[NodeArgument<'static>], of| {
+        let need = |argument: &NodeArgument<'static>| Some((argument.name, Need { of, ..(argument.need)()? }));
         arguments.iter().filter_map(need).collect::<Vec<_>>()
     };
     let mut all = needs(arguments, None);
-    all.extend(below(edges).into_iter().flat_map(|instance| needs(instance.arguments, Some(instance.node.name))));
+    for node in pipes {
+        all.extend(needs(node.arguments, Some((node.kind, node.name))));
+    }
+    all.extend(
+        below(edges).into_iter().flat_map(|instance| needs(instance.arguments, Some(("resolver", instance.node.name)))),
+    );
     all
 }
 

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fmt,
     future::ready,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use futures_util::future::Either;
@@ -22,6 +22,13 @@ use crate::{
 pub trait Arguments: Send + Sync {
     /// The argument of that name and type.
     fn get(&self, name: &str, ty: TypeId) -> Option<&(dyn Any + Send + Sync)>;
+}
+
+/// There are none: pipes and completion functions run before a function has its arguments.
+impl Arguments for () {
+    fn get(&self, _: &str, _: TypeId) -> Option<&(dyn Any + Send + Sync)> {
+        None
+    }
 }
 
 /// The arguments of a function.
@@ -92,9 +99,10 @@ impl<T> Settled<T> {
     }
 }
 
-/// One round's walk through the resolvers of one item.
+/// A walk through the resolvers of one item.
 ///
-/// Each resolver runs at most once, however many parameters use it, also if it fails. Independent resolvers run
+/// Each resolver runs at most once in a round, however many parameters use it, also if it fails: the call keeps the
+/// outcomes. Independent resolvers run
 /// concurrently, in the task of the call.
 pub struct Walk<'a> {
     call: &'a Call,
@@ -102,7 +110,6 @@ pub struct Walk<'a> {
     receiver: &'a (dyn Any + Send + Sync),
     keys: &'a Keys,
     trace: Option<CallTrace>,
-    memo: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl<'a> Walk<'a> {
@@ -113,7 +120,7 @@ impl<'a> Walk<'a> {
         receiver: &'a (dyn Any + Send + Sync),
         keys: &'a Keys,
     ) -> Self {
-        Self { call, arguments, receiver, keys, trace: call.trace(), memo: Mutex::default() }
+        Self { call, arguments, receiver, keys, trace: call.trace() }
     }
 
     /// The call.
@@ -165,9 +172,15 @@ impl<'a> Walk<'a> {
             return Settled(Arc::new(OnceCell::new_with(Some(self.run::<R>().await))));
         }
         let cell = {
-            let mut memo = self.memo.lock().unwrap_or_else(PoisonError::into_inner);
-            let cell = memo.entry(TypeId::of::<R>());
-            Arc::clone(cell.or_insert_with(|| Arc::new(OnceCell::<Settling<R::Output>>::new())))
+            let (mut memo, id) = (self.call.memo(), TypeId::of::<R>());
+            match memo.iter().find(|(of, _)| *of == id) {
+                Some((_, cell)) => Arc::clone(cell),
+                None => {
+                    let cell: Arc<dyn Any + Send + Sync> = Arc::new(OnceCell::<Settling<R::Output>>::new());
+                    memo.push((id, Arc::clone(&cell)));
+                    cell
+                }
+            }
         };
         let cell = cell.downcast::<OnceCell<Settling<R::Output>>>().expect("the entry was made for this resolver");
         let settled = cell.get_or_init(|| self.run::<R>()).await;

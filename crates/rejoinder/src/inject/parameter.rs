@@ -2,7 +2,7 @@
 
 use std::{future::ready, marker::PhantomData};
 
-use super::{Dep, FromCall, Need, State};
+use super::{Dep, FromCall, Need, PipeContext, State};
 use crate::{
     call::{Argument, Call},
     error::CallError,
@@ -16,6 +16,8 @@ pub mod source {
     pub const ARGUMENT: u8 = 0;
     /// The server supplies it.
     pub const INJECTED: u8 = 1;
+    /// The framework supplies it, to a pipe.
+    pub const PIPE_CONTEXT: u8 = 2;
 
     /// The source of a parameter without an attribute, by what can supply its type.
     ///
@@ -35,6 +37,16 @@ pub mod source {
         );
         if injected { INJECTED } else { ARGUMENT }
     }
+
+    /// The same for a parameter of a pipe.
+    ///
+    /// # Panics
+    ///
+    /// If the user could supply it, while the program compiles.
+    #[track_caller]
+    pub const fn of_pipe(injected: bool, form: bool, pipe_context: bool) -> u8 {
+        if pipe_context { PIPE_CONTEXT } else { of(injected, false, form) }
+    }
 }
 
 /// Shows what can supply `T`: `Probe::<T>::INJECTED`, `Probe::<T>::ARGUMENT` and `Probe::<T>::FORM`. It needs a concrete
@@ -52,6 +64,8 @@ impl<T: FromCall> Probe<T> {
 impl<T: Argument> Probe<T> {
     /// The model can supply `T`.
     pub const ARGUMENT: bool = true;
+    /// How it is read where only its name is known.
+    pub const BY_NAME: Option<ByName> = Some(ByName::of::<T>());
 }
 
 impl<T: Elicit> Probe<T> {
@@ -74,16 +88,25 @@ impl<T> Probe<State<T>> {
     pub const DEP: bool = true;
 }
 
+impl Probe<PipeContext> {
+    /// It is what a pipe knows of its value.
+    pub const PIPE_CONTEXT: bool = true;
+}
+
 /// The answers of [`Probe`] for all other types.
 pub trait AnyType {
     /// The server cannot supply `T`.
     const INJECTED: bool = false;
     /// The model cannot supply `T`.
     const ARGUMENT: bool = false;
+    /// The model cannot supply `T`, but a pipe can make one.
+    const BY_NAME: Option<ByName> = None;
     /// The user cannot supply `T`.
     const FORM: bool = false;
     /// It is not a service.
     const DEP: bool = false;
+    /// It is not what a pipe knows of its value.
+    const PIPE_CONTEXT: bool = false;
 }
 
 impl<T> AnyType for Probe<T> {}
@@ -125,9 +148,7 @@ pub trait Parameter<const SOURCE: u8>: Sized {
     }
 
     /// How it is read where only its name is known, if it is an argument.
-    fn by_name() -> Option<ByName> {
-        None
-    }
+    const BY_NAME: Option<ByName> = None;
 }
 
 impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
@@ -153,15 +174,13 @@ impl<T: Argument> Parameter<{ source::ARGUMENT }> for T {
     type Slot = T;
     type Supplied = ();
 
+    const BY_NAME: Option<ByName> = Some(ByName::of::<T>());
+
     fn supply(_: &Call, _: &'static str) -> impl Future<Output = Result<(), CallError>> + Send {
         ready(Ok(()))
     }
 
     fn fill(slot: T, (): ()) -> T {
         slot
-    }
-
-    fn by_name() -> Option<ByName> {
-        Some(ByName::of::<T>())
     }
 }

@@ -1,5 +1,5 @@
 use std::{
-    any::TypeId,
+    any::{Any, TypeId},
     borrow::Cow,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -18,7 +18,7 @@ use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, Param, ReadParams, SentArguments, UnknownArguments, read_arguments},
     error::Halt,
-    graph::{Edge, ItemNode, Keys, NodeArgument, needs_of},
+    graph::{Edge, ItemNode, Keys, NodeArgument, PipeNode, needs_of},
     inject::Need,
     reply::ResourceBody,
     schema::{ArgumentCheck, InputSchema, SchemaCheck},
@@ -122,6 +122,8 @@ type Read = dyn Fn(&SentArguments<'_>, UnknownArguments) -> Result<Ready, Argume
 #[derive(Clone)]
 pub(crate) struct ItemFunction {
     read: Arc<Read>,
+    /// The value whose method it is.
+    pub(crate) receiver: Arc<dyn Any + Send + Sync>,
     /// What the author wrote about the parameters that the model supplies.
     pub(crate) params: &'static [Param],
     /// The parameters that no resolver fills; a function that is made at run time has none.
@@ -162,7 +164,8 @@ impl ItemFunction {
     /// A function that a macro has marked.
     pub(super) fn of<F: Function>(receiver: Arc<F::Receiver>, schema: &InputSchema) -> Self {
         let ItemNode { arguments: inputs, edges, .. } = *F::node();
-        let callee = Arc::new(Callee { receiver, keys: Keys::of(edges) });
+        let keys = Keys::of(&all_edges(edges, &pipes(F::PARAMS, inputs)));
+        let callee = Arc::new(Callee { receiver: Arc::clone(&receiver), keys });
         let checks: Vec<_> = schema.types().iter().map(|(name, _)| schema.check().argument(name)).collect();
         let arguments = schema.types().iter().zip(&checks);
         let arguments = arguments.map(|(&(name, ty), check)| ItemArgument::of(schema, name, ty, check)).collect();
@@ -177,6 +180,7 @@ impl ItemFunction {
         };
         Self {
             read: Arc::new(read),
+            receiver,
             params: F::PARAMS,
             inputs,
             edges: Cow::Borrowed(edges),
@@ -192,9 +196,9 @@ impl ItemFunction {
         read: impl Fn(JsonObject) -> Result<Ready, ArgumentErrors> + Send + Sync + 'static,
     ) -> Self {
         let read = move |sent: &SentArguments<'_>, _| read(sent.to_object()?);
-        let (read, edges) = (Arc::new(read), Cow::Owned(edges));
+        let (read, edges, receiver) = (Arc::new(read), Cow::Owned(edges), Arc::new(()));
         let (arguments, problems) = Default::default();
-        Self { read, params: &[], inputs: &[], edges, arguments, problems, timeout: None }
+        Self { read, receiver, params: &[], inputs: &[], edges, arguments, problems, timeout: None }
     }
 
     /// Checks the arguments against another schema before they are read.
@@ -215,6 +219,16 @@ impl ItemFunction {
         (self.read)(sent, unknown)
     }
 
+    /// The pipes and the completion functions of its parameters.
+    fn pipes(&self) -> Vec<&'static PipeNode> {
+        pipes(self.params, self.inputs)
+    }
+
+    /// The resolvers that it, its pipes and its completion functions need.
+    pub(crate) fn all_edges(&self) -> Vec<Edge> {
+        all_edges(&self.edges, &self.pipes())
+    }
+
     /// The argument of that name.
     pub(crate) fn argument(&self, name: &str) -> Option<&ItemArgument> {
         self.arguments.iter().find(|argument| argument.name == name)
@@ -222,8 +236,18 @@ impl ItemFunction {
 
     /// The services that must be provided, by parameter.
     pub(crate) fn needs(&self) -> Vec<(&'static str, Need)> {
-        needs_of(self.inputs, &self.edges)
+        needs_of(self.inputs, &self.pipes(), &self.all_edges())
     }
+}
+
+fn pipes(params: &[Param], inputs: &[NodeArgument<'static>]) -> Vec<&'static PipeNode> {
+    let completing = params.iter().filter_map(|param| Some(param.complete?.node));
+    inputs.iter().flat_map(|input| input.pipes).copied().chain(completing).collect()
+}
+
+/// Pipes run first, so their resolvers are met first.
+fn all_edges(edges: &[Edge], pipes: &[&'static PipeNode]) -> Vec<Edge> {
+    pipes.iter().flat_map(|node| node.edges).chain(edges).copied().collect()
 }
 
 impl fmt::Debug for ItemFunction {

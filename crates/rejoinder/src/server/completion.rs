@@ -60,9 +60,10 @@ impl Engine {
         let call = Call::new(request, Arc::clone(&self.dependencies), None);
         let CompleteArgument { value, known: arguments, argument, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: call.clone() };
+        let receiver = Arc::clone(&entry.item.function().receiver);
         let completed = async move {
             Ok(Output::Completion(match param.complete {
-                Some(complete) => complete(completion_request).await,
+                Some(complete) => (complete.run)(receiver, param.name, completion_request).await?,
                 None => {
                     let choices = entry.item.function().argument(&argument).map(|argument| argument.choices.iter());
                     choices

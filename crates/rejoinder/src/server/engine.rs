@@ -81,7 +81,7 @@ impl Engine {
 
     /// A resolver that an item uses.
     pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
-        self.registry.load().items().flat_map(|item| below(&item.function().edges)).find(|instance| is(instance))
+        self.registry.load().items().flat_map(|item| below(&item.function().all_edges())).find(|instance| is(instance))
     }
 
     /// The same server with other services or resolvers, for a test.

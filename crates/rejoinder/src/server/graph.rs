@@ -47,7 +47,7 @@ impl Graph {
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
         for (index, item) in self.0.iter().enumerate() {
-            let (keys, ids) = (Keys::of(&item.function().edges), HashMap::new());
+            let (keys, ids) = (Keys::of(&item.function().all_edges()), HashMap::new());
             Flowchart { prefix: format!("i{index}"), keys, ids, text: &mut text }.draw(item);
         }
         text
@@ -57,7 +57,8 @@ impl Graph {
 impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, item) in self.0.iter().enumerate() {
-            let mut tree = TextTree { keys: Keys::of(&item.function().edges), seen: HashSet::new(), lines: Vec::new() };
+            let mut tree =
+                TextTree { keys: Keys::of(&item.function().all_edges()), seen: HashSet::new(), lines: Vec::new() };
             tree.branches("", &inputs(item), &item.function().edges);
             let width = tree.lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
             writeln!(f, "{}{}", if index == 0 { "" } else { "\n" }, title(item))?;
@@ -116,13 +117,19 @@ struct TextTree {
 impl TextTree {
     fn branches(&mut self, indent: &str, inputs: &[NodeArgument<'_>], edges: &[Edge]) {
         for (index, input) in arguments_first(inputs).into_iter().enumerate() {
-            let branch = if index + 1 == inputs.len() + edges.len() { "└─ " } else { "├─ " };
-            let from = match input.header {
+            let (branch, below) = branch(index + 1 == inputs.len() + edges.len());
+            let mut from = match input.header {
                 Some(header) => format!("header `{header}`"),
                 None if input.is_argument => "argument".to_owned(),
                 None => "injected".to_owned(),
             };
+            if !input.pipes.is_empty() {
+                let pipes: Vec<_> = input.pipes.iter().map(|pipe| format!("`{}`", pipe.name)).collect();
+                from = format!("{from}, through {}", pipes.join(", "));
+            }
             self.lines.push((format!("{indent}{branch}{}: {}", input.name, input.written), from));
+            let (inputs, edges): (Vec<_>, Vec<_>) = input.pipes.iter().map(|pipe| (pipe.arguments, pipe.edges)).unzip();
+            self.branches(&format!("{indent}{below}"), &inputs.concat(), &edges.concat());
         }
         for (index, edge) in edges.iter().enumerate() {
             self.resolver(indent, edge, index + 1 == edges.len());
@@ -130,7 +137,7 @@ impl TextTree {
     }
 
     fn resolver(&mut self, indent: &str, edge: &Edge, is_last: bool) {
-        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let (branch, below) = branch(is_last);
         let instance = (edge.instance)();
         let is_new = self.seen.insert(instance.type_id());
         let asks = asks(instance, &self.keys).map(|key| format!(", which asks as `{key}`")).unwrap_or_default();
@@ -141,6 +148,11 @@ impl TextTree {
             self.branches(&format!("{indent}{below}"), instance.node.arguments, instance.edges);
         }
     }
+}
+
+/// How a line begins, and what is before those below it.
+fn branch(is_last: bool) -> (&'static str, &'static str) {
+    if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") }
 }
 
 /// The frame of one item in a Mermaid flowchart.
@@ -177,7 +189,15 @@ impl Flowchart<'_> {
                 (None, true) => (input.name.to_owned(), format!("([\"{}\"])", escaped(input.name))),
                 (None, false) => (declared.clone(), format!("[/\"{}\"/]", escaped(input.written))),
             };
-            let id = self.id(Drawn::Input(drawn), &shape);
+            let mut id = self.id(Drawn::Input(drawn), &shape);
+            for pipe in input.pipes {
+                // A pipe runs for each value, so each has its own.
+                let next = self.id(Drawn::Input(format!("{id} | {}", pipe.name)), &format!("[\"{}\"]", pipe.name));
+                let _ = writeln!(self.text, "        {id} --> {next}");
+                self.inputs(&next, pipe.arguments);
+                self.edges(&next, pipe.edges);
+                id = next;
+            }
             let _ = writeln!(self.text, "        {id} -->|\"{}\"| {to}", escaped(&declared));
         }
     }

@@ -251,6 +251,10 @@ impl Running {
                 (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded)
             }
             Ok(Err(Halt::TimedOut(limit))) => (RunStage::failed(CallError::timed_out(limit)), CallEnd::TimedOut),
+            Ok(Err(Halt::BadArguments(bad))) => match self.subject().kind {
+                Some(kind) => (RunStage::Ended(Event::Refused(Refusal::BadArguments { kind, bad })), CallEnd::Failed),
+                None => (RunStage::failed(CallError::new(bad.to_string())), CallEnd::Failed),
+            },
             Ok(Err(halt)) => match halt.into_error() {
                 Some(error) => match error.into_text() {
                     Ok(error) => (RunStage::failed(error), CallEnd::Failed),
@@ -288,7 +292,8 @@ impl Running {
     /// Replaces the stage. The old one holds values of the author, whose `Drop` may panic.
     fn replace(&mut self, stage: RunStage) -> Result<(), Panicked> {
         let before = std::mem::replace(&mut self.stage, stage);
-        Panicked::catch(|| drop(before))
+        let dropped = Panicked::catch(|| drop(before));
+        dropped.and(Panicked::catch(|| self.call.forget_outcomes()))
     }
 
     fn engine(&self) -> Option<Arc<Engine>> {

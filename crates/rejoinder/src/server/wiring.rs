@@ -105,7 +105,7 @@ impl<'a> WiringCheck<'a> {
             check_name(item.name(), &mut messages);
         }
         self.needs(&item, &mut messages);
-        messages.extend(bad_forms(&item.function().edges));
+        messages.extend(bad_forms(&item.function().all_edges()));
         messages.extend(item.function().problems.iter().cloned());
         if self.registry.get(item.kind(), item.name()).is_some() {
             messages.push(match item.kind() {
@@ -156,7 +156,7 @@ impl<'a> WiringCheck<'a> {
             if self.dependencies.contains(need.id) {
                 continue;
             }
-            let owner = need.resolver.map(|resolver| format!(" of resolver `{resolver}`")).unwrap_or_default();
+            let owner = need.of.map(|(word, name)| format!(" of {word} `{name}`")).unwrap_or_default();
             let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
                 "an `Arc` of it was provided with `.provide(..)`; use `.provide_arc(..)`".to_owned()
@@ -216,8 +216,9 @@ fn warnings(item: &AnyItem) -> Vec<String> {
 /// The arguments that have the name of a resolver which their function does not use: a forgotten `#[resolve]` lets the model
 /// decide what the user should.
 fn forgotten(registry: &Registry) -> Vec<BuildProblem> {
-    let names =
-        |item: &AnyItem| -> HashSet<&str> { below(&item.function().edges).iter().map(|it| it.node.name).collect() };
+    let names = |item: &AnyItem| -> HashSet<&str> {
+        below(&item.function().all_edges()).iter().map(|it| it.node.name).collect()
+    };
     let known: HashSet<&str> = registry.items().flat_map(names).collect();
     let of_item = |item: &AnyItem| -> Vec<BuildProblem> {
         let used = names(item);

@@ -18,6 +18,7 @@ impl Client {
     ///
     /// ```
     /// # use rejoinder::{call::CompletionRequest, model::Reference, prelude::*, testing::Client};
+    /// #[completion]
     /// async fn languages(_: CompletionRequest) -> Vec<String> { vec!["rust".into()] }
     ///
     /// #[prompt]
@@ -44,6 +45,7 @@ impl Client {
     /// ```
     /// # use rejoinder::{call::CompletionRequest, model::Reference, prelude::*, testing::Client};
     /// # use serde_json::json;
+    /// #[completion]
     /// async fn rooms(request: CompletionRequest) -> Vec<String> {
     ///     request.arguments.get("house").map(|house| format!("{house} kitchen")).into_iter().collect()
     /// }

@@ -26,16 +26,19 @@ enum Tone {
 
 struct Books(usize);
 
+#[completion]
 async fn titles(typed: CompletionRequest) -> Vec<String> {
     let books = typed.call.dependency::<Books>().map_or(0, |books| books.0);
     (0..books).map(|number| format!("{}{number}", typed.value)).collect()
 }
 
 /// Depends on what was filled in before.
+#[completion]
 async fn chapters(typed: CompletionRequest) -> Vec<String> {
     typed.arguments.get("title").map(|title| format!("{title}: one")).into_iter().collect()
 }
 
+#[completion]
 async fn broken(_: CompletionRequest) -> Vec<String> {
     panic!("a secret in a panic")
 }
@@ -151,6 +154,7 @@ async fn a_server_without_prompts_and_resources_has_no_completion() {
 }
 
 /// Says more than anybody waits for.
+#[completion]
 async fn talkative(typed: CompletionRequest) -> Vec<String> {
     let context = Context::from_call(&typed.call, "context").await.unwrap();
     for step in 0..1000 {
@@ -186,6 +190,7 @@ struct Endings {
 }
 
 /// Reports whether the call has ended, and defers a function; never returns if that was typed.
+#[completion]
 async fn deferring(typed: CompletionRequest) -> Vec<String> {
     let endings = typed.call.dependency::<Endings>().unwrap();
     endings.begun.notify_one();
@@ -234,4 +239,70 @@ async fn a_completion_runs_its_deferred_functions_after_the_client_has_disconnec
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert_eq!(*endings.ended.lock().unwrap(), [CallEnd::Cancelled]);
+}
+
+/// What every completion of a call shares.
+#[resolver]
+fn shelf(books: Dep<Books>) -> String {
+    format!("shelf of {}", books.0)
+}
+
+/// Takes what a pipe takes, and may fail.
+#[completion]
+fn authors(
+    typed: CompletionRequest,
+    books: Dep<Books>,
+    #[header] x_language: Option<String>,
+    #[resolve(shelf)] shelf: &str,
+    context: PipeContext,
+) -> Result<Vec<String>, CallError> {
+    let language = x_language.ok_or_else(|| CallError::new("say which language"))?;
+    Ok(vec![format!("{} {} {language} {shelf} {}", typed.value, books.0, context.field)])
+}
+
+struct Shop(&'static str);
+
+#[handlers]
+impl Shop {
+    #[completion]
+    fn items(&self, _: CompletionRequest) -> Vec<String> {
+        vec![self.0.to_owned()]
+    }
+
+    #[prompt]
+    fn pitch(&self, #[arg(complete = Self::items)] item: String) -> String {
+        item
+    }
+}
+
+#[prompt]
+fn biography(#[arg(complete = authors)] author: String) -> String {
+    author
+}
+
+#[tokio::test]
+async fn a_completion_function_takes_services_headers_and_the_values_of_resolvers() {
+    let server = Server::new("library", "1").provide(Books(2)).prompts(prompts![biography]);
+    let client = Client::new(server.prompts(Arc::new(Shop("tea")).prompts()));
+    for era in [Era::Stateless, Era::Session] {
+        let client = client.clone().era(era);
+        let complete = async |client: &Client| client.complete(Reference::for_prompt("biography"), "author", "a").await;
+        let spoken = client.clone().header("x-language", "en");
+        assert_eq!(complete(&spoken).await.unwrap().values, ["a 2 en shelf of 2 author"]);
+        let doubled = spoken.replace_resolver::<shelf>(|| "double".to_owned());
+        assert_eq!(complete(&doubled).await.unwrap().values, ["a 2 en double author"]);
+        let error = complete(&client).await.unwrap_err();
+        assert!(error.to_string().contains("say which language"), "{error}");
+        let items = client.complete(Reference::for_prompt("pitch"), "item", "").await.unwrap();
+        assert_eq!(items.values, ["tea"]);
+    }
+}
+
+#[test]
+fn what_a_completion_function_needs_must_be_provided() {
+    let error = Server::new("library", "1").prompts(prompts![biography]).check().unwrap_err();
+    let problems: Vec<_> = error.0.iter().map(|problem| &*problem.message).collect();
+    let remedy = "needs a `protocol::completion::Books`: provide one with `.provide(..)`";
+    let expected = ["`books` of completion function `authors`", "`books` of resolver `shelf`"];
+    assert_eq!(problems, expected.map(|parameter| format!("parameter {parameter} {remedy}")));
 }

@@ -114,6 +114,7 @@ pub async fn find(
     format!("{region:?} {shelf:?} {new:?}")
 }
 
+#[completion]
 async fn names(typed: CompletionRequest) -> Vec<String> {
     ["ada", "alan"].into_iter().filter(|name| name.starts_with(&typed.value)).map(String::from).collect()
 }

@@ -16,6 +16,7 @@ mod generic;
 mod injected_first;
 mod names;
 mod outcomes;
+mod pipes;
 mod prompts_and_resources;
 mod pure;
 mod together;

@@ -333,6 +333,7 @@ fn resource_with_a_mine(mine: TextMine) -> String {
     text
 }
 
+#[completion]
 async fn panicking_values(_: CompletionRequest) -> Vec<String> {
     tokio::task::yield_now().await;
     panic!("while completing")

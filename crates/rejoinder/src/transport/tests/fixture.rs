@@ -209,6 +209,7 @@ async fn ask_both(#[resolve(tea)] tea: bool, #[resolve(milk)] milk: bool) -> Str
     format!("{tea} {milk}")
 }
 
+#[completion]
 async fn names(completing: CompletionRequest) -> Vec<String> {
     assert_ne!(completing.value, "panic", "on purpose");
     ["ada", "adam", "bob"].into_iter().filter(|name| name.starts_with(&completing.value)).map(Into::into).collect()

@@ -46,6 +46,7 @@ impl Shop {
         item
     }
 
+    #[completion]
     async fn items(completing: CompletionRequest) -> Vec<String> {
         vec![completing.value]
     }

@@ -49,6 +49,7 @@ impl Shop<u32> {
         count / 2
     }
 
+    #[completion]
     async fn items(completing: CompletionRequest) -> Vec<String> {
         vec![completing.value]
     }

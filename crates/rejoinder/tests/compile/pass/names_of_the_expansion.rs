@@ -14,6 +14,7 @@ const halt: u8 = 7;
 const value: u8 = 8;
 const KEYS: usize = 9;
 
+#[completion]
 async fn completing(typed: CompletionRequest) -> Vec<String> {
     vec![typed.value]
 }

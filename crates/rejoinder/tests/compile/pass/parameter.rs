@@ -64,6 +64,7 @@ impl Limits {
     }
 }
 
+#[completion]
 async fn words(completing: CompletionRequest) -> Vec<String> {
     vec![completing.value]
 }

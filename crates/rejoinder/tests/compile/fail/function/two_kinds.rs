@@ -1,4 +1,4 @@
-// 5:1: a function is one of tool, prompt, resource and resolver: remove one of the attributes
+// 5:1: a function is one of tool, prompt, resource, resolver, pipe and completion: remove one of the attributes
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 9:5: a function is one of tool, prompt, resource and resolver: remove one of the attributes
+// 9:5: a function is one of tool, prompt, resource, resolver, pipe and completion: remove one of the attributes
 use rejoinder::prelude::*;
 
 struct Shop;

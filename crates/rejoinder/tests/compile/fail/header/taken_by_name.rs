@@ -1,4 +1,4 @@
-// 10:47: resolver `confirm` (taken_by_name.rs:5) takes the tool's argument `x_user: &str`, but tool `whoami` has `x_user: String` from the server: take it with that type, or rename it
+// 10:47: resolver `confirm` (taken_by_name.rs:5) takes the tool's argument `x_user: &str`, but tool `whoami` has `x_user: String` from the header `x-user`: take it with `#[header]`, or rename it
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,8 +1,9 @@
-// 11:27: only the arguments of prompts and resources can be completed: remove `complete`
+// 12:27: only the arguments of prompts and resources can be completed: remove `complete`
 use rejoinder::prelude::*;
 
 use rejoinder::call::CompletionRequest;
 
+#[completion]
 async fn words(_: CompletionRequest) -> Vec<String> {
     Vec::new()
 }

@@ -1,4 +1,4 @@
-// 11:27: `fn(CompletionRequest) -> Vec<std::string::String> {words}` does not complete an argument
+// 11:27: `complete = ..` does not name a completion function
 use rejoinder::prelude::*;
 
 use rejoinder::call::CompletionRequest;

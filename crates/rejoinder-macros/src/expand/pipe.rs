@@ -1,0 +1,135 @@
+//! `#[pipe]` and `#[completion]`: the hidden type beside the function, which makes one value of another.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, Signature, Visibility};
+
+use super::{
+    HiddenType,
+    parameter::{Filled, resolve, take},
+};
+use crate::{
+    errors::{Errors, Extent},
+    kind::Kind,
+    names::{self, local},
+    parameter::Source,
+    signature::Place,
+};
+
+/// All that the expansion needs to know of a pipe.
+pub(super) struct PipeFunction {
+    pub(super) kind: Kind,
+    /// Without the first parameter.
+    pub(super) hidden: HiddenType,
+    /// The type of the first parameter.
+    value: TokenStream,
+}
+
+impl PipeFunction {
+    /// Reads a function, and takes our attributes off its parameters.
+    pub(super) fn read(
+        kind: Kind,
+        place: &Place,
+        options: &TokenStream,
+        attrs: &[Attribute],
+        vis: &Visibility,
+        signature: &mut Signature,
+        errors: &mut Errors,
+    ) -> Self {
+        if !options.is_empty() {
+            errors.at(options, format!("`#[{}]` takes no options on a function", kind.word()));
+        }
+        let mut hidden = HiddenType::read(kind, place, attrs, vis, signature, errors);
+        if hidden.parameters.is_empty() {
+            let what = if kind == Kind::Pipe { "a value" } else { "a `CompletionRequest`" };
+            errors.at(&hidden.name, format!("a {} takes {what}: make it the first parameter", kind.word()));
+            return Self { kind, hidden, value: quote!(()) };
+        }
+        let value = hidden.parameters.remove(0);
+        if !matches!(value.parameter.source, Source::Type) {
+            let message = format!("the first parameter of a {} is what it gets: remove the attribute", kind.word());
+            errors.at(&value.parameter.ident, message);
+        }
+        hidden.value = Some(local("value"));
+        Self { kind, hidden, value: value.ty }
+    }
+
+    /// The hidden type.
+    pub(super) fn expand(&self) -> TokenStream {
+        let HiddenType { ident, name, parameters, output, .. } = &self.hidden;
+        let (value, name, check) = (&self.value, names::wire(name), Ident::new("__RJ_CHECK", Span::call_site()));
+        let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
+        let edges = parameters.iter().filter_map(Filled::edge);
+        let (refusals, run) = (self.hidden.refusals(&check), self.run());
+        let out = Extent::of(output).member(&quote!(__RjReturned), quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "Out");
+        let is_pipe = self.kind == Kind::Pipe;
+        let kind = if is_pipe { "pipe" } else { "completion function" };
+        let completes = (!is_pipe).then(|| {
+            let takes = Extent::of(value).member(value, quote!(__rj::CompletionInput), "Value");
+            let makes = Extent::of(output).member(&out, quote!(__rj::CompletionOutput), "Value");
+            quote! {
+                struct __RjCompletion(#takes, #makes);
+
+                #[automatically_derived]
+                impl __rj::Completes for #ident {}
+            }
+        });
+        self.hidden.with(quote! {
+            type __RjReturned = #output;
+            const __RJ_SHAPE: __rj::std::primitive::u8 = __rj::Shape::<__RjReturned>::OF;
+            static __RJ_PIPE: __rj::PipeNode = __rj::PipeNode {
+                name: #name,
+                kind: #kind,
+                arguments: &[#(#arguments),*],
+                edges: &[#(#edges),*],
+                may_ask: #is_pipe,
+            };
+            const _: () = {
+                const #check: __rj::Check = __RJ_PIPE.check();
+                #refusals
+            };
+
+            #[automatically_derived]
+            impl __rj::Pipe for #ident {
+                type In = #value;
+                type Out = #out;
+                const NODE: &'static __rj::PipeNode = &__RJ_PIPE;
+
+                #run
+            }
+
+            #completes
+        })
+    }
+
+    fn run(&self) -> TokenStream {
+        let HiddenType { receiver, parameters, output, value, .. } = &self.hidden;
+        let [walk, field] = ["walk", "field"].map(local);
+        let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(#walk.call())));
+        let resolves = resolve(parameters, &walk).map(|(pattern, future)| quote!(let #pattern = #future;));
+        let takes = take(parameters);
+        let returned = quote!(__RjReturned);
+        let into_out = Extent::of(output).member(&returned, quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "into_out");
+        let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
+        let body = quote_spanned! { self.hidden.span()=>
+            async move {
+                #(#supplies)*
+                #resolves
+                #takes
+                #into_out(#called)
+            }
+        };
+        quote! {
+            #[allow(unused_variables, reason = "not every pipe needs it")]
+            fn run<'a>(
+                #walk: &'a __rj::Walk<'a>,
+                #field: __rj::PipeField,
+                #value: Self::In,
+            ) -> impl __rj::std::future::Future<Output = __rj::prelude::Result<Self::Out, __rj::PipeStop>>
+            + __rj::prelude::Send
+            + 'a {
+                #body
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Completion functions: what proposes values for an argument while the user types it.
+
+use std::{any::Any, sync::Arc};
+
+use super::{Keys, Pipe, PipeField, PipeNode, PipeStop, Walk};
+use crate::{
+    BoxFuture,
+    call::CompletionRequest,
+    error::{CallError, Halt},
+};
+
+/// A function that can be named in `#[arg(complete = ..)]`. `#[completion]` implements it.
+///
+/// To the framework it is a pipe: it makes proposals of a request, and its other parameters are filled in the same way.
+#[diagnostic::on_unimplemented(
+    message = "`complete = ..` does not name a completion function",
+    label = "the name is misspelled or not imported, or the function is not marked `#[completion]`"
+)]
+pub trait Completes: Pipe<In = CompletionRequest, Out = Vec<String>> {
+    /// It, as a server runs it.
+    const COMPLETE: Complete = Complete {
+        node: Self::NODE,
+        run: |receiver, argument, request| {
+            Box::pin(async move {
+                let (call, keys) = (request.call.clone(), Keys::default());
+                let walk = Walk::new(&call, &(), &*receiver, &keys);
+                let proposed = Self::run(&walk, PipeField::argument(argument), request).await;
+                proposed.map_err(|stop| match stop {
+                    PipeStop::Refused(reason) => CallError::new(reason).into(),
+                    PipeStop::Halt(halt) => halt,
+                })
+            })
+        },
+    };
+}
+
+/// What runs a completion function: it gets the value whose method it may be, and the name of the argument.
+type RunCompletion =
+    fn(Arc<dyn Any + Send + Sync>, &'static str, CompletionRequest) -> BoxFuture<'static, Result<Vec<String>, Halt>>;
+
+/// A completion function, as a server runs it.
+#[derive(Debug, Clone, Copy)]
+pub struct Complete {
+    /// Its place in the graph.
+    pub(crate) node: &'static PipeNode,
+    pub(crate) run: RunCompletion,
+}
+
+/// What a completion function takes first.
+#[diagnostic::on_unimplemented(
+    message = "a completion function takes a `CompletionRequest` first, not a `{Self}`",
+    label = "not a `rejoinder::call::CompletionRequest`"
+)]
+pub trait CompletionInput {
+    /// It.
+    type Value;
+}
+
+impl CompletionInput for CompletionRequest {
+    type Value = Self;
+}
+
+/// What a completion function returns.
+#[diagnostic::on_unimplemented(
+    message = "a completion function returns a `Vec<String>`, not a `{Self}`",
+    label = "not a `Vec<String>`, or a `Result` of one"
+)]
+pub trait CompletionOutput {
+    /// It.
+    type Value;
+}
+
+impl CompletionOutput for Vec<String> {
+    type Value = Self;
+}

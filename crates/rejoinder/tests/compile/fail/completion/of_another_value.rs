@@ -1,0 +1,9 @@
+// 5:18: a completion function takes a `CompletionRequest` first, not a `std::string::String`
+use rejoinder::prelude::*;
+
+#[completion]
+fn titles(typed: String) -> Vec<String> {
+    vec![typed]
+}
+
+fn main() {}
