@@ -36,6 +36,7 @@ impl Transaction {
 /// Begins a transaction, which ends with the call: a call that succeeds commits it. A call that fails, is declined, asks
 /// something, panics, is cancelled or takes too long rolls it back.
 ///
+/// A commit that fails is logged, and the reply does not change: a tool whose reply must wait for the disk commits by itself.
 /// It takes no lock before its first statement, so a call that waits for its user keeps nobody else waiting.
 #[resolver]
 pub async fn transaction(pool: Dep<SqlitePool>, scope: Scope) -> Result<Transaction, CallError> {

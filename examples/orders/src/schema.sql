@@ -1,3 +1,8 @@
+CREATE TABLE IF NOT EXISTS customers (
+    number INTEGER PRIMARY KEY,
+    email TEXT NOT NULL UNIQUE
+);
+
 CREATE TABLE IF NOT EXISTS items (
     name TEXT PRIMARY KEY,
     cents INTEGER NOT NULL,
@@ -6,9 +11,12 @@ CREATE TABLE IF NOT EXISTS items (
 
 CREATE TABLE IF NOT EXISTS orders (
     number INTEGER PRIMARY KEY,
+    customer INTEGER NOT NULL REFERENCES customers (number),
     item TEXT NOT NULL REFERENCES items (name),
     quantity INTEGER NOT NULL,
-    cents INTEGER NOT NULL
+    cents INTEGER NOT NULL,
+    audit TEXT NOT NULL DEFAULT ''
 );
 
+INSERT OR IGNORE INTO customers VALUES (1, 'ada@example.com'), (2, 'bob@example.com');
 INSERT OR IGNORE INTO items VALUES ('tea', 450, 1000), ('kettle', 8900, 30);

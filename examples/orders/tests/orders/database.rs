@@ -1,7 +1,7 @@
 //! A database file of a test's own.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -39,6 +39,10 @@ impl Database {
         });
         let pool = pool.connect_with(SqliteConnectOptions::new().filename(&path)).await.unwrap();
         Self { path, pool, taken, written: Arc::default() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// How often a connection was taken from the pool.

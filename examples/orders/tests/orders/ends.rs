@@ -3,14 +3,20 @@
 use std::sync::Arc;
 
 use orders::{Transaction, transaction};
-use rejoinder::{Call, Era, FromCall, form::ConfirmForm, prelude::*, testing::Client};
+use rejoinder::{
+    Call, Era, FromCall,
+    form::ConfirmForm,
+    middleware::{Next, OperationRequest, OperationResult},
+    prelude::*,
+    testing::Client,
+};
 use serde_json::json;
 use tokio::sync::Notify;
 
 use crate::database::Database;
 
 async fn write_order(tx: &Transaction) -> Result<(), CallError> {
-    let order = sqlx::query("INSERT INTO orders (item, quantity, cents) VALUES ('tea', 1, 450)");
+    let order = sqlx::query("INSERT INTO orders (customer, item, quantity, cents) VALUES (1, 'tea', 1, 450)");
     order.execute(&mut *tx.connection().await?).await?;
     Ok(())
 }
@@ -33,6 +39,13 @@ async fn end(
         _ => {}
     }
     Ok("done")
+}
+
+/// Writes an order, and takes too long.
+#[tool(timeout = "50ms")]
+async fn take_too_long(#[resolve(transaction)] tx: &Transaction) -> Result<(), CallError> {
+    write_order(tx).await?;
+    std::future::pending().await
 }
 
 /// Writes an order too, in the same transaction.
@@ -71,14 +84,29 @@ impl FromCall for Clerk {
 }
 
 #[tool]
-async fn clerks_only(quantity: u32, _clerk: Clerk, #[resolve(transaction)] tx: &Transaction) -> Result<u32, CallError> {
+async fn clerks_only(
+    #[arg(max = 10)] quantity: u32,
+    _clerk: Clerk,
+    #[resolve(transaction)] tx: &Transaction,
+) -> Result<u32, CallError> {
     write_order(tx).await?;
     Ok(quantity)
 }
 
+/// Refuses a caller before anything is looked up.
+async fn open_hours(request: OperationRequest, next: Next) -> Result<OperationResult, CallError> {
+    if request.header("x-night").is_some() {
+        return Err(CallError::new("come back tomorrow"));
+    }
+    Ok(next.run(request).await)
+}
+
 fn client(database: &Database, era: Era) -> Client {
     let server = Server::new("ends", "1.0.0").provide(database.pool.clone()).provide_arc(Arc::clone(&database.written));
-    Client::new(server.tools(tools![end, two_orders, order_at_the_end, clerks_only])).era(era)
+    Client::new(
+        server.tools(tools![end, take_too_long, two_orders, order_at_the_end, clerks_only]).middleware(open_hours),
+    )
+    .era(era)
 }
 
 /// Runs a test in both eras, each with a database of its own.
@@ -140,6 +168,16 @@ async fn a_cancelled_call_rolls_back() {
 }
 
 #[tokio::test]
+async fn a_call_that_takes_too_long_rolls_back() {
+    in_both_eras(async |database, client| {
+        let reply = client.call_tool("take_too_long", json!({})).await.unwrap();
+        assert_eq!(reply.text(), "timed out after 0.05 s");
+        assert_eq!(database.orders_in_the_file().await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_shares_a_call_shares_its_transaction() {
     for (fail, orders) in [(false, 2), (true, 0)] {
         in_both_eras(async |database, client| {
@@ -165,8 +203,11 @@ async fn l11_a_refused_caller_and_a_bad_argument_open_nothing() {
     in_both_eras(async |database, client| {
         let refused = client.call_tool("clerks_only", json!({ "quantity": 1 })).await.unwrap();
         assert_eq!(refused.text(), "clerks only");
+        let refused = client.clone().header("x-night", "1").call_tool("clerks_only", json!({ "quantity": 1 })).await;
+        assert_eq!(refused.unwrap().text(), "come back tomorrow");
         let clerk = client.header("x-clerk", "7");
-        for arguments in [json!({ "quantity": "many" }), json!({}), json!({ "quantity": 1, "tx": "mine" })] {
+        let bad = [json!({ "quantity": "many" }), json!({ "quantity": 11 }), json!({})];
+        for arguments in bad.into_iter().chain([json!({ "quantity": 1, "tx": "mine" })]) {
             assert!(clerk.call_tool("clerks_only", arguments.clone()).await.unwrap().is_error(), "{arguments}");
         }
         assert_eq!(database.taken(), 0, "no transaction was opened");
