@@ -19,6 +19,7 @@ crate::table_of! {
     /// A feature.
     Feature {
         Constraint => "constraints, and what breaks them",
+        Pipe => "pipes, and what they refuse",
         Dependency => "dependencies with teardown",
         Cancellation => "cancellation, with teardown",
         Header => "headers",
@@ -142,6 +143,7 @@ impl Feature {
             let offered = |name| Offered { client: &client, kind: *kind, name };
             cell = match self {
                 Self::Constraint => constraint(offered("constraint")).await,
+                Self::Pipe => pipe(offered("pipe")).await,
                 Self::Dependency => dependency(offered("dependency"), &log).await,
                 Self::Cancellation => cancellation(offered("dependency"), &log).await,
                 Self::Header => header(offered("header"), way).await,
@@ -162,6 +164,12 @@ async fn constraint(offered: Offered<'_>) -> Cell {
     assert_eq!(offered.text("10").await, "10", "{offered}");
     offered.fails_with("50", &["value", "10"]).await;
     offered.fails_with("0", &["value", "1"]).await;
+    Cell::Works
+}
+
+async fn pipe(offered: Offered<'_>) -> Cell {
+    assert_eq!(offered.text(" red ").await, "red", "{offered}");
+    offered.fails_with("grey", &["value", "there is no colour `grey`"]).await;
     Cell::Works
 }
 

@@ -58,6 +58,22 @@ offer!(constraint, "constraint", "constraint://{value}"; (#[arg(min = 1, max = 1
     Ok(value.to_string())
 });
 
+#[pipe]
+fn trim(text: String) -> String {
+    text.trim().to_owned()
+}
+
+/// A colour that exists.
+struct Colour(&'static str);
+
+#[pipe]
+async fn find_colour(name: String) -> Result<Colour, FieldError> {
+    let found = ["red", "blue"].into_iter().find(|colour| *colour == name);
+    found.map(Colour).ok_or_else(|| FieldError::new(format!("there is no colour `{name}`")))
+}
+
+offer!(pipe, "pipe", "pipe://{value}"; (#[pipe(trim, find_colour)] value: Colour) { Ok(value.0.to_owned()) });
+
 /// Something that is open as long as the call runs.
 struct Lease;
 
@@ -160,6 +176,7 @@ pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>) -> Server {
         .provide_arc(Arc::clone(gate))
         .tools(tools![
             constraint::tool,
+            pipe::tool,
             dependency::tool,
             header::tool,
             required_header::tool,
@@ -172,6 +189,7 @@ pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>) -> Server {
         ])
         .prompts(prompts![
             constraint::prompt,
+            pipe::prompt,
             dependency::prompt,
             header::prompt,
             required_header::prompt,
@@ -183,6 +201,7 @@ pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>) -> Server {
         ])
         .resources(resources![
             constraint::resource,
+            pipe::resource,
             dependency::resource,
             header::resource,
             required_header::resource,
