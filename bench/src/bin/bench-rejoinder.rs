@@ -17,11 +17,18 @@ async fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
+#[pipe]
+fn same(number: i64) -> i64 {
+    number
+}
+
 /// Add two integers
 #[tool(name = "add")]
 async fn add_with_parameters(
     #[arg(min = 0, max = 1000)] a: i64,
-    #[arg(max = 1000)] b: i64,
+    #[arg(max = 1000)]
+    #[pipe(same)]
+    b: i64,
     #[header] content_type: String,
     sum: State<i64>,
 ) -> i64 {
