@@ -299,7 +299,7 @@ impl Call {
             tasks.stage = TaskStage::Started;
             (std::mem::take(&mut tasks.waiting), tasks.runtime.clone(), tasks.target.clone())
         };
-        let Some(runtime) = Handle::try_current().ok().or(runtime) else {
+        let Some(runtime) = runtime.or_else(|| Handle::try_current().ok()) else {
             return tracing::error!("background tasks cannot run outside a tokio runtime");
         };
         runtime.spawn(run_tasks(tasks, self.origin(target)));
