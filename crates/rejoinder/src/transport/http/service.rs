@@ -50,7 +50,7 @@ use crate::{
 /// What your layers put into the request's extensions is there for tools, as
 /// [`Context::extension`](crate::Context::extension).
 ///
-/// Another transport is another route: see [`McpService::websocket`] and [`McpService::sse`].
+/// Another transport is another route: `service.websocket()` with the feature `ws`, `service.sse()` with `sse`.
 #[derive(Clone)]
 pub struct McpService(Arc<Endpoint>, HttpTransport);
 
