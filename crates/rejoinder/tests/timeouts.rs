@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::{StreamExt, stream};
 use rejoinder::{
     CallEnd, Era, Tool,
     model::{self, Reference},
@@ -54,6 +55,13 @@ async fn wait(place: String, #[resolve(opened)] _opened: &(), ctx: Context) -> R
     Ok(place)
 }
 
+/// Its stream never ends.
+#[tool(timeout = "30s")]
+async fn stalls(scope: Scope, ends: Dep<Ends>) -> ToolStream<String> {
+    ends.into_inner().defer(&scope);
+    ToolStream::new(stream::iter(["one".to_owned(), "two".to_owned()]).chain(stream::pending()))
+}
+
 #[prompt(timeout = "500ms")]
 async fn slow_prompt() -> String {
     pending().await
@@ -97,7 +105,7 @@ fn server(ends: &Arc<Ends>) -> Server {
     Server::new("slow", "1.0.0")
         .timeout(Duration::from_secs(10))
         .provide_arc(Arc::clone(ends))
-        .tools(tools![wait, wait_by_default])
+        .tools(tools![wait, wait_by_default, stalls])
         .tools(Arc::new(Office).tools())
         .tools([dynamic])
         .prompts(prompts![slow_prompt, completed])
@@ -127,6 +135,17 @@ async fn a_tool_that_times_out_returns_an_error_that_the_model_reads() {
         }
         let reply = client.call_tool("wait", json!({ "place": "nowhere" })).await.unwrap();
         assert_eq!((reply.text().as_str(), ends.take()), ("nowhere", vec![CallEnd::Succeeded]));
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_is_covered_and_what_was_sent_stays_sent() {
+    let ends = Arc::new(Ends::default());
+    in_both_eras(Client::new(server(&ends)), async |client| {
+        let reply = client.call_tool("stalls", json!({})).await.unwrap();
+        assert_eq!((reply.is_error(), reply.text().as_str()), (true, "timed out after 30 s"));
+        assert_eq!((reply.progress.len(), ends.take()), (2, vec![CallEnd::TimedOut]));
     })
     .await;
 }

@@ -402,7 +402,7 @@ impl Wrapped {
             self.ended = Some(dropped.map_or(OperationEnd::Answered(Err(Failed::Panicked)), |()| ended));
             self.callee.close();
         }
-        while let Poll::Ready(Some(handed)) = self.callee.poll_recv(cx) {
+        while let Some(handed) = self.next_handed(cx) {
             match handed {
                 FromCallee::Emitted(emitted) => return Poll::Ready(WrappedEvent::Emitted(emitted)),
                 FromCallee::After(after) => self.after = Some(after),
@@ -410,6 +410,17 @@ impl Wrapped {
         }
         let ended = self.ended.take();
         ended.map_or(Poll::Pending, |ended| Poll::Ready(WrappedEvent::Ended(ended, self.after.take())))
+    }
+
+    fn next_handed(&mut self, cx: &mut Context<'_>) -> Option<FromCallee> {
+        if self.chain.is_none() {
+            // Nothing more comes; and what is there must not wait, though the task may have used up its share of the thread.
+            return self.callee.try_recv().ok();
+        }
+        match self.callee.poll_recv(cx) {
+            Poll::Ready(handed) => handed,
+            Poll::Pending => None,
+        }
     }
 
     /// A middleware must answer with the kind of result that the operation has.
