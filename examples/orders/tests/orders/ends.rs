@@ -8,7 +8,7 @@ use rejoinder::{
     form::ConfirmForm,
     middleware::{Next, OperationRequest, OperationResult},
     prelude::*,
-    testing::Client,
+    testing::{Client, Transport},
 };
 use serde_json::json;
 use tokio::sync::Notify;
@@ -109,18 +109,20 @@ fn client(database: &Database, era: Era) -> Client {
     .era(era)
 }
 
-/// Runs a test in both eras, each with a database of its own.
-async fn in_both_eras(test: impl AsyncFn(&Database, Client)) {
-    for era in [Era::Stateless, Era::Session] {
-        let database = Database::create().await;
-        test(&database, client(&database, era)).await;
+/// Runs a test over each transport in both eras, each with a database of its own.
+async fn everywhere(test: impl AsyncFn(&Database, Client)) {
+    for transport in [Transport::Http, Transport::Stdio, Transport::WebSocket, Transport::Sse] {
+        for era in [Era::Stateless, Era::Session] {
+            let database = Database::create().await;
+            test(&database, client(&database, era).transport(transport)).await;
+        }
     }
 }
 
 #[tokio::test]
 async fn l3_a_call_that_succeeds_commits_and_any_other_end_rolls_back() {
     for (how, orders) in [("succeed", 1), ("fail", 0), ("panic", 0)] {
-        in_both_eras(async |database, client| {
+        everywhere(async |database, client| {
             let reply = client.call_tool("end", json!({ "how": how })).await;
             assert_eq!(reply.is_ok_and(|reply| !reply.is_error()), orders == 1, "{how}");
             assert_eq!(database.orders_in_the_file().await, orders, "{how}");
@@ -131,7 +133,7 @@ async fn l3_a_call_that_succeeds_commits_and_any_other_end_rolls_back() {
 
 #[tokio::test]
 async fn a_declined_question_rolls_back() {
-    in_both_eras(async |database, client| {
+    everywhere(async |database, client| {
         let reply = client.decline("sure").call_tool("end", json!({ "how": "ask" })).await.unwrap();
         assert!(reply.is_error(), "{reply:?}");
         assert_eq!(database.orders_in_the_file().await, 0);
@@ -147,7 +149,7 @@ async fn a_pending_question_rolls_back_and_its_answer_commits() {
     assert_eq!(pending["resultType"], "input_required");
     assert_eq!(database.orders_in_the_file().await, 0, "the round is over, and so is its transaction");
 
-    in_both_eras(async |database, client| {
+    everywhere(async |database, client| {
         let client = client.answer("sure", ConfirmForm { yes: true });
         assert_eq!(client.call_tool("end", json!({ "how": "ask" })).await.unwrap().text(), "done");
         assert_eq!(database.orders_in_the_file().await, 1, "once, although a stateless function runs twice");
@@ -157,7 +159,7 @@ async fn a_pending_question_rolls_back_and_its_answer_commits() {
 
 #[tokio::test]
 async fn a_cancelled_call_rolls_back() {
-    in_both_eras(async |database, client| {
+    everywhere(async |database, client| {
         tokio::select! {
             reply = client.call_tool("end", json!({ "how": "wait" })) => panic!("it never ends: {reply:?}"),
             () = database.written.notified() => {}
@@ -169,7 +171,7 @@ async fn a_cancelled_call_rolls_back() {
 
 #[tokio::test]
 async fn a_call_that_takes_too_long_rolls_back() {
-    in_both_eras(async |database, client| {
+    everywhere(async |database, client| {
         let reply = client.call_tool("take_too_long", json!({})).await.unwrap();
         assert_eq!(reply.text(), "timed out after 0.05 s");
         assert_eq!(database.orders_in_the_file().await, 0);
@@ -180,7 +182,7 @@ async fn a_call_that_takes_too_long_rolls_back() {
 #[tokio::test]
 async fn what_shares_a_call_shares_its_transaction() {
     for (fail, orders) in [(false, 2), (true, 0)] {
-        in_both_eras(async |database, client| {
+        everywhere(async |database, client| {
             client.call_tool("two_orders", json!({ "fail": fail })).await.unwrap();
             assert_eq!(database.taken(), 1, "the resolver and the body have one transaction");
             assert_eq!(database.orders_in_the_file().await, orders);
@@ -191,7 +193,7 @@ async fn what_shares_a_call_shares_its_transaction() {
 
 #[tokio::test]
 async fn what_depends_on_the_transaction_ends_before_it() {
-    in_both_eras(async |database, client| {
+    everywhere(async |database, client| {
         client.call_tool("order_at_the_end", json!({})).await.unwrap();
         assert_eq!(database.orders_in_the_file().await, 1, "the transaction was still open");
     })
@@ -200,7 +202,9 @@ async fn what_depends_on_the_transaction_ends_before_it() {
 
 #[tokio::test]
 async fn l11_a_refused_caller_and_a_bad_argument_open_nothing() {
-    in_both_eras(async |database, client| {
+    for era in [Era::Stateless, Era::Session] {
+        let database = Database::create().await;
+        let client = client(&database, era);
         let refused = client.call_tool("clerks_only", json!({ "quantity": 1 })).await.unwrap();
         assert_eq!(refused.text(), "clerks only");
         let refused = client.clone().header("x-night", "1").call_tool("clerks_only", json!({ "quantity": 1 })).await;
@@ -213,6 +217,5 @@ async fn l11_a_refused_caller_and_a_bad_argument_open_nothing() {
         assert_eq!(database.taken(), 0, "no transaction was opened");
         assert_eq!(clerk.call_tool("clerks_only", json!({ "quantity": 1 })).await.unwrap().text(), "1");
         assert_eq!(database.taken(), 1);
-    })
-    .await;
+    }
 }
