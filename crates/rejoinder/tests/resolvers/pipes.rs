@@ -365,6 +365,67 @@ async fn a_method_can_be_a_pipe() {
     assert_eq!(reply.text(), "Invalid argument `user`: unknown.");
 }
 
+/// Pipes of another module.
+mod elsewhere {
+    use super::*;
+
+    pub(super) mod deeper {
+        use super::*;
+
+        #[pipe]
+        pub(crate) async fn doubled(text: String) -> String {
+            text.repeat(2)
+        }
+    }
+
+    /// What is not sent is this pipe's affair: it takes an `Option`.
+    #[pipe]
+    pub(super) fn or_nobody(name: Option<String>) -> String {
+        name.unwrap_or_else(|| "nobody".to_owned())
+    }
+
+    /// What it makes may be missing, though the argument is required.
+    #[pipe]
+    pub(super) fn if_known(name: String) -> Option<User> {
+        (name == "ada").then_some(User { name })
+    }
+}
+
+use elsewhere::if_known;
+
+#[tool]
+fn find(
+    #[pipe(elsewhere::or_nobody, elsewhere::deeper::doubled)] by: String,
+    #[pipe(trim, if_known)] user: Option<User>,
+) -> String {
+    format!("{:?} by {by}", user.map(|user| user.name))
+}
+
+#[tokio::test]
+async fn pipes_decide_what_an_option_means() {
+    in_both_eras(Client::new(Server::new("pipes", "1").tools(tools![find])), async |client| {
+        let tool = client.list_tools().await.unwrap().remove(0);
+        assert_eq!(tool.input_schema["required"], json!(["user"]), "the last pipe makes the `Option`");
+        for (sent, expected) in [
+            (json!({ "user": " ada" }), r#"Some("ada") by nobodynobody"#),
+            (json!({ "user": "eve", "by": "b" }), "None by bb"),
+            (json!({ "user": "eve", "by": null }), "None by nobodynobody"),
+        ] {
+            assert_eq!(client.call_tool("find", sent).await.unwrap().text(), expected);
+        }
+    })
+    .await;
+}
+
+#[test]
+fn what_only_a_pipe_can_make_cannot_be_read_by_a_tool_that_is_made_at_run_time() {
+    let schema = json!({ "type": "object", "properties": { "user": { "type": "string" } } });
+    let record = rejoinder::model::Tool::new("initials", "Show them.", schema.as_object().cloned().unwrap());
+    let tool = rejoinder::Tool::dynamic(record, |_, _| async { "never" }).resolve::<initial>();
+    let error = Server::new("pipes", "1").provide(Runs::default()).tools([tool]).check().unwrap_err();
+    assert!(error.to_string().contains("as a `&User`, which only a pipe can make"), "{error}");
+}
+
 #[test]
 fn a_pipe_stays_a_function() {
     assert_eq!(trim(" a ".to_owned()), "a");
