@@ -134,8 +134,9 @@ impl SchemaCheck {
         }
     }
 
-    pub(super) fn check_node(&self, node: usize, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
-        self.adapt(node, value);
+    fn check_node(&self, node: usize, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
+        let mut left = budget(value);
+        self.adapt(node, value, &mut left);
         let mut visit = Visit { nodes: &self.nodes, errors: Vec::new(), left: budget(value) };
         visit.visit(node, value, Path::Here);
         if visit.left == 0 && visit.errors.is_empty() {
@@ -146,8 +147,9 @@ impl SchemaCheck {
 
     /// Reads numbers and booleans that came as strings, where the schema allows no string; makes integers of `2.0`; and
     /// leaves out the `null` of an optional property. Returns whether anything changed.
-    fn adapt(&self, node: usize, value: &mut Value) -> bool {
+    fn adapt(&self, node: usize, value: &mut Value, left: &mut usize) -> bool {
         let accepts = self.nodes[node].accepts;
+        *left = left.saturating_sub(1);
         match value {
             Value::String(text) => match accepts.spelled(text) {
                 Some(spelled) => {
@@ -165,22 +167,22 @@ impl SchemaCheck {
                     None => false,
                 }
             }
-            Value::Array(_) | Value::Object(_) => {
+            Value::Array(_) | Value::Object(_) if *left > 0 => {
                 let certain = self.certain(node, value);
-                certain.into_iter().fold(false, |changed, node| changed | self.adapt_inside(node, value))
+                certain.into_iter().fold(false, |changed, node| changed | self.adapt_inside(node, value, left))
             }
-            Value::Null | Value::Bool(_) => false,
+            _ => false,
         }
     }
 
-    fn adapt_inside(&self, node: usize, value: &mut Value) -> bool {
+    fn adapt_inside(&self, node: usize, value: &mut Value, left: &mut usize) -> bool {
         let node = &self.nodes[node];
         let mut changed = false;
         match value {
             Value::Array(items) => {
                 for (at, item) in items.iter_mut().enumerate() {
                     if let Some(inside) = node.prefix_items.get(at).copied().or(node.items) {
-                        changed |= self.adapt(inside, item);
+                        changed |= self.adapt(inside, item, left);
                     }
                 }
             }
@@ -194,7 +196,7 @@ impl SchemaCheck {
                 changed |= members.len() < count;
                 for (name, value) in members {
                     if let Some(inside) = node.properties.get(name).copied().or(node.additional) {
-                        changed |= self.adapt(inside, value);
+                        changed |= self.adapt(inside, value, left);
                     }
                 }
             }
@@ -239,7 +241,8 @@ impl ArgumentCheck {
 
     /// Reads what is spelled as a string; `false` if there is nothing to read so.
     pub(crate) fn adapt(&self, value: &mut Value) -> bool {
-        self.schema.adapt(self.node, value)
+        let mut left = budget(value);
+        self.schema.adapt(self.node, value, &mut left)
     }
 }
 
@@ -617,13 +620,13 @@ impl Visit<'_> {
                 }
                 let accepted = arms.iter().map(|arm| self.nodes[*arm].accepts).fold(Types::NONE, Types::or);
                 let message = if accepted.meet(Types::of(value)) {
-                    format!("does not fit any of the {} forms that are allowed, got {}", arms.len(), got(value))
+                    format!("fits none of the {} alternatives, got {}", arms.len(), got(value))
                 } else {
                     expected(accepted, value)
                 };
                 self.error(path, false, message);
             }
-            _ => self.error(path, true, "fits more than one of the forms of which it must be one".to_owned()),
+            _ => self.error(path, true, "fits several alternatives, but must fit exactly one".to_owned()),
         }
     }
 
@@ -753,7 +756,7 @@ mod tests {
             (
                 json!({ "oneOf": [{ "minimum": 1 }, { "maximum": 3 }] }),
                 json!(2),
-                "x: fits more than one of the forms of which it must be one",
+                "x: fits several alternatives, but must fit exactly one",
             ),
             (
                 json!({ "anyOf": [{ "type": "string" }, { "type": "null" }] }),
@@ -765,7 +768,7 @@ mod tests {
                 json!(1.25),
                 "x: must be a multiple of 0.5, got 1.25",
             ),
-            // The tag decides which of the forms is meant.
+            // The tag decides which alternative is meant.
             (shapes.clone(), json!({ "kind": "a", "n": 2 }), "x.n: must be at most 1, got 2"),
             (shapes.clone(), json!({ "kind": "b", "n": 2 }), "x.n: expected a string, got the integer `2`"),
             (shapes, json!({ "kind": "c" }), "x.kind: expected `a` or `b`, got the string \"c\""),

@@ -48,6 +48,15 @@ async fn each_constraint_has_its_keyword_in_the_schema() {
 }
 
 #[tokio::test]
+async fn every_provider_accepts_constraints() {
+    let list = client(Era::Stateless).request("tools/list", json!({})).await.unwrap();
+    let mut broken = super::providers::violations(&list["tools"][0]);
+    // The page about constraints says so.
+    broken.retain(|rule| !rule.starts_with("refund: `uniqueItems`"));
+    assert_eq!(broken, [] as [&str; 0]);
+}
+
+#[tokio::test]
 async fn l10_all_failing_arguments_are_reported_with_the_rule_and_what_came() {
     for era in ERAS {
         let client = client(era);
@@ -342,6 +351,26 @@ async fn l8_resources_are_checked() {
     }
 }
 
+#[resource("code://{code}")]
+async fn code(#[arg(pattern = "^[0-9]+$")] code: String) -> String {
+    format!("code {code}")
+}
+
+#[resource("code://{word}")]
+async fn word(word: String) -> String {
+    format!("word {word}")
+}
+
+#[tokio::test]
+async fn l8_a_constraint_decides_between_templates() {
+    let client = Client::new(Server::new("codes", "1.0.0").resources(resources![code, word]));
+    assert_eq!(client.read_resource("code://12").await.unwrap().text(), "code 12");
+    assert_eq!(client.read_resource("code://ab").await.unwrap().text(), "word ab");
+    // The other way round, the second can never match.
+    let error = Server::new("codes", "1.0.0").resources(resources![word, code]).check().unwrap_err().to_string();
+    assert!(error.contains("resource `code://{code}`: it can never match"), "{error}");
+}
+
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Deserialize, JsonSchema)]
@@ -521,6 +550,14 @@ async fn alternatives_that_multiply_do_not_block_the_server() {
     let nested = (0..100).fold(json!("end"), |inside, _| json!({ "a": inside }));
     let reply = client.call_tool("made", json!({ "x": nested })).await.unwrap();
     assert!(reply.text().contains("expected an integer or an object, got the string"), "{}", reply.text());
+    let schema = json!({
+        "properties": { "x": { "$ref": "#/$defs/x" } },
+        "$defs": { "x": { "allOf": [arm, arm] } },
+    });
+    let client = Client::new(Server::new("made", "1.0.0").tools([dynamic(schema)]));
+    let nested = (0..100).fold(json!({}), |inside, _| json!({ "a": inside }));
+    let reply = client.call_tool("made", json!({ "x": nested })).await.unwrap();
+    assert!(reply.text().contains("too complex"), "{}", reply.text());
 }
 
 /// A type of the author's own takes the constraints of the type that it is in JSON.
