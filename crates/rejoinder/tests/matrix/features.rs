@@ -1,17 +1,18 @@
 //! The rows: what must hold however the client reaches the server.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use rejoinder::{
     call::BackgroundStatus,
     form::ConfirmForm,
     middleware::{Next, OperationRequest},
+    model::Reference,
     testing::{Background, Client},
 };
 use serde_json::json;
 
 use crate::{
-    offered::{self, Gate, Log},
+    offered::{self, Gate, Log, Runs},
     ways::Way,
 };
 
@@ -29,6 +30,8 @@ crate::table_of! {
         Stream => "streams, item by item",
         Timeout => "timeouts",
         Middleware => "middleware",
+        Lifecycle => "start and stop",
+        Completion => "completion with services and resolvers",
         Question => "questions to the user",
     }
 }
@@ -121,8 +124,8 @@ impl std::fmt::Display for Offered<'_> {
 impl Feature {
     /// Checks the feature on a server of its own.
     pub(crate) async fn check(self, way: Way, has_middleware: bool) -> Cell {
-        let (log, gate) = (Arc::new(Log::default()), Arc::new(Gate::default()));
-        let mut server = offered::server(&log, &gate);
+        let (log, gate, runs) = (Arc::<Log>::default(), Arc::<Gate>::default(), Arc::<Runs>::default());
+        let mut server = offered::server(&log, &gate, &runs);
         if has_middleware {
             server = server.middleware(|request: OperationRequest, next: Next| next.run(request));
         }
@@ -135,8 +138,10 @@ impl Feature {
             Self::Question => client.answer("sure", ConfirmForm { yes: true }),
             _ => client,
         };
-        if self == Self::Stream {
-            return stream(&client).await;
+        match self {
+            Self::Stream => return stream(&client).await,
+            Self::Completion => return completion(&client).await,
+            _ => {}
         }
         let mut cell = Cell::Works;
         for kind in Kind::ALL {
@@ -153,8 +158,13 @@ impl Feature {
                 Self::Timeout => timeout(offered("timeout"), &log).await,
                 Self::Middleware => middleware(offered("middleware")).await,
                 Self::Question => question(offered("question"), &client).await,
-                Self::Stream => unreachable!("only tools stream"),
+                Self::Lifecycle => lifecycle(offered("lifecycle")).await,
+                Self::Stream | Self::Completion => unreachable!("not every kind has it"),
             };
+        }
+        if self == Self::Lifecycle {
+            client.server().stop().await;
+            assert_eq!(runs.stopped.load(Ordering::Relaxed), 1, "it stops once");
         }
         cell
     }
@@ -240,6 +250,18 @@ async fn timeout(offered: Offered<'_>, log: &Log) -> Cell {
 async fn middleware(offered: Offered<'_>) -> Cell {
     assert_eq!(offered.text("a").await, "a for acme", "{offered}");
     offered.fails_with("secret", &["that is secret"]).await;
+    Cell::Works
+}
+
+async fn lifecycle(offered: Offered<'_>) -> Cell {
+    assert_eq!(offered.text("a").await, "a 2 1", "{offered}: what the start made is there, and it started once");
+    Cell::Works
+}
+
+async fn completion(client: &Client) -> Cell {
+    for of in [Reference::for_prompt("paint"), Reference::for_resource("paint://{value}")] {
+        assert_eq!(client.complete(of.clone(), "value", "b").await.unwrap().values, ["blue"], "{of:?}");
+    }
     Cell::Works
 }
 

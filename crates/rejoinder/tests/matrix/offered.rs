@@ -1,9 +1,16 @@
 //! What the server offers: each feature as a tool, a prompt and a resource.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use futures_util::stream;
 use rejoinder::{
+    call::CompletionRequest,
     form::ConfirmForm,
     middleware::{Next, OperationRequest, OperationResult},
     prelude::*,
@@ -36,6 +43,16 @@ impl Log {
 #[derive(Default)]
 pub(crate) struct Gate(pub(crate) Notify);
 
+/// How often the server started and stopped.
+#[derive(Default)]
+pub(crate) struct Runs {
+    pub(crate) started: AtomicUsize,
+    pub(crate) stopped: AtomicUsize,
+}
+
+/// What is made when the server starts.
+struct Palette([&'static str; 2]);
+
 /// One function as a tool, a prompt and a resource.
 macro_rules! offer {
     ($module:ident, $name:tt, $uri:tt $(, $option:ident = $value:tt)?; ($($parameters:tt)*) $body:block) => {
@@ -67,8 +84,8 @@ fn trim(text: String) -> String {
 struct Colour(&'static str);
 
 #[pipe]
-async fn find_colour(name: String) -> Result<Colour, FieldError> {
-    let found = ["red", "blue"].into_iter().find(|colour| *colour == name);
+async fn find_colour(name: String, palette: Dep<Palette>) -> Result<Colour, FieldError> {
+    let found = palette.0.into_iter().find(|colour| *colour == name);
     found.map(Colour).ok_or_else(|| FieldError::new(format!("there is no colour `{name}`")))
 }
 
@@ -146,6 +163,30 @@ offer!(question, "question", "question://{value}"; (value: String, #[resolve(sur
     Ok(format!("{value} {}", sure.yes))
 });
 
+offer!(lifecycle, "lifecycle", "lifecycle://{value}"; (value: String, palette: Dep<Palette>, runs: Dep<Runs>) {
+    Ok(format!("{value} {} {}", palette.0.len(), runs.started.load(Ordering::Relaxed)))
+});
+
+#[resolver]
+fn known_colours(palette: Dep<Palette>) -> Vec<&'static str> {
+    palette.0.to_vec()
+}
+
+#[completion]
+fn colours(typed: CompletionRequest, #[resolve(known_colours)] known: &Vec<&'static str>) -> Vec<String> {
+    known.iter().filter(|colour| colour.starts_with(&typed.value)).map(|colour| (*colour).to_owned()).collect()
+}
+
+#[prompt]
+async fn paint(#[arg(complete = colours)] value: String) -> String {
+    value
+}
+
+#[resource("paint://{value}")]
+async fn painted(#[arg(complete = colours)] value: String) -> String {
+    value
+}
+
 /// What a middleware attaches.
 #[derive(Clone)]
 struct Tenant(String);
@@ -170,10 +211,19 @@ pub(crate) async fn tenant(mut request: OperationRequest, next: Next) -> Result<
     Ok(next.run(request).await)
 }
 
-pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>) -> Server {
+pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>, runs: &Arc<Runs>) -> Server {
+    let (starting, stopping) = (Arc::clone(runs), Arc::clone(runs));
     Server::new("matrix", "1.0.0")
         .provide_arc(Arc::clone(log))
         .provide_arc(Arc::clone(gate))
+        .provide_arc(Arc::clone(runs))
+        .provide_async(async |_| Ok::<_, Infallible>(Palette(["red", "blue"])))
+        .on_start(async move |_| {
+            starting.started.fetch_add(1, Ordering::Relaxed);
+        })
+        .on_stop(async move |_| {
+            stopping.stopped.fetch_add(1, Ordering::Relaxed);
+        })
         .tools(tools![
             constraint::tool,
             pipe::tool,
@@ -185,6 +235,7 @@ pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>) -> Server {
             timeout::tool,
             question::tool,
             middleware::tool,
+            lifecycle::tool,
             count,
         ])
         .prompts(prompts![
@@ -198,6 +249,8 @@ pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>) -> Server {
             timeout::prompt,
             question::prompt,
             middleware::prompt,
+            lifecycle::prompt,
+            paint,
         ])
         .resources(resources![
             constraint::resource,
@@ -210,5 +263,7 @@ pub(crate) fn server(log: &Arc<Log>, gate: &Arc<Gate>) -> Server {
             timeout::resource,
             question::resource,
             middleware::resource,
+            lifecycle::resource,
+            painted,
         ])
 }
