@@ -23,7 +23,7 @@ pub(crate) fn lint() -> Result<()> {
         ]))
     })?;
     steps.step("features", || {
-        for features in ["", "stdio", "http", "ws", "sse"] {
+        for features in ["", "stdio", "http", "ws", "sse", "auth"] {
             let words =
                 ["clippy", "--locked", "--package", "rejoinder", "--no-default-features", "--features", features];
             process::run(cargo::command(&words).args(["--", "-D", "warnings"]))?;

@@ -45,6 +45,8 @@ pub struct Config {
     pub(crate) max_calls_per_session: usize,
     pub(crate) session_timeout: Duration,
     pub(crate) session_memory: bool,
+    #[cfg(feature = "auth")]
+    pub(crate) auth: Option<Arc<crate::auth::Auth>>,
     pub(crate) default_address: Option<SocketAddr>,
     pub(crate) on_listening: Callback<Option<Arc<OnListening>>>,
 }
@@ -69,6 +71,8 @@ impl Config {
             max_calls_per_session: 100,
             session_timeout: Duration::from_secs(30 * 60),
             session_memory: true,
+            #[cfg(feature = "auth")]
+            auth: None,
             default_address: None,
             on_listening: Callback(None),
         }
@@ -252,6 +256,13 @@ impl Config {
         self
     }
 
+    /// Finds out who calls, and refuses requests without valid credentials; see [`Auth`](crate::auth::Auth).
+    #[cfg(feature = "auth")]
+    pub fn auth(mut self, auth: crate::auth::Auth) -> Self {
+        self.auth = Some(Arc::new(auth));
+        self
+    }
+
     /// Lets [`Server::serve_from_args`](crate::Server::serve_from_args) serve HTTP at this address, instead of standard
     /// input and output, if the command line names neither.
     ///
@@ -314,9 +325,19 @@ impl Config {
             let (other, _) = paths[..index].iter().find(|(_, other)| other.is_some_and(|other| is_same(other)))?;
             Some((method, format!("`{path}` is the path of `{other}` already: choose another")))
         });
-        hosts.chain(origins).chain(timeouts).chain(paths).collect()
+        let mistakes = hosts.chain(origins).chain(timeouts).chain(paths);
+        #[cfg(feature = "auth")]
+        let mistakes =
+            mistakes.chain(self.auth.iter().flat_map(|auth| auth.mistakes()).map(|mistake| ("auth", mistake)));
+        mistakes.collect()
     }
 }
+
+/// The address that a request comes from, for the log of refused requests. `serve_http` puts it into the extensions of each
+/// request if the server has [`Auth`](crate::auth::Auth); in front of a mounted [`McpService`], a layer of yours can do so.
+#[cfg(feature = "auth")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerAddress(pub SocketAddr);
 
 impl Default for Config {
     fn default() -> Self {

@@ -1,5 +1,21 @@
-//! Who calls: [`Principal`], and how a server learns who it is.
+//! Who calls: [`Principal`], and with the feature `auth` how a server finds out over HTTP: [`Auth`].
 
+#[cfg(feature = "auth")]
+mod api_key;
+#[cfg(feature = "auth")]
+mod authenticate;
+#[cfg(feature = "auth")]
+mod fetch;
+#[cfg(feature = "auth")]
+mod introspection;
+#[cfg(feature = "auth")]
+mod jwks;
+#[cfg(feature = "auth")]
+mod jwt;
 mod principal;
 
+#[cfg(feature = "auth")]
+pub use authenticate::Auth;
+#[cfg(feature = "auth")]
+pub(crate) use authenticate::AuthRefusal;
 pub use principal::Principal;

@@ -68,7 +68,7 @@ async fn an_allowed_origin_may_read_every_answer() {
         let answer = request.header("origin", APP).send(&server).await;
         assert_eq!(answer.status, status, "{shown}");
         assert_eq!(answer.header("access-control-allow-origin"), Some(APP), "{shown}");
-        assert_eq!(answer.header("access-control-expose-headers"), Some("Mcp-Session-Id"), "{shown}");
+        assert_eq!(answer.header("access-control-expose-headers"), Some("Mcp-Session-Id, WWW-Authenticate"), "{shown}");
         assert!(answer.header("vary").is_some_and(|vary| vary.to_ascii_lowercase().contains("origin")), "{shown}");
     }
 }

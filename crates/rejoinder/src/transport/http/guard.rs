@@ -98,7 +98,10 @@ impl PageOrigin {
     pub(super) fn may_read(self, response: &mut Response<ResponseBody>) {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, self.0);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id"));
+        headers.insert(
+            header::ACCESS_CONTROL_EXPOSE_HEADERS,
+            HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate"),
+        );
         headers.append(header::VARY, HeaderValue::from_static("Origin"));
     }
 }

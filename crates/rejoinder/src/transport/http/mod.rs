@@ -1,5 +1,7 @@
 //! Streamable HTTP: one endpoint, one POST for each request. And what else is reached over HTTP: WebSocket, HTTP+SSE.
 
+#[cfg(feature = "auth")]
+mod authorize;
 mod batch;
 mod body;
 mod guard;

@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use hyper::{server::conn::http1, service::service_fn};
+use ::http::Request;
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use super::{McpService, write_timeout::WriteTimeout};
 use crate::{
     BoxFuture, Error,
+    http::Config,
     rounds::seal::Seal,
     server::{BuiltServer, Server},
     transport::shutdown::{finish_teardown, on_signal, serve_started},
@@ -144,10 +146,11 @@ pub(in crate::transport) async fn serve(
     loop {
         tokio::select! {
             (place, stream) = accept_one(&listener, &places) => {
+                let peer = knows_peers(config).then(|| stream.peer_addr().ok()).flatten();
                 let (read, write) = stream.into_split();
                 let write = Arc::new(write);
                 let stream = SharedStream { read, write: Arc::clone(&write), _place: place };
-                let connection = connection(stream, service.clone(), config.header_timeout, shutdown.clone());
+                let connection = connection(stream, peer, service.clone(), config.header_timeout, shutdown.clone());
                 connections.spawn(async move {
                     tokio::select! {
                         // What the client sent before it left is served.
@@ -211,15 +214,44 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 /// What is added to the clock must not overflow it.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
+/// Whether requests say where they come from: the log of refused requests does.
+#[cfg(feature = "auth")]
+fn knows_peers(config: &Config) -> bool {
+    config.auth.is_some()
+}
+
+#[cfg(not(feature = "auth"))]
+fn knows_peers(_: &Config) -> bool {
+    false
+}
+
+#[cfg(feature = "auth")]
+fn from_peer(mut request: Request<Incoming>, peer: Option<SocketAddr>) -> Request<Incoming> {
+    if let Some(peer) = peer {
+        request.extensions_mut().insert(crate::http::PeerAddress(peer));
+    }
+    request
+}
+
+#[cfg(not(feature = "auth"))]
+fn from_peer(request: Request<Incoming>, _: Option<SocketAddr>) -> Request<Incoming> {
+    request
+}
+
 /// Serves one connection to its end.
-async fn connection<S>(stream: S, service: McpService, timeout: Duration, shutdown: CancellationToken)
-where
+async fn connection<S>(
+    stream: S,
+    peer: Option<SocketAddr>,
+    service: McpService,
+    timeout: Duration,
+    shutdown: CancellationToken,
+) where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let stream = TokioIo::new(WriteTimeout::new(stream, timeout));
     let answer = service_fn(move |request| {
-        let service = service.clone();
+        let (service, request) = (service.clone(), from_peer(request, peer));
         async move { Ok::<_, Infallible>(service.route(request).await) }
     });
     let mut builder = http1::Builder::new();
@@ -386,7 +418,7 @@ mod tests {
         let writes = Arc::new(Mutex::new(Vec::new()));
         let stream = Recorded(stream, Arc::clone(&writes));
         let shutdown = CancellationToken::default();
-        tokio::spawn(connection(stream, server.into_service(), Duration::from_secs(60), shutdown));
+        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), shutdown));
         for replies in 1..=3 {
             client.write_all(request("ping").as_bytes()).await.expect("the server reads");
             let mut reply = vec![0; 64 * 1024];
@@ -422,7 +454,7 @@ mod tests {
             let server = server.tools(tools![leave, leave_events]).build().expect("a good server");
             let (mut client, stream) = tokio::io::duplex(64);
             let shutdown = CancellationToken::default();
-            tokio::spawn(connection(stream, server.into_service(), Duration::from_secs(60), shutdown));
+            tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), shutdown));
             client.write_all(request(tool).as_bytes()).await.expect("the server reads");
             let mut reply = String::new();
             while reply.matches('x').count() < 900 {

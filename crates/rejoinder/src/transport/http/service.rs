@@ -15,6 +15,8 @@ use hyper::body::Incoming;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
+#[cfg(feature = "auth")]
+use super::authorize::WELL_KNOWN;
 #[cfg(feature = "sse")]
 use super::sse::SseStreams;
 use super::{
@@ -62,6 +64,9 @@ enum HttpTransport {
     WebSocket,
     #[cfg(feature = "sse")]
     Sse,
+    /// Not a transport: the document about one.
+    #[cfg(feature = "auth")]
+    Metadata,
 }
 
 /// What all routes of a server share.
@@ -125,6 +130,27 @@ impl McpService {
         Self(Arc::clone(&self.0), HttpTransport::Sse)
     }
 
+    /// The document that tells clients which issuer the server trusts (RFC 9728).
+    ///
+    /// Mount it where clients look for it: at the well-known path, and there again with the path of the endpoint.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use rejoinder::{auth::Auth, http, prelude::*};
+    ///
+    /// let auth = Auth::jwt("https://id.example.com", "https://example.com/api/mcp");
+    /// let server = Server::new("mounted", "1.0.0").http(http::Config::new().auth(auth));
+    /// let service = server.build().unwrap().into_service();
+    /// let app: Router = Router::new()
+    ///     .route_service("/.well-known/oauth-protected-resource/api/mcp", service.resource_metadata())
+    ///     .route_service("/api/mcp", service);
+    /// ```
+    #[cfg(feature = "auth")]
+    #[must_use]
+    pub fn resource_metadata(&self) -> Self {
+        Self(Arc::clone(&self.0), HttpTransport::Metadata)
+    }
+
     /// Answers a request to a server that has its address to itself.
     pub(super) async fn route(&self, request: Request<Incoming>) -> Response<ResponseBody> {
         let (path, config) = (request.uri().path(), &self.0.engine.options.http);
@@ -141,6 +167,14 @@ impl McpService {
         if config.sse.as_deref().is_some_and(is) {
             return self.sse().respond(request).await;
         }
+        #[cfg(feature = "auth")]
+        if config.auth.as_ref().is_some_and(|auth| auth.is_oauth())
+            && path
+                .strip_prefix(WELL_KNOWN)
+                .is_some_and(|rest| ["", endpoint.trim_end_matches('/')].contains(&rest.trim_end_matches('/')))
+        {
+            return self.resource_metadata().respond(request).await;
+        }
         let is_up = path == HEALTH && matches!(*request.method(), Method::GET | Method::HEAD);
         let text = if is_up { "ok\n".to_owned() } else { format!("the MCP endpoint is {endpoint}\n") };
         let mut response = Response::new(ResponseBody::whole(text.into()));
@@ -155,6 +189,8 @@ impl McpService {
         B::Error: Into<BoxError> + Send,
     {
         let (endpoint, (parts, mut body)) = (&*self.0, request.into_parts());
+        #[cfg(feature = "auth")]
+        let mut parts = parts;
         let config = &endpoint.engine.options.http;
         // A client that waits for `100 Continue` does not send the body of a refused request.
         let waits = parts.headers.contains_key(header::EXPECT);
@@ -171,9 +207,17 @@ impl McpService {
         let page = PageOrigin::of(&parts.headers, config);
         // Of no use to a POST, which nearly every request is.
         let methods = (parts.method != Method::POST).then(|| self.methods(&parts.headers));
-        let preflight = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
-        let mut response = match preflight {
-            Some(preflight) => preflight,
+        let answer = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
+        #[cfg(feature = "auth")]
+        let answer = match answer {
+            None if !matches!(self.1, HttpTransport::Metadata) => endpoint.authorize(&mut parts).await.err(),
+            answer => answer,
+        };
+        let mut response = match answer {
+            Some(answer) => {
+                read_on(body, waits, config.body_timeout);
+                answer
+            }
             None => match self.handle(parts, &mut body).await {
                 Ok(response) => response,
                 Err(refusal) => {
@@ -209,6 +253,8 @@ impl McpService {
             HttpTransport::WebSocket => self.0.open_websocket(parts),
             #[cfg(feature = "sse")]
             HttpTransport::Sse => Box::pin(self.0.sse(parts, body)).await,
+            #[cfg(feature = "auth")]
+            HttpTransport::Metadata => self.0.resource_metadata(&parts),
         }
     }
 
@@ -221,6 +267,8 @@ impl McpService {
             HttpTransport::WebSocket => "GET",
             #[cfg(feature = "sse")]
             HttpTransport::Sse => "GET, POST",
+            #[cfg(feature = "auth")]
+            HttpTransport::Metadata => "GET",
         })
     }
 

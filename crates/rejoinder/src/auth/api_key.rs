@@ -1,0 +1,51 @@
+//! Keys that the operator hands out.
+
+use std::fmt;
+
+use ring::digest::{SHA256, digest};
+use subtle::ConstantTimeEq;
+
+use super::Principal;
+
+/// The keys of a server. Only their digests are kept.
+#[derive(Clone, Default)]
+pub(super) struct ApiKeys(Vec<([u8; 32], Principal)>);
+
+impl ApiKeys {
+    pub(super) fn add(&mut self, key: [u8; 32], caller: Principal) {
+        self.0.push((key, caller));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The owner of a key. All keys are compared, each in constant time, so that the time says nothing.
+    pub(super) fn owner(&self, key: &str) -> Option<Principal> {
+        let sent = key_digest(key);
+        let mut owner = None;
+        for (digest, caller) in &self.0 {
+            if bool::from(digest.ct_eq(&sent)) {
+                owner = Some(caller);
+            }
+        }
+        owner.cloned()
+    }
+}
+
+impl fmt::Debug for ApiKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} keys", self.0.len())
+    }
+}
+
+pub(super) fn key_digest(key: &str) -> [u8; 32] {
+    digest(&SHA256, key.as_bytes()).as_ref().try_into().expect("SHA-256 has 32 bytes")
+}
+
+/// A digest, as 64 hexadecimal digits.
+pub(super) fn digest_from_hex(hex: &str) -> Option<[u8; 32]> {
+    let digits: Vec<u8> = hex.chars().map(|digit| digit.to_digit(16)?.try_into().ok()).collect::<Option<_>>()?;
+    let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+    bytes.try_into().ok().filter(|_| digits.len() == 64)
+}

@@ -1,0 +1,401 @@
+//! How a server finds out over HTTP who calls.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::SystemTime,
+};
+
+use ::http::{HeaderMap, HeaderName, header::AUTHORIZATION};
+use ring::digest::{SHA256, digest};
+
+use super::{
+    Principal,
+    api_key::{ApiKeys, digest_from_hex, key_digest},
+    fetch::trusted_url,
+    introspection::{Introspection, VALID_FOR},
+    jwks::{IssuerKeys, KeySource},
+    jwt::{Expected, SignedToken, TokenError},
+};
+use crate::lock;
+
+/// How a server finds out over HTTP who calls; see [`http::Config::auth`](crate::http::Config::auth).
+///
+/// Every request is checked, on every path of the server: Streamable HTTP, WebSocket and HTTP+SSE. One without valid
+/// credentials gets 401, with the `WWW-Authenticate` that tells an MCP client where to log in, and functions do not run. The
+/// document about it (RFC 9728) is at `/.well-known/oauth-protected-resource`, also with the path of the endpoint after it; a
+/// mounted service has it as [`McpService::resource_metadata`](crate::http::McpService::resource_metadata).
+///
+/// ```
+/// use rejoinder::{auth::{Auth, Principal}, http, prelude::*};
+///
+/// #[tool]
+/// async fn whoami(caller: Principal) -> String { caller.subject().to_owned() }
+///
+/// let auth = Auth::jwt("https://id.example.com", "https://mcp.example.com/mcp").required_scopes(["mcp"]);
+/// let http = http::Config::new().allow_host("mcp.example.com").auth(auth);
+/// let server = Server::new("shop", "1.0.0").tools(tools![whoami]).http(http);
+/// assert!(server.check().is_ok());
+/// ```
+#[must_use = "pass it to `http::Config::auth`"]
+#[derive(Debug)]
+pub struct Auth {
+    method: AuthMethod,
+    pub(crate) is_optional: bool,
+    pub(crate) required_scopes: Vec<String>,
+    resource: Option<String>,
+    authorization_server: Option<String>,
+    verified: VerifiedTokens,
+    /// Settings that can never work.
+    mistakes: Vec<String>,
+}
+
+#[derive(Debug)]
+enum AuthMethod {
+    Jwt(Expected, Arc<IssuerKeys>),
+    Introspection(Introspection),
+    ApiKey(HeaderName, ApiKeys),
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AuthRefusal {
+    /// It has no credentials.
+    Missing,
+    /// What it has cannot be read as credentials.
+    Malformed,
+    /// Its credentials are not valid; the reason is for the log.
+    Invalid(String),
+    /// Its caller lacks a scope.
+    InsufficientScope,
+    /// Whether they are valid cannot be found out now.
+    Unavailable,
+}
+
+impl Auth {
+    fn new(method: AuthMethod, resource: Option<String>) -> Self {
+        Self {
+            method,
+            is_optional: false,
+            required_scopes: Vec::new(),
+            resource,
+            authorization_server: None,
+            verified: VerifiedTokens::default(),
+            mistakes: Vec::new(),
+        }
+    }
+
+    /// Accepts the access tokens of an OAuth 2.1 issuer: signed tokens (JWT) that it has issued for this audience.
+    ///
+    /// The audience is the address of your MCP endpoint, which clients name when they ask for a token (RFC 8707). The keys of the
+    /// issuer are at the address that its metadata names, or [at another](Self::jwks_url). They are kept for as long as the
+    /// issuer says, and fetched again when a token names an unknown key; if the issuer cannot be reached, known keys are used
+    /// for another day.
+    ///
+    /// Checked are the signature (RS, PS, ES or EdDSA), `exp`, `nbf`, `iss`, `aud`, `typ` and `kid`. A verified token is not
+    /// verified again until it expires. The scopes are in `scope` or `scp`.
+    pub fn jwt(issuer: impl Into<String>, audience: impl Into<String>) -> Self {
+        let (issuer, audience) = (issuer.into(), audience.into());
+        let resource = trusted_url(&audience).is_ok().then(|| audience.clone());
+        let keys = Arc::new(IssuerKeys::new(KeySource::Issuer(issuer.clone())));
+        let mut auth = Self::new(AuthMethod::Jwt(Expected { issuer, audience }, keys), resource);
+        if let AuthMethod::Jwt(expected, _) = &auth.method
+            && expected.audience.is_empty()
+        {
+            auth.mistakes.push("the audience is empty".to_owned());
+        }
+        auth
+    }
+
+    /// Asks the issuer about each token (RFC 7662): for tokens that only the issuer can read. Its answer counts for 30 seconds.
+    ///
+    /// The answer must name the audience.
+    ///
+    /// ```
+    /// use rejoinder::auth::Auth;
+    ///
+    /// # fn secret() -> String { String::new() }
+    /// let auth = Auth::introspection("https://id.example.com/introspect", "https://mcp.example.com/mcp")
+    ///     .authorization_server("https://id.example.com")
+    ///     .client_credentials("shop-server", secret());
+    /// # let _ = auth;
+    /// ```
+    pub fn introspection(url: impl Into<String>, audience: impl Into<String>) -> Self {
+        let audience = audience.into();
+        let resource = trusted_url(&audience).is_ok().then(|| audience.clone());
+        Self::new(AuthMethod::Introspection(Introspection::new(url.into(), audience)), resource)
+    }
+
+    /// Accepts keys that you hand out yourself, in this header: `x-api-key`, or `authorization` for `Bearer` and a key.
+    ///
+    /// ```
+    /// use rejoinder::auth::{Auth, Principal};
+    ///
+    /// # fn key_of_ci() -> String { "0123456789abcdef".to_owned() }
+    /// let auth = Auth::api_key("x-api-key")
+    ///     .key(key_of_ci(), Principal::new("ci").with_scopes(["deploy"]))
+    ///     // The SHA-256 of a key, as `printf %s "$KEY" | sha256sum` prints it.
+    ///     .hashed_key("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Principal::new("ada"));
+    /// # let _ = auth;
+    /// ```
+    ///
+    /// Only digests are kept, and they are compared in constant time. Make keys of at least 16 random characters: a digest
+    /// of a word is as good as the word.
+    pub fn api_key(header: &str) -> Self {
+        let name = HeaderName::try_from(header);
+        let mistake = name.is_err().then(|| format!("`{header}` is not the name of a header"));
+        let method = AuthMethod::ApiKey(name.unwrap_or(AUTHORIZATION), ApiKeys::default());
+        Self { mistakes: mistake.into_iter().collect(), ..Self::new(method, None) }
+    }
+
+    /// Accepts this key, for this caller.
+    pub fn key(self, key: impl AsRef<str>, caller: Principal) -> Self {
+        let key = key.as_ref();
+        let digest = (key.len() >= 16).then(|| key_digest(key));
+        self.add_key(digest.ok_or("a key has fewer than 16 characters"), caller)
+    }
+
+    /// Accepts the key with this SHA-256, in hexadecimal, for this caller.
+    pub fn hashed_key(self, sha256: &str, caller: Principal) -> Self {
+        self.add_key(digest_from_hex(sha256).ok_or("a digest of a key is not 64 hexadecimal digits"), caller)
+    }
+
+    fn add_key(mut self, digest: Result<[u8; 32], &str>, caller: Principal) -> Self {
+        match (&mut self.method, digest) {
+            (AuthMethod::ApiKey(_, keys), Ok(digest)) => keys.add(digest, caller),
+            (AuthMethod::ApiKey(..), Err(mistake)) => self.mistakes.push(mistake.to_owned()),
+            _ => self.mistakes.push("keys are for `Auth::api_key`".to_owned()),
+        }
+        self
+    }
+
+    /// Fetches the keys of the issuer from this address.
+    pub fn jwks_url(self, url: impl Into<String>) -> Self {
+        self.keys_from(KeySource::Url(url.into()))
+    }
+
+    /// Reads the keys of the issuer (a JWK set) from this file, without a network. It is read again when a token names a key
+    /// that is not in it.
+    pub fn jwks_file(self, path: impl Into<PathBuf>) -> Self {
+        self.keys_from(KeySource::File(path.into()))
+    }
+
+    /// The keys of the issuer, as a JWK set.
+    pub fn jwks(self, json: impl Into<String>) -> Self {
+        self.keys_from(KeySource::Json(json.into()))
+    }
+
+    fn keys_from(mut self, source: KeySource) -> Self {
+        match &mut self.method {
+            AuthMethod::Jwt(_, keys) => *keys = Arc::new(IssuerKeys::new(source)),
+            _ => self.mistakes.push("only `Auth::jwt` has keys of an issuer".to_owned()),
+        }
+        self
+    }
+
+    /// How this server identifies itself to the introspection endpoint.
+    pub fn client_credentials(mut self, id: impl Into<String>, secret: impl Into<String>) -> Self {
+        match &mut self.method {
+            AuthMethod::Introspection(endpoint) => endpoint.client = Some((id.into(), secret.into())),
+            _ => self.mistakes.push("`client_credentials` is for `Auth::introspection`".to_owned()),
+        }
+        self
+    }
+
+    /// The scopes that every request needs. A caller without one of them gets 403, with the scopes to ask for.
+    pub fn required_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.required_scopes = scopes.into_iter().map(Into::into).collect();
+        let is_scope = |scope: &&String| {
+            // RFC 6749, section 3.3: what may stand in a header between quotes.
+            !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+        };
+        let wrong = self.required_scopes.iter().find(|scope| !is_scope(scope));
+        self.mistakes.extend(wrong.map(|scope| format!("`{scope}` is not a scope")));
+        self
+    }
+
+    /// The address of the MCP endpoint, as clients know it, if the audience is not that address.
+    pub fn resource(mut self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.mistakes.extend(trusted_url(&url).err());
+        self.resource = Some(url);
+        self
+    }
+
+    /// Where clients get tokens, if that is not the issuer of [`Auth::jwt`]. [`Auth::introspection`] needs it.
+    pub fn authorization_server(mut self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.mistakes.extend(trusted_url(&url).err());
+        self.authorization_server = Some(url);
+        self
+    }
+
+    /// Serves callers without credentials too, as anonymous ones. Credentials that are not valid are still refused.
+    pub fn optional(mut self) -> Self {
+        self.is_optional = true;
+        self
+    }
+
+    /// Settings that can never work.
+    pub(crate) fn mistakes(&self) -> Vec<String> {
+        let addresses: Vec<&str> = match &self.method {
+            AuthMethod::Jwt(expected, keys) => match keys.source() {
+                KeySource::Issuer(_) => vec![&expected.issuer],
+                KeySource::Url(url) => vec![url],
+                KeySource::File(_) | KeySource::Json(_) => Vec::new(),
+            },
+            AuthMethod::Introspection(endpoint) => vec![&endpoint.url],
+            AuthMethod::ApiKey(..) => Vec::new(),
+        };
+        let addresses = addresses.into_iter().filter_map(|url| trusted_url(url).err());
+        let no_keys = matches!(&self.method, AuthMethod::ApiKey(_, keys) if keys.is_empty());
+        let no_keys = no_keys.then(|| "there is no valid key: add one with `Auth::key`".to_owned());
+        let is_unknown = self.is_oauth() && self.authorization_servers().is_empty();
+        let is_unknown =
+            is_unknown.then(|| "clients must know where to get tokens: add `Auth::authorization_server`".to_owned());
+        self.mistakes.iter().cloned().chain(addresses).chain(no_keys).chain(is_unknown).collect()
+    }
+
+    /// Where clients get tokens.
+    pub(crate) fn authorization_servers(&self) -> Vec<&str> {
+        match (&self.authorization_server, &self.method) {
+            (Some(server), _) => vec![server],
+            (None, AuthMethod::Jwt(expected, _)) => vec![&expected.issuer],
+            (None, _) => Vec::new(),
+        }
+    }
+
+    /// Whether clients get what they need from an OAuth issuer.
+    pub(crate) fn is_oauth(&self) -> bool {
+        !matches!(self.method, AuthMethod::ApiKey(..))
+    }
+
+    /// The address of the endpoint, as far as it is known.
+    pub(crate) fn resource_url(&self) -> Option<&str> {
+        self.resource.as_deref()
+    }
+
+    /// Who sends a request with these headers; `None` for an anonymous caller who is welcome.
+    pub(crate) async fn authenticate(&self, headers: &HeaderMap) -> Result<Option<Principal>, AuthRefusal> {
+        let credentials = match self.credentials(headers) {
+            Ok(credentials) => credentials,
+            Err(AuthRefusal::Missing) if self.is_optional => return Ok(None),
+            Err(refusal) => return Err(refusal),
+        };
+        let caller = match &self.method {
+            AuthMethod::ApiKey(_, keys) => {
+                keys.owner(credentials).ok_or_else(|| AuthRefusal::Invalid("the key is not known".to_owned()))?
+            }
+            method => {
+                let id = TokenDigest::of(credentials);
+                match self.verified.get(&id) {
+                    Some(caller) => caller,
+                    None => {
+                        // In a box: nearly every token has been verified before.
+                        let caller = Box::pin(method.verify(credentials)).await.map_err(|error| match error {
+                            TokenError::NoAnswer => AuthRefusal::Unavailable,
+                            error => AuthRefusal::Invalid(error.to_string()),
+                        })?;
+                        self.verified.insert(id, &caller, method);
+                        caller
+                    }
+                }
+            }
+        };
+        if self.required_scopes.iter().all(|scope| caller.has_scope(scope)) {
+            Ok(Some(caller))
+        } else {
+            Err(AuthRefusal::InsufficientScope)
+        }
+    }
+
+    /// The token or key in the headers.
+    fn credentials<'a>(&self, headers: &'a HeaderMap) -> Result<&'a str, AuthRefusal> {
+        let name = match &self.method {
+            AuthMethod::ApiKey(name, _) => name,
+            _ => &AUTHORIZATION,
+        };
+        let mut values = headers.get_all(name).iter();
+        let value = match (values.next(), values.next()) {
+            (None, _) => return Err(AuthRefusal::Missing),
+            // Which of the two counts would be a guess.
+            (Some(_), Some(_)) => return Err(AuthRefusal::Malformed),
+            (Some(value), None) => value.to_str().map_err(|_| AuthRefusal::Malformed)?,
+        };
+        if name != AUTHORIZATION {
+            return Ok(value);
+        }
+        let (scheme, token) = value.split_once(' ').ok_or(AuthRefusal::Malformed)?;
+        let token = token.trim_matches(' ');
+        // RFC 6750, section 2.1.
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+        if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || !token.bytes().all(is_token) {
+            return Err(AuthRefusal::Malformed);
+        }
+        Ok(token)
+    }
+}
+
+impl AuthMethod {
+    async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+        match self {
+            Self::Jwt(expected, keys) => {
+                let token = SignedToken::read(token)?;
+                let keys = keys.for_token(&token).await.ok_or(TokenError::NoAnswer)?;
+                token.verify(&keys, expected)
+            }
+            Self::Introspection(endpoint) => endpoint.verify(token).await,
+            Self::ApiKey(..) => Err(TokenError::Malformed),
+        }
+    }
+}
+
+/// What identifies a token, without the token.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    fn of(token: &str) -> Self {
+        Self(digest(&SHA256, token.as_bytes()).as_ref().try_into().expect("SHA-256 has 32 bytes"))
+    }
+}
+
+/// The tokens that have been verified, until they expire.
+#[derive(Debug, Default)]
+struct VerifiedTokens(Mutex<HashMap<TokenDigest, (Principal, SystemTime)>>);
+
+/// How many are remembered.
+const MOST_VERIFIED: usize = 10_000;
+
+impl VerifiedTokens {
+    fn get(&self, id: &TokenDigest) -> Option<Principal> {
+        let mut tokens = lock(&self.0);
+        let (caller, until) = tokens.get(id)?;
+        if SystemTime::now() < *until {
+            return Some(caller.clone());
+        }
+        tokens.remove(id);
+        None
+    }
+
+    fn insert(&self, id: TokenDigest, caller: &Principal, method: &AuthMethod) {
+        let now = SystemTime::now();
+        let until = match method {
+            AuthMethod::Introspection(_) => {
+                let longest = now + VALID_FOR;
+                caller.expires().map_or(longest, |expires| expires.min(longest))
+            }
+            _ => caller.expires().unwrap_or(now),
+        };
+        let mut tokens = lock(&self.0);
+        if tokens.len() >= MOST_VERIFIED {
+            tokens.retain(|_, (_, until)| *until > now);
+        }
+        if tokens.len() >= MOST_VERIFIED {
+            // All of them are valid: they are verified again when they come again.
+            tokens.clear();
+        }
+        tokens.insert(id, (caller.clone(), until));
+    }
+}

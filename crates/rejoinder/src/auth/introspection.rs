@@ -1,0 +1,90 @@
+//! Opaque tokens: the issuer says whether they are valid (RFC 7662).
+
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
+
+use ::http::{HeaderValue, Request, header};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http_body_util::Full;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::{
+    Principal,
+    fetch::{fetch, trusted_url},
+    jwt::{TokenError, principal},
+};
+use crate::model::JsonObject;
+
+/// For how long the word of the issuer counts: it may revoke a token at any time.
+pub(super) const VALID_FOR: Duration = Duration::from_secs(30);
+
+/// How many tokens are asked about at once: anybody can send tokens that nobody has issued.
+const MOST_AT_ONCE: usize = 32;
+
+/// The endpoint of an issuer that says whether a token is valid.
+pub(super) struct Introspection {
+    pub(super) url: String,
+    pub(super) audience: String,
+    /// The id and the secret of this server.
+    pub(super) client: Option<(String, String)>,
+    places: Semaphore,
+}
+
+impl Introspection {
+    pub(super) fn new(url: String, audience: String) -> Self {
+        Self { url, audience, client: None, places: Semaphore::new(MOST_AT_ONCE) }
+    }
+
+    /// Asks the issuer about a token.
+    pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+        let _place = self.places.acquire().await.map_err(|_| TokenError::NoAnswer)?;
+        let no_answer = |error: &dyn fmt::Display| {
+            tracing::warn!(url = self.url, %error, "cannot introspect a token");
+            TokenError::NoAnswer
+        };
+        let uri = trusted_url(&self.url).map_err(|error| no_answer(&error))?;
+        let mut request = Request::post(uri)
+            .header(header::ACCEPT, "application/json")
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        if let Some((id, secret)) = &self.client {
+            let pair = STANDARD.encode(format!("{}:{}", form_encoded(id), form_encoded(secret)));
+            let mut value = HeaderValue::try_from(format!("Basic {pair}")).expect("base64 is a header's value");
+            value.set_sensitive(true);
+            request = request.header(header::AUTHORIZATION, value);
+        }
+        let form = format!("token={}&token_type_hint=access_token", form_encoded(token));
+        let request = request.body(Full::from(form)).expect("an address and headers are valid");
+        let (_, answer) = fetch(request).await.map_err(|error| no_answer(&error))?;
+        let mut claims: JsonObject =
+            serde_json::from_slice(&answer).map_err(|_| no_answer(&"its answer is not a JSON object"))?;
+        if claims.get("active") != Some(&Value::Bool(true)) {
+            return Err(TokenError::Inactive);
+        }
+        if !claims.contains_key("sub")
+            && let Some(client) = claims.get("client_id").cloned()
+        {
+            claims.insert("sub".to_owned(), client);
+        }
+        // So that two endpoints never speak of the same caller.
+        claims.entry("iss").or_insert_with(|| self.url.clone().into());
+        principal(claims, &self.audience, SystemTime::now())
+    }
+}
+
+/// Without the secret.
+impl fmt::Debug for Introspection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Introspection").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+/// As forms are encoded: everything but letters, digits and a few marks.
+fn form_encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let encoded =
+        text.bytes().map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
+    encoded.collect()
+}

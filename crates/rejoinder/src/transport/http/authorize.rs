@@ -1,0 +1,136 @@
+//! Who may send requests: what `Auth` says, in the words of HTTP and of the MCP authorization specification.
+
+use ::http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
+use serde_json::json;
+
+use super::{ResponseBody, request::HttpRefusal, service::Endpoint};
+use crate::{
+    auth::{Auth, AuthRefusal},
+    http::PeerAddress,
+};
+
+/// Where clients find out which issuer a server trusts (RFC 9728).
+pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+impl Endpoint {
+    /// Finds out who sends the request, and puts the caller into its extensions; otherwise the refusal.
+    pub(super) async fn authorize(&self, parts: &mut Parts) -> Result<(), Response<ResponseBody>> {
+        let Some(auth) = &self.engine.options.http.auth else { return Ok(()) };
+        match auth.authenticate(&parts.headers).await {
+            Ok(caller) => {
+                if let Some(caller) = caller {
+                    parts.extensions.insert(caller);
+                }
+                Ok(())
+            }
+            Err(refusal) => {
+                log(&refusal, parts);
+                Err(self.refuse(auth, &refusal, &auth.required_scopes, parts))
+            }
+        }
+    }
+
+    fn refuse(&self, auth: &Auth, refusal: &AuthRefusal, scopes: &[String], parts: &Parts) -> Response<ResponseBody> {
+        let (status, error, message) = match refusal {
+            AuthRefusal::Missing => {
+                (StatusCode::UNAUTHORIZED, None, "authentication is required: see the header WWW-Authenticate")
+            }
+            AuthRefusal::Malformed => {
+                (StatusCode::BAD_REQUEST, Some("invalid_request"), "the credentials of the request cannot be read")
+            }
+            AuthRefusal::Invalid(_) => (
+                StatusCode::UNAUTHORIZED,
+                Some("invalid_token"),
+                "the credentials have expired, or are not valid for this server",
+            ),
+            AuthRefusal::InsufficientScope => (
+                StatusCode::FORBIDDEN,
+                Some("insufficient_scope"),
+                "the caller lacks a scope: see the header WWW-Authenticate",
+            ),
+            AuthRefusal::Unavailable => {
+                let message = "the credentials cannot be checked at the moment, try again later";
+                return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message).response(None);
+            }
+        };
+        let mut response = HttpRefusal::new(status, message).response(None);
+        let challenge = if auth.is_oauth() {
+            let mut parameters = Vec::new();
+            parameters.extend(error.map(|error| format!(r#"error="{error}""#)));
+            parameters.extend(error.map(|_| format!(r#"error_description="{message}""#)));
+            parameters.extend((!scopes.is_empty()).then(|| format!(r#"scope="{}""#, scopes.join(" "))));
+            parameters.push(format!(r#"resource_metadata="{}""#, self.metadata_url(auth, parts)));
+            format!("Bearer {}", parameters.join(", "))
+        } else {
+            r#"ApiKey realm="mcp""#.to_owned()
+        };
+        if let Ok(challenge) = HeaderValue::try_from(challenge) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+
+    /// The address of the endpoint: as it was given, or as the request names it, whose host has been checked.
+    fn resource_url(&self, auth: &Auth, parts: &Parts) -> String {
+        if let Some(url) = auth.resource_url() {
+            return url.to_owned();
+        }
+        let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str())).unwrap_or("localhost");
+        let is_local = ["localhost", "127.0.0.1", "[::1]"]
+            .iter()
+            .any(|local| host.strip_prefix(local).is_some_and(|port| port.is_empty() || port.starts_with(':')));
+        let scheme = if is_local { "http" } else { "https" };
+        // What could end the quotes of a header is not part of a host.
+        let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(*c)).collect();
+        format!("{scheme}://{host}{}", self.engine.options.http.path)
+    }
+
+    /// The address of the document about the endpoint: the well-known path stands before the endpoint's own.
+    fn metadata_url(&self, auth: &Auth, parts: &Parts) -> String {
+        let resource = self.resource_url(auth, parts);
+        let start = resource.find("://").map_or(0, |at| at + 3);
+        let end = resource[start..].find('/').map_or(resource.len(), |at| start + at);
+        let (origin, path) = resource.split_at(end);
+        format!("{origin}{WELL_KNOWN}{}", path.trim_end_matches('/'))
+    }
+
+    /// The document about the endpoint.
+    pub(super) fn resource_metadata(&self, parts: &Parts) -> Result<Response<ResponseBody>, HttpRefusal> {
+        let auth = self.engine.options.http.auth.as_ref().filter(|auth| auth.is_oauth());
+        let Some(auth) = auth else {
+            return Err(HttpRefusal::new(StatusCode::NOT_FOUND, "this server does not use OAuth"));
+        };
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            return Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this document is read with GET"));
+        }
+        let mut document = json!({
+            "resource": self.resource_url(auth, parts),
+            "authorization_servers": auth.authorization_servers(),
+            "bearer_methods_supported": ["header"],
+            "resource_name": self.engine.info.name,
+        });
+        if !auth.required_scopes.is_empty() {
+            document["scopes_supported"] = json!(auth.required_scopes);
+        }
+        let mut response = Response::new(ResponseBody::whole(document.to_string().into()));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("max-age=3600"));
+        Ok(response)
+    }
+}
+
+/// Logs a refusal, with where it came from and without what was sent.
+fn log(refusal: &AuthRefusal, parts: &Parts) {
+    let peer = parts.extensions.get::<PeerAddress>().map(|peer| peer.0);
+    let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
+    match refusal {
+        // How every client begins.
+        AuthRefusal::Missing => tracing::debug!(peer, "refused a request: it has no credentials"),
+        AuthRefusal::Malformed => tracing::warn!(peer, "refused a request: its credentials cannot be read"),
+        AuthRefusal::Invalid(reason) => tracing::warn!(peer, "refused a request: {reason}"),
+        AuthRefusal::InsufficientScope => tracing::warn!(peer, "refused a request: its caller lacks a scope"),
+        AuthRefusal::Unavailable => tracing::warn!(peer, "refused a request: its credentials cannot be checked now"),
+    }
+}

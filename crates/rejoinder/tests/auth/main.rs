@@ -1,0 +1,99 @@
+//! Who may call over HTTP: tokens of an issuer that the test runs, attacks on them, introspection and API keys.
+
+#![cfg(feature = "auth")]
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod attacks;
+mod issuer;
+#[path = "../logged/mod.rs"]
+mod logged;
+mod methods;
+mod rules;
+
+use http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use rejoinder::{
+    auth::{Auth, Principal},
+    http::{self as transport, McpService},
+    prelude::*,
+};
+use serde_json::{Value, json};
+use tower_service::Service;
+
+/// What the tokens of these tests are for.
+pub(crate) const AUDIENCE: &str = "https://mcp.example/mcp";
+
+#[tool]
+async fn whoami(caller: Option<Principal>) -> String {
+    caller.map_or_else(|| "nobody".to_owned(), |caller| format!("{} {:?}", caller.subject(), caller.scopes()))
+}
+
+#[tool]
+async fn ask(ctx: Context) -> Result<String, CallError> {
+    Ok(ctx.ask("sure", Ask::confirm("Sure?")).await?.to_string())
+}
+
+pub(crate) fn server(auth: Auth) -> Server {
+    Server::new("shop", "1.0.0").tools(tools![whoami, ask]).http(transport::Config::new().auth(auth))
+}
+
+pub(crate) fn service(auth: Auth) -> McpService {
+    server(auth).build().unwrap().into_service()
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Reply {
+    pub(crate) fn text(&self) -> &str {
+        self.body["result"]["content"][0]["text"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn challenge(&self) -> &str {
+        self.headers.get("www-authenticate").map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+/// Sends a request with these headers besides those of every request.
+pub(crate) async fn send(service: &McpService, method: Method, headers: &[(&str, &str)], body: String) -> Reply {
+    let mut request = Request::builder().method(method).uri("/mcp").header("host", "localhost");
+    if !headers.iter().any(|(name, _)| *name == "accept") {
+        request = request.header("accept", "application/json, text/event-stream");
+    }
+    request = request.header("content-type", "application/json");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = service.clone().call(request.body(Full::from(body)).unwrap()).await.unwrap();
+    let (head, body) = response.into_parts();
+    let body = if head.headers.get("content-type").is_some_and(|kind| kind == "application/json") {
+        serde_json::from_slice(&body.collect().await.unwrap().to_bytes()).unwrap_or_default()
+    } else {
+        Value::Null
+    };
+    Reply { status: head.status, headers: head.headers, body }
+}
+
+/// A stateless call of a tool, with what else its `params` have.
+pub(crate) async fn call(service: &McpService, tool: &str, headers: &[(&str, &str)], rest: Value) -> Reply {
+    let mut params = json!({ "name": tool, "arguments": {}, "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} },
+    } });
+    for (name, value) in rest.as_object().into_iter().flatten() {
+        params[name] = value.clone();
+    }
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let fixed = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", tool)];
+    send(service, Method::POST, &[&fixed, headers].concat(), message.to_string()).await
+}
+
+/// Who the server thinks is calling with this header.
+pub(crate) async fn whoami_with(service: &McpService, authorization: &str) -> Reply {
+    call(service, "whoami", &[("authorization", authorization)], json!({})).await
+}

@@ -1,0 +1,223 @@
+//! What the MCP authorization specification demands of a server.
+
+use http::Method;
+use rejoinder::{auth::Auth, http as transport, prelude::*, testing::Client};
+use serde_json::{Value, json};
+
+use crate::{
+    AUDIENCE, call,
+    issuer::{Issuer, now},
+    send, server, service, whoami_with,
+};
+
+const METADATA: &str = r#"resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp""#;
+
+#[tokio::test]
+async fn a_good_token_names_the_caller_whatever_its_algorithm() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth());
+    for (algorithm, key) in [("ES256", "p256"), ("RS256", "rsa"), ("PS256", "rsa"), ("EdDSA", "ed")] {
+        for kind in [json!(null), json!("JWT"), json!("at+jwt"), json!("application/AT+JWT")] {
+            let token = issuer.sign(json!({ "alg": algorithm, "kid": key, "typ": kind }), &issuer.claims());
+            for scheme in ["Bearer", "bearer", "BEARER"] {
+                let reply = whoami_with(&service, &format!("{scheme} {token}")).await;
+                assert_eq!((reply.status.as_u16(), reply.text()), (200, r#"ada ["a", "b"]"#), "{algorithm} {kind}");
+            }
+        }
+    }
+    assert_eq!(issuer.fetches(), 1, "keys are kept");
+}
+
+#[tokio::test]
+async fn scopes_are_a_string_or_a_list_in_either_claim() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth());
+    for (claims, expected) in [
+        (json!({ "scope": "x  y" }), r#"ada ["x", "y"]"#),
+        (json!({ "scope": null, "scp": ["x", "y"] }), "ada []"),
+        (json!({ "scope": ["x"] }), r#"ada ["x"]"#),
+        (json!({ "scope": 7 }), "ada []"),
+    ] {
+        let reply = whoami_with(&service, &format!("Bearer {}", issuer.token_with(claims.clone()))).await;
+        assert_eq!(reply.text(), expected, "{claims}");
+    }
+    let mut claims = issuer.claims();
+    claims.as_object_mut().unwrap().remove("scope");
+    claims["scp"] = json!(["x", "y"]);
+    let token = issuer.sign(json!({ "alg": "ES256", "kid": "p256" }), &claims);
+    assert_eq!(whoami_with(&service, &format!("Bearer {token}")).await.text(), r#"ada ["x", "y"]"#);
+}
+
+#[tokio::test]
+async fn without_a_token_every_method_is_401_and_says_where_to_get_one() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth().required_scopes(["a", "c:d"]));
+    for method in [Method::POST, Method::GET, Method::DELETE, Method::PUT] {
+        let reply = send(&service, method, &[], "not even JSON".to_owned()).await;
+        assert_eq!(reply.status, 401);
+        assert_eq!(reply.challenge(), format!(r#"Bearer scope="a c:d", {METADATA}"#));
+        assert!(reply.body["error"]["message"].as_str().unwrap().contains("authentication is required"));
+    }
+    assert_eq!(issuer.fetches(), 0, "nothing to verify");
+}
+
+#[tokio::test]
+async fn a_bad_token_is_invalid_and_a_caller_without_a_scope_is_forbidden() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth().required_scopes(["a", "admin"]));
+    let reply = whoami_with(&service, "Bearer made.up.token").await;
+    assert_eq!(reply.status, 401);
+    assert!(reply.challenge().starts_with(r#"Bearer error="invalid_token", error_description=""#), "{reply:?}");
+    assert!(reply.challenge().ends_with(&format!(r#"scope="a admin", {METADATA}"#)), "{reply:?}");
+    let reply = whoami_with(&service, &format!("Bearer {}", issuer.token())).await;
+    assert_eq!(reply.status, 403);
+    assert!(reply.challenge().starts_with(r#"Bearer error="insufficient_scope", "#), "{reply:?}");
+    assert!(reply.challenge().ends_with(&format!(r#"scope="a admin", {METADATA}"#)), "{reply:?}");
+    let token = issuer.token_with(json!({ "scope": "admin a" }));
+    assert_eq!(whoami_with(&service, &format!("Bearer {token}")).await.status, 200);
+}
+
+#[tokio::test]
+async fn anonymous_callers_are_served_only_where_they_are_welcome() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth().optional().required_scopes(["a"]));
+    assert_eq!(call(&service, "whoami", &[], json!({})).await.text(), "nobody");
+    assert_eq!(whoami_with(&service, &format!("Bearer {}", issuer.token())).await.text(), r#"ada ["a", "b"]"#);
+    assert_eq!(
+        whoami_with(&service, "Bearer made.up.token").await.status,
+        401,
+        "a bad token is not an anonymous caller"
+    );
+    assert_eq!(whoami_with(&service, "Basic YWRhOnB3").await.status, 400);
+}
+
+#[tokio::test]
+async fn the_document_about_the_server_is_for_everybody() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth().required_scopes(["a"]));
+    let document = send(&service.resource_metadata(), Method::GET, &[], String::new()).await;
+    assert_eq!(document.status, 200);
+    let expected = json!({
+        "resource": AUDIENCE, "authorization_servers": [issuer.url], "bearer_methods_supported": ["header"],
+        "resource_name": "shop", "scopes_supported": ["a"],
+    });
+    assert_eq!(document.body, expected);
+    assert_eq!(send(&service.resource_metadata(), Method::POST, &[], String::new()).await.status, 405);
+    let named = Auth::jwt("https://id.example", "api://shop").jwks(issuer.jwks().to_string());
+    let service = crate::service(named);
+    let document = send(&service.resource_metadata(), Method::GET, &[], String::new()).await;
+    assert_eq!(document.body["resource"], "http://localhost/mcp", "as the request names it");
+}
+
+#[tokio::test]
+async fn a_server_with_its_own_address_serves_the_document_at_its_well_known_paths() {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::{TcpListener, TcpStream},
+    };
+    let issuer = Issuer::start().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (logged, _guard) = crate::logged::Logged::here();
+    tokio::spawn(server(issuer.auth()).build().unwrap().serve_http(listener));
+    let get = async |path: &str, token: &str| {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{token}\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).await.unwrap();
+        reply
+    };
+    for path in ["", "/", "/mcp"] {
+        let reply = get(&format!("/.well-known/oauth-protected-resource{path}"), "").await;
+        assert!(reply.starts_with("HTTP/1.1 200") && reply.contains(AUDIENCE), "{reply}");
+    }
+    assert!(get("/.well-known/oauth-protected-resource/other", "").await.starts_with("HTTP/1.1 404"));
+    assert!(get("/healthz", "").await.starts_with("HTTP/1.1 200"));
+    assert!(get("/mcp", "Authorization: Bearer hunter2.is.secret\r\n").await.starts_with("HTTP/1.1 401"));
+    let logged = logged.text();
+    let refused: Vec<_> = logged.lines().filter(|line| line.contains("refused a request")).collect();
+    assert!(refused.len() == 1 && refused[0].contains("peer=\"127.0.0.1:"), "{logged}");
+    assert!(!logged.contains("hunter2"), "{logged}");
+}
+
+#[tokio::test]
+async fn a_token_that_expires_in_a_session_is_401_and_a_fresh_one_continues() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth());
+    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
+    let ada = format!("Bearer {}", issuer.token());
+    let began = send(&service, Method::POST, &[("authorization", &ada)], initialize.to_string()).await;
+    let session = began.headers["mcp-session-id"].to_str().unwrap().to_owned();
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    let with = async |authorization: &str, session: &str| {
+        let headers =
+            [("authorization", authorization), ("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")];
+        send(&service, Method::POST, &headers, list.clone()).await
+    };
+    assert_eq!(with(&ada, &session).await.status, 200);
+    let expired = format!("Bearer {}", issuer.token_with(json!({ "exp": now() - 31 })));
+    assert_eq!(with(&expired, &session).await.status, 401);
+    // Another token of the same caller, with other scopes.
+    let fresh = format!("Bearer {}", issuer.token_with(json!({ "scope": "z", "jti": "2" })));
+    assert_eq!(with(&fresh, &session).await.status, 200);
+    // Another caller, and the same subject of nobody.
+    let bob = format!("Bearer {}", issuer.token_with(json!({ "sub": "bob" })));
+    let (stolen, unknown) = (with(&bob, &session).await, with(&bob, "made-up").await);
+    assert_eq!(stolen.status, 404);
+    assert_eq!(stolen.body, unknown.body, "a session of somebody else does not exist");
+    assert_eq!(with(&ada, &session).await.status, 200);
+}
+
+#[tokio::test]
+async fn the_state_of_another_caller_is_an_invalid_state() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth());
+    let [ada, bob] = ["ada", "bob"].map(|subject| format!("Bearer {}", issuer.token_with(json!({ "sub": subject }))));
+    let asked = call(&service, "ask", &[("authorization", &ada)], json!({})).await;
+    assert_eq!(asked.body["result"]["resultType"], "input_required", "{asked:?}");
+    let rest = json!({
+        "requestState": asked.body["result"]["requestState"],
+        "inputResponses": { "sure": { "action": "accept", "content": { "yes": true } } },
+    });
+    let refused = call(&service, "ask", &[("authorization", &bob)], rest.clone()).await;
+    assert_eq!(refused.body["error"]["data"]["reason"], "invalid_request_state", "{refused:?}");
+    let fresh = format!("Bearer {}", issuer.token_with(json!({ "jti": "fresh", "scope": "z" })));
+    let done = call(&service, "ask", &[("authorization", &fresh)], rest).await;
+    assert_eq!(done.body["result"]["resultType"], "complete", "{done:?}");
+}
+
+#[tokio::test]
+async fn settings_that_cannot_work_are_mistakes() {
+    let check = |auth: Auth| {
+        let server = Server::new("shop", "1.0.0").http(transport::Config::new().auth(auth));
+        server.check().map_err(|error| error.to_string())
+    };
+    assert!(check(Auth::jwt("https://id.example", AUDIENCE)).is_ok());
+    for (auth, mistake) in [
+        (Auth::jwt("http://id.example", AUDIENCE), "not encrypted"),
+        (Auth::jwt("id.example", AUDIENCE), "is not a URL"),
+        (Auth::jwt("https://id.example", ""), "the audience is empty"),
+        (Auth::jwt("https://id.example", AUDIENCE).jwks_url("http://10.0.0.1/keys"), "not encrypted"),
+        (Auth::jwt("https://id.example", AUDIENCE).required_scopes(["a b"]), "`a b` is not a scope"),
+        (Auth::jwt("https://id.example", AUDIENCE).required_scopes(["a\""]), "is not a scope"),
+        (Auth::introspection("https://id.example", AUDIENCE), "where to get tokens"),
+        (Auth::api_key("x-api-key"), "there is no valid key"),
+        (Auth::api_key("x-api-key").key("short", rejoinder::auth::Principal::new("a")), "fewer than 16"),
+    ] {
+        let error = check(auth).unwrap_err();
+        assert!(error.contains(mistake), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn the_test_client_logs_in_with_a_header() {
+    let issuer = Issuer::start().await;
+    let client = Client::new(server(issuer.auth())).header("authorization", &format!("Bearer {}", issuer.token()));
+    rejoinder::testing::in_both_eras(client, async |client| {
+        let reply = client.call_tool("whoami", Value::Null).await.unwrap();
+        assert_eq!(reply.text(), r#"ada ["a", "b"]"#);
+    })
+    .await;
+}
