@@ -63,7 +63,7 @@ fn ways() -> impl Iterator<Item = (Era, Transport)> {
 }
 
 async fn text(client: &Client, tool: &str) -> String {
-    client.call_tool(tool, json!({})).await.unwrap().text().to_owned()
+    client.call_tool(tool, json!({})).await.unwrap().text()
 }
 
 #[tokio::test]
