@@ -11,7 +11,6 @@ const MOST: u32 = 500_000;
 
 /// Every word of `#[arg(..)]`.
 #[tool]
-#[expect(clippy::too_many_arguments, reason = "one of every kind")]
 async fn refund(
     #[arg(pattern = "^ORD-[0-9]{6}$", title = "Order", example = "ORD-000123")] order: String,
     #[arg(min = 1, max = MOST)] cents: u32,
