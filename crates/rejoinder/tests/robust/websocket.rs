@@ -249,6 +249,22 @@ async fn a_ping_is_answered_with_its_own_content() {
     socket.still_answers().await;
 }
 
+#[tool]
+fn long(length: usize) -> String {
+    "x".repeat(length)
+}
+
+#[tokio::test]
+async fn a_long_reply_arrives_whole_however_it_is_cut() {
+    let host = Host::start_with(|server| server.tools(tools![long])).await;
+    let mut socket = WebSocket::open(&host).await;
+    // Around the size of a fragment, and several of them.
+    for length in [256 * 1024 - 200, 256 * 1024, 512 * 1024, 3_000_000] {
+        let answer = socket.ask(&call("long", json!({ "length": length }))).await;
+        assert_eq!(answer["result"]["content"][0]["text"].as_str().map(str::len), Some(length));
+    }
+}
+
 /// The time stands still here and jumps to the next timer, so this takes no time.
 #[tokio::test(start_paused = true)]
 async fn a_silent_client_is_pinged_and_dropped_when_it_does_not_answer() {

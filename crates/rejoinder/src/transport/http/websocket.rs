@@ -274,6 +274,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
     }
 }
 
+/// The largest frame. The library keeps a copy of each frame until it is written, and moves what is left of it after each
+/// write.
+const FRAGMENT: usize = 256 * 1024;
+
 /// The longest message that is copied.
 const SHORT: usize = 4 * 1024;
 
@@ -314,8 +318,17 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
 
     fn push(&mut self, message: ReplyBody, after: Option<AfterReply>) {
         self.after.extend(after);
-        // Not as text, which would be checked: what the server writes is UTF-8.
-        self.send(Message::Frame(Frame::message(message.whole(), OpCode::Data(Data::Text), true)));
+        let mut rest = message.whole();
+        let mut kind = Data::Text;
+        loop {
+            let fragment = rest.split_to(rest.len().min(FRAGMENT));
+            // Not as text, which would be checked: what the server writes is UTF-8.
+            self.send(Message::Frame(Frame::message(fragment, OpCode::Data(kind), rest.is_empty())));
+            if rest.is_empty() {
+                return;
+            }
+            kind = Data::Continue;
+        }
     }
 
     fn waiting(&self) -> usize {
