@@ -1,6 +1,6 @@
 //! A raw HTTP/1.1 client that can send anything.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{collections::VecDeque, net::SocketAddr, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -164,12 +164,14 @@ pub(crate) struct Connection {
     pub(crate) socket: TcpStream,
     buffer: Vec<u8>,
     chunked: bool,
+    /// The data of events that came together with one that was read.
+    events: VecDeque<String>,
 }
 
 impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> Self {
         let socket = within(TcpStream::connect(address)).await.expect("the server accepts");
-        Self { socket, buffer: Vec::new(), chunked: false }
+        Self { socket, buffer: Vec::new(), chunked: false, events: VecDeque::new() }
     }
 
     /// Sends bytes. A server may hang up before it has read all of them, having answered.
@@ -250,14 +252,13 @@ impl Connection {
         (size > 0).then_some(chunk)
     }
 
-    /// The next message of a stream of events, as text; `None` at its end. Each event is one chunk here.
+    /// The next message of a stream of events, as text; `None` at its end. A chunk has whole events.
     pub(crate) async fn data(&mut self) -> Option<String> {
-        loop {
+        while self.events.is_empty() {
             let chunk = String::from_utf8(self.chunk().await?).expect("events are text");
-            if let Some(data) = chunk.lines().find_map(|line| line.strip_prefix("data: ")) {
-                return Some(data.to_owned());
-            }
+            self.events.extend(chunk.lines().filter_map(|line| line.strip_prefix("data: ")).map(str::to_owned));
         }
+        self.events.pop_front()
     }
 
     pub(crate) async fn event(&mut self) -> Option<Value> {
