@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Ident, LitStr, parse::ParseStream};
+use syn::{Attribute, Expr, Ident, LitStr, Path, parse::ParseStream};
 
 use crate::{
     docs,
@@ -23,6 +23,36 @@ pub(crate) struct Details {
     pub(crate) blocking: bool,
     /// How long a round may take, in milliseconds.
     pub(crate) timeout_ms: Option<u64>,
+    /// The gate that `enabled = ..` names.
+    pub(crate) enabled: Option<Path>,
+}
+
+/// `enabled = is_admin`.
+pub(crate) fn gate(options: &mut Options, errors: &mut Errors) -> Option<Path> {
+    let path = match options.expression("enabled", "is_admin", errors)? {
+        Expr::Path(path) if path.qself.is_none() => path.path,
+        other => {
+            errors.at(other, "`enabled` names a function marked `#[resolver]`: `enabled = is_admin`");
+            return None;
+        }
+    };
+    if path.segments.first().is_some_and(|first| first.ident == "Self") {
+        errors.at(&path, "a gate is not a method: move the resolver out of the `impl` block");
+        return None;
+    }
+    Some(path)
+}
+
+/// `tags = ["admin"]`.
+fn tags(options: &mut Options, errors: &mut Errors) -> Vec<Expr> {
+    match options.expression("tags", "[\"admin\"]", errors) {
+        Some(Expr::Array(tags)) => tags.elems.into_iter().collect(),
+        Some(other) => {
+            errors.at(other, "`tags` is a list of strings: `tags = [\"admin\"]`");
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
@@ -46,9 +76,12 @@ pub(crate) fn read(
         "icon",
         "blocking",
         "timeout",
+        "enabled",
+        "tags",
     ];
-    const PROMPT: &[&str] = &["name", "title", "description", "icon", "timeout"];
-    const RESOURCE: &[&str] = &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon", "timeout"];
+    const PROMPT: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled"];
+    const RESOURCE: &[&str] =
+        &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon", "timeout", "enabled"];
     let (mut variables_of_uri, mut fields) = (None, Vec::new());
     let mut options = match kind {
         Kind::Tool => Options::parse("`#[tool]`", TOOL, tokens, errors),
@@ -115,13 +148,18 @@ pub(crate) fn read(
         }
         parsed
     });
+    if kind == Kind::Tool {
+        let tags = tags(&mut options, errors);
+        fields.push(("tags", quote!(&[#(#tags),*])));
+    }
+    let enabled = gate(&mut options, errors);
     options.finish(errors);
     let fields = fields.into_iter().map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
         quote!(#name: #value,)
     });
     let blocking = blocking.is_some_and(|flag| flag.value);
-    Details { variables: variables_of_uri, fields: fields.collect(), blocking, timeout_ms }
+    Details { variables: variables_of_uri, fields: fields.collect(), blocking, timeout_ms, enabled }
 }
 
 /// The milliseconds of `500ms`, `30s`, `2m` or `1h`.

@@ -31,7 +31,9 @@ use proc_macro::TokenStream;
 /// * `blocking`, for a function without `async` that blocks its thread or computes for long: other tasks of the
 ///   thread move to another one first (in a multi-threaded runtime, as `#[tokio::main]` starts it);
 /// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
-/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
+/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
+/// * `enabled = path`, a resolver of `bool` that decides whether the tool is there for a caller;
+/// * `tags = [".."]`, for `Server::only_tagged`.
 ///
 /// On a parameter:
 ///
@@ -52,7 +54,8 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default);
 /// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
-/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
+/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
+/// * `enabled = path`, a resolver of `bool` that decides whether it is there for a caller.
 ///
 /// On a parameter:
 ///
@@ -75,7 +78,8 @@ pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   `mime_type = ".."`;
 /// * `ttl_ms = ..` and `public`: how long a client may keep the contents, and whether for everybody;
 /// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
-/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons.
+/// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
+/// * `enabled = path`, a resolver of `bool` that decides whether it is there for a caller.
 ///
 /// On a parameter: as for `#[prompt]`.
 #[proc_macro_attribute]
@@ -140,7 +144,7 @@ pub fn resources(functions: TokenStream) -> TokenStream {
 /// # Options
 ///
 /// `tools = more_tools`, `prompts = ..`, `resources = ..`: other names for these methods. A second block of the same type
-/// needs them, because a type has one method of a name.
+/// needs them, because a type has one method of a name. `enabled = path`: a gate for everything in the block.
 ///
 /// (It is not called `tools`, because the list `tools![..]` is: macros of both kinds share their names.)
 #[proc_macro_attribute]

@@ -6,9 +6,9 @@ pub use crate::{
     form::ArgumentRules,
     graph::{
         AnyShape, Check, Completes, CompletionInput, CompletionOutput, Edge, FitsIf, FitsIn, FromOutcome,
-        FunctionArguments, HasArgument, Instance, ItemNode, Node, NodeArgument, Offers, Pipe, PipeField, PipeNode,
-        PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, ResolverParameter, Returned,
-        SameAs, Shape, Unmarked, Walk, piped, shape, try_join,
+        FunctionArguments, Gate, GateResolver, HasArgument, Instance, ItemNode, Node, NodeArgument, Offers, Pipe,
+        PipeField, PipeNode, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto,
+        ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, piped, shape, try_join,
     },
     inject::{AnyType, FromHeader, Parameter, Probe, source},
     item::{

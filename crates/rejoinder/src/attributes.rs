@@ -53,6 +53,34 @@
 /// }
 /// ```
 ///
+/// # Who sees it
+///
+/// `enabled` names a gate: a [resolver](macro@crate::resolver) of `bool`, or of `Result<bool, E>`. It runs for every list and
+/// every call, and shares what its own resolvers make with the function. Where it is closed, or fails, the tool is neither
+/// listed nor callable: the client gets what it gets for a name that does not exist. A gate cannot ask and takes no
+/// arguments. Prompts, resources and [`#[handlers]`](macro@crate::handlers) blocks have gates too, and
+/// [`Gated::enabled`](crate::server::Gated::enabled) adds one at run time.
+///
+/// ```
+/// use rejoinder::{prelude::*, testing::Client};
+///
+/// #[resolver]
+/// fn is_admin(#[header("x-role")] role: Option<String>) -> bool {
+///     role.as_deref() == Some("admin")
+/// }
+///
+/// #[tool(enabled = is_admin)]
+/// async fn restart() {}
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+/// let client = Client::new(Server::new("plant", "1.0.0").tools(tools![restart]));
+/// assert!(client.list_tools().await?.is_empty());
+/// assert_eq!(client.header("x-role", "admin").list_tools().await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Constraints
 ///
 /// The schema shows the constraints of `#[arg(..)]`, and of the attributes of schemars inside a type; the server enforces them

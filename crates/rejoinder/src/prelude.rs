@@ -4,5 +4,7 @@ pub use crate::{
     Ask, BackgroundTasks, CallEnd, CallError, Context, Dep, Elicit, ElicitEnum, FieldError, Json, Outcome, PipeContext,
     Reply, Rounds, Scope, Server, ServerHandle, State, ToolStream, completion, handlers, pipe, prompt, prompts,
     reply::{Audio, Blob, Image, Text},
-    resolver, resource, resources, tool, tools,
+    resolver, resource, resources,
+    server::Gated as _,
+    tool, tools,
 };

@@ -2,10 +2,11 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Signature, Visibility};
+use syn::{Attribute, Path, Signature, Visibility};
 
 use super::{
     HiddenType,
+    named::Named,
     parameter::{Filled, pass, piped_types, resolve, take},
 };
 use crate::{
@@ -38,7 +39,18 @@ impl Item {
         let parameters: Vec<_> = hidden.parameters.iter().map(|filled| &filled.parameter).collect();
         let mut details = details::read(kind, options, attrs, &hidden.name, &parameters, hidden.is_async, errors);
         details.fields = place.outside(details.fields);
-        Self { kind, hidden, details }
+        let item = Self { kind, hidden, details };
+        let enabled = item.details.enabled.clone();
+        item.behind(enabled.as_ref(), place)
+    }
+
+    /// Adds a gate.
+    pub(super) fn behind(mut self, gate: Option<&Path>, place: &Place) -> Self {
+        if let Some(gate) = gate {
+            let index = self.hidden.parameters.len() + self.hidden.gates.len();
+            self.hidden.gates.push(Named::new(index, gate, place, &self.hidden.generics));
+        }
+        self
     }
 
     /// The hidden type.
@@ -60,6 +72,11 @@ impl Item {
             .details
             .timeout_ms
             .map(|timeout| quote!(const TIMEOUT_MS: __rj::prelude::Option<u64> = __rj::prelude::Some(#timeout);));
+        let gates = hidden.gates.iter().map(|gate| {
+            let (ty, node) = (gate.ty(), gate.node());
+            quote_spanned!(gate.at=> __rj::Gate::of::<#ty>(#node))
+        });
+        let gates = (!hidden.gates.is_empty()).then(|| quote!(const GATES: &'static [__rj::Gate] = &[#(#gates),*];));
         let (node, checks, run) = (self.node(), self.checks(), self.run());
         let piped_types = piped_types(parameters);
         hidden.with(quote! {
@@ -89,6 +106,7 @@ impl Item {
                 type Details = __rj::#details;
                 const DETAILS: __rj::#details = __rj::#details { #fields #output_schema };
                 #timeout
+                #gates
 
                 fn node() -> &'static __rj::ItemNode<'static> {
                     &__RJ_ITEM
@@ -140,10 +158,16 @@ impl Item {
         });
         let has =
             parameters.iter().filter(|_| !resolvers.is_empty()).filter_map(|p| p.has_argument(&function, parameters));
+        let gates = self.hidden.gates.iter().map(|gate| {
+            let (node, fits) = (gate.node(), gate.extent.member(&gate.ty(), quote!(__rj::GateResolver), "FITS"));
+            let check = gate.extent.call(quote!(#node.check_gate().at), &0usize);
+            quote!(let _ = #fits; #check)
+        });
         quote! {
             const #check: __rj::Check = __RJ_ITEM.check();
             const _: () = {
                 #refusals
+                #(#gates;)*
                 #(let _ = #fits;)*
             };
             #(#has)*

@@ -18,8 +18,15 @@ use syn::{
     Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, Path, ReturnType, Signature, Visibility,
 };
 
-use self::{item::Item, named::imports, parameter::Filled, pipe::PipeFunction, resolver::ResolverFunction};
+use self::{
+    item::Item,
+    named::{Named, imports},
+    parameter::Filled,
+    pipe::PipeFunction,
+    resolver::ResolverFunction,
+};
 use crate::{
+    details,
     errors::{Errors, Extent},
     kind::Kind,
     names,
@@ -62,9 +69,11 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
 /// `#[handlers]` on an `impl` block.
 pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let mut options = Options::parse("`#[handlers]`", &["tools", "prompts", "resources"], options, &mut errors);
+    let mut options =
+        Options::parse("`#[handlers]`", &["tools", "prompts", "resources", "enabled"], options, &mut errors);
     let given = Kind::ITEMS
         .map(|kind| options.ident(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors));
+    let enabled = details::gate(&mut options, &mut errors);
     options.finish(&mut errors);
     let first: Option<TokenTree> = item.clone().into_iter().next();
     let mut block: ItemImpl = match syn::parse2(item.clone()) {
@@ -93,7 +102,8 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
             Kind::Pipe | Kind::Completion => {
                 pipes.push(PipeFunction::read(kind, &place, &options, attrs, vis, sig, &mut errors));
             }
-            _ => items.push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors)),
+            _ => items
+                .push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors).behind(enabled.as_ref(), &place)),
         }
     }
     if items.is_empty() && resolvers.is_empty() && pipes.is_empty() {
@@ -246,6 +256,8 @@ struct HiddenType {
     /// The variable of the value that a pipe gets, its first parameter.
     value: Option<Ident>,
     parameters: Vec<Filled>,
+    /// The gates of an item.
+    gates: Vec<Named>,
     /// What the function returns.
     output: TokenStream,
 }
@@ -285,6 +297,7 @@ impl HiddenType {
             value: None,
             parameters: parameters.into_iter().enumerate().map(filled).collect(),
             generics,
+            gates: Vec::new(),
             output,
         }
     }
@@ -318,7 +331,7 @@ impl HiddenType {
     /// The type, and a block for the code about it.
     fn with(&self, code: TokenStream) -> TokenStream {
         let Self { ident, vis, cfgs, generics, .. } = self;
-        let (around, inner) = imports(self.parameters.iter().flat_map(Filled::named));
+        let (around, inner) = imports(self.parameters.iter().flat_map(Filled::named).chain(&self.gates));
         let code =
             if inner.is_empty() { quote!(#around #code) } else { quote!(#around const _: () = { #inner #code };) };
         let imports = names::imports();

@@ -79,7 +79,7 @@ impl Call {
 
     /// How the call's questions travel, if there is a client to ask.
     fn carrier(&self) -> Result<&dyn Carrier, CallError> {
-        self.0.carrier.as_deref().ok_or_else(CallError::nobody_to_ask)
+        self.0.carrier.get().map(|carrier| &**carrier).ok_or_else(CallError::nobody_to_ask)
     }
 
     /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
@@ -144,7 +144,7 @@ impl Call {
         question: &Question,
         check: AnswerCheck<'_>,
     ) -> Result<Option<Arc<RawAnswer>>, Halt> {
-        if self.0.carrier.is_none() {
+        if self.0.carrier.get().is_none() {
             return Ok(None);
         }
         let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
@@ -277,8 +277,13 @@ impl Call {
         result: T,
     ) -> Result<T, CallError> {
         let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
-        if let Some(carrier) = &self.0.carrier {
-            self.record().record_step(step, self.outer_step(), json.clone(), self.0.record_limit)?;
+        if let Some(carrier) = self.0.carrier.get() {
+            self.record().record_step(
+                step,
+                self.outer_step(),
+                json.clone(),
+                self.0.record_limit.get().copied().unwrap_or(0),
+            )?;
             carrier.record(step, &json).await?;
         }
         Ok(result)

@@ -63,11 +63,12 @@ struct CallParts {
     request: RequestInfo,
     dependencies: Arc<Dependencies>,
     outbox: Outbox,
-    carrier: Option<Box<dyn Carrier>>,
+    // Set when the gates of the item are open: a gate cannot ask.
+    carrier: OnceLock<Box<dyn Carrier>>,
     // Made when it is first needed: most calls do not ask.
     record: OnceLock<Box<Mutex<CallRecord>>>,
     /// How many bytes the steps of the record may take.
-    record_limit: usize,
+    record_limit: OnceLock<usize>,
     /// The questions that are being asked, by key.
     asking: parking::Turns,
     /// How many questions the client of a session has to answer.
@@ -92,17 +93,13 @@ pub(crate) type RoundValues = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 impl Call {
     /// Starts a call; without a carrier it cannot ask.
     pub(crate) fn new(request: RequestInfo, dependencies: Arc<Dependencies>, carriage: Option<Carriage>) -> Self {
-        let (carrier, record, record_limit) = match carriage {
-            None => (None, None, 0),
-            Some(Carriage { carrier, record, record_limit }) => (Some(carrier), record, record_limit),
-        };
-        Self(Arc::new(CallParts {
+        let call = Self(Arc::new(CallParts {
             request,
             dependencies,
             outbox: Outbox::default(),
-            carrier,
-            record: record.map(|record| Box::new(Mutex::new(record))).map_or_else(OnceLock::new, OnceLock::from),
-            record_limit,
+            carrier: OnceLock::new(),
+            record: OnceLock::new(),
+            record_limit: OnceLock::new(),
             asking: parking::Turns::default(),
             open_questions: AtomicUsize::new(0),
             steps: parking::Turns::default(),
@@ -112,7 +109,21 @@ impl Call {
             background: OnceLock::new(),
             memo: OnceLock::new(),
             cancelled: OnceLock::new(),
-        }))
+        }));
+        if let Some(carriage) = carriage {
+            call.carry(carriage);
+        }
+        call
+    }
+
+    /// Gives a call that was started without one its carrier, and what earlier rounds recorded.
+    pub(crate) fn carry(&self, Carriage { carrier, record, record_limit }: Carriage) {
+        // An error means that it was done before.
+        let _ = self.0.carrier.set(carrier);
+        let _ = self.0.record_limit.set(record_limit);
+        if let Some(record) = record {
+            let _ = self.0.record.set(Box::new(Mutex::new(record)));
+        }
     }
 
     /// What a test follows the call with.

@@ -50,6 +50,7 @@ pub(crate) struct Outbox {
 struct OutboxQueue {
     waiting: VecDeque<Emitted>,
     progress: Option<f64>,
+    muted: bool,
     closed: bool,
     reader: Option<Waker>,
 }
@@ -65,7 +66,7 @@ impl Outbox {
             let room = self.room.notified();
             {
                 let mut queue = lock(&self.queue);
-                if queue.closed {
+                if queue.closed || queue.muted {
                     return;
                 }
                 if queue.waiting.len() < CAPACITY {
@@ -101,6 +102,11 @@ impl Outbox {
         if let Some(waker) = lock(&self.queue).reader.take() {
             waker.wake();
         }
+    }
+
+    /// Drops everything until it is set back: what a gate says would show that there is something behind it.
+    pub(crate) fn mute(&self, muted: bool) {
+        lock(&self.queue).muted = muted;
     }
 
     /// Whether the call has ended.

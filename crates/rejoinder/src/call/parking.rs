@@ -47,7 +47,7 @@ impl Call {
         }
         let error = match halt {
             // A call without a client has no rounds: a unit test gets the error.
-            Halt::Pending | Halt::Mistake(_) if self.0.carrier.is_some() => {
+            Halt::Pending | Halt::Mistake(_) if self.0.carrier.get().is_some() => {
                 self.note_halt(halt);
                 None
             }

@@ -52,7 +52,7 @@ pub(crate) type ClientInfo = Implementation;
 ///
 /// It can be stored and read back, headers included; extensions are not stored. `Debug` shows neither the values of headers
 /// nor `_meta`, because they contain passwords and tokens. A stored `RequestInfo` contains them.
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Default, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestInfo {
     /// The request's id, as JSON.

@@ -8,6 +8,7 @@ mod at_run_time;
 mod check;
 mod completes;
 mod from_outcome;
+mod gate;
 mod node;
 mod pipe;
 mod resolver;
@@ -19,6 +20,7 @@ pub(crate) use completes::Complete;
 pub use completes::{Completes, CompletionInput, CompletionOutput};
 pub use from_outcome::FromOutcome;
 pub use futures_util::future::try_join;
+pub use gate::{Gate, GateResolver};
 pub(crate) use node::{ByName, bad_forms, below, needs_of};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
 pub use pipe::{

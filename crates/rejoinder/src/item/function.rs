@@ -18,7 +18,7 @@ use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, Param, ReadParams, SentArguments, UnknownArguments, read_arguments},
     error::Halt,
-    graph::{Edge, ItemNode, Keys, NodeArgument, PipeNode, needs_of},
+    graph::{Edge, Gate, ItemNode, Keys, NodeArgument, PipeNode, needs_of},
     inject::Need,
     reply::ResourceBody,
     schema::{ArgumentCheck, InputSchema, SchemaCheck},
@@ -42,6 +42,9 @@ pub trait Function: ReadParams {
 
     /// `timeout = ".."`, in milliseconds.
     const TIMEOUT_MS: Option<u64> = None;
+
+    /// `enabled = ..`, of the function and of its block.
+    const GATES: &'static [Gate] = &[];
 
     /// Its place in the graph.
     fn node() -> &'static ItemNode<'static>;
@@ -136,6 +139,8 @@ pub(crate) struct ItemFunction {
     pub(crate) timeout: Option<Duration>,
     /// What its schema says and cannot be checked.
     pub(crate) problems: Vec<String>,
+    /// The item is there for a caller if all of these are open.
+    pub(crate) gates: Vec<Gate>,
 }
 
 /// An argument of an item's function.
@@ -187,6 +192,7 @@ impl ItemFunction {
             arguments,
             problems,
             timeout: F::TIMEOUT_MS.map(Duration::from_millis),
+            gates: F::GATES.to_vec(),
         }
     }
 
@@ -198,7 +204,13 @@ impl ItemFunction {
         let read = move |sent: &SentArguments<'_>, _| read(sent.to_object()?);
         let (read, edges, receiver) = (Arc::new(read), Cow::Owned(edges), Arc::new(()));
         let (arguments, problems) = Default::default();
-        Self { read, receiver, params: &[], inputs: &[], edges, arguments, problems, timeout: None }
+        Self { read, receiver, params: &[], inputs: &[], edges, arguments, problems, timeout: None, gates: Vec::new() }
+    }
+
+    /// Replaces the function of an item, and keeps what the item says about it.
+    pub(super) fn replace(&mut self, function: Self) {
+        let (timeout, gates) = (self.timeout, std::mem::take(&mut self.gates));
+        *self = Self { timeout, gates, ..function };
     }
 
     /// Checks the arguments against another schema before they are read.
@@ -224,9 +236,11 @@ impl ItemFunction {
         pipes(self.params, self.inputs)
     }
 
-    /// The resolvers that it, its pipes and its completion functions need.
+    /// The resolvers that it, its pipes, its completion functions and its gates need.
     pub(crate) fn all_edges(&self) -> Vec<Edge> {
-        all_edges(&self.edges, &self.pipes())
+        let mut edges = all_edges(&self.edges, &self.pipes());
+        edges.extend(self.gates.iter().map(|gate| gate.edge));
+        edges
     }
 
     /// The argument of that name.

@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use rmcp::model::{self, JsonObject, ToolAnnotations};
 
@@ -19,6 +19,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Tool {
     record: model::Tool,
+    tags: Vec<Cow<'static, str>>,
     pub(crate) function: ItemFunction,
     /// The schema against which its function checks arguments.
     checked: Arc<JsonObject>,
@@ -39,7 +40,8 @@ impl Tool {
         record.output_schema = (details.output_schema)().map(|output| output.schema);
         record.annotations = annotations(details.annotations);
         record.icons = icons(details.icons);
-        Self { record, function, checked, dynamic: None }
+        let tags = details.tags.iter().copied().map(Cow::Borrowed).collect();
+        Self { record, tags, function, checked, dynamic: None }
     }
 
     /// A tool that is made at run time: from a configuration, an API description, a plug-in.
@@ -72,7 +74,7 @@ impl Tool {
         };
         let (run, resolvers, by_hand) = (Arc::new(run), Resolvers::default(), R::BY_HAND);
         let dynamic = Dynamic { run, resolvers, by_hand, is_checked: true, check: None };
-        Self { record, function: dynamic.function(), checked: Arc::default(), dynamic: Some(dynamic) }
+        Self { record, tags: Vec::new(), function: dynamic.function(), checked: Arc::default(), dynamic: Some(dynamic) }
     }
 
     /// Adds a resolver, named as in `#[resolve(..)]`, to a tool that is made at run time.
@@ -101,9 +103,8 @@ impl Tool {
             .as_mut()
             .unwrap_or_else(|| panic!("tool `{name}` is a function: mark a parameter of it with `#[resolve(..)]`"));
         dynamic.resolvers.add::<R>();
-        let timeout = self.function.timeout;
-        self.function = dynamic.function();
-        self.function.timeout = timeout;
+        let function = dynamic.function();
+        self.function.replace(function);
         self
     }
 
@@ -150,9 +151,8 @@ impl Tool {
         match &mut self.dynamic {
             Some(dynamic) => {
                 dynamic.check = (!check.allows_everything()).then(|| Arc::new(check));
-                let timeout = self.function.timeout;
-                self.function = dynamic.function();
-                self.function.timeout = timeout;
+                let function = dynamic.function();
+                self.function.replace(function);
             }
             None => self.function.check_first(check),
         }
@@ -208,6 +208,18 @@ impl Tool {
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.function.timeout = Some(limit);
         self
+    }
+
+    /// The same tool with one more tag, as `#[tool(tags = ["admin"])]` sets them, for
+    /// [`Server::only_tagged`](crate::Server::only_tagged).
+    #[must_use]
+    pub fn tagged(mut self, tag: impl Into<String>) -> Self {
+        self.tags.push(Cow::Owned(tag.into()));
+        self
+    }
+
+    pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().map(|tag| &**tag)
     }
 
     /// Its entry in lists.
@@ -287,6 +299,8 @@ pub struct ToolDetails {
     pub annotations: Annotations,
     /// `icon(..)`.
     pub icons: &'static [IconDetails],
+    /// `tags = [..]`.
+    pub tags: &'static [&'static str],
     /// The schema of what it returns.
     pub output_schema: fn() -> Option<OutputSchema>,
 }

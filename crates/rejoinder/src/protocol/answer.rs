@@ -9,7 +9,10 @@ use super::{
     session::Questions,
     write::{RpcReply, Writer, notification},
 };
-use crate::server::{Event, OperationEnd, Running, Started, Wrapped, WrappedEvent};
+use crate::{
+    BoxFuture,
+    server::{Event, OperationEnd, Refusal, Running, Started, Wrapped, WrappedEvent},
+};
 
 /// What becomes of a message.
 #[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
@@ -37,6 +40,8 @@ enum StreamKind {
     Running(Running),
     Wrapped(Box<Wrapped>),
     Listen(Listen),
+    /// Gates decide first.
+    Gated(BoxFuture<'static, Result<Started, Refusal>>),
 }
 
 /// A message on its way to the client.
@@ -62,10 +67,19 @@ impl Stream {
         Self { writer, kind: StreamKind::Wrapped(wrapped), questions, last: None }
     }
 
+    /// An operation that gates decide about.
+    pub(super) fn gated(
+        writer: Writer,
+        gated: BoxFuture<'static, Result<Started, Refusal>>,
+        questions: Option<Questions>,
+    ) -> Self {
+        Self { writer, kind: StreamKind::Gated(gated), questions, last: None }
+    }
+
     /// Whether this stays open until the client or the server ends it.
     pub(crate) fn is_subscription(&self) -> bool {
         match &self.kind {
-            StreamKind::Running(_) => false,
+            StreamKind::Running(_) | StreamKind::Gated(_) => false,
             StreamKind::Wrapped(wrapped) => wrapped.is_subscription(),
             StreamKind::Listen(_) => true,
         }
@@ -106,6 +120,15 @@ impl Stream {
                 Poll::Ready(writer.frame(running, event))
             }
             StreamKind::Listen(listen) => listen.poll_frame(cx, writer),
+            StreamKind::Gated(gated) => Poll::Ready(Frame::Last(match ready!(gated.as_mut().poll(cx)) {
+                Ok(Started::Running(running)) => {
+                    self.kind = StreamKind::Running(running);
+                    return self.poll_kind(cx);
+                }
+                Ok(Started::Listed(page)) => writer.listed(page),
+                Ok(_) => unreachable!("gates decide about calls, completions and lists"),
+                Err(refusal) => writer.refused(refusal),
+            })),
             StreamKind::Wrapped(wrapped) => {
                 let (ended, after) = match ready!(wrapped.poll_event(cx)) {
                     WrappedEvent::Ended(ended, after) => (ended, after),
@@ -127,7 +150,7 @@ impl Stream {
                         self.kind = StreamKind::Listen(Listen::new(subscription, &filter));
                         return self.poll_kind(cx);
                     }
-                    OperationEnd::Started(Started::Running(_) | Started::Wrapped(_)) => {
+                    OperationEnd::Started(Started::Running(_) | Started::Wrapped(_) | Started::Gated(_)) => {
                         unreachable!("a call is driven to its end")
                     }
                 };

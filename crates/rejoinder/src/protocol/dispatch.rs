@@ -80,6 +80,7 @@ pub(crate) fn dispatch(
             Started::Listening(subscription, filter) => {
                 Dispatched::Stream(Stream::listen(writer, Listen::new(subscription, &filter)))
             }
+            Started::Gated(gated) => Dispatched::Stream(Stream::gated(writer, gated, questions)),
             Started::Wrapped(wrapped) => Dispatched::Stream(Stream::wrapped(writer, wrapped, questions)),
         },
         Err(NotStarted::Refused(refusal)) => Dispatched::Reply(writer.refused(refusal)),
@@ -206,7 +207,11 @@ impl Request<'_> {
         let progress_token = meta.map_or(Ok(None), Meta::progress_token)?;
         let method = Method::find(self.method, Era::Session, self.engine);
         if let Some(Method::OfSession(method)) = method {
-            return Ok(Answered::Result(session.answer(method, &self.params)?));
+            let result = session.answer(method, &self.params)?;
+            if matches!(method, SessionMethod::Initialize | SessionMethod::Subscribe) {
+                session.listen_as(http.request);
+            }
+            return Ok(Answered::Result(result));
         }
         let (info, carrier, questions) = session.call()?;
         let operation = self.operation(method, None)?;

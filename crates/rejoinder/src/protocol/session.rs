@@ -10,6 +10,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use http::{Extensions, HeaderMap};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use tokio::sync::{mpsc, oneshot};
@@ -227,6 +228,17 @@ impl Session {
             ..RequestInfo::default()
         };
         Ok((info, SessionCarrier::new(peer), questions))
+    }
+
+    /// Sets who hears about changes: the caller of a request of this session.
+    pub(super) fn listen_as(self: &Arc<Self>, http: Option<Arc<(HeaderMap, Extensions)>>) {
+        let Ok((info, ..)) = self.call() else { return };
+        let mut info = RequestInfo { http, ..info };
+        // A function that panics is an error of the next request.
+        if self.engine.identify(&mut info).is_err() {
+            return;
+        }
+        self.engine.listen_as(&self.changes, info);
     }
 
     /// Takes the answer to a question, or the error instead of one.

@@ -19,7 +19,7 @@ use crate::{
     call::{AfterReply, Emitted, Era, RequestInfo, Utf8Bytes},
     item::Output,
     model::{CallToolResult, ContentBlock, ResultType},
-    server::{Completion, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
+    server::{CacheScope, Completion, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
 };
 
 /// The key of the `_meta` of every result under which the server says who it is.
@@ -219,7 +219,7 @@ impl Writer {
     /// A page of a list, which is kept as bytes. The stateless era says for how long it may be cached, and by whom.
     pub(super) fn listed(&self, page: Page) -> RpcReply {
         if self.older.is_some()
-            && let Ok(result) = serde_json::from_slice::<Value>(&[b"{", &*page, b"}"].concat())
+            && let Ok(result) = serde_json::from_slice::<Value>(&[b"{", &*page.members, b"}"].concat())
         {
             return self.result(result);
         }
@@ -227,10 +227,10 @@ impl Writer {
         if self.era == Era::Stateless {
             let hints = self.engine.options.list_hints;
             tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
-            json(&mut tail, &hints.scope);
+            json(&mut tail, &if page.is_gated { CacheScope::Private } else { hints.scope });
         }
         self.end_result(&mut tail, false);
-        let body = ReplyBody::List { head: self.result_head(64).into(), page, tail: tail.into() };
+        let body = ReplyBody::List { head: self.result_head(64).into(), page: page.members, tail: tail.into() };
         RpcReply::new(StatusCode::OK, body)
     }
 

@@ -47,7 +47,8 @@ impl<L: IntoIterator> ItemList<L::Item> for L {
 /// * Who it is: [`new`](Self::new), [`title`](Self::title), [`description`](Self::description),
 ///   [`instructions`](Self::instructions).
 /// * What it offers: [`tools`](Self::tools), [`nest`](Self::nest), [`prompts`](Self::prompts),
-///   [`resources`](Self::resources), and the services that these need: [`provide`](Self::provide),
+///   [`resources`](Self::resources), of these a part: [`allow_tools`](Self::allow_tools),
+///   [`deny_tools`](Self::deny_tools), [`only_tagged`](Self::only_tagged), [`only_read_only`](Self::only_read_only), and the services that these need: [`provide`](Self::provide),
 ///   [`provide_arc`](Self::provide_arc), [`provide_async`](Self::provide_async).
 /// * When it starts and stops: [`on_start`](Self::on_start), [`on_stop`](Self::on_stop).
 /// * How it answers: [`strict_arguments`](Self::strict_arguments),
@@ -362,6 +363,79 @@ impl Server {
             tool.renamed(full_name)
         });
         self.tools(nested)
+    }
+
+    /// Offers only tools of these names; the others do not exist, for anybody. Called again, it narrows further.
+    ///
+    /// For a deployment that needs a part of what the program can do; `serve_from_args` takes `--tools a,b` from whoever
+    /// starts it. A name that no tool has is an error. Which *callers* see a tool is for a gate: `#[tool(enabled = ..)]`.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn read() -> &'static str { "text" }
+    ///
+    /// #[tool]
+    /// async fn write() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let server = || Server::new("files", "1.0.0").tools(tools![read, write]);
+    /// let client = Client::new(server().allow_tools(["read"]));
+    /// assert_eq!(client.list_tools().await?.len(), 1);
+    /// assert!(client.call_tool("write", json!({})).await.is_err());
+    ///
+    /// let error = server().allow_tools(["raed"]).check().unwrap_err();
+    /// assert_eq!(error.0[0].to_string(), "`Server::allow_tools`: there is no tool `raed`; did you mean `read`?");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn allow_tools<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.allow_listed(names.into_iter().map(Into::into).collect(), "`Server::allow_tools`")
+    }
+
+    pub(crate) fn allow_listed(mut self, names: Vec<String>, given_to: &'static str) -> Self {
+        self.options.tool_filter.only(names, given_to);
+        self
+    }
+
+    /// Offers no tools of these names: the opposite of [`allow_tools`](Self::allow_tools).
+    pub fn deny_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.options.tool_filter.except(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Offers only tools with one of these tags, as [`allow_tools`](Self::allow_tools) does with names.
+    ///
+    /// ```
+    /// use rejoinder::{prelude::*, testing::Client};
+    ///
+    /// #[tool(tags = ["billing"])]
+    /// async fn refund() {}
+    ///
+    /// #[tool]
+    /// async fn restart() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let server = Server::new("shop", "1.0.0").tools(tools![refund, restart]).only_tagged(["billing"]);
+    /// assert_eq!(Client::new(server).list_tools().await?[0].name, "refund");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn only_tagged<N: Into<String>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
+        self.options.tool_filter.tagged(tags.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Offers only tools that are marked `#[tool(read_only)]`; `serve_from_args` takes `--read-only`.
+    ///
+    /// The mark is what the tool's author says; nothing enforces it. Prompts and resources stay.
+    pub fn only_read_only(mut self) -> Self {
+        self.options.tool_filter.read_only();
+        self
     }
 
     /// Offers prompts. With an empty list it declares that there may be some later.
@@ -703,7 +777,12 @@ impl Server {
     fn build_with_warnings(self) -> Result<(BuiltServer, Vec<BuildProblem>), BuildError> {
         let capabilities = capabilities(&self);
         let mut check = WiringCheck::new(&self.dependencies, &self.options);
-        self.items.into_iter().flatten().flatten().for_each(|item| check.add(item));
+        let filter = &self.options.tool_filter;
+        for (subject, mistake) in filter.mistakes(self.items[TargetKind::Tool as usize].as_deref().unwrap_or_default())
+        {
+            check.report(subject, mistake);
+        }
+        self.items.into_iter().flatten().flatten().filter(|item| filter.admits(item)).for_each(|item| check.add(item));
         if self.has_unnamed_nest {
             check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
         }

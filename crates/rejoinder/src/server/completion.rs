@@ -2,9 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Running, TargetKind, door::Refusal, engine::Engine};
+use super::{TargetKind, door::Refusal, engine::Engine, registry::Entry};
 use crate::{
-    call::{Call, CompletionRequest, RequestInfo},
+    BoxFuture,
+    call::{Call, CompletionRequest},
+    error::Halt,
     item::Output,
 };
 
@@ -45,23 +47,23 @@ impl Completion {
 
 impl Engine {
     /// Proposes values for an argument: those of the author's function, else those that its type lists.
-    pub(super) fn complete(
-        self: &Arc<Self>,
+    pub(super) fn completion(
+        &self,
+        entry: Option<&Arc<Entry>>,
         completing: CompleteArgument,
-        request: RequestInfo,
-    ) -> Result<Running, Refusal> {
-        let found = self.entry(completing.kind, &completing.name).and_then(|entry| {
+        call: &Call,
+    ) -> Result<BoxFuture<'static, Result<Output, Halt>>, Refusal> {
+        let found = entry.and_then(|entry| {
             let param = entry.item.function().params.iter().find(|param| param.name == completing.argument)?;
-            Some((entry, param))
+            Some((Arc::clone(entry), param))
         });
         let Some((entry, param)) = found else {
             return Err(Refusal::NothingToComplete(completing));
         };
-        let call = Call::new(request, Arc::clone(&self.dependencies), None);
         let CompleteArgument { value, known: arguments, argument, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: call.clone() };
         let receiver = Arc::clone(&entry.item.function().receiver);
-        let completed = async move {
+        Ok(Box::pin(async move {
             Ok(Output::Completion(match param.complete {
                 Some(complete) => (complete.run)(receiver, param.name, completion_request).await?,
                 None => {
@@ -74,7 +76,6 @@ impl Engine {
                         .collect()
                 }
             }))
-        };
-        Ok(Running::of_future(Box::pin(completed), call, self.slot()?, self.options.timeout))
+        }))
     }
 }

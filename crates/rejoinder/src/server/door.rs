@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 use super::{
     CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running, RunningCall,
     engine::Engine,
+    gates::OpenGates,
     middleware::{OperationRequest, Wrapped},
     registry::Candidate,
 };
@@ -135,6 +136,8 @@ pub(crate) enum Started {
     Listening(Listener, ChangeFilter),
     /// Any of these, with middleware around it.
     Wrapped(Box<Wrapped>),
+    /// A list, a call or a completion, when gates have decided about it.
+    Gated(BoxFuture<'static, Result<Started, Refusal>>),
 }
 
 /// Why an operation does not start.
@@ -227,15 +230,27 @@ impl Engine {
         request: RequestInfo,
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
-        // 3. The item. A gate goes here, and refuses as if the item did not exist.
+        // 3. The item. Where gates decide about it, the rest comes later; what they hide does not exist.
+        if self.is_gated(&operation) {
+            return Ok(Started::Gated(Box::pin(Arc::clone(self).gated(operation, request, exchange))));
+        }
         let target = match operation {
             Operation::Discover => return Ok(Started::Discovered),
-            Operation::List(list, cursor) => return self.list(list, cursor.as_deref()),
-            Operation::Listen(filter) => return self.listen(filter),
-            Operation::Complete(argument) => return self.complete(argument, request).map(Started::Running),
+            Operation::List(list, cursor) => return self.list(list, cursor.as_deref(), &OpenGates::default()),
+            Operation::Listen(filter) => return self.listen(filter, request),
+            Operation::Complete(argument) => {
+                let call = Call::new(request, Arc::clone(&self.dependencies), None);
+                let entry = self.entry(argument.kind, &argument.name);
+                let completion = self.completion(entry.as_ref(), argument, &call)?;
+                let running = Running::of_future(completion, call, self.slot()?, self.options.timeout);
+                return Ok(Started::Running(running));
+            }
             Operation::Call(target) => target,
         };
-        let found = self.find(&target)?;
+        let found = self.registry.load().find(target.kind, &target.name);
+        if found.is_empty() {
+            return Err(self.unknown(&target, &OpenGates::default()));
+        }
         check_param_headers(&found, &target, &request, &exchange)?;
         let slot = self.slot()?;
         // 4. The state: what earlier rounds of the call recorded.
@@ -243,7 +258,24 @@ impl Engine {
         // 5. The arguments, and 6. the function.
         let call = Call::new(request, Arc::clone(&self.dependencies), Some(carriage));
         let source = CallSource { engine: Arc::clone(self), found, target, is_retry };
-        Running::start(source, call, slot, spend).map(Started::Running)
+        let mut running = Running::new(call, slot);
+        running.start(source, spend)?;
+        Ok(Started::Running(running))
+    }
+
+    /// Starts a call whose gates are open: the same, but for the call, which ran the gates.
+    pub(super) fn start_open(
+        self: &Arc<Self>,
+        target: Target,
+        found: Vec<Candidate>,
+        exchange: Exchange,
+        running: &mut Running,
+    ) -> Result<(), Refusal> {
+        let request = running.call().request();
+        check_param_headers(&found, &target, request, &exchange)?;
+        let OpenedRound { carriage, is_retry, spend } = self.open(&target, request, exchange)?;
+        running.call().carry(carriage);
+        running.start(CallSource { engine: Arc::clone(self), found, target, is_retry }, spend)
     }
 
     /// Finds out who calls. The function of the author has the last word.
@@ -265,25 +297,21 @@ impl Engine {
         self.calls.begin_below(most).ok_or(Refusal::TooManyCalls(most))
     }
 
-    /// The items that the target may be: one, or the templates that match a URI.
-    fn find(&self, target: &Target) -> Result<Vec<Candidate>, Refusal> {
-        let registry = self.registry.load();
-        let found = registry.find(target.kind, &target.name);
-        if !found.is_empty() {
-            return Ok(found);
-        }
-        let is_named = target.kind != TargetKind::Resource;
-        let similar = is_named.then(|| registry.similar(target.kind, &target.name)).flatten();
-        Err(Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar })
+    /// That there is no such item, for a caller for whom these gates are open.
+    pub(super) fn unknown(&self, target: &Target, open: &OpenGates) -> Refusal {
+        let similar = self.registry.load().similar(target.kind, &target.name, open);
+        Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar }
     }
 
-    fn list(&self, list: List, cursor: Option<&str>) -> Result<Started, Refusal> {
-        self.page(list, cursor).map(Started::Listed).ok_or(Refusal::UnknownCursor)
+    pub(super) fn list(&self, list: List, cursor: Option<&str>, open: &OpenGates) -> Result<Started, Refusal> {
+        let page = self.registry.load().page(list, cursor, open, self.options.page_size);
+        page.map(Started::Listed).ok_or(Refusal::UnknownCursor)
     }
 
-    fn listen(&self, filter: ChangeFilter) -> Result<Started, Refusal> {
+    fn listen(self: &Arc<Self>, filter: ChangeFilter, request: RequestInfo) -> Result<Started, Refusal> {
         let most = self.options.max_subscriptions;
         let subscription = self.hub.listen_below(most, filter.clone()).ok_or(Refusal::TooManySubscriptions(most))?;
+        self.listen_as(&subscription, request);
         Ok(Started::Listening(subscription, filter))
     }
 

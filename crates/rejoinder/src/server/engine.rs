@@ -7,7 +7,7 @@ use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 use super::{
     ServerHandle, ServerOptions, TargetKind,
     lifecycle::Lifecycle,
-    registry::{Entry, List, Page, Registry},
+    registry::{Entry, Registry},
     subscriptions::{Change, Hub},
 };
 use crate::{
@@ -55,11 +55,6 @@ impl Engine {
     /// The item that was added under that name.
     pub(crate) fn entry(&self, kind: TargetKind, name: &str) -> Option<Arc<Entry>> {
         self.registry.load().get(kind, name).cloned()
-    }
-
-    /// A page of a list; `None` if there is no such cursor.
-    pub(super) fn page(&self, list: List, cursor: Option<&str>) -> Option<Page> {
-        self.registry.load().page(list, cursor, self.options.page_size)
     }
 
     /// Replaces what is offered and notifies all listeners, unless `edit` returns `false`.

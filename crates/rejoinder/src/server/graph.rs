@@ -59,7 +59,11 @@ impl fmt::Display for Graph {
         for (index, item) in self.0.iter().enumerate() {
             let mut tree =
                 TextTree { keys: Keys::of(&item.function().all_edges()), seen: HashSet::new(), lines: Vec::new() };
-            tree.branches("", &inputs(item), &item.function().edges);
+            let (gates, inputs, edges) = (&item.function().gates, inputs(item), &item.function().edges);
+            for (index, gate) in gates.iter().enumerate() {
+                tree.resolver("", &gate.edge, "gate", index + 1 == gates.len() + inputs.len() + edges.len());
+            }
+            tree.branches("", &inputs, edges);
             let width = tree.lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
             writeln!(f, "{}{}", if index == 0 { "" } else { "\n" }, title(item))?;
             tree.lines.iter().try_for_each(|(left, right)| writeln!(f, "{left:width$}  {right}"))?;
@@ -71,7 +75,8 @@ impl fmt::Display for Graph {
 impl Server {
     /// Where the parameters of everything that the server offers come from.
     pub fn graph(&self) -> Graph {
-        Graph(self.items.iter().flatten().flatten().cloned().collect())
+        let items = self.items.iter().flatten().flatten().filter(|item| self.options.tool_filter.admits(item));
+        Graph(items.cloned().collect())
     }
 }
 
@@ -132,17 +137,17 @@ impl TextTree {
             self.branches(&format!("{indent}{below}"), &inputs.concat(), &edges.concat());
         }
         for (index, edge) in edges.iter().enumerate() {
-            self.resolver(indent, edge, index + 1 == edges.len());
+            self.resolver(indent, edge, "from", index + 1 == edges.len());
         }
     }
 
-    fn resolver(&mut self, indent: &str, edge: &Edge, is_last: bool) {
+    fn resolver(&mut self, indent: &str, edge: &Edge, word: &str, is_last: bool) {
         let (branch, below) = branch(is_last);
         let instance = (edge.instance)();
         let is_new = self.seen.insert(instance.type_id());
         let asks = asks(instance, &self.keys).map(|key| format!(", which asks as `{key}`")).unwrap_or_default();
         let again = if is_new { "" } else { ", as above" };
-        let from = format!("from `{}`{asks}{again}", instance.shown());
+        let from = format!("{word} `{}`{asks}{again}", instance.shown());
         self.lines.push((format!("{indent}{branch}{}: {}", edge.parameter, edge.written), from));
         if is_new {
             self.branches(&format!("{indent}{below}"), instance.node.arguments, instance.edges);
@@ -175,6 +180,8 @@ impl Flowchart<'_> {
         let (title, body) = (escaped(&title(item)), self.prefix.clone());
         let _ = writeln!(self.text, "    subgraph {body}_frame[\"{title}\"]");
         let _ = writeln!(self.text, "        {body}[[\"{title}\"]]");
+        let gates: Vec<Edge> = item.function().gates.iter().map(|gate| gate.edge).collect();
+        self.edges(&body, &gates);
         self.inputs(&body, &inputs(item));
         self.edges(&body, &item.function().edges);
         self.text.push_str("    end\n");

@@ -8,6 +8,7 @@ use super::{
     wiring::{BuildError, WiringCheck, hidden},
 };
 use crate::{
+    auth::Principal,
     call::Call,
     error::CallError,
     inject::FromCall,
@@ -139,6 +140,41 @@ impl ServerHandle {
         }
     }
 
+    /// Notifies clients that their lists may have changed, because gates decide otherwise than before: somebody has logged in,
+    /// or bought another plan.
+    ///
+    /// Gates run for every list and every call, so nothing else needs to be done. Only lists with gates are announced.
+    ///
+    /// ```
+    /// use rejoinder::prelude::*;
+    ///
+    /// #[tool]
+    /// async fn upgrade(server: ServerHandle) -> &'static str {
+    ///     // .. store the new plan, and then:
+    ///     server.gates_changed();
+    ///     "you have more tools now"
+    /// }
+    /// ```
+    pub fn gates_changed(&self) {
+        self.announce(|_| true);
+    }
+
+    /// [`gates_changed`](Self::gates_changed) for one caller, by issuer and subject: only the clients of this caller are
+    /// notified.
+    pub fn gates_changed_for(&self, caller: &Principal) {
+        self.announce(|listening| listening == Some(caller));
+    }
+
+    fn announce(&self, is_meant: impl Fn(Option<&Principal>) -> bool) {
+        let Some(engine) = self.engine() else { return };
+        let registry = engine.registry.load();
+        for kind in [TargetKind::Tool, TargetKind::Prompt, TargetKind::Resource] {
+            if !registry.gates(kind).is_empty() {
+                engine.hub.notify_some(&changed(kind), &is_meant);
+            }
+        }
+    }
+
     /// A provided service; for functions of the [start](crate::Server::on_start) and the stop. Functions of a call take a
     /// `Dep<T>`.
     pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
@@ -173,7 +209,7 @@ impl ServerHandle {
             return Err(NotOffered(plural).into());
         }
         let mut check = WiringCheck::new(&engine.dependencies, &engine.options);
-        items.for_each(|item| check.add(item));
+        items.filter(|item| engine.options.tool_filter.admits(item)).for_each(|item| check.add(item));
         let (added, _) = check.finish()?;
         let mut problems = Vec::new();
         engine.change(&changed(kind), |registry| {

@@ -164,7 +164,11 @@ impl Next {
 
     /// Passes the rest of the door, and drives the call.
     async fn pass(self, OperationRequest { info, operation, .. }: OperationRequest) -> OperationResult {
-        let mut running = match self.engine.pass(operation, info, self.exchange) {
+        let started = match self.engine.pass(operation, info, self.exchange) {
+            Ok(Started::Gated(gated)) => gated.await,
+            started => started,
+        };
+        let mut running = match started {
             Ok(Started::Running(running)) => Box::new(running),
             Ok(started) => return OperationResult(OperationEnd::Started(started)),
             Err(refusal) => return OperationResult(OperationEnd::Refused(refusal)),

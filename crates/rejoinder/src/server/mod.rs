@@ -4,6 +4,7 @@ mod builder;
 mod completion;
 mod door;
 mod engine;
+mod gates;
 mod graph;
 mod handle;
 mod lifecycle;
@@ -14,6 +15,7 @@ mod registry;
 mod running;
 mod subscriptions;
 mod timeout;
+mod tool_filter;
 mod uri_template;
 mod wiring;
 
@@ -23,6 +25,8 @@ pub use handle::{AddError, NotOffered, ServerHandle};
 pub use lifecycle::StartError;
 pub use options::{CacheHints, CacheScope};
 pub use wiring::{BuildError, BuildProblem};
+
+pub use crate::item::Gated;
 
 pub(crate) use completion::{CompleteArgument, Completion};
 pub(crate) use door::{Exchange, Operation, Refusal, Started, Target, TargetKind, shortened};

@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
-use super::middleware::AroundOperation;
+use super::{middleware::AroundOperation, tool_filter::ToolFilter};
 use crate::{
     auth::Principal,
     call::{RequestInfo, UnknownArguments},
@@ -26,6 +26,7 @@ pub(crate) struct ServerOptions {
     pub(crate) max_background_tasks: usize,
     pub(crate) grace: Duration,
     pub(crate) timeout: Option<Duration>,
+    pub(super) tool_filter: ToolFilter,
     pub(crate) principal: Callback<Option<Arc<IdentifyCaller>>>,
     pub(crate) stdio_principal: Option<Principal>,
     /// The first is the outermost.
@@ -50,6 +51,7 @@ impl Default for ServerOptions {
             max_background_tasks: 10_000,
             grace: Duration::from_secs(10),
             timeout: None,
+            tool_filter: ToolFilter::default(),
             principal: Callback::default(),
             stdio_principal: None,
             middleware: Callback::default(),

@@ -1,6 +1,11 @@
 //! What a server offers at one moment, by name, with its lists rendered.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -9,12 +14,15 @@ use serde::Serialize;
 
 use super::{
     CacheHints, CacheScope, ServerOptions, TargetKind,
+    gates::OpenGates,
     mcp_header::ParamHeader,
     uri_template::{UriTemplate, Variables},
 };
 use crate::{
     call::{ArgumentErrors, SentArguments, UnknownArguments},
+    graph::Gate,
     item::{ItemFunction, Prompt, Ready, Resource, Tool},
+    lock,
 };
 
 /// A tool, a prompt or a resource.
@@ -85,6 +93,11 @@ impl Entry {
         }
     }
 
+    /// What decides whether it is there for a caller.
+    pub(super) fn gates(&self) -> &[Gate] {
+        &self.item.function().gates
+    }
+
     /// How long a round of a call may take, if the item says so.
     pub(super) fn timeout(&self) -> Option<Duration> {
         self.item.function().timeout
@@ -97,7 +110,12 @@ impl Entry {
         let scope = |public| if public { CacheScope::Public } else { CacheScope::Private };
         let hints = CacheHints {
             ttl_ms: details.ttl_ms.unwrap_or(default.ttl_ms),
-            scope: details.public.map_or(default.scope, scope),
+            // A cache that others share does not know the gate.
+            scope: if self.gates().is_empty() {
+                details.public.map_or(default.scope, scope)
+            } else {
+                CacheScope::Private
+            },
         };
         Some(Contents { mime_type: details.mime_type, hints })
     }
@@ -106,6 +124,9 @@ impl Entry {
     fn takes_all_of(&self, other: &Self) -> bool {
         let (AnyItem::Resource(ours), AnyItem::Resource(theirs)) = (&self.item, &other.item) else { return false };
         let (Some(template), Some(others)) = (&self.template, &other.template) else { return false };
+        if !self.gates().is_empty() {
+            return false;
+        }
         let same_places = template.alike(others);
         same_places
             .is_some_and(|variables| variables.into_iter().all(|(our, their)| ours.takes_all_of(our, theirs, their)))
@@ -154,15 +175,81 @@ type Shelf = IndexMap<String, Arc<Entry>>;
 pub(super) struct Registry {
     /// The items of each [`TargetKind`].
     shelves: [Shelf; 3],
-    /// The pages of each [`List`].
-    lists: [Vec<(Cursor, Page)>; 4],
+    /// The pages of each [`List`] that no gate takes part in.
+    lists: [Pages; 4],
+    /// Each [`List`] that gates take part in.
+    gated: [Option<Arc<GatedList>>; 4],
+    /// The gates of each [`TargetKind`], each once.
+    gates: [Vec<Gate>; 3],
 }
+
+/// The pages of a list, each under the cursor that leads to it.
+type Pages = Vec<(Cursor, Page)>;
 
 /// The name of the item before a page, in base64; empty before the first.
 type Cursor = String;
 
-/// The members of a list's result that both eras share, as JSON without braces: the items and the cursor.
-pub(crate) type Page = Bytes;
+/// A page of a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Page {
+    /// The members of the result that both eras share, as JSON without braces: the items and the cursor.
+    pub(crate) members: Bytes,
+    /// Whether gates took part, so that it is for this caller only.
+    pub(crate) is_gated: bool,
+}
+
+/// A list that depends on the caller.
+#[derive(Debug)]
+struct GatedList {
+    items: Vec<ListedItem>,
+    kept: Mutex<KeptPages>,
+}
+
+/// The pages for callers with the same verdicts.
+#[derive(Debug, Default)]
+struct KeptPages {
+    pages: HashMap<Box<[bool]>, Arc<Pages>>,
+    /// How long all of them are.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct ListedItem {
+    entry: Arc<Entry>,
+    /// How the list shows it.
+    json: String,
+}
+
+/// An item of a list, and how the list shows it if that has been written already.
+type Listed<'a> = (&'a Entry, Option<&'a str>);
+
+impl GatedList {
+    /// How many bytes of pages are kept.
+    const MOST_KEPT: usize = 16 * 1024 * 1024;
+
+    /// The items that are there for a caller.
+    fn visible<'a>(&'a self, open: &'a OpenGates) -> impl Iterator<Item = Listed<'a>> {
+        let visible = self.items.iter().filter(|item| open.all(item.entry.gates()));
+        visible.map(|item| (&*item.entry, Some(&*item.json)))
+    }
+
+    /// The pages for a caller, `pattern` being the verdicts of all gates.
+    fn pages(&self, list: List, open: &OpenGates, pattern: Box<[bool]>, size: usize) -> Arc<Pages> {
+        if let Some(pages) = lock(&self.kept).pages.get(&pattern) {
+            return Arc::clone(pages);
+        }
+        let pages = Arc::new(pages(list, self.visible(open), size, true));
+        let bytes: usize = pages.iter().map(|(cursor, page)| cursor.len() + page.members.len()).sum();
+        let mut kept = lock(&self.kept);
+        if kept.bytes + bytes > Self::MOST_KEPT {
+            *kept = KeptPages::default();
+        }
+        if bytes <= Self::MOST_KEPT && kept.pages.insert(pattern, Arc::clone(&pages)).is_none() {
+            kept.bytes += bytes;
+        }
+        pages
+    }
+}
 
 /// One of the four lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +263,7 @@ pub(crate) enum List {
 impl List {
     const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
 
-    fn kind(self) -> TargetKind {
+    pub(super) fn kind(self) -> TargetKind {
         match self {
             Self::Tools => TargetKind::Tool,
             Self::Prompts => TargetKind::Prompt,
@@ -237,19 +324,44 @@ impl Registry {
         if name.len() > LONGEST_URI {
             return Vec::new();
         }
-        if let Some(entry) = self.get(kind, name).filter(|entry| entry.template.is_none()) {
-            return vec![Candidate { entry: Arc::clone(entry), variables: Vec::new() }];
+        let exact = self.get(kind, name).filter(|entry| entry.template.is_none());
+        let exact = exact.map(|entry| Candidate { entry: Arc::clone(entry), variables: Vec::new() });
+        // Behind a gate that is closed, it is as if only the templates existed.
+        if exact.as_ref().is_some_and(|exact| exact.entry.gates().is_empty()) || kind != TargetKind::Resource {
+            return Vec::from_iter(exact);
         }
         let matching = self.shelves[kind as usize].values().filter_map(|entry| {
             let variables = entry.template.as_ref()?.matches(name)?;
             Some(Candidate { entry: Arc::clone(entry), variables })
         });
-        matching.collect()
+        exact.into_iter().chain(matching).collect()
     }
 
-    /// The name nearest to one that does not exist.
-    pub(super) fn similar(&self, kind: TargetKind, name: &str) -> Option<String> {
-        similar(name, self.shelves[kind as usize].keys().map(String::as_str)).map(str::to_owned)
+    /// The name nearest to one that does not exist, among those that are there for the caller.
+    pub(super) fn similar(&self, kind: TargetKind, name: &str, open: &OpenGates) -> Option<String> {
+        if kind == TargetKind::Resource {
+            return None;
+        }
+        let entries = self.shelves[kind as usize].iter().filter(|(_, entry)| open.all(entry.gates()));
+        similar(name, entries.map(|(name, _)| name.as_str())).map(str::to_owned)
+    }
+
+    /// All gates of a kind of items, each once.
+    pub(super) fn gates(&self, kind: TargetKind) -> &[Gate] {
+        &self.gates[kind as usize]
+    }
+
+    /// Whether a list depends on the caller.
+    pub(super) fn is_gated(&self, list: List) -> bool {
+        self.gated[list as usize].is_some()
+    }
+
+    /// The names of the items behind a gate.
+    pub(super) fn behind(&self, kind: TargetKind, gate: &Gate) -> impl Iterator<Item = &str> {
+        let id = gate.type_id();
+        let entries = self.shelves[kind as usize].iter();
+        let behind = entries.filter(move |(_, entry)| entry.gates().iter().any(|gate| gate.type_id() == id));
+        behind.map(|(name, _)| name.as_str())
     }
 
     /// Two templates, of which one has that URI and the second can never match: the second, and the first.
@@ -263,52 +375,92 @@ impl Registry {
         })
     }
 
-    /// The entries of a list after the one of that name, or all of them.
-    fn listed<'a>(&'a self, list: List, after: Option<&str>) -> impl Iterator<Item = (&'a str, &'a Entry)> {
-        let shelf = &self.shelves[list.kind() as usize];
-        let start = after.and_then(|after| shelf.get_index_of(after)).map_or(0, |at| at + 1);
-        let entries = shelf.iter().skip(start).map(|(name, entry)| (name.as_str(), &**entry));
-        entries.filter(move |(_, entry)| entry.list() == list)
+    /// The entries of a list.
+    fn listed(&self, list: List) -> impl Iterator<Item = &Arc<Entry>> {
+        self.shelves[list.kind() as usize].values().filter(move |entry| entry.list() == list)
     }
 
     /// Renders the lists: once for each change, not once for each request.
     pub(super) fn render(&mut self, page_size: usize) {
-        self.lists = List::ALL.map(|list| pages(list, self.listed(list, None), page_size));
+        self.gates = Default::default();
+        for entry in self.shelves.iter().flat_map(IndexMap::values) {
+            let known = &mut self.gates[entry.item.kind() as usize];
+            for gate in entry.gates() {
+                if !known.iter().any(|other| other.type_id() == gate.type_id()) {
+                    known.push(*gate);
+                }
+            }
+        }
+        self.gated = List::ALL.map(|list| {
+            let is_gated = self.listed(list).any(|entry| !entry.gates().is_empty());
+            let item = |entry: &Arc<Entry>| ListedItem { entry: Arc::clone(entry), json: entry.listed() };
+            is_gated
+                .then(|| Arc::new(GatedList { items: self.listed(list).map(item).collect(), kept: Mutex::default() }))
+        });
+        self.lists = List::ALL.map(|list| match self.gated[list as usize] {
+            Some(_) => Vec::new(),
+            None => pages(list, self.listed(list).map(|entry| (&**entry, None)), page_size, false),
+        });
     }
 
     /// A page of a list; `None` if there is no such cursor.
     ///
-    /// A cursor names an item, so it stays valid while other items are added and removed; then its page is made.
-    pub(super) fn page(&self, list: List, cursor: Option<&str>, page_size: usize) -> Option<Page> {
-        let kept = |start: &str| self.lists[list as usize].iter().find(|(cursor, _)| cursor == start);
-        let Some(cursor) = cursor else { return kept("").map(|(_, page)| page.clone()) };
-        if let Some((_, page)) = kept(cursor).filter(|_| !cursor.is_empty()) {
-            return Some(page.clone());
+    /// A cursor names an item, so it stays valid while other items are added and removed; then its page is made. An item that
+    /// is not there for the caller is like one that does not exist.
+    pub(super) fn page(&self, list: List, cursor: Option<&str>, open: &OpenGates, page_size: usize) -> Option<Page> {
+        match &self.gated[list as usize] {
+            None => {
+                let kept = &self.lists[list as usize];
+                page(list, cursor, kept, || self.listed(list).map(|entry| (&**entry, None)), page_size, false)
+            }
+            Some(gated) => {
+                let pattern = self.gates(list.kind()).iter().map(|gate| open.contains(gate)).collect();
+                let kept = gated.pages(list, open, pattern, page_size);
+                page(list, cursor, &kept, || gated.visible(open), page_size, true)
+            }
         }
-        let after = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-        self.listed(list, None).find(|(name, _)| *name == after)?;
-        let rest = self.listed(list, Some(&after)).take(page_size.max(1) + 1);
-        pages(list, rest, page_size).into_iter().next().map(|(_, page)| page)
     }
 }
 
+/// The page of a cursor: one of those that are made, or one from the item on that the cursor names.
+fn page<'a, E: Iterator<Item = Listed<'a>>>(
+    list: List,
+    cursor: Option<&str>,
+    made: &Pages,
+    entries: impl Fn() -> E,
+    size: usize,
+    is_gated: bool,
+) -> Option<Page> {
+    let find = |start: &str| made.iter().find(|(cursor, _)| cursor == start).map(|(_, page)| page.clone());
+    let Some(cursor) = cursor else { return find("") };
+    if let Some(page) = find(cursor).filter(|_| !cursor.is_empty()) {
+        return Some(page);
+    }
+    let after = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+    let mut rest = entries();
+    rest.find(|(entry, _)| entry.item.name() == after)?;
+    pages(list, rest.take(size.max(1) + 1), size, is_gated).into_iter().next().map(|(_, page)| page)
+}
+
 /// The pages of a list, each under the cursor that leads to it.
-fn pages<'a>(list: List, entries: impl Iterator<Item = (&'a str, &'a Entry)>, size: usize) -> Vec<(Cursor, Page)> {
+fn pages<'a>(list: List, entries: impl Iterator<Item = Listed<'a>>, size: usize, is_gated: bool) -> Pages {
     let entries: Vec<_> = entries.collect();
     let mut chunks = entries.chunks(size.max(1)).peekable();
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
         let chunk = chunks.next().unwrap_or_default();
-        let items = chunk.iter().map(|(_, entry)| entry.listed()).collect::<Vec<_>>().join(",");
+        let item = |(entry, json): &Listed<'a>| json.map_or_else(|| entry.listed().into(), Cow::Borrowed);
+        let items = chunk.iter().map(item).collect::<Vec<_>>().join(",");
         let items = format!("\"{}\":[{items}]", list.field());
         match (chunks.peek(), chunk.last()) {
             (Some(_), Some((last, _))) => {
-                let next = URL_SAFE_NO_PAD.encode(last);
-                pages.push((cursor, format!("{items},\"nextCursor\":\"{next}\"").into()));
+                let next = URL_SAFE_NO_PAD.encode(last.item.name());
+                let members = format!("{items},\"nextCursor\":\"{next}\"").into();
+                pages.push((cursor, Page { members, is_gated }));
                 cursor = next;
             }
             _ => {
-                pages.push((cursor, items.into()));
+                pages.push((cursor, Page { members: items.into(), is_gated }));
                 return pages;
             }
         }
@@ -320,7 +472,7 @@ fn json(record: &impl Serialize) -> String {
 }
 
 /// The one of `known` that is nearest to `name`, unless all are far off. Names come from the client, so the work is limited.
-fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn similar<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST_NAME: usize = 128;
     const MOST_COMPARED: usize = 1000;
     let length = name.chars().count();

@@ -92,20 +92,37 @@ pub(crate) enum Failed {
 }
 
 impl Running {
+    /// A call that does not run yet: only its gates do.
+    pub(super) fn new(call: Call, slot: RunningCall) -> Self {
+        Self { stage: RunStage::Over, teardown: None, source: None, contents: None, clock: None, call, _slot: slot }
+    }
+
     /// Reads the arguments and calls the function, after `spend` if there is one.
     pub(super) fn start(
+        &mut self,
         source: CallSource,
-        call: Call,
-        slot: RunningCall,
         spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
-    ) -> Result<Self, Refusal> {
-        let stage = spend.map_or(RunStage::Over, RunStage::Spending);
-        let source = Some(source);
-        let mut running = Self { stage, teardown: None, source, contents: None, clock: None, call, _slot: slot };
-        if matches!(running.stage, RunStage::Over) {
-            running.run()?;
+    ) -> Result<(), Refusal> {
+        self.source = Some(source);
+        match spend {
+            None => self.run(),
+            Some(spend) => {
+                self.stage = RunStage::Spending(spend);
+                Ok(())
+            }
         }
-        Ok(running)
+    }
+
+    /// Ends a call that does not run, and waits for what its gates deferred.
+    pub(super) async fn close(mut self, end: CallEnd) {
+        // The panic's own message is in the log.
+        let _ = self.replace(RunStage::Over);
+        self.teardown = self.call.teardown(end, self.grace());
+        self.call.end();
+        if let Some(teardown) = &mut self.teardown {
+            teardown.await;
+            self.teardown = None;
+        }
     }
 
     /// Runs a future instead of a tool, prompt or resource.
@@ -115,8 +132,14 @@ impl Running {
         slot: RunningCall,
         timeout: Option<Duration>,
     ) -> Self {
-        let (stage, clock) = (RunStage::Function(future), RoundClock::start(timeout));
-        Self { stage, teardown: None, source: None, contents: None, clock, call, _slot: slot }
+        let mut running = Self::new(call, slot);
+        running.run_future(future, timeout);
+        running
+    }
+
+    /// Runs a future instead of a tool, prompt or resource, in a call that does not run yet.
+    pub(super) fn run_future(&mut self, future: BoxFuture<'static, Result<Output, Halt>>, timeout: Option<Duration>) {
+        (self.stage, self.clock) = (RunStage::Function(future), RoundClock::start(timeout));
     }
 
     /// Reads the arguments and calls the function.

@@ -2,11 +2,13 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Waker, ready},
 };
 
 use super::registry::LONGEST_URI;
+use crate::{BoxFuture, auth::Principal, lock};
 
 /// Something that changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,6 +118,8 @@ impl Listeners {
 
 #[derive(Debug)]
 struct Waiting {
+    /// The caller who listens.
+    principal: Option<Principal>,
     filter: ChangeFilter,
     changes: BTreeSet<Change>,
     waker: Option<Waker>,
@@ -144,13 +148,20 @@ impl Hub {
         listeners.next_id += 1;
         listeners.limited += usize::from(is_limited);
         listeners.size += filter.size();
-        listeners.by_id.insert(id, Waiting { filter, changes: BTreeSet::new(), waker: None });
-        Listener { hub: self.clone(), id, is_limited }
+        listeners.by_id.insert(id, Waiting { principal: None, filter, changes: BTreeSet::new(), waker: None });
+        Listener { hub: self.clone(), id, is_limited, screening: Mutex::default() }
     }
 
     /// Reports a change to each listener that wants it.
     pub(crate) fn notify(&self, change: &Change) {
-        for waiting in self.listeners().by_id.values_mut().filter(|waiting| waiting.filter.wants(change)) {
+        self.notify_some(change, |_| true);
+    }
+
+    /// Reports a change to each listener that wants it and whose caller is meant.
+    pub(super) fn notify_some(&self, change: &Change, is_meant: impl Fn(Option<&Principal>) -> bool) {
+        let mut listeners = self.listeners();
+        let wants = |waiting: &&mut Waiting| waiting.filter.wants(change) && is_meant(waiting.principal.as_ref());
+        for waiting in listeners.by_id.values_mut().filter(wants) {
             waiting.changes.insert(change.clone());
             if let Some(waker) = waiting.waker.take() {
                 waker.wake();
@@ -178,11 +189,58 @@ pub(crate) struct Listener {
     hub: Hub,
     id: u64,
     is_limited: bool,
+    screening: Mutex<Screening>,
+}
+
+/// Decides whether a listener hears about a resource; `None` if every one does.
+pub(super) type Screen = dyn Fn(&str) -> Option<BoxFuture<'static, bool>> + Send + Sync;
+
+/// Where gates decide whether a listener hears about a resource.
+#[derive(Default)]
+struct Screening {
+    screen: Option<Box<Screen>>,
+    /// The change that is being decided about.
+    deciding: Option<(Change, BoxFuture<'static, bool>)>,
+}
+
+impl fmt::Debug for Screening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screening").field("deciding", &self.deciding.is_some()).finish_non_exhaustive()
+    }
 }
 
 impl Listener {
-    /// The next change; `None` when the server ends the subscription.
+    /// Sets who listens, and what decides about the resources that this caller hears about.
+    pub(super) fn listen_as(&self, principal: Option<Principal>, screen: Box<Screen>) {
+        if let Some(waiting) = self.hub.listeners().by_id.get_mut(&self.id) {
+            waiting.principal = principal;
+        }
+        lock(&self.screening).screen = Some(screen);
+    }
+
+    /// The next change that the listener may hear about; `None` when the server ends the subscription.
     pub(crate) fn poll_change(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
+        let mut screening = lock(&self.screening);
+        loop {
+            if let Some((_, decision)) = &mut screening.deciding {
+                let is_heard = ready!(decision.as_mut().poll(&mut Context::from_waker(cx.waker())));
+                let decided = screening.deciding.take().map(|(change, _)| change);
+                if is_heard {
+                    return Poll::Ready(decided);
+                }
+            }
+            let Some(change) = ready!(self.poll_any(cx)) else { return Poll::Ready(None) };
+            let decision = match (&change, &screening.screen) {
+                (Change::Updated(uri), Some(screen)) => screen(uri),
+                _ => None,
+            };
+            let Some(decision) = decision else { return Poll::Ready(Some(change)) };
+            screening.deciding = Some((change, decision));
+        }
+    }
+
+    /// The next change; `None` when the server ends the subscription.
+    fn poll_any(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
         let mut listeners = self.hub.listeners();
         let closed = listeners.closed;
         let Some(waiting) = listeners.by_id.get_mut(&self.id) else { return Poll::Ready(None) };

@@ -105,6 +105,9 @@ impl<'a> WiringCheck<'a> {
             check_name(item.name(), &mut messages);
         }
         self.needs(&item, &mut messages);
+        messages.extend(item.function().gates.iter().filter_map(|gate| {
+            gate.mistake().map(|mistake| format!("the gate `{}` cannot be used: {mistake}", gate.shown()))
+        }));
         messages.extend(bad_forms(&item.function().all_edges()));
         messages.extend(item.function().problems.iter().cloned());
         if self.registry.get(item.kind(), item.name()).is_some() {

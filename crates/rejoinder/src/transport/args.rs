@@ -36,6 +36,12 @@ struct Flags {
     /// Accept requests for this host name too, or for any with `*`; may be repeated
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
+    /// Offer only these tools, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', global = true)]
+    tools: Option<Vec<String>>,
+    /// Offer only tools that are marked as changing nothing
+    #[arg(long, global = true)]
+    read_only: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -81,6 +87,15 @@ fn with_default_address(mut command: clap::Command, address: Option<SocketAddr>)
 }
 
 impl Flags {
+    /// The server with the tools that the command line selects.
+    fn select(&self, mut server: Server) -> Server {
+        if let Some(names) = &self.tools {
+            let names = names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+            server = server.allow_listed(names.collect(), "`--tools`");
+        }
+        if self.read_only { server.only_read_only() } else { server }
+    }
+
     /// The configuration with what the command line and the environment add to it.
     fn apply(&self, mut http: http::Config, hosts_from_env: &str) -> http::Config {
         let from_env = hosts_from_env.split(',').map(str::trim).filter(|host| !host.is_empty());
@@ -113,6 +128,7 @@ fn program_name() -> Option<String> {
 impl Server {
     /// Serves as the command line says: `--stdio` (the default, unless there is a
     /// [default address](crate::http::Config::default_address)), `--http ADDR`, `--path PATH`, `--allow-host HOST`,
+    /// `--tools NAMES` ([`allow_tools`](Server::allow_tools)), `--read-only` ([`only_read_only`](Server::only_read_only)),
     /// `--ws` and `--sse` (with these cargo features), `--help`, `--version`; `graph` prints the server's
     /// [graph](Server::graph) instead.
     ///
@@ -128,14 +144,14 @@ impl Server {
     pub fn serve_from_args(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             let flags = Flags::read(&self);
+            let mut server = flags.select(self);
             if let Some(Command::Graph { mermaid }) = flags.command {
-                let graph = self.graph();
+                let graph = server.graph();
                 let drawn = if mermaid { graph.mermaid() } else { graph.to_string() };
                 std::io::stdout().write_all(drawn.as_bytes())?;
                 return Ok(());
             }
             log_to_stderr();
-            let mut server = self;
             server.options.state = server.options.state.keys_from_env()?;
             let hosts = std::env::var("REJOINDER_ALLOW_HOSTS").unwrap_or_default();
             server.options.http = flags.apply(server.options.http, &hosts);

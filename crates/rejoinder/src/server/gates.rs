@@ -1,0 +1,224 @@
+//! Which items a caller sees: an item behind a closed gate is like one that does not exist.
+
+// Where gates take part, a list, a call and a completion are a future: it runs the gates in a call of their own, which
+// becomes the call of the function if they are open, so that both share what resolvers made and deferred. An unknown name
+// takes the same way, so that neither the answer nor the time shows whether there is something behind a gate.
+
+use std::{any::TypeId, collections::HashSet, panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::{FutureExt, future::join_all};
+use tokio::time::timeout;
+
+use super::{
+    CompleteArgument, Exchange, Listener, Operation, Refusal, Running, Started, Target, TargetKind,
+    engine::Engine,
+    registry::{Entry, Registry},
+};
+use crate::{
+    BoxFuture,
+    call::{Call, CallEnd, RequestInfo},
+    error::{CallError, Halt, Panicked},
+    graph::Gate,
+};
+
+/// The gates that are open for a caller.
+#[derive(Debug, Default)]
+pub(super) struct OpenGates(HashSet<TypeId>);
+
+impl OpenGates {
+    pub(super) fn contains(&self, gate: &Gate) -> bool {
+        self.0.contains(&gate.type_id())
+    }
+
+    /// Whether all of these are open.
+    pub(super) fn all(&self, gates: &[Gate]) -> bool {
+        gates.iter().all(|gate| self.contains(gate))
+    }
+}
+
+impl Engine {
+    /// Whether gates decide about an operation, or could have if its item existed.
+    pub(super) fn is_gated(&self, operation: &Operation) -> bool {
+        let registry = self.registry.load();
+        match operation {
+            Operation::Discover | Operation::Listen(_) => false,
+            Operation::List(list, _) => registry.is_gated(*list),
+            Operation::Call(Target { kind, name, .. }) => {
+                !registry.gates(*kind).is_empty() && {
+                    let found = registry.find(*kind, name);
+                    found.is_empty() || found.iter().any(|candidate| !candidate.entry.gates().is_empty())
+                }
+            }
+            Operation::Complete(CompleteArgument { kind, name, .. }) => {
+                !registry.gates(*kind).is_empty()
+                    && registry.get(*kind, name).is_none_or(|entry| !entry.gates().is_empty())
+            }
+        }
+    }
+
+    /// Runs the gates of an operation, and then the rest of it.
+    pub(super) async fn gated(
+        self: Arc<Self>,
+        operation: Operation,
+        request: RequestInfo,
+        exchange: Exchange,
+    ) -> Result<Started, Refusal> {
+        // First, so that a server that is busy refuses what is hidden and what is unknown in the same way.
+        let slot = self.slot()?;
+        let call = Call::new(request, Arc::clone(&self.dependencies), None);
+        // Dropping it runs what the gates deferred.
+        let mut running = Running::new(call.clone(), slot);
+        call.outbox().mute(true);
+        let started = self.start_gated(operation, exchange, &call, &mut running).await;
+        match started {
+            Ok(Some(listed)) => {
+                running.close(CallEnd::Succeeded).await;
+                Ok(listed)
+            }
+            Ok(None) => {
+                call.outbox().mute(false);
+                Ok(Started::Running(running))
+            }
+            Err(refusal) => {
+                running.close(CallEnd::Failed).await;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Sets who listens: gates decide for this request which resources it hears about, at the time of each update.
+    pub(crate) fn listen_as(self: &Arc<Self>, listener: &Listener, request: RequestInfo) {
+        let (engine, principal) = (Arc::clone(self), request.principal.clone());
+        let screen = move |uri: &str| -> Option<BoxFuture<'static, bool>> {
+            let found = engine.registry.load().find(TargetKind::Resource, uri);
+            if found.is_empty() || found.iter().any(|candidate| candidate.entry.gates().is_empty()) {
+                return None;
+            }
+            let (engine, request) = (Arc::clone(&engine), request.clone());
+            Some(Box::pin(async move {
+                let call = Call::new(request, Arc::clone(&engine.dependencies), None);
+                let running = Running::new(call.clone(), engine.calls.begin());
+                call.outbox().mute(true);
+                let mut gates = Deciding::new(&engine, &call);
+                let visible = gates.visible(TargetKind::Resource, found, |candidate| &candidate.entry).await;
+                running.close(CallEnd::Succeeded).await;
+                !visible.is_empty()
+            }))
+        };
+        listener.listen_as(principal, Box::new(screen));
+    }
+
+    /// Starts an operation, if its gates are open; `None` if it runs.
+    async fn start_gated(
+        self: &Arc<Self>,
+        operation: Operation,
+        exchange: Exchange,
+        call: &Call,
+        running: &mut Running,
+    ) -> Result<Option<Started>, Refusal> {
+        let mut gates = Deciding::new(self, call);
+        match operation {
+            Operation::List(list, cursor) => {
+                gates.decide_all(list.kind()).await;
+                self.list(list, cursor.as_deref(), &gates.open).map(Some)
+            }
+            Operation::Complete(argument) => {
+                let entry = gates.registry.get(argument.kind, &argument.name).cloned();
+                let entry = gates.visible(argument.kind, entry.into_iter().collect(), |entry| entry).await.pop();
+                let completion = self.completion(entry.as_ref(), argument, call)?;
+                running.run_future(completion, self.options.timeout);
+                Ok(None)
+            }
+            Operation::Call(target) => {
+                let found = gates.registry.find(target.kind, &target.name);
+                let found = gates.visible(target.kind, found, |candidate| &candidate.entry).await;
+                if found.is_empty() {
+                    return Err(self.unknown(&target, &gates.open));
+                }
+                self.start_open(target, found, exchange, running).map(|()| None)
+            }
+            Operation::Discover | Operation::Listen(_) => unreachable!("no gate decides about these"),
+        }
+    }
+}
+
+/// The gates that have decided about one request.
+struct Deciding<'a> {
+    engine: &'a Engine,
+    registry: Arc<Registry>,
+    call: &'a Call,
+    open: OpenGates,
+    closed: HashSet<TypeId>,
+}
+
+impl<'a> Deciding<'a> {
+    fn new(engine: &'a Engine, call: &'a Call) -> Self {
+        let (open, closed) = Default::default();
+        Self { engine, registry: engine.registry.load_full(), call, open, closed }
+    }
+
+    /// Those that are there for the caller. If none is, all gates run, as they do where there is nothing of that name.
+    async fn visible<T>(&mut self, kind: TargetKind, found: Vec<T>, entry: impl Fn(&T) -> &Arc<Entry>) -> Vec<T> {
+        let gates: Vec<Gate> = found.iter().flat_map(|found| entry(found).gates()).copied().collect();
+        self.decide(kind, &gates).await;
+        let visible: Vec<T> = found.into_iter().filter(|found| self.open.all(entry(found).gates())).collect();
+        if visible.is_empty() {
+            self.decide_all(kind).await;
+        }
+        visible
+    }
+
+    async fn decide_all(&mut self, kind: TargetKind) {
+        let registry = Arc::clone(&self.registry);
+        self.decide(kind, registry.gates(kind)).await;
+    }
+
+    /// Runs those of these gates that have not run, concurrently.
+    async fn decide(&mut self, kind: TargetKind, gates: &[Gate]) {
+        let mut new = HashSet::new();
+        let is_new = |gate: &&Gate| {
+            let id = gate.type_id();
+            !self.open.0.contains(&id) && !self.closed.contains(&id) && new.insert(id)
+        };
+        let gates: Vec<&Gate> = gates.iter().filter(is_new).collect();
+        let verdicts = join_all(gates.iter().map(|gate| self.run(gate))).await;
+        for (gate, verdict) in gates.into_iter().zip(verdicts) {
+            if let Err(reason) = &verdict {
+                let mut behind = self.registry.behind(kind, gate);
+                let shown: Vec<&str> = behind.by_ref().take(5).collect();
+                let more = behind.count();
+                let (gate, shown) = (gate.shown(), shown.join("`, `"));
+                let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+                tracing::warn!(
+                    reason,
+                    "the gate `{gate}` failed, so nobody sees what is behind it: the {} `{shown}`{more}",
+                    kind.noun()
+                );
+            }
+            let decided = if verdict == Ok(true) { &mut self.open.0 } else { &mut self.closed };
+            decided.insert(gate.type_id());
+        }
+    }
+
+    /// Runs a gate; an error is why it failed.
+    async fn run(&self, gate: &Gate) -> Result<bool, String> {
+        let running = AssertUnwindSafe(gate.decide(self.call)).catch_unwind();
+        let decided = match self.engine.options.timeout {
+            None => running.await,
+            Some(limit) => match timeout(limit, running).await {
+                Ok(decided) => decided,
+                Err(_) => Ok(Err(Halt::TimedOut(limit))),
+            },
+        };
+        match decided.map_err(Panicked::from) {
+            Ok(Ok(is_open)) => Ok(is_open),
+            // Its text is the author's code, too.
+            Ok(Err(halt)) => match halt.into_error().map(CallError::into_text) {
+                Some(Ok(error)) => Err(error.to_string()),
+                Some(Err(Panicked)) => Err("its error panicked".to_owned()),
+                None => Err("it asks".to_owned()),
+            },
+            Err(Panicked) => Err("it panicked".to_owned()),
+        }
+    }
+}

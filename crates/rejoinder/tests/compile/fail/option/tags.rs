@@ -1,0 +1,9 @@
+// 4:15: `tags` is a list of strings: `tags = ["admin"]`
+use rejoinder::prelude::*;
+
+#[tool(tags = "admin")]
+async fn restart() {}
+
+fn main() {
+    let _ = tools![restart];
+}

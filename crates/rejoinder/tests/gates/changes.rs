@@ -1,0 +1,121 @@
+//! Gates that change while the server runs.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use rejoinder::{
+    auth::Principal,
+    prelude::*,
+    testing::{Client, Filter, Notification},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    fixture::{Switch, everyday_tool, is_on},
+    wire::Pipe,
+};
+
+#[tool(enabled = is_on)]
+async fn switched() -> &'static str {
+    "on"
+}
+
+#[resource("text://switched", enabled = is_on)]
+async fn switched_page() -> &'static str {
+    "on"
+}
+
+fn switchable() -> (Arc<Switch>, Server) {
+    let switch = Arc::new(Switch::default());
+    let server = Server::new("switch", "1")
+        .provide_arc(Arc::clone(&switch))
+        .tools(tools![everyday_tool, switched])
+        .prompts([])
+        .resources(resources![switched_page])
+        .principal(|request| Some(Principal::new(request.headers()?.get("x-user")?.to_str().ok()?)));
+    (switch, server)
+}
+
+#[tokio::test]
+async fn listeners_hear_that_gates_have_changed() {
+    let (switch, server) = switchable();
+    let client = Client::new(server);
+    let everything = || Filter::default().tools().prompts().resources();
+    let mut ada = client.clone().header("x-user", "ada").listen(everything()).await.unwrap();
+    let mut bob = client.clone().header("x-user", "bob").listen(everything()).await.unwrap();
+    let mut nobody = client.listen(everything()).await.unwrap();
+    assert_eq!(client.list_tools().await.unwrap().len(), 1);
+    switch.0.store(true, Ordering::SeqCst);
+    assert_eq!(client.list_tools().await.unwrap().len(), 2, "a gate runs for every list");
+    let handle = client.server().handle();
+    handle.gates_changed();
+    for listener in [&mut ada, &mut bob, &mut nobody] {
+        assert_eq!(listener.next().await, Some(Notification::ToolsChanged));
+        assert_eq!(listener.next().await, Some(Notification::ResourcesChanged));
+        assert_eq!(listener.try_next(), None, "no prompt has a gate");
+    }
+    handle.gates_changed_for(&Principal::new("ada"));
+    assert_eq!(ada.next().await, Some(Notification::ToolsChanged));
+    assert_eq!((bob.try_next(), nobody.try_next()), (None, None));
+}
+
+async fn initialized(server: &rejoinder::BuiltServer) -> Pipe {
+    let mut pipe = Pipe::open(server);
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
+    pipe.send(json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })).await;
+    pipe.next().await;
+    pipe.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    pipe
+}
+
+#[tokio::test]
+async fn a_session_hears_that_gates_have_changed() {
+    let (_, server) = switchable();
+    let server = server.principal(|_| Some(Principal::new("ada"))).build().unwrap();
+    let mut pipe = initialized(&server).await;
+    pipe.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await;
+    pipe.next().await;
+    let methods = async |pipe: &mut Pipe| [pipe.next().await["method"].clone(), pipe.next().await["method"].clone()];
+    let expected = ["notifications/tools/list_changed", "notifications/resources/list_changed"].map(Value::from);
+    server.handle().gates_changed();
+    assert_eq!(methods(&mut pipe).await, expected);
+    server.handle().gates_changed_for(&Principal::new("bob"));
+    server.handle().gates_changed_for(&Principal::new("ada"));
+    assert_eq!(methods(&mut pipe).await, expected);
+    assert_eq!(pipe.close().await.len(), 0);
+}
+
+/// Whether a resource is there is decided when it is updated, not when it is subscribed to.
+#[tokio::test]
+async fn a_session_hears_of_updates_while_the_gate_is_open() {
+    let (switch, server) = switchable();
+    let server = server.build().unwrap();
+    let mut pipe = initialized(&server).await;
+    for (id, uri) in [(1, "text://switched"), (2, "text://other")] {
+        let subscribe =
+            json!({ "jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": { "uri": uri } });
+        pipe.send(subscribe).await;
+        assert_eq!(pipe.next().await["result"], json!({}), "as for what does not exist");
+    }
+    let handle = server.handle();
+    handle.resource_updated("text://switched");
+    handle.resource_updated("text://other");
+    assert_eq!(pipe.next().await["params"]["uri"], "text://other");
+    switch.0.store(true, Ordering::SeqCst);
+    handle.resource_updated("text://switched");
+    assert_eq!(pipe.next().await["params"]["uri"], "text://switched");
+}
+
+#[tokio::test]
+async fn items_with_gates_come_and_go() {
+    let client = Client::new(Server::new("late", "1").provide(Switch::default()).tools(tools![everyday_tool]));
+    let handle = client.server().handle();
+    assert_eq!(client.list_tools().await.unwrap().len(), 1);
+    handle.add_tools(tools![switched]).unwrap();
+    assert_eq!(client.list_tools().await.unwrap().len(), 1);
+    assert_eq!(client.call_tool("switched", json!({})).await.unwrap_err().code(), Some(-32602));
+    handle.remove_tool("switched");
+    handle.add_tools(tools![everyday_tool]).unwrap();
+    let listed = client.request("tools/list", json!({})).await.unwrap();
+    assert_eq!(listed["tools"].as_array().unwrap().len(), 1);
+}
