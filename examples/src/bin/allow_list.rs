@@ -119,7 +119,10 @@ async fn main() -> Result<(), rejoinder::BoxError> {
 
 #[cfg(test)]
 mod tests {
-    use rejoinder::testing::{Client, Filter, Notification, in_both_eras};
+    use rejoinder::{
+        Era,
+        testing::{Client, Filter, Notification},
+    };
     use serde_json::json;
 
     use super::*;
@@ -134,19 +137,24 @@ mod tests {
 
     #[tokio::test]
     async fn each_caller_sees_its_tools() {
-        in_both_eras(Client::new(server()), async |client| {
-            assert_eq!(tools(&client).await, ["search"]);
-            assert_eq!(tools(&with_token(&client, "bob-token")).await, ["search"]);
-            assert_eq!(tools(&with_token(&client, "ada-token")).await, ["search", "export"]);
-            assert_eq!(tools(&with_token(&client, "root-token")).await, ["search", "export", "set_new_search"]);
-            let export = client.call_tool("export", json!({})).await.expect_err("hidden");
+        for era in [Era::Stateless, Era::Session] {
+            // Each has a session of its own.
+            let caller = |token| with_token(&Client::new(server()).era(era), token);
+            for (token, expected) in [
+                ("", &["search"][..]),
+                ("bob-token", &["search"]),
+                ("ada-token", &["search", "export"]),
+                ("root-token", &["search", "export", "set_new_search"]),
+            ] {
+                assert_eq!(tools(&caller(token)).await, expected, "{token}");
+            }
+            let export = caller("bob-token").call_tool("export", json!({})).await.expect_err("hidden");
             assert_eq!(export.rpc().expect("an error of the server").message, "there is no tool `export`");
-            let exported = with_token(&client, "ada-token").call_tool("export", json!({})).await.expect("open");
+            let exported = caller("ada-token").call_tool("export", json!({})).await.expect("open");
             assert_eq!(exported.text(), "exported, as Pro");
-            assert!(client.read_resource("admin://log").await.is_err());
-            assert!(with_token(&client, "root-token").read_resource("admin://log").await.is_ok());
-        })
-        .await;
+            assert!(caller("ada-token").read_resource("admin://log").await.is_err());
+            assert!(caller("root-token").read_resource("admin://log").await.is_ok());
+        }
     }
 
     #[tokio::test]
