@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, Ident, LitStr, Path, parse::ParseStream};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Path, parse::ParseStream};
 
 use crate::{
     docs,
@@ -25,6 +25,8 @@ pub(crate) struct Details {
     pub(crate) timeout_ms: Option<u64>,
     /// The gate that `enabled = ..` names.
     pub(crate) enabled: Option<Path>,
+    /// The scopes that a caller needs.
+    pub(crate) scopes: Vec<LitStr>,
 }
 
 /// `enabled = is_admin`.
@@ -78,10 +80,11 @@ pub(crate) fn read(
         "timeout",
         "enabled",
         "tags",
+        "scopes",
     ];
-    const PROMPT: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled"];
+    const PROMPT: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled", "scopes"];
     const RESOURCE: &[&str] =
-        &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon", "timeout", "enabled"];
+        &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon", "timeout", "enabled", "scopes"];
     let (mut variables_of_uri, mut fields) = (None, Vec::new());
     let mut options = match kind {
         Kind::Tool => Options::parse("`#[tool]`", TOOL, tokens, errors),
@@ -153,13 +156,38 @@ pub(crate) fn read(
         fields.push(("tags", quote!(&[#(#tags),*])));
     }
     let enabled = gate(&mut options, errors);
+    let scopes = scopes(&mut options, errors);
     options.finish(errors);
     let fields = fields.into_iter().map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
         quote!(#name: #value,)
     });
     let blocking = blocking.is_some_and(|flag| flag.value);
-    Details { variables: variables_of_uri, fields: fields.collect(), blocking, timeout_ms, enabled }
+    Details { variables: variables_of_uri, fields: fields.collect(), blocking, timeout_ms, enabled, scopes }
+}
+
+/// `scopes = ["..", ".."]`.
+fn scopes(options: &mut Options, errors: &mut Errors) -> Vec<LitStr> {
+    const RULE: &str = "`scopes` is a list of strings without spaces and quotes: `scopes = [\"files:write\"]`";
+    // RFC 6749, section 3.3.
+    let is_scope =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e));
+    let elements = match options.expression("scopes", "[\"files:write\"]", errors) {
+        None => return Vec::new(),
+        Some(Expr::Array(array)) => array.elems,
+        Some(other) => {
+            errors.at(other, RULE);
+            return Vec::new();
+        }
+    };
+    let mut scopes = Vec::new();
+    for element in elements {
+        match element {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if is_scope(&text.value()) => scopes.push(text),
+            other => errors.at(other, RULE),
+        }
+    }
+    scopes
 }
 
 /// The milliseconds of `500ms`, `30s`, `2m` or `1h`.

@@ -31,6 +31,7 @@ use proc_macro::TokenStream;
 /// * `blocking`, for a function without `async` that blocks its thread or computes for long: other tasks of the
 ///   thread move to another one first (in a multi-threaded runtime, as `#[tokio::main]` starts it);
 /// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
+/// * `scopes = ["files:write"]`: what the caller must be allowed to do;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
 /// * `enabled = path`, a resolver of `bool` that decides whether the tool is there for a caller;
 /// * `tags = [".."]`, for `Server::only_tagged`.
@@ -54,6 +55,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// * `name = ".."` (the function's name by default), `title = ".."`, `description = ".."` (its doc comment by default);
 /// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
+/// * `scopes = ["files:write"]`: what the caller must be allowed to do;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
 /// * `enabled = path`, a resolver of `bool` that decides whether it is there for a caller.
 ///
@@ -78,6 +80,7 @@ pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   `mime_type = ".."`;
 /// * `ttl_ms = ..` and `public`: how long a client may keep the contents, and whether for everybody;
 /// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
+/// * `scopes = ["files:write"]`: what the caller must be allowed to do;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
 /// * `enabled = path`, a resolver of `bool` that decides whether it is there for a caller.
 ///

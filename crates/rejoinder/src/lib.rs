@@ -135,7 +135,7 @@
 //! * `http`: Streamable HTTP, and [`testing`], whose client calls the HTTP service in process.
 //! * `stdio`: standard input and output, and any other pair of byte streams.
 //!
-//! Off by default: `ws` (WebSocket) and `sse` (HTTP+SSE of 2024-11-05), beside Streamable HTTP; `chrono` and `uuid`, for
+//! Off by default: `ws` (WebSocket) and `sse` (HTTP+SSE of 2024-11-05), beside Streamable HTTP; `auth`, for tokens and keys of callers ([`auth`]); `chrono` and `uuid`, for
 //! arguments and fields of forms of their types.
 //!
 //! A program for stdio only: `rejoinder = { version = "..", default-features = false, features = ["stdio"] }`, and

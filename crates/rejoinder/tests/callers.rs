@@ -165,3 +165,88 @@ async fn o6_a_session_has_an_id_and_a_request_that_stands_alone_has_none() {
         assert!(first.len() >= 32 && first != text(&other, "session").await, "{first}");
     }
 }
+
+#[tool(scopes = ["files:write"])]
+async fn write() -> &'static str {
+    "written"
+}
+
+#[prompt(scopes = ["files:write"])]
+async fn plan(#[arg(complete = paths)] path: String) -> String {
+    path
+}
+
+#[rejoinder::completion]
+async fn paths(_: rejoinder::call::CompletionRequest) -> Vec<String> {
+    vec!["secret.txt".to_owned()]
+}
+
+#[resource("files://secret", scopes = ["files:write"])]
+async fn file() -> &'static str {
+    "secret"
+}
+
+#[tokio::test]
+async fn an_item_with_scopes_is_listed_for_all_and_called_by_those_who_have_them() {
+    for (era, transport) in ways() {
+        let server = |scopes: &[&str]| {
+            let caller = Principal::new("ada").with_scopes(scopes.iter().copied());
+            let server = Server::new("files", "1.0.0").tools(tools![write]).prompts(prompts![plan]);
+            server.resources(resources![file]).principal(move |_| Some(caller.clone()))
+        };
+        let client = Client::new(server(&["files:write"])).era(era).transport(transport);
+        assert_eq!(text(&client, "write").await, "written");
+        assert!(client.get_prompt("plan", json!({ "path": "x" })).await.is_ok());
+        assert!(client.read_resource("files://secret").await.is_ok());
+        let client = Client::new(server(&["files:read"])).era(era).transport(transport);
+        assert_eq!(client.list_tools().await.unwrap().len(), 1, "a client can ask for the scope");
+        let complete =
+            json!({ "ref": { "type": "ref/prompt", "name": "plan" }, "argument": { "name": "path", "value": "" } });
+        for (method, params) in [
+            ("tools/call", json!({ "name": "write", "arguments": {} })),
+            ("prompts/get", json!({ "name": "plan", "arguments": { "path": "x" } })),
+            ("resources/read", json!({ "uri": "files://secret" })),
+            ("completion/complete", complete),
+        ] {
+            let refused = client.request(method, params).await.unwrap_err();
+            assert!(refused.to_string().contains("lacks a scope: this needs `files:write`"), "{method}: {refused}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_caller_whose_credentials_have_expired_is_refused() {
+    let expired = Principal::new("ada").with_expiry(std::time::SystemTime::UNIX_EPOCH);
+    for (era, transport) in ways() {
+        let expired = expired.clone();
+        let client = Client::new(server().principal(move |_| Some(expired.clone()))).era(era).transport(transport);
+        let refused = client.call_tool("whoami", json!({})).await.unwrap_err();
+        assert!(refused.to_string().contains("have expired: authenticate again"), "{refused}");
+    }
+}
+
+#[resolver]
+fn is_admin(caller: Option<Principal>) -> bool {
+    caller.is_some_and(|caller| caller.has_scope("admin"))
+}
+
+#[tool(enabled = is_admin, scopes = ["files:write"])]
+async fn erase() -> &'static str {
+    "erased"
+}
+
+#[tokio::test]
+async fn a_gate_hides_an_item_before_its_scopes_are_looked_at() {
+    for (era, transport) in ways() {
+        let call = async |scopes: &[&str], tool: &str| {
+            let caller = Principal::new("ada").with_scopes(scopes.iter().copied());
+            let server = Server::new("files", "1.0.0").tools(tools![erase]).principal(move |_| Some(caller.clone()));
+            let client = Client::new(server).era(era).transport(transport);
+            client.call_tool(tool, json!({})).await.map(|reply| reply.text()).map_err(|error| error.to_string())
+        };
+        let [hidden, unknown] = [call(&[], "erase").await, call(&[], "erasr").await].map(Result::unwrap_err);
+        assert_eq!(hidden, unknown.replace("erasr", "erase"), "no hint that it exists");
+        assert!(call(&["admin"], "erase").await.unwrap_err().contains("needs `files:write`"));
+        assert_eq!(call(&["admin", "files:write"], "erase").await.unwrap(), "erased");
+    }
+}

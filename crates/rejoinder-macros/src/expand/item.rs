@@ -77,6 +77,8 @@ impl Item {
             quote_spanned!(gate.at=> __rj::Gate::of::<#ty>(#node))
         });
         let gates = (!hidden.gates.is_empty()).then(|| quote!(const GATES: &'static [__rj::Gate] = &[#(#gates),*];));
+        let scopes = &self.details.scopes;
+        let scopes = (!scopes.is_empty()).then(|| quote!(const SCOPES: &'static [&'static str] = &[#(#scopes),*];));
         let (node, checks, run) = (self.node(), self.checks(), self.run());
         let piped_types = piped_types(parameters);
         hidden.with(quote! {
@@ -107,6 +109,7 @@ impl Item {
                 const DETAILS: __rj::#details = __rj::#details { #fields #output_schema };
                 #timeout
                 #gates
+                #scopes
 
                 fn node() -> &'static __rj::ItemNode<'static> {
                     &__RJ_ITEM

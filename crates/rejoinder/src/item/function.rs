@@ -46,6 +46,9 @@ pub trait Function: ReadParams {
     /// `enabled = ..`, of the function and of its block.
     const GATES: &'static [Gate] = &[];
 
+    /// `scopes = [..]`.
+    const SCOPES: &'static [&'static str] = &[];
+
     /// Its place in the graph.
     fn node() -> &'static ItemNode<'static>;
 
@@ -137,6 +140,8 @@ pub(crate) struct ItemFunction {
     pub(crate) arguments: Vec<ItemArgument>,
     /// How long a round may take, if the item says so.
     pub(crate) timeout: Option<Duration>,
+    /// What the caller must be allowed to do.
+    pub(crate) scopes: Vec<String>,
     /// What its schema says and cannot be checked.
     pub(crate) problems: Vec<String>,
     /// The item is there for a caller if all of these are open.
@@ -193,6 +198,7 @@ impl ItemFunction {
             problems,
             timeout: F::TIMEOUT_MS.map(Duration::from_millis),
             gates: F::GATES.to_vec(),
+            scopes: F::SCOPES.iter().map(|scope| (*scope).to_owned()).collect(),
         }
     }
 
@@ -204,13 +210,25 @@ impl ItemFunction {
         let read = move |sent: &SentArguments<'_>, _| read(sent.to_object()?);
         let (read, edges, receiver) = (Arc::new(read), Cow::Owned(edges), Arc::new(()));
         let (arguments, problems) = Default::default();
-        Self { read, receiver, params: &[], inputs: &[], edges, arguments, problems, timeout: None, gates: Vec::new() }
+        Self {
+            read,
+            receiver,
+            params: &[],
+            inputs: &[],
+            edges,
+            arguments,
+            problems,
+            timeout: None,
+            gates: Vec::new(),
+            scopes: Vec::new(),
+        }
     }
 
     /// Replaces the function of an item, and keeps what the item says about it.
     pub(super) fn replace(&mut self, function: Self) {
-        let (timeout, gates) = (self.timeout, std::mem::take(&mut self.gates));
-        *self = Self { timeout, gates, ..function };
+        let (timeout, gates, scopes) =
+            (self.timeout, std::mem::take(&mut self.gates), std::mem::take(&mut self.scopes));
+        *self = Self { timeout, gates, scopes, ..function };
     }
 
     /// Checks the arguments against another schema before they are read.

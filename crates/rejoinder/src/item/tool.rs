@@ -222,6 +222,21 @@ impl Tool {
         self.tags.iter().map(|tag| &**tag)
     }
 
+    /// The same tool for callers that have all of these scopes, as `#[tool(scopes = ["files:write"])]` sets them.
+    ///
+    /// ```
+    /// use rejoinder::{Tool, model};
+    ///
+    /// let record = model::Tool::new("drop", "Drop a table.", model::JsonObject::new());
+    /// let tool = Tool::dynamic(record, |_, _| async { "gone" }).scopes(["tables:write"]);
+    /// assert_eq!(tool.name(), "drop");
+    /// ```
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.function.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Its entry in lists.
     pub fn record(&self) -> &model::Tool {
         &self.record

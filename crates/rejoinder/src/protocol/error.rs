@@ -121,6 +121,10 @@ impl From<Refusal> for RpcError {
             Refusal::InvalidState => {
                 Self::invalid_params(message).with_data(json!({ "reason": "invalid_request_state" }))
             }
+            Refusal::InsufficientScope(scopes) => {
+                Self::invalid_request(message).with_data(json!({ "reason": "insufficient_scope", "scopes": scopes }))
+            }
+            Refusal::Expired => Self::invalid_request(message),
             Refusal::BadArguments { bad, .. } => Self::bad_arguments(&bad),
             Refusal::TooManyCalls(_) | Refusal::TooManySubscriptions(_) => Self::new(Self::INTERNAL, message),
             Refusal::Panicked(what) => Self::panicked(what),

@@ -35,11 +35,13 @@ pub(crate) struct RpcReply {
     pub(crate) status: StatusCode,
     body: ReplyBody,
     after: Option<AfterReply>,
+    /// What the caller must be allowed to do, if that is why it is refused.
+    pub(crate) scopes: Vec<String>,
 }
 
 impl RpcReply {
     fn new(status: StatusCode, body: ReplyBody) -> Self {
-        Self { status, body, after: None }
+        Self { status, body, after: None, scopes: Vec::new() }
     }
 
     /// The same reply with another status.
@@ -183,6 +185,13 @@ impl Writer {
             }
             Refusal::Unknown { kind: TargetKind::Resource, .. } if self.era == Era::Session => {
                 self.error(RpcError { code: RpcError::RESOURCE_NOT_FOUND, ..refusal.into() })
+            }
+            Refusal::Expired if self.era == Era::Stateless => {
+                self.error(refusal.into()).with_status(StatusCode::UNAUTHORIZED)
+            }
+            Refusal::InsufficientScope(scopes) if self.era == Era::Stateless => {
+                let reply = self.error(Refusal::InsufficientScope(scopes.clone()).into());
+                RpcReply { scopes, ..reply.with_status(StatusCode::FORBIDDEN) }
             }
             refusal => self.error(refusal.into()),
         }

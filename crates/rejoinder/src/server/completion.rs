@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{TargetKind, door::Refusal, engine::Engine, registry::Entry};
+use super::{
+    TargetKind,
+    door::{Refusal, check_scopes},
+    engine::Engine,
+    registry::Entry,
+};
 use crate::{
     BoxFuture,
     call::{Call, CompletionRequest},
@@ -60,6 +65,7 @@ impl Engine {
         let Some((entry, param)) = found else {
             return Err(Refusal::NothingToComplete(completing));
         };
+        check_scopes(entry.scopes().iter(), call.request())?;
         let CompleteArgument { value, known: arguments, argument, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: call.clone() };
         let receiver = Arc::clone(&entry.item.function().receiver);

@@ -3,7 +3,12 @@
 //! What must hold for every call is written here, once and in this order: the caller, the middleware, the item, the state,
 //! the arguments, the run. Other code of the author (a `Deserialize`, a resolver, the function) runs only in the last two.
 
-use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use futures_util::FutureExt;
 
@@ -158,6 +163,10 @@ pub(crate) enum Refusal {
         kind: TargetKind,
         bad: ArgumentErrors,
     },
+    /// The credentials of the caller.
+    Expired,
+    /// What the caller must be allowed to do, and is not.
+    InsufficientScope(Vec<String>),
     TooManyCalls(usize),
     TooManySubscriptions(usize),
     /// Code of the author panicked; this names it.
@@ -188,6 +197,10 @@ impl fmt::Display for Refusal {
             Self::NotArguments(TargetKind::Prompt) => f.write_str("`params.arguments` must be an object of strings"),
             Self::NotArguments(_) => f.write_str("`params.arguments` must be an object"),
             Self::BadArguments { bad, .. } => bad.fmt(f),
+            Self::Expired => f.write_str("the credentials of the caller have expired: authenticate again"),
+            Self::InsufficientScope(scopes) => {
+                write!(f, "the caller lacks a scope: this needs `{}`", scopes.join("`, `"))
+            }
             Self::TooManyCalls(limit) => write!(f, "too many concurrent calls (limit {limit}), try again later"),
             Self::TooManySubscriptions(limit) => write!(f, "too many subscriptions (limit {limit}), try again later"),
             Self::Panicked(what) => write!(f, "{what} panicked"),
@@ -251,6 +264,7 @@ impl Engine {
         if found.is_empty() {
             return Err(self.unknown(&target, &OpenGates::default()));
         }
+        check_scopes(found.iter().flat_map(|candidate| candidate.entry.scopes()), &request)?;
         check_param_headers(&found, &target, &request, &exchange)?;
         let slot = self.slot()?;
         // 4. The state: what earlier rounds of the call recorded.
@@ -272,6 +286,7 @@ impl Engine {
         running: &mut Running,
     ) -> Result<(), Refusal> {
         let request = running.call().request();
+        check_scopes(found.iter().flat_map(|candidate| candidate.entry.scopes()), request)?;
         check_param_headers(&found, &target, request, &exchange)?;
         let OpenedRound { carriage, is_retry, spend } = self.open(&target, request, exchange)?;
         running.call().carry(carriage);
@@ -287,6 +302,11 @@ impl Engine {
         if let Some(who) = &self.options.principal.0 {
             let caller = Panicked::catch(|| who(request));
             request.principal = caller.map_err(|Panicked| Refusal::Panicked("Server::principal"))?;
+        }
+        // A connection may outlive the credentials that it was opened with.
+        let expires = request.principal.as_ref().and_then(Principal::expires);
+        if expires.is_some_and(|expires| expires <= SystemTime::now()) {
+            return Err(Refusal::Expired);
         }
         Ok(())
     }
@@ -348,6 +368,15 @@ impl Engine {
         });
         Ok(OpenedRound { carriage, is_retry, spend })
     }
+}
+
+/// Checks that the caller may do what the item is for. Where several templates match a URI, it must be allowed all of them.
+pub(super) fn check_scopes<'a>(
+    needed: impl Iterator<Item = &'a String> + Clone,
+    request: &RequestInfo,
+) -> Result<(), Refusal> {
+    let has = |scope: &String| request.principal.as_ref().is_some_and(|caller| caller.has_scope(scope));
+    if needed.clone().all(has) { Ok(()) } else { Err(Refusal::InsufficientScope(needed.cloned().collect())) }
 }
 
 /// Checks the headers that repeat arguments.

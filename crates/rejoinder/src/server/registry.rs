@@ -103,6 +103,11 @@ impl Entry {
         self.item.function().timeout
     }
 
+    /// What the caller must be allowed to do.
+    pub(super) fn scopes(&self) -> &[String] {
+        &self.item.function().scopes
+    }
+
     /// What a reply says about the contents, if it is a resource.
     pub(super) fn contents(&self, default: CacheHints) -> Option<Contents> {
         let AnyItem::Resource(resource) = &self.item else { return None };

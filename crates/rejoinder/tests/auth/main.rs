@@ -33,8 +33,14 @@ async fn ask(ctx: Context) -> Result<String, CallError> {
     Ok(ctx.ask("sure", Ask::confirm("Sure?")).await?.to_string())
 }
 
+/// Only for callers that may write.
+#[tool(scopes = ["files:write", "b"])]
+async fn write() -> &'static str {
+    "written"
+}
+
 pub(crate) fn server(auth: Auth) -> Server {
-    Server::new("shop", "1.0.0").tools(tools![whoami, ask]).http(transport::Config::new().auth(auth))
+    Server::new("shop", "1.0.0").tools(tools![whoami, ask, write]).http(transport::Config::new().auth(auth))
 }
 
 pub(crate) fn service(auth: Auth) -> McpService {

@@ -221,3 +221,22 @@ async fn the_test_client_logs_in_with_a_header() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_scope_of_one_item_is_a_step_up() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth().required_scopes(["a"]));
+    let with = async |scope: &str| {
+        let bearer = format!("Bearer {}", issuer.token_with(json!({ "scope": scope })));
+        call(&service, "write", &[("authorization", &bearer)], json!({})).await
+    };
+    assert_eq!(with("a b files:write").await.text(), "written");
+    for scope in ["a", "a b", "a files:write", "a b files:writes"] {
+        let refused = with(scope).await;
+        assert_eq!(refused.status, 403, "{scope}");
+        let challenge = refused.challenge();
+        assert!(challenge.starts_with(r#"Bearer error="insufficient_scope", "#), "{challenge}");
+        assert!(challenge.ends_with(&format!(r#"scope="a files:write b", {METADATA}"#)), "{challenge}");
+        assert_eq!(refused.body["error"]["data"]["scopes"], json!(["files:write", "b"]));
+    }
+}

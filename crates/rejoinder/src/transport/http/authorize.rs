@@ -3,7 +3,11 @@
 use ::http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
 
-use super::{ResponseBody, request::HttpRefusal, service::Endpoint};
+use super::{
+    ResponseBody,
+    request::HttpRefusal,
+    service::{Endpoint, NeededScopes},
+};
 use crate::{
     auth::{Auth, AuthRefusal},
     http::PeerAddress,
@@ -25,12 +29,35 @@ impl Endpoint {
             }
             Err(refusal) => {
                 log(&refusal, parts);
-                Err(self.refuse(auth, &refusal, &auth.required_scopes, parts))
+                Err(self.refuse(auth, &refusal, host_of(parts).as_deref()))
             }
         }
     }
 
-    fn refuse(&self, auth: &Auth, refusal: &AuthRefusal, scopes: &[String], parts: &Parts) -> Response<ResponseBody> {
+    /// Where a call was refused because its caller lacks scopes: says where to get them, together with those that every
+    /// request needs.
+    pub(super) fn complete_challenge(&self, response: &mut Response<ResponseBody>, host: Option<&str>) {
+        let Some(auth) = self.engine.options.http.auth.as_ref().filter(|auth| auth.is_oauth()) else { return };
+        let Some(NeededScopes(needed)) = response.extensions_mut().remove() else { return };
+        let mut scopes = auth.required_scopes.clone();
+        scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
+        let message = "the caller lacks a scope";
+        let challenge = self.challenge(auth, Some(("insufficient_scope", message)), &scopes, host);
+        if let Ok(challenge) = HeaderValue::try_from(challenge) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+    }
+
+    /// What `WWW-Authenticate` says to clients of an OAuth issuer.
+    fn challenge(&self, auth: &Auth, error: Option<(&str, &str)>, scopes: &[String], host: Option<&str>) -> String {
+        let mut parameters = Vec::new();
+        parameters.extend(error.map(|(error, why)| format!(r#"error="{error}", error_description="{why}""#)));
+        parameters.extend((!scopes.is_empty()).then(|| format!(r#"scope="{}""#, scopes.join(" "))));
+        parameters.push(format!(r#"resource_metadata="{}""#, self.metadata_url(auth, host)));
+        format!("Bearer {}", parameters.join(", "))
+    }
+
+    fn refuse(&self, auth: &Auth, refusal: &AuthRefusal, host: Option<&str>) -> Response<ResponseBody> {
         let (status, error, message) = match refusal {
             AuthRefusal::Missing => {
                 (StatusCode::UNAUTHORIZED, None, "authentication is required: see the header WWW-Authenticate")
@@ -55,12 +82,7 @@ impl Endpoint {
         };
         let mut response = HttpRefusal::new(status, message).response(None);
         let challenge = if auth.is_oauth() {
-            let mut parameters = Vec::new();
-            parameters.extend(error.map(|error| format!(r#"error="{error}""#)));
-            parameters.extend(error.map(|_| format!(r#"error_description="{message}""#)));
-            parameters.extend((!scopes.is_empty()).then(|| format!(r#"scope="{}""#, scopes.join(" "))));
-            parameters.push(format!(r#"resource_metadata="{}""#, self.metadata_url(auth, parts)));
-            format!("Bearer {}", parameters.join(", "))
+            self.challenge(auth, error.map(|error| (error, message)), &auth.required_scopes, host)
         } else {
             r#"ApiKey realm="mcp""#.to_owned()
         };
@@ -71,12 +93,11 @@ impl Endpoint {
     }
 
     /// The address of the endpoint: as it was given, or as the request names it, whose host has been checked.
-    fn resource_url(&self, auth: &Auth, parts: &Parts) -> String {
+    fn resource_url(&self, auth: &Auth, host: Option<&str>) -> String {
         if let Some(url) = auth.resource_url() {
             return url.to_owned();
         }
-        let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-        let host = host.or_else(|| parts.uri.authority().map(|authority| authority.as_str())).unwrap_or("localhost");
+        let host = host.unwrap_or("localhost");
         let is_local = ["localhost", "127.0.0.1", "[::1]"]
             .iter()
             .any(|local| host.strip_prefix(local).is_some_and(|port| port.is_empty() || port.starts_with(':')));
@@ -87,8 +108,8 @@ impl Endpoint {
     }
 
     /// The address of the document about the endpoint: the well-known path stands before the endpoint's own.
-    fn metadata_url(&self, auth: &Auth, parts: &Parts) -> String {
-        let resource = self.resource_url(auth, parts);
+    fn metadata_url(&self, auth: &Auth, host: Option<&str>) -> String {
+        let resource = self.resource_url(auth, host);
         let start = resource.find("://").map_or(0, |at| at + 3);
         let end = resource[start..].find('/').map_or(resource.len(), |at| start + at);
         let (origin, path) = resource.split_at(end);
@@ -105,7 +126,7 @@ impl Endpoint {
             return Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this document is read with GET"));
         }
         let mut document = json!({
-            "resource": self.resource_url(auth, parts),
+            "resource": self.resource_url(auth, host_of(parts).as_deref()),
             "authorization_servers": auth.authorization_servers(),
             "bearer_methods_supported": ["header"],
             "resource_name": self.engine.info.name,
@@ -119,6 +140,13 @@ impl Endpoint {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("max-age=3600"));
         Ok(response)
     }
+}
+
+/// The host that a request is for.
+pub(super) fn host_of(parts: &Parts) -> Option<String> {
+    let named = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    // In HTTP/2 it is in the target.
+    named.or_else(|| parts.uri.authority().map(|authority| authority.as_str())).map(str::to_owned)
 }
 
 /// Logs a refusal, with where it came from and without what was sent.

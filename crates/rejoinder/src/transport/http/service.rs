@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service;
 
 #[cfg(feature = "auth")]
-use super::authorize::WELL_KNOWN;
+use super::authorize::{WELL_KNOWN, host_of};
 #[cfg(feature = "sse")]
 use super::sse::SseStreams;
 use super::{
@@ -213,6 +213,8 @@ impl McpService {
             None if !matches!(self.1, HttpTransport::Metadata) => endpoint.authorize(&mut parts).await.err(),
             answer => answer,
         };
+        #[cfg(feature = "auth")]
+        let host = config.auth.as_ref().filter(|auth| auth.resource_url().is_none()).and_then(|_| host_of(&parts));
         let mut response = match answer {
             Some(answer) => {
                 read_on(body, waits, config.body_timeout);
@@ -235,6 +237,8 @@ impl McpService {
                 }
             },
         };
+        #[cfg(feature = "auth")]
+        endpoint.complete_challenge(&mut response, host.as_deref());
         if let Some(page) = page {
             page.may_read(&mut response);
         }
@@ -449,12 +453,30 @@ pub(super) fn status(status: StatusCode) -> Response<ResponseBody> {
     response
 }
 
-pub(super) fn json(reply: RpcReply) -> Response<ResponseBody> {
-    let status = reply.status;
+pub(super) fn json(mut reply: RpcReply) -> Response<ResponseBody> {
+    let (status, scopes) = (reply.status, std::mem::take(&mut reply.scopes));
     let mut response = Response::new(ResponseBody::reply(reply.into_body()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if !scopes.is_empty() {
+        ask_for(&mut response, &scopes);
+        #[cfg(feature = "auth")]
+        response.extensions_mut().insert(NeededScopes(scopes));
+    }
     response
+}
+
+/// The scopes that a refused caller lacks.
+#[cfg(feature = "auth")]
+#[derive(Clone)]
+pub(super) struct NeededScopes(pub(super) Vec<String>);
+
+/// Tells the client which scopes to ask its user for (RFC 6750, section 3.1).
+fn ask_for(response: &mut Response<ResponseBody>, scopes: &[String]) {
+    let challenge = format!(r#"Bearer error="insufficient_scope", scope="{}""#, scopes.join(" "));
+    if let Ok(challenge) = HeaderValue::try_from(challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
 }
 
 pub(super) fn event_stream(body: ResponseBody) -> Response<ResponseBody> {

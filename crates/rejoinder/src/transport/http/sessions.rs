@@ -61,7 +61,11 @@ pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefu
     let http = Some(Arc::new((parts.headers.clone(), parts.extensions.clone())));
     let mut request = RequestInfo { http, era: Era::Session, ..RequestInfo::default() };
     let identified = engine.identify(&mut request);
-    let refused = |refusal: Refusal| HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error: refusal.into() };
+    let refused = |refusal: Refusal| {
+        let is_expired = matches!(refusal, Refusal::Expired);
+        let status = if is_expired { StatusCode::UNAUTHORIZED } else { StatusCode::INTERNAL_SERVER_ERROR };
+        HttpRefusal { status, error: refusal.into() }
+    };
     identified.map_err(refused)?;
     Ok(request.principal)
 }

@@ -1,4 +1,4 @@
-// 4:8: `#[tool]` has no option `titel`; did you mean `title`? the options are `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`, `blocking`, `timeout`, `enabled`, `tags`
+// 4:8: `#[tool]` has no option `titel`; did you mean `title`? the options are `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`, `blocking`, `timeout`, `enabled`, `tags`, `scopes`
 use rejoinder::prelude::*;
 
 #[tool(titel = "Shout")]

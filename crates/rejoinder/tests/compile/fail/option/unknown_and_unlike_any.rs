@@ -1,4 +1,4 @@
-// 4:10: `#[prompt]` has no option `read_only`; the options are `name`, `title`, `description`, `icon`, `timeout`, `enabled`
+// 4:10: `#[prompt]` has no option `read_only`; the options are `name`, `title`, `description`, `icon`, `timeout`, `enabled`, `scopes`
 use rejoinder::prelude::*;
 
 #[prompt(read_only)]

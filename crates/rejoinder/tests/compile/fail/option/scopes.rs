@@ -1,0 +1,9 @@
+// 4:17: `scopes` is a list of strings without spaces and quotes: `scopes = ["files:write"]`
+use rejoinder::prelude::*;
+
+#[tool(scopes = "files:write")]
+async fn write() -> &'static str {
+    "written"
+}
+
+fn main() {}
