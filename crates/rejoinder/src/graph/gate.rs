@@ -3,7 +3,7 @@
 use std::{any::TypeId, borrow::Cow, fmt};
 
 use super::{
-    Check, Edge, Keys, Node, Resolver, Walk,
+    Check, Edge, Instance, Keys, Node, Resolver, Walk,
     check::{Nodes, Report, find_cycle},
 };
 use crate::{BoxFuture, call::Call, error::Halt};
@@ -14,10 +14,14 @@ use crate::{BoxFuture, call::Call, error::Halt};
     label = "a gate is a function marked `#[resolver]` that returns `bool` or `Result<bool, E>`",
     note = "the name may be misspelled or not imported"
 )]
-pub trait GateResolver: Resolver {
+pub trait GateResolver: 'static {
     /// Exists where the resolver can be a gate.
     #[doc(hidden)]
     const FITS: () = ();
+
+    /// Its place in the graph.
+    #[doc(hidden)]
+    fn gate() -> &'static Instance;
 
     /// Runs it.
     #[doc(hidden)]
@@ -26,6 +30,10 @@ pub trait GateResolver: Resolver {
 
 #[diagnostic::do_not_recommend]
 impl<R: Resolver<Output: Verdict>> GateResolver for R {
+    fn gate() -> &'static Instance {
+        R::instance()
+    }
+
     fn decide<'a>(walk: &'a Walk<'a>) -> BoxFuture<'a, Result<bool, Halt>> {
         Box::pin(async move {
             let settled = walk.resolve::<R>(false, R::instance().node.name).await?;
@@ -64,7 +72,7 @@ pub struct Gate {
 impl Gate {
     /// The gate that `R` is, whose node this is.
     pub const fn of<R: GateResolver>(node: &'static Node) -> Self {
-        Self { edge: Edge::to::<R>(node, "enabled", "bool"), decide: R::decide }
+        Self { edge: Edge { parameter: "enabled", written: "bool", node, instance: R::gate }, decide: R::decide }
     }
 
     /// Identifies the gate.

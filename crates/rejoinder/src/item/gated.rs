@@ -35,7 +35,7 @@ pub trait Gated: Sized {
     /// A gate that asks or takes arguments is an error when the server is built.
     #[must_use]
     fn enabled<R: GateResolver>(self) -> Self {
-        self.behind(Gate::of::<R>(R::instance().node))
+        self.behind(Gate::of::<R>(R::gate().node))
     }
 }
 

@@ -1,4 +1,4 @@
-// 8:36: `#[resolve(..)]` does not name a resolver
+// 8:36: `enabled` does not name a gate
 use rejoinder::prelude::*;
 
 fn is_admin() -> bool {
