@@ -223,6 +223,8 @@ mod features {
     struct BackgroundPage;
     #[doc = include_str!("../../../docs/constraints.md")]
     struct ConstraintsPage;
+    #[doc = include_str!("../../../docs/dependencies.md")]
+    struct DependenciesPage;
     #[doc = include_str!("../../../docs/gates.md")]
     struct GatesPage;
     #[doc = include_str!("../../../docs/headers.md")]
