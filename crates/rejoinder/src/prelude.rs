@@ -2,7 +2,9 @@
 
 pub use crate::{
     Ask, BackgroundTasks, CallEnd, CallError, Context, Dep, Elicit, ElicitEnum, FieldError, Json, Outcome, PipeContext,
-    Reply, Rounds, Scope, Server, ServerHandle, State, ToolStream, completion, handlers, pipe, prompt, prompts,
+    Reply, Rounds, Scope, Server, ServerHandle, State, ToolStream,
+    auth::Principal,
+    completion, handlers, pipe, prompt, prompts,
     reply::{Audio, Blob, Image, Text},
     resolver, resource, resources,
     server::Gated as _,

@@ -10,7 +10,7 @@ use rejoinder::{
 /// Logs an operation when it has ended. Arguments are not logged: they may be secret.
 async fn log(request: OperationRequest, next: Next) -> OperationResult {
     let (method, name) = (request.method(), request.name().unwrap_or_default().to_owned());
-    let caller = request.principal().map_or("anonymous", rejoinder::auth::Principal::subject).to_owned();
+    let caller = request.principal().map_or("anonymous", Principal::subject).to_owned();
     let start = Instant::now();
     let result = next.run(request).await;
     let took = start.elapsed();

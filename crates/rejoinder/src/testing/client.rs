@@ -160,6 +160,9 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// A session belongs to its caller. To change the `Principal` after the first request of a session, call
+    /// [`era`](Self::era) again, which opens another session.
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.connection.extensions.insert(value);

@@ -222,7 +222,7 @@ async fn streams_over_the_limit_are_refused() {
 #[tokio::test]
 async fn the_stream_of_somebody_else_looks_like_none() {
     let who = |request: &rejoinder::RequestInfo| {
-        request.headers()?.get("x-user").and_then(|user| user.to_str().ok()).map(rejoinder::auth::Principal::new)
+        request.headers()?.get("x-user").and_then(|user| user.to_str().ok()).map(Principal::new)
     };
     let host = Host::start_with(|server| server.principal(who)).await;
     let mut client = SseClient::open_as(&host, |post| post.set("X-User", "ada")).await;
