@@ -1,4 +1,4 @@
-//! Who calls: [`Principal`], and with the feature `auth` how a server finds out over HTTP: [`Auth`].
+//! Who calls: [`Principal`], and with the feature `auth` how a server finds out over HTTP: `Auth`.
 
 #[cfg(feature = "auth")]
 mod api_key;
