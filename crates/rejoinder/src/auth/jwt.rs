@@ -292,7 +292,7 @@ fn scopes(claim: &Value) -> Vec<String> {
     }
 }
 
-/// Seconds since 1970, perhaps with a fraction; `None` if it is no time that a clock can show.
+/// Seconds since 1970, perhaps with a fraction; `None` if a clock cannot show it.
 fn time_of(seconds: &Value) -> Option<SystemTime> {
     const LAST: f64 = 253_402_300_800.0; // the year 10000
     let seconds = seconds.as_f64().filter(|seconds| (0.0..LAST).contains(seconds))?;
