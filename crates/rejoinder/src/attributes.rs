@@ -1,9 +1,9 @@
-//! What stands before functions and types, and the lists of functions. The options of each are listed where it is defined.
+//! The attributes, derives and list macros. The options of each are documented where it is defined.
 
-/// Makes a function a tool, and keeps it a function.
+/// Turns a function into a tool. You can still call the function.
 ///
-/// Its doc comment is the tool's description. Each parameter is the model's argument, described by its own doc comment,
-/// unless its type says that the server supplies it ([`FromCall`](crate::FromCall)) or an attribute says otherwise.
+/// Its doc comment is the tool's description. Each parameter is an argument of the model, described by its own doc
+/// comment, unless the server supplies its type ([`FromCall`](crate::FromCall)) or an attribute names another source.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -39,8 +39,8 @@
 ///
 /// # Functions that block
 ///
-/// A function that blocks its thread or computes for long keeps other calls waiting that share the thread. `blocking`
-/// makes room for them first. It needs the multi-threaded runtime that `#[tokio::main]` starts by default.
+/// A function that blocks its thread, or computes for a long time, delays other calls on that thread. `blocking` first
+/// moves these calls to another thread. It needs the multi-threaded runtime that `#[tokio::main]` starts by default.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -53,13 +53,13 @@
 /// }
 /// ```
 ///
-/// # Who sees it
+/// # Gates
 ///
-/// `enabled` names a gate: a [resolver](macro@crate::resolver) of `bool`, or of `Result<bool, E>`. It runs for every list and
-/// every call, and shares what its own resolvers make with the function. Where it is closed, or fails, the tool is neither
-/// listed nor callable: the client gets what it gets for a name that does not exist. A gate cannot ask and takes no
-/// arguments. Prompts, resources and [`#[handlers]`](macro@crate::handlers) blocks have gates too, and
-/// [`Gated::enabled`](crate::server::Gated::enabled) adds one at run time.
+/// `enabled` names a gate: a [resolver](macro@crate::resolver) that returns `bool` or `Result<bool, E>`. It runs for
+/// every list and every call, and shares the values of its own resolvers with the function. If it returns `false` or
+/// fails, the tool is neither listed nor callable: the client gets the same error as for a name that does not exist. A
+/// gate cannot ask and takes no arguments. Prompts, resources and [`#[handlers]`](macro@crate::handlers) blocks have
+/// gates too, and [`Gated::enabled`](crate::server::Gated::enabled) adds one at run time.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -83,8 +83,9 @@
 ///
 /// # Constraints
 ///
-/// The schema shows the constraints of `#[arg(..)]`, and of the attributes of schemars inside a type; the server enforces them
-/// before anything runs. A rule that JSON Schema does not have is a type of your own: the model reads the text of its error.
+/// The schema shows the constraints of `#[arg(..)]`, and of schemars attributes inside a type. The server enforces them
+/// before anything runs. For a rule that JSON Schema cannot express, use your own type: the model reads the text of its
+/// error.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -125,9 +126,10 @@
 ///
 /// # The function's name
 ///
-/// Beside the function stands a hidden type of its name, which `tools![buy]` speaks of. So no other type and no module of
-/// that name can be in the same module, and where a crate has that name, `time::..` means the type: write `::time::..`, or
-/// call the function otherwise and the tool as you like. That holds for prompts, resources and resolvers too.
+/// The macro adds a hidden type with the name of the function, and `tools![buy]` refers to that type. So no other type
+/// or module in the same scope can have that name. If a crate has the name, such as `time`, then `time::..` means the
+/// hidden type: write `::time::..`, or rename the function and set the tool's name with `name = ".."`. The same applies
+/// to prompts, resources and resolvers.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -146,9 +148,9 @@
 /// ```
 pub use rejoinder_macros::tool;
 
-/// Makes a function a prompt, and keeps it a function.
+/// Turns a function into a prompt. You can still call the function.
 ///
-/// Arguments of prompts come as texts: a parameter is a `String`, or something that a text spells.
+/// Clients send the arguments of prompts as strings. A parameter is a `String`, or a type that is parsed from one.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client, call::CompletionRequest};
@@ -176,11 +178,12 @@ pub use rejoinder_macros::tool;
 /// ```
 pub use rejoinder_macros::prompt;
 
-/// Makes a function propose values for an argument while the user types it, and keeps it a function.
+/// Turns a function into a completion, which proposes values for an argument while the user types. You can still call
+/// the function.
 ///
-/// `#[arg(complete = languages)]` names it, before a parameter of a prompt or of a resource template. Its first parameter is a
-/// [`CompletionRequest`](crate::call::CompletionRequest); the others are filled as those of a [`pipe`](macro@pipe): services,
-/// headers, the values of resolvers that do not ask.
+/// `#[arg(complete = languages)]` names it, before a parameter of a prompt or of a resource template. Its first
+/// parameter is a [`CompletionRequest`](crate::call::CompletionRequest). The other parameters are filled like those of
+/// a [`pipe`](macro@pipe): services, headers, the values of resolvers that do not ask.
 ///
 /// ```
 /// use rejoinder::{call::CompletionRequest, model::Reference, prelude::*, testing::Client};
@@ -208,10 +211,11 @@ pub use rejoinder_macros::prompt;
 /// ```
 pub use rejoinder_macros::completion;
 
-/// Makes a function a pipe, which makes one value of another on the way to a parameter, and keeps it a function.
+/// Turns a function into a pipe, which converts the value of a parameter. You can still call the function.
 ///
-/// `#[pipe(trim, find_user)]` before a parameter of a tool, prompt or resource names the pipes that its argument, or its
-/// `#[header]`, passes through. The schema shows what the first one takes; the parameter is what the last one makes.
+/// `#[pipe(trim, find_user)]` before a parameter of a tool, prompt or resource names the pipes that its argument, or
+/// its `#[header]`, passes through. The schema shows the type that the first pipe takes. The parameter has the type
+/// that the last pipe returns.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -248,20 +252,20 @@ pub use rejoinder_macros::completion;
 /// # }
 /// ```
 ///
-/// Its first parameter is the value. The others are filled as those of a resolver: services, headers, a
+/// Its first parameter is the value. The other parameters are filled like those of a resolver: services, headers, a
 /// [`PipeContext`](crate::PipeContext), the values of resolvers. It returns a value, or a `Result` with a
 /// [`FieldError`](crate::FieldError).
 pub use rejoinder_macros::pipe;
 
-/// Makes a function a resource, or a template of many, and keeps it a function.
+/// Turns a function into a resource or a resource template. You can still call the function.
 ///
-/// The URI comes first. Each variable of it is a parameter of that name:
+/// The URI comes first. Each of its variables is a parameter of the same name:
 ///
-/// * `{x}` is one segment, when it is decoded too: a URI that hides `/`, `\` or `..` in it is not this resource's;
+/// * `{x}` is one segment, also after decoding: a URI that hides `/`, `\` or `..` in the segment does not match;
 /// * `{x*}` is several such segments, with the slashes between them;
-/// * `{+x}` is anything. It may hold `..` or begin with `/`: check it before it becomes the path of a file;
-/// * `{?x,y}` are values of the query, which may be left out, and `{&x,y}` are more of them where a query has begun, as in
-///   `db://rows?kind=a{&page}`. They too are anything.
+/// * `{+x}` is any text. It may contain `..` or begin with `/`: check it before you use it as a file path;
+/// * `{?x,y}` are values of the query, which may be left out. `{&x,y}` are more values after a query has begun, as in
+///   `db://rows?kind=a{&page}`. They can be any text, too.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -284,18 +288,18 @@ pub use rejoinder_macros::pipe;
 /// ```
 pub use rejoinder_macros::resource;
 
-/// Makes a function a resolver, whose value fills parameters, and keeps it a function.
+/// Turns a function into a resolver, whose value fills parameters. You can still call the function.
 ///
-/// `#[resolve(confirm)]` on a parameter of a tool, prompt, resource or another resolver takes what `confirm` makes. The
-/// function returns a `T`, an [`Ask<T>`](crate::Ask), or a `Result` of either. The parameter is a `&T` (`&str` for a
-/// `String`, `&[U]` for a `Vec<U>`, `&Path` for a `PathBuf`) or, where it is `Clone`, a `T`; or an `Option` (`None` if the
-/// user declined) or [`Outcome`](crate::Outcome) of `T` or `&T`.
+/// `#[resolve(confirm)]` on a parameter of a tool, prompt, resource or another resolver takes the value of `confirm`.
+/// The function returns a `T`, an [`Ask<T>`](crate::Ask), or a `Result` of either. The parameter is a `&T` (`&str` for
+/// a `String`, `&[U]` for a `Vec<U>`, `&Path` for a `PathBuf`), or a `T` if it is `Clone`. It can also be an `Option`
+/// (`None` if the user declined) or [`Outcome`](crate::Outcome) of `T` or `&T`.
 ///
-/// It runs at most once in a round, failures included, and at the same time as the others. Its value is shared by
-/// everything that takes it, so `T` is `Send`, `Sync` and `'static`.
+/// It runs at most once in a round, even if it fails, and concurrently with independent resolvers. All parameters that
+/// take its value share it, so `T` is `Send`, `Sync` and `'static`.
 ///
-/// A hidden type of its name stands beside it, as beside a [tool](macro@tool#the-functions-name): where a module or a crate
-/// has the name that you want, call the function otherwise, and keep the name that clients see with `key = ".."`.
+/// The macro adds a hidden type with its name, as for a [tool](macro@tool#the-functions-name). If a module or a crate
+/// has the name that you want, rename the function, and keep the name that clients see with `key = ".."`.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -330,8 +334,7 @@ pub use rejoinder_macros::resource;
 /// # }
 /// ```
 ///
-/// One may be generic: `#[resolve(load::<User>)]`. It is a resolver for those types alone with which its value is `Send`
-/// and `Sync`.
+/// A resolver may be generic: `#[resolve(load::<User>)]`. It works for types with which its value is `Send` and `Sync`.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -349,9 +352,10 @@ pub use rejoinder_macros::resource;
 /// ```
 pub use rejoinder_macros::resolver;
 
-/// Lets the methods of a type be tools, prompts, resources and resolvers. Resolvers are named `Self::name`, in the group alone.
+/// Turns the methods of a type into tools, prompts, resources and resolvers.
 ///
-/// A type may have several such blocks, if each names its methods: `#[handlers(tools = more_tools)]`.
+/// Within the block, `Self::name` names a resolver of the type; it cannot be used outside. A type may have several such
+/// blocks, if each names its methods: `#[handlers(tools = more_tools)]`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -388,7 +392,7 @@ pub use rejoinder_macros::resolver;
 /// ```
 pub use rejoinder_macros::handlers;
 
-/// Makes a struct a form that the user can be asked to fill in.
+/// Turns a struct into a form that the user can be asked to fill in.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -427,9 +431,9 @@ pub use rejoinder_macros::handlers;
 /// ```
 pub use rejoinder_macros::Elicit;
 
-/// Makes an enum without data a choice in a form: one of it, or several as a `Vec`.
+/// Turns an enum without data into a choice in a form. A `Vec` of it is a multiple choice.
 ///
-/// What the user reads of a variant is its doc comment, or its `title` where that is for programmers.
+/// The user reads the doc comment of a variant, or its `title` if the doc comment is for programmers.
 ///
 /// ```
 /// use rejoinder::{ElicitEnum, prelude::*};
@@ -460,7 +464,7 @@ pub use rejoinder_macros::Elicit;
 /// ```
 pub use rejoinder_macros::ElicitEnum;
 
-/// The tools that functions marked `#[tool]` are.
+/// Creates a list of tools from functions marked `#[tool]`.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -479,7 +483,7 @@ pub use rejoinder_macros::ElicitEnum;
 /// ```
 pub use rejoinder_macros::tools;
 
-/// The prompts that functions marked `#[prompt]` are.
+/// Creates a list of prompts from functions marked `#[prompt]`.
 ///
 /// ```
 /// use rejoinder::prelude::*;
@@ -493,7 +497,7 @@ pub use rejoinder_macros::tools;
 /// ```
 pub use rejoinder_macros::prompts;
 
-/// The resources that functions marked `#[resource("..")]` are.
+/// Creates a list of resources from functions marked `#[resource("..")]`.
 ///
 /// ```
 /// use rejoinder::prelude::*;

@@ -1,8 +1,8 @@
 //! A framework for MCP servers in which **a tool's parameters say where they come from**, and a parameter may come from
 //! *asking the user*.
 //!
-//! You write functions. The framework fills their parameters from the model's arguments, shared services, the call itself
-//! and other functions, and serves them to clients of every protocol version, over HTTP and stdio.
+//! You write functions. The framework fills their parameters from the model's arguments, shared services, the call
+//! itself and other functions, and serves them to clients of every protocol version, over HTTP, stdio and WebSocket.
 //!
 //! ```no_run
 //! use rejoinder::prelude::*;
@@ -32,33 +32,35 @@
 //! ```
 //!
 //! Prompts ([`macro@prompt`]) and resources ([`macro@resource`]) are functions too and take the same parameters.
-//! [`macro@handlers`] does the same for the methods of a type. A marked function stays a function: call it in a unit test.
+//! [`macro@handlers`] does the same for the methods of a type. You can still call a marked function, for example in a
+//! unit test.
 //!
 //! # Where a parameter comes from
 //!
 //! | you write | it comes from |
 //! |---|---|
-//! | `path: String`, any type that is `Deserialize` and `JsonSchema` | the model's arguments: listed in the schema, checked, described by the doc comment |
+//! | `path: String`, any type that implements `Deserialize` and `JsonSchema` | the model's arguments: listed in the schema, checked, described by the doc comment |
 //! | `#[arg(default = 5)] n: u32`, `n: Option<u32>` | the same; the model may leave it out |
-//! | `#[pipe(trim, find_user)] user: User` | the same, after it has passed through functions marked [`#[pipe]`](macro@pipe) |
+//! | `#[pipe(trim, find_user)] user: User` | the same, converted by functions marked [`#[pipe]`](macro@pipe) |
 //! | `#[header("x-request-id")] request: String`, or an `Option` or `Vec`, or with `default = ..` | a header of the HTTP request |
 //! | `#[resolve(confirm)] confirm: &Confirm`, or `T`, or an `Option` or `Outcome` of either | the function `confirm`, marked [`#[resolver]`](macro@resolver) |
 //! | `database: `[`Dep`]`<Database>` | [`Server::provide`] |
-//! | `ctx: `[`Context`] | the call: progress, logs, the client, questions to it |
+//! | `ctx: `[`Context`] | the call: progress, logs, the client, questions |
 //! | `scope: `[`Scope`] | the call: cleanup that runs when it ends |
-//! | `audit: `[`State`]`<AuditTrail>` | fresh for each call, shared by everything that runs for it |
-//! | `background: `[`BackgroundTasks`] | the call: work that runs after the reply has left |
-//! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | the answers of this round, for functions that make their rounds by hand |
-//! | `caller: `[`Principal`](auth::Principal), or an `Option` of it | who calls |
+//! | `audit: `[`State`]`<AuditTrail>` | a new value for each call, shared by all its functions |
+//! | `background: `[`BackgroundTasks`] | the call: work that runs after the reply is sent |
+//! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | the answers of this round, for functions that control their rounds by hand |
+//! | `caller: `[`Principal`](auth::Principal), or an `Option` of it | the caller |
 //! | `server: `[`ServerHandle`] | the running server: add and remove tools, prompts, resources |
 //! | your own type | your implementation of [`FromCall`] |
 //!
-//! If a type could come from the model as well as from the server, write `#[arg]` or `#[inject]` before the parameter.
+//! If a type could come from both the model and the server, write `#[arg]` or `#[inject]` before the parameter.
 //!
 //! # Resolvers and questions
 //!
-//! A resolver is a function whose value fills parameters. It takes the tool's arguments by name, the values of other resolvers
-//! and all of the above. It runs at most once in a round, concurrently with independent ones, and may ask the user.
+//! A resolver is a function whose value fills parameters. It takes the tool's arguments by name, the values of other
+//! resolvers and all of the above. It runs at most once in a round, concurrently with independent resolvers, and may
+//! ask the user.
 //!
 //! ```
 //! use rejoinder::{prelude::*, testing::Client};
@@ -101,13 +103,14 @@
 //! [`Outcome`]`<Confirm>` receives the decline instead. The compiler checks the graph of resolvers: a cycle, an argument that
 //! the tool does not have, or a type that does not match is an error at the parameter. [`Server::graph`] prints the graph.
 //!
-//! The body of a function can ask too, with [`Context::ask`]; [`Context::once`] takes a step that must not be taken twice.
-//! [`Ask`] lists what a function can ask for: a form, yes or no, a text, a choice, a page to visit, the client's model, its
-//! roots.
+//! The body of a function can ask too, with [`Context::ask`]. [`Context::once`] runs a step that must not run twice.
+//! [`Ask`] lists what a function can ask for: a form, yes or no, a text, a choice, a page to visit, the client's model,
+//! its roots.
 //!
-//! The same function serves clients of both eras. A client before 2026-07-28 has a session, and the function waits for the
-//! answer. A newer client gets the question in the reply and retries the request with the answer: **any replica can serve
-//! that retry, and the server stores nothing.** The state that the client carries in between is sealed ([`state`]).
+//! The same function serves clients of both eras. A client before 2026-07-28 has a session, and the function waits for
+//! the answer. A newer client gets the question in the reply and retries the request with the answer: **any replica can
+//! serve that retry, and the server stores nothing.** The state that the client carries in between is sealed
+//! ([`state`]).
 //!
 //! # What a function returns
 //!
@@ -117,29 +120,33 @@
 //!
 //! # Testing
 //!
-//! [`testing::Client`] calls a server in process, in either era. It answers questions, shows what was asked and what ran,
-//! and replaces services and resolvers. [`Server::check`] lists every mistake in how a server is put together: one line of
-//! a test.
+//! [`testing::Client`] calls a server in process, in either era. It answers questions, shows which questions were asked
+//! and which resolvers ran, and replaces services and resolvers. [`Server::check`] lists every configuration mistake of
+//! a server: call it in a test.
 //!
 //! # Serving
 //!
-//! [`Server::serve_from_args`] reads the transport from the command line. [`Server::serve_http`] and [`Server::serve_stdio`]
-//! choose it in code, and [`BuiltServer::into_service`] mounts a server in your own application. [`http::Config`] says how a
-//! server is reached over HTTP, [`state::StatePolicy`] how state is sealed.
+//! [`Server::serve_from_args`] reads the transport from the command line. [`Server::serve_http`] and
+//! [`Server::serve_stdio`] choose it in code, and [`BuiltServer::into_service`] mounts a server in your own
+//! application. [`http::Config`] configures how clients reach a server over HTTP, and [`state::StatePolicy`] how state
+//! is sealed.
 //!
 //! # Cargo features
 //!
 //! On by default:
 //!
-//! * `cli`: [`Server::serve_from_args`] and [`log_to_stderr`]. It turns the next two on.
+//! * `cli`: [`Server::serve_from_args`] and [`log_to_stderr`]. It enables the next two.
 //! * `http`: Streamable HTTP, and [`testing`], whose client calls the HTTP service in process.
 //! * `stdio`: standard input and output, and any other pair of byte streams.
 //!
-//! Off by default: `ws` (WebSocket) and `sse` (HTTP+SSE of 2024-11-05), beside Streamable HTTP; `auth`, for tokens and keys of callers ([`auth`]); `chrono` and `uuid`, for
-//! arguments and fields of forms of their types.
+//! Off by default:
 //!
-//! A program for stdio only: `rejoinder = { version = "..", default-features = false, features = ["stdio"] }`, and
-//! `http` in its `[dev-dependencies]` for the test client.
+//! * `ws` (WebSocket) and `sse` (HTTP+SSE of 2024-11-05), beside Streamable HTTP.
+//! * `auth`: bearer tokens and API keys of callers ([`auth`]).
+//! * `chrono` and `uuid`: their types in arguments and forms.
+//!
+//! A program that needs only stdio: `rejoinder = { version = "..", default-features = false, features = ["stdio"] }`,
+//! and `http` in its `[dev-dependencies]` for the test client.
 
 #![cfg_attr(
     not(feature = "http"),

@@ -1,4 +1,4 @@
-//! What most servers need: `use rejoinder::prelude::*;`.
+//! The types and macros that most servers need: `use rejoinder::prelude::*;`.
 
 pub use crate::{
     Ask, BackgroundTasks, CallEnd, CallError, Context, Dep, Elicit, ElicitEnum, FieldError, Json, Outcome, PipeContext,
