@@ -115,7 +115,7 @@
 //! # What a function returns
 //!
 //! Text, numbers, [`Json`] (structured, with a schema), [`Image`](reply::Image), [`Audio`](reply::Audio), content blocks and
-//! lists of them, `()`, a [`ToolStream`] that sends each item at once, or a `Result` of any of these. The model sees the
+//! lists of them, `()`, a [`ToolStream`] that sends each item immediately, or a `Result` of any of these. The model sees the
 //! text of [`CallError::new`]; any other error is logged, and the client gets an id.
 //!
 //! # Testing
