@@ -1,6 +1,6 @@
 //! A function's signature, and what is refused in it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
     Attribute, FnArg, GenericArgument, GenericParam, Lifetime, ParenthesizedGenericArguments, Path, PathArguments,
@@ -40,6 +40,49 @@ impl ToTokens for FunctionItem {
         let Self { attrs, vis, signature, body } = self;
         tokens.extend(quote!(#(#attrs)* #vis #signature #body));
     }
+}
+
+impl FunctionItem {
+    /// Refuses a path that begins with the function's own name: the name means the hidden type, not a crate or a module.
+    pub(crate) fn check_own_name(&self, kind: Kind, errors: &mut Errors) {
+        let Self { signature: Signature { ident, inputs, output, .. }, body, .. } = self;
+        if let Some(found) = path_from(ident, quote!((#inputs) #output #body)) {
+            let rename = match kind {
+                Kind::Tool | Kind::Prompt | Kind::Resource => {
+                    format!("rename the function and keep the name with `#[{}(name = \"{ident}\")]`", kind.word())
+                }
+                _ => "rename the function".to_owned(),
+            };
+            errors.at(
+                found,
+                format!(
+                    "`{ident}` is this function, which hides a crate or module of that name: write `::{ident}` for the crate, \
+                     or {rename}"
+                ),
+            );
+        }
+    }
+}
+
+/// Where a path begins with this name, unless the tokens declare names of their own.
+fn path_from(name: &Ident, tokens: TokenStream) -> Option<Ident> {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_colon = |index: usize| matches!(trees.get(index), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+    let mut found = None;
+    for (index, tree) in trees.iter().enumerate() {
+        match tree {
+            TokenTree::Ident(ident) if ident == "use" || ident == "mod" => return None,
+            TokenTree::Ident(ident) if ident == name => {
+                let goes_on = is_colon(index + 1) && is_colon(index + 2);
+                let is_name = matches!(trees.get(index + 3), Some(TokenTree::Ident(_)));
+                let begins = index.checked_sub(1).is_none_or(|before| !is_colon(before));
+                found = found.or_else(|| (goes_on && is_name && begins).then(|| ident.clone()));
+            }
+            TokenTree::Group(group) => found = found.or_else(|| path_from(name, group.stream())),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Where a function stands.

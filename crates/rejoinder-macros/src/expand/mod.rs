@@ -55,6 +55,7 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
         }
         !is_ours
     });
+    function.check_own_name(kind, &mut errors);
     let FunctionItem { attrs, vis, signature, .. } = &mut function;
     let hidden = match kind {
         Kind::Resolver => ResolverFunction::read(&Place::Free, options, attrs, vis, signature, &mut errors).expand(),

@@ -44,6 +44,11 @@ impl Named {
         if let (Place::Block(ty), true) = (place, is_method) {
             path = method_type(ty, &path.segments[1].ident).into();
         }
+        if path.get_ident().is_some() {
+            // A `use` is refused where it could mean a local variable. With this span it cannot.
+            let word = &mut path.segments[0].ident;
+            word.set_span(Span::mixed_site().located_at(word.span()));
+        }
         let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
         Self {
             word: path.get_ident().filter(|_| is_imported).cloned(),

@@ -117,13 +117,17 @@ impl Filled {
             return None;
         }
         let source = self.is_left_to_its_type().then(|| {
-            let injected = quote!(__rj::Probe::<#alias>::INJECTED || __rj::Probe::<#alias>::DEP);
-            let form = quote!(__rj::Probe::<#alias>::FORM);
+            // Where the type borrows what is read, the compiler reports it here.
+            let probe = |answer: &str| {
+                let answer = Ident::new(answer, self.extent.start);
+                quote_spanned!(self.extent.start=> __rj::Probe::<#alias>::#answer)
+            };
+            let [injected, dep, argument, form, pipe_context] =
+                ["INJECTED", "DEP", "ARGUMENT", "FORM", "PIPE_CONTEXT"].map(probe);
             let value = if self.kind.takes_a_value() {
-                let arguments = quote!(#injected, #form, __rj::Probe::<#alias>::PIPE_CONTEXT);
-                self.extent.call(quote!(__rj::source::of_pipe), &arguments)
+                self.extent.call(quote!(__rj::source::of_pipe), &quote!(#injected || #dep, #form, #pipe_context))
             } else {
-                self.extent.call(quote!(__rj::source::of), &quote!(#injected, __rj::Probe::<#alias>::ARGUMENT, #form))
+                self.extent.call(quote!(__rj::source::of), &quote!(#injected || #dep, #argument, #form))
             };
             quote!(const #source: __rj::std::primitive::u8 = #value;)
         });

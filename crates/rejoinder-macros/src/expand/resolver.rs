@@ -55,7 +55,11 @@ impl ResolverFunction {
         let HiddenType { ident, output, .. } = &self.hidden;
         let ((returned, shape), generics) = (self.returned(), self.generics_of_shared());
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
-        let output = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "Value");
+        let extent = Extent::of(output);
+        let value = extent.member(&returned, quote!(__rj::Returned<{ #shape }>), "Value");
+        // Where the type is less public than the resolver, the compiler shows the declaration.
+        let output = Ident::new("Output", Span::call_site().located_at(extent.end));
+        let output = quote_spanned!(Span::call_site().located_at(extent.start)=> type #output = #value;);
         let (probes, node, instance, fits) = (self.probes(), self.node(), self.instance(), self.fits());
         let (check, run) = (self.check(), self.run());
         self.hidden.with(quote! {
@@ -65,7 +69,7 @@ impl ResolverFunction {
 
             #[automatically_derived]
             impl #impl_generics __rejoinder::Resolver for #ident #ty_generics #clause {
-                type Output = #output;
+                #output
 
                 fn instance() -> &'static __rj::Instance {
                     #instance

@@ -192,14 +192,16 @@ fn read_items<T, S: AsRef<str>>(
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be chosen from a list",
-    label = "not a string, and not a value with a title",
-    note = "a choice is a string, or a pair of its value and the title that the user sees"
+    label = "neither a string nor a pair of strings",
+    note = "a choice is a string, or a pair of strings: its value and the title that the user sees",
+    note = "to choose among values of another type, use `Ask::choice_of`"
 )]
 pub trait IntoChoice {
     /// The value in the answer, and the title.
     fn into_choice(self) -> (String, Option<String>);
 }
 
+#[diagnostic::do_not_recommend]
 impl<V: Into<String>, N: Into<String>> IntoChoice for (V, N) {
     fn into_choice(self) -> (String, Option<String>) {
         (self.0.into(), Some(self.1.into()))

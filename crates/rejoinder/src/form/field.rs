@@ -429,8 +429,8 @@ pub trait ElicitField: Sized + Send + Sync + 'static {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "this option is not for the type `{Self}`, which is not a string",
-    label = "only for strings",
+    message = "this option is for strings, and `{Self}` is not one",
+    label = "remove the option, or change the type",
     note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`",
     note = "a type of your own that is a string in JSON can implement `rejoinder::form::TextField`"
 )]
@@ -440,8 +440,8 @@ pub trait TextField {}
 ///
 /// Implement it for a type of your own that is a number in JSON, to write these constraints on arguments of this type.
 #[diagnostic::on_unimplemented(
-    message = "this option is not for the type `{Self}`, which is not a number",
-    label = "only for numbers",
+    message = "this option is for numbers, and `{Self}` is not one",
+    label = "remove the option, or change the type",
     note = "`min`, `max`, `exclusive_min`, `exclusive_max` and `multiple_of` are for integers of at most 64 bits, `f32` and \
             `f64`; use `min_length` and `max_length` for a string, `min_items` and `max_items` for a list",
     note = "a type of your own that is a number in JSON can implement `rejoinder::form::NumberField`"
@@ -455,8 +455,8 @@ pub trait NumberField {
 ///
 /// Implement it for a type of your own that is an array in JSON, to write these constraints on arguments of this type.
 #[diagnostic::on_unimplemented(
-    message = "this option is not for the type `{Self}`, which is not a list",
-    label = "only for lists",
+    message = "this option is for lists, and `{Self}` is not one",
+    label = "remove the option, or change the type",
     note = "`min_items`, `max_items` and `unique_items` are for a `Vec`, a set, or an `Option` of one",
     note = "a type of your own that is an array in JSON can implement `rejoinder::form::ListField`"
 )]

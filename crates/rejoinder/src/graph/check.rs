@@ -85,7 +85,7 @@ const fn report_cycle(path: &Nodes, report: &mut Report) {
 }
 
 /// Finds a cycle among a resolver and those below it. Returns where in the path it begins.
-pub(super) const fn find_cycle(node: &'static Node, path: &mut Nodes, seen: &mut Nodes) -> Option<usize> {
+const fn find_cycle(node: &'static Node, path: &mut Nodes, seen: &mut Nodes) -> Option<usize> {
     if let Some(index) = path.position(node) {
         return Some(index);
     }
@@ -232,6 +232,39 @@ const fn check_below(item: &ItemNode<'_>, node: &'static Node, seen: &mut Nodes,
     }
 }
 
+/// Checks this resolver, and all that it needs, for what has no arguments to give and perhaps cannot ask.
+pub(super) const fn check_without_arguments(
+    node: &'static Node,
+    kind: &str,
+    why: &str,
+    may_ask: bool,
+    report: &mut Report,
+) {
+    let mut all = Nodes::new();
+    if find_cycle(node, &mut Nodes::new(), &mut all).is_some() {
+        // It is reported where it is.
+        return;
+    }
+    let mut i = 0;
+    while i < all.length && !report.failed() {
+        let node = all.get(i);
+        let mut argument = 0;
+        while argument < node.arguments.len() && !report.failed() {
+            if node.arguments[argument].is_argument {
+                let name = node.arguments[argument].name;
+                report.push(&["resolver `", node.name, "` (", node.at, ") takes the argument `", name, "`, but a "]);
+                report.push(&[kind, " ", why, ": use a resolver that takes none, here and below"]);
+            }
+            argument += 1;
+        }
+        if node.asks && !may_ask && !report.failed() {
+            report.push(&["resolver `", node.name, "` (", node.at, ") asks, but a ", kind, " cannot ask: "]);
+            report.push(&["use a resolver that does not, here and below"]);
+        }
+        i += 1;
+    }
+}
+
 /// Reports this resolver if it asks beside rounds that are made by hand.
 pub(super) const fn check_asking(item: &ItemNode<'_>, node: &Node, report: &mut Report) {
     if item.by_hand && node.asks {
@@ -355,7 +388,7 @@ impl Report {
 }
 
 /// Some resolvers, in constant evaluation.
-pub(super) struct Nodes {
+struct Nodes {
     nodes: [Option<&'static Node>; Self::MOST],
     length: usize,
 }
@@ -363,11 +396,11 @@ pub(super) struct Nodes {
 impl Nodes {
     const MOST: usize = 256;
 
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self { nodes: [None; Self::MOST], length: 0 }
     }
 
-    pub(super) const fn push(&mut self, node: &'static Node) {
+    const fn push(&mut self, node: &'static Node) {
         assert!(self.length < Self::MOST, "a function needs more than 256 resolvers");
         self.nodes[self.length] = Some(node);
         self.length += 1;
@@ -377,7 +410,7 @@ impl Nodes {
         self.nodes[index].expect("it is in the list")
     }
 
-    pub(super) const fn position(&self, node: &Node) -> Option<usize> {
+    const fn position(&self, node: &Node) -> Option<usize> {
         let mut i = 0;
         while i < self.length {
             if self.get(i).id == node.id {

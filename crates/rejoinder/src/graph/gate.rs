@@ -2,11 +2,8 @@
 
 use std::{any::TypeId, borrow::Cow, fmt};
 
-use super::{
-    Check, Edge, Instance, Keys, Node, Resolver, Walk,
-    check::{Nodes, Report, find_cycle},
-};
-use crate::{BoxFuture, call::Call, error::Halt};
+use super::{Check, Edge, Instance, Keys, Node, Resolver, Walk, check::check_without_arguments};
+use crate::{BoxFuture, ask::Outcome, call::Call, error::Halt};
 
 /// A resolver that `enabled = ..` can name.
 #[diagnostic::on_unimplemented(
@@ -29,7 +26,7 @@ pub trait GateResolver: 'static {
 }
 
 #[diagnostic::do_not_recommend]
-impl<R: Resolver<Output: Verdict>> GateResolver for R {
+impl<R: Resolver<Output = bool>> GateResolver for R {
     fn gate() -> &'static Instance {
         R::instance()
     }
@@ -37,27 +34,8 @@ impl<R: Resolver<Output: Verdict>> GateResolver for R {
     fn decide<'a>(walk: &'a Walk<'a>) -> BoxFuture<'a, Result<bool, Halt>> {
         Box::pin(async move {
             let settled = walk.resolve::<R>(false, R::instance().node.name).await?;
-            settled
-                .outcome()
-                .map(|outcome| outcome.as_ref().accepted().is_some_and(Verdict::is_open))
-                .map_err(Halt::clone)
+            settled.outcome().map(|outcome| *outcome == Outcome::Accepted(true)).map_err(Halt::clone)
         })
-    }
-}
-
-/// What a gate returns: `bool`.
-#[diagnostic::on_unimplemented(
-    message = "a gate returns `bool` or `Result<bool, E>`, but this resolver's value is a `{Self}`",
-    label = "this resolver cannot be a gate"
-)]
-pub trait Verdict {
-    /// Whether the item is there for the caller.
-    fn is_open(&self) -> bool;
-}
-
-impl Verdict for bool {
-    fn is_open(&self) -> bool {
-        *self
     }
 }
 
@@ -109,36 +87,7 @@ impl Node {
     /// Checks a resolver that is a gate: nothing that it needs asks or takes arguments.
     pub const fn check_gate(&'static self) -> Check {
         let mut check = Check::new();
-        // A cycle is reported where it is.
-        if find_cycle(self, &mut Nodes::new(), &mut Nodes::new()).is_none() {
-            check_below(self, &mut Nodes::new(), &mut check.report);
-        }
+        check_without_arguments(self, "gate", "runs where there are no arguments", false, &mut check.report);
         check
-    }
-}
-
-const fn check_below(node: &'static Node, seen: &mut Nodes, report: &mut Report) {
-    if seen.position(node).is_some() {
-        return;
-    }
-    seen.push(node);
-    let mut i = 0;
-    while i < node.arguments.len() && !report.failed() {
-        if node.arguments[i].is_argument {
-            report.push(&["resolver `", node.name, "` (", node.at, ") takes the argument `", node.arguments[i].name]);
-            report.push(&[
-                "`, but a gate runs where there are no arguments: use a resolver that takes none, here and below",
-            ]);
-        }
-        i += 1;
-    }
-    if node.asks && !report.failed() {
-        report.push(&["resolver `", node.name, "` (", node.at, ") asks, but a gate cannot ask: "]);
-        report.push(&["use a resolver that does not, here and below"]);
-    }
-    let mut i = 0;
-    while i < node.below.len() && !report.failed() {
-        check_below(node.below[i], seen, report);
-        i += 1;
     }
 }

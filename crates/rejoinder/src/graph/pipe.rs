@@ -6,8 +6,8 @@
 use std::any::Any;
 
 use super::{
-    Edge, Node, NodeArgument, Walk,
-    check::{Check, Nodes, Report, find_cycle},
+    Edge, NodeArgument, Walk,
+    check::{Check, check_without_arguments},
     shape,
 };
 use crate::{
@@ -66,13 +66,10 @@ impl PipeNode {
             }
             check.place += 1;
         }
-        let mut seen = Nodes::new();
         let mut i = 0;
         while i < self.edges.len() {
-            // A cycle is reported where it is.
-            if find_cycle(self.edges[i].node, &mut Nodes::new(), &mut Nodes::new()).is_none() {
-                self.check_below(self.edges[i].node, &mut seen, &mut check.report);
-            }
+            let why = "runs before arguments can be taken by name";
+            check_without_arguments(self.edges[i].node, self.kind, why, self.may_ask, &mut check.report);
             if check.report.failed() {
                 return check;
             }
@@ -80,38 +77,6 @@ impl PipeNode {
             i += 1;
         }
         check
-    }
-
-    const fn check_below(&self, node: &'static Node, seen: &mut Nodes, report: &mut Report) {
-        if seen.position(node).is_some() {
-            return;
-        }
-        seen.push(node);
-        let mut i = 0;
-        while i < node.arguments.len() && !report.failed() {
-            if node.arguments[i].is_argument {
-                report.push(&[
-                    "resolver `",
-                    node.name,
-                    "` (",
-                    node.at,
-                    ") takes the argument `",
-                    node.arguments[i].name,
-                ]);
-                report.push(&["`, but a ", self.kind, " runs before arguments can be taken by name: "]);
-                report.push(&["use a resolver that takes none, here and below"]);
-            }
-            i += 1;
-        }
-        if node.asks && !self.may_ask && !report.failed() {
-            report.push(&["resolver `", node.name, "` (", node.at, ") asks, but a ", self.kind, " cannot ask: "]);
-            report.push(&["use a resolver that does not, here and below"]);
-        }
-        let mut i = 0;
-        while i < node.below.len() && !report.failed() {
-            self.check_below(node.below[i], seen, report);
-            i += 1;
-        }
     }
 }
 
@@ -379,28 +344,15 @@ impl<Sent: Slot, T: Any + Send + Sync> Slot for PipedSlot<Sent, T> {
     }
 }
 
-/// How a value came out of its pipes, unless that ends the round.
-#[derive(Debug)]
-pub enum PipeEnd<T> {
-    /// It got through.
-    Value(T),
-    /// It is not accepted, for this reason.
-    Refused(String),
-    /// A question is open.
-    Pending,
-}
-
 /// Lets a value pass through its pipes.
 ///
 /// # Errors
 ///
 /// What ends the call although other values are still on their way.
-pub async fn piped<T>(pipes: impl Future<Output = Result<T, PipeStop>> + Send) -> Result<PipeEnd<T>, Halt> {
+pub async fn piped<T>(pipes: impl Future<Output = Result<T, PipeStop>> + Send) -> Result<Result<T, PipeStop>, Halt> {
     match pipes.await {
-        Ok(value) => Ok(PipeEnd::Value(value)),
-        Err(PipeStop::Refused(reason)) => Ok(PipeEnd::Refused(reason)),
-        Err(PipeStop::Halt(Halt::Pending)) => Ok(PipeEnd::Pending),
-        Err(PipeStop::Halt(halt)) => Err(halt),
+        Err(PipeStop::Halt(halt)) if !matches!(halt, Halt::Pending) => Err(halt),
+        end => Ok(end),
     }
 }
 
@@ -414,17 +366,18 @@ pub struct PipeResults {
 
 impl PipeResults {
     /// Puts a value into its place, or notes why there is none.
-    pub fn put<Sent, T>(&mut self, slot: &mut PipedSlot<Sent, T>, field: PipeField, end: PipeEnd<T>) {
-        match (end, field) {
-            (PipeEnd::Value(value), _) => *slot = PipedSlot::Piped(value),
-            (PipeEnd::Refused(message), PipeField { name, source: PipeSource::Argument }) => {
-                self.refused.push(ArgumentError::new(name, message));
+    pub fn put<Sent, T>(&mut self, slot: &mut PipedSlot<Sent, T>, field: PipeField, end: Result<T, PipeStop>) {
+        let PipeField { name, source } = field;
+        match (end, source) {
+            (Ok(value), _) => *slot = PipedSlot::Piped(value),
+            (Err(PipeStop::Refused(reason)), PipeSource::Argument) => {
+                self.refused.push(ArgumentError::new(name, reason));
             }
             // The model cannot correct a header.
-            (PipeEnd::Refused(reason), PipeField { name, source: PipeSource::Header }) => {
+            (Err(PipeStop::Refused(reason)), PipeSource::Header) => {
                 self.header.get_or_insert_with(|| CallError::new(format!("the header `{name}` is refused: {reason}")));
             }
-            (PipeEnd::Pending, _) => self.is_pending = true,
+            (Err(PipeStop::Halt(_)), _) => self.is_pending = true,
         }
     }
 

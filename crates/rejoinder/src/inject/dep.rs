@@ -118,7 +118,18 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for Dep<T> {
     }
 }
 
-impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
+/// What a [`Dep`] can hold.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a service, because calls on several threads share it",
+    label = "the type in `Dep<..>` must be `Send` and `Sync`",
+    note = "for a trait, write `trait Store: Send + Sync`; in a struct, use `Arc` for `Rc` and `Mutex` for `RefCell`"
+)]
+pub trait SharedService: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Send + Sync + 'static> SharedService for T {}
+
+impl<T: ?Sized + SharedService> FromCall for Dep<T> {
     async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
         call.dependency::<T>().map(Self).ok_or_else(|| {
             // Only a tool that was added at run time past `build()` gets here.
@@ -135,7 +146,7 @@ impl<T: ?Sized + Send + Sync + 'static> FromCall for Dep<T> {
 }
 
 /// An optional service: `None` if it was not provided.
-impl<T: ?Sized + Send + Sync + 'static> FromCall for Option<Dep<T>> {
+impl<T: ?Sized + SharedService> FromCall for Option<Dep<T>> {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(call.dependency::<T>().map(Dep))
     }

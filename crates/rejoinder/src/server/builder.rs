@@ -36,8 +36,8 @@ pub trait ItemList<I> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<L: IntoIterator> ItemList<L::Item> for L {
-    fn into_items(self) -> impl Iterator<Item = L::Item> {
+impl<I, L: IntoIterator<Item = I>> ItemList<I> for L {
+    fn into_items(self) -> impl Iterator<Item = I> {
         self.into_iter()
     }
 }

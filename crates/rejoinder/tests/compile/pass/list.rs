@@ -31,11 +31,37 @@ mod nested {
     pub(super) fn whisper() {}
 }
 
+/// A module and the tool in it may share a name.
+mod triage {
+    use rejoinder::prelude::*;
+
+    #[tool]
+    pub(super) fn triage() {}
+}
+
+/// `::` before the name means the crate.
+#[tool]
+fn serde_json() -> String {
+    ::serde_json::Value::Null.to_string()
+}
+
+/// Names that the function declares are its own.
+#[tool]
+fn size() -> usize {
+    mod size {
+        pub(super) const LARGE: usize = 3;
+    }
+    size::LARGE
+}
+
 fn main() {
     #[tool]
     fn inner() {}
 
     let tools = tools![shout, core, #[cfg(any())] of_another_build, #[cfg(not(any()))] nested::whisper, inner];
     assert_eq!(tools.len(), 4);
+    let (shout, size) = (tools![shout], 3);
+    assert_eq!((shout.len(), tools![shout, size].len()), (1, size - 1));
+    assert_eq!(tools![triage::triage, serde_json, size].len(), 3);
     let _ = (prompts![cry], tools![], prompts![], resources![]);
 }

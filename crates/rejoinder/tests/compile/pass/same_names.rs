@@ -13,6 +13,17 @@ fn of_a_resolver(#[arg(name = "account")] id: String, #[resolve(account)] accoun
     format!("{id} {account}")
 }
 
+/// A resolver and a tool may borrow a text that may be missing.
+#[resolver]
+fn nickname(nickname: Option<&str>) -> Ask<String> {
+    Ask::known(nickname.unwrap_or("none").to_owned())
+}
+
+#[tool]
+fn borrowing(nickname: Option<String>, #[resolve(nickname)] a: Option<&str>, #[resolve(nickname)] b: Outcome<&str>) -> String {
+    format!("{nickname:?} {a:?} {b:?}")
+}
+
 #[tool]
 fn of_the_server(ctx: Context, #[arg(name = "ctx")] text: String, #[resolve(length)] length: usize) -> String {
     format!("{text} {length} {}", ctx.era() == ctx.era())
@@ -29,7 +40,7 @@ fn page(#[arg(name = "account")] id: String, #[resolve(account)] account: usize)
 }
 
 fn main() {
-    let server = Server::new("accounts", "1").tools(tools![of_a_resolver, of_the_server]).resources(resources![page]);
+    let server = Server::new("accounts", "1").tools(tools![of_a_resolver, of_the_server, borrowing]).resources(resources![page]);
     let client = Client::new(server);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-// 6:14: this option is not for the type `bool`, which is not a string
+// 6:14: this option is for strings, and `bool` is not one
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,4 +1,4 @@
-// 11:14: this option is not for the type `Colour`, which is not a list
+// 11:14: this option is for lists, and `Colour` is not one
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

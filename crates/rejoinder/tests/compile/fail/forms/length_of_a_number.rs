@@ -1,4 +1,4 @@
-// 6:14: this option is not for the type `u8`, which is not a string
+// 6:14: this option is for strings, and `u8` is not one
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

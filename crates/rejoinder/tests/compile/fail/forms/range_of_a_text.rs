@@ -1,4 +1,4 @@
-// 6:14: this option is not for the type `Option<std::string::String>`, which is not a number
+// 6:14: this option is for numbers, and `Option<std::string::String>` is not one
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

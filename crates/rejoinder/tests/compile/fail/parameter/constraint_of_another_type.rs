@@ -1,4 +1,4 @@
-// 5:15: this option is not for the type `u32`, which is not a string
+// 5:15: this option is for strings, and `u32` is not one
 use rejoinder::prelude::*;
 
 #[tool]

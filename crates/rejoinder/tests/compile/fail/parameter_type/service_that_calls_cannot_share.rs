@@ -1,4 +1,4 @@
-// 9:17: `(dyn Store + 'static)` cannot be sent between threads safely
+// 9:17: `(dyn Store + 'static)` cannot be a service, because calls on several threads share it
 use rejoinder::prelude::*;
 
 trait Store {

@@ -1,0 +1,9 @@
+// 6:5: `(u32, std::string::String)` cannot be chosen from a list
+use rejoinder::prelude::*;
+
+#[resolver]
+fn order(open: Dep<Vec<u32>>) -> Ask<String> {
+    Ask::choice("Which order?", open.iter().map(|id| (*id, format!("Order {id}"))))
+}
+
+fn main() {}
