@@ -166,6 +166,32 @@ async fn o6_a_session_has_an_id_and_a_request_that_stands_alone_has_none() {
     }
 }
 
+#[tokio::test]
+async fn a_client_whose_caller_changes_opens_its_own_session() {
+    let by_header = |request: &rejoinder::RequestInfo| {
+        let user = request.headers()?.get("x-user")?.to_str().ok()?;
+        Some(Principal::new(user))
+    };
+    let by_layer = Client::new(server()).era(Era::Session);
+    let by_function = Client::new(server().principal(by_header)).era(Era::Session);
+    for transport in [Transport::Http, Transport::WebSocket, Transport::Sse] {
+        for (client, change) in [
+            (&by_layer, (|client, name| client.extension(Principal::new(name))) as fn(Client, &'static str) -> Client),
+            (&by_function, |client, name| client.header("x-user", name)),
+        ] {
+            let client = client.clone().transport(transport);
+            assert_eq!(text(&client, "whoami").await, "nobody");
+            let session = text(&client, "session").await;
+            for name in ["ada", "bob"] {
+                let client = change(client.clone(), name);
+                assert_eq!(text(&client, "whoami").await, name, "{transport:?}");
+                assert_ne!(text(&client, "session").await, session);
+            }
+            assert_eq!(text(&client, "session").await, session, "a clone shares what nobody changed");
+        }
+    }
+}
+
 #[tool(scopes = ["files:write"])]
 async fn write() -> &'static str {
     "written"

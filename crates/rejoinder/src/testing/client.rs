@@ -20,7 +20,8 @@ use crate::{
 /// A client that drives a server in process.
 ///
 /// A clone shares the server, so one request can differ from the others:
-/// `client.clone().header("x-tenant", "b").call_tool(..)`.
+/// `client.clone().header("x-tenant", "b").call_tool(..)`. It shares the session and the connection too, until a method
+/// changes one of the two clients: that one opens its own.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -137,7 +138,7 @@ impl Client {
         let name = HeaderName::try_from(name).unwrap_or_else(|error| panic!("the header `{name}`: {error}"));
         let value = HeaderValue::from_str(value).unwrap_or_else(|error| panic!("the header `{name}`: {error}"));
         self.connection.headers.insert(name, value);
-        self.reopened()
+        self.reconnected()
     }
 
     /// Attaches a value to every request, as a layer in front of the server would.
@@ -160,13 +161,10 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    ///
-    /// A session belongs to its caller. To change the `Principal` after the first request of a session, call
-    /// [`era`](Self::era) again, which opens another session.
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.connection.extensions.insert(value);
-        self.reopened()
+        self.reconnected()
     }
 
     /// Declares the capabilities of the client; none by default.
@@ -319,19 +317,10 @@ impl Client {
         self.scripted(key, Script::InTurn(answers.into_iter().collect(), 0))
     }
 
-    /// A client that says something else about itself opens another session.
+    /// A session and its connection belong to the client that opened them, so a client that differs opens its own.
     pub(super) fn reconnected(mut self) -> Self {
         self.connection.reconnect();
         self
-    }
-
-    /// What the request that opens a connection says counts for all that follow, so another one opens another connection.
-    fn reopened(self) -> Self {
-        match self.connection.transport {
-            #[cfg(feature = "ws")]
-            Transport::WebSocket => self.reconnected(),
-            _ => self,
-        }
     }
 
     fn scripted(mut self, key: impl Into<String>, script: Script) -> Self {
