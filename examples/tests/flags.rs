@@ -161,6 +161,22 @@ fn logs_go_to_standard_error_and_nothing_to_standard_output() {
 }
 
 #[test]
+fn the_logged_command_works() {
+    let mut serving = Serving::start();
+    let mut line = String::new();
+    let command = loop {
+        line.clear();
+        assert_ne!(serving.logs.read_line(&mut line).expect("text"), 0, "it ended");
+        if let Some((_, command)) = line.split_once("try it: ") {
+            break command;
+        }
+    };
+    let output = Command::new("sh").args(["-c", command]).output().expect("there is a shell");
+    let reply: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {output:?}"));
+    assert!(reply["result"]["capabilities"]["tools"].is_object(), "{reply}");
+}
+
+#[test]
 fn a_port_that_is_taken_is_named_and_what_to_do() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("its address").to_string();

@@ -2,13 +2,13 @@
 
 use std::{
     io::{IsTerminal, Write},
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
 };
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{http::listen_address, shutdown::exit_after};
-use crate::{BoxFuture, Error, http, server::Server};
+use crate::{BoxFuture, Error, http, protocol::MODERN, server::Server};
 
 /// An MCP server.
 #[derive(Debug, Parser)]
@@ -118,6 +118,31 @@ impl Flags {
     }
 }
 
+/// Logs a command that sends a first request, unless the program greets its user itself or needs credentials.
+fn with_hint(http: http::Config) -> http::Config {
+    #[cfg(feature = "auth")]
+    if http.auth.is_some() {
+        return http;
+    }
+    if http.on_listening.0.is_some() {
+        return http;
+    }
+    let path = http.path.clone();
+    http.on_listening(move |mut address| {
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        let meta = format!(
+            r#"{{"io.modelcontextprotocol/protocolVersion":"{MODERN}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
+        );
+        let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{{"_meta":{meta}}}}}"#);
+        tracing::info!(
+            "try it: curl -s http://{address}{path} -H 'Content-Type: application/json' -H 'Accept: application/json, \
+             text/event-stream' -H 'MCP-Protocol-Version: {MODERN}' -H 'Mcp-Method: server/discover' -d '{message}'"
+        );
+    })
+}
+
 /// The file name of this program, which `--version` prints.
 fn program_name() -> Option<String> {
     let path = std::path::PathBuf::from(std::env::args_os().next()?);
@@ -132,11 +157,14 @@ impl Server {
     /// `--ws` and `--sse` (with these cargo features), `--help`, `--version`; `graph` prints the server's
     /// [graph](Server::graph) instead.
     ///
-    /// Logs go to standard error; `RUST_LOG` sets what is logged. The [keys](crate::state::StatePolicy::keys) that replicas
+    /// Logs go to standard error; `RUST_LOG` sets what is logged. Over HTTP the log begins with the address and a `curl` command
+    /// to try, unless the program has [`on_listening`](crate::http::Config::on_listening). The [keys](crate::state::StatePolicy::keys) that replicas
     /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them; `REJOINDER_ALLOW_HOSTS` adds
     /// [host names](crate::http::Config::allow_host). On SIGINT and SIGTERM the server accepts no
     /// more requests, and running calls have the [grace period](Server::grace_period) to finish. A second signal ends the
     /// process at once, and so does a thread that is still blocked a grace period after this has returned.
+    ///
+    /// Await the future to its end: if it is dropped, what [`on_stop`](Server::on_stop) was given does not run.
     ///
     /// # Errors
     ///
@@ -154,7 +182,7 @@ impl Server {
             log_to_stderr();
             server.options.state = server.options.state.keys_from_env()?;
             let hosts = std::env::var("REJOINDER_ALLOW_HOSTS").unwrap_or_default();
-            server.options.http = flags.apply(server.options.http, &hosts);
+            server.options.http = with_hint(flags.apply(server.options.http, &hosts));
             let grace = server.options.grace;
             let served = match flags.http {
                 Some(address) if !flags.stdio => server.serve_http(address).await,
