@@ -38,6 +38,8 @@ impl Server {
     /// Serves Streamable HTTP at this address, with the path `/mcp` ([or another](crate::http::Config::path)), until SIGINT
     /// or SIGTERM.
     ///
+    /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
+    ///
     /// # Errors
     ///
     /// If the server cannot be built, cannot listen on the address, or does not start.
@@ -58,6 +60,8 @@ impl BuiltServer {
     ///
     /// Without [keys](crate::state::StatePolicy::keys) it logs a warning, unless only this machine can reach it: other
     /// processes could not continue its calls.
+    ///
+    /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
     ///
     /// # Errors
     ///

@@ -153,7 +153,8 @@ impl HttpSessions {
             let Some(first) = first else {
                 return refuse(
                     StatusCode::BAD_REQUEST,
-                    "the `Mcp-Session-Id` header is missing: a session begins with `initialize`",
+                    "the `Mcp-Session-Id` header is missing: a session begins with `initialize`; a request without a session \
+                     names the version 2026-07-28, in the header `MCP-Protocol-Version` and in `params._meta`",
                 );
             };
             let id = first.to_str().ok().filter(|_| second.is_none());

@@ -56,6 +56,8 @@ pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> 
 impl Server {
     /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
     ///
+    /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
+    ///
     /// # Errors
     ///
     /// If the server cannot be built, does not start, or a pipe breaks.
@@ -66,6 +68,8 @@ impl Server {
 
 impl BuiltServer {
     /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
+    ///
+    /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
     ///
     /// # Errors
     ///

@@ -168,7 +168,9 @@ async fn the_error_without_a_session_says_how_to_begin() {
     let list = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/list" });
     let (status, body) = error(client.post(list).await).await;
     assert_eq!((status, &body["id"]), (400, &json!("a")));
-    assert!(body["error"]["message"].as_str().expect("text").contains("`initialize`"), "{body}");
+    for way in ["`initialize`", "2026-07-28"] {
+        assert!(body["error"]["message"].as_str().expect("text").contains(way), "{body}");
+    }
     assert_eq!(error(client.send("GET", &[], Value::Null).await).await.0, 400);
     assert_eq!(error(client.send("DELETE", &[], Value::Null).await).await.0, 400);
     assert_eq!(error(client.send("GET", &[("mcp-session-id", "lost")], Value::Null).await).await.0, 404);
