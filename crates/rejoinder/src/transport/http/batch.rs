@@ -1,19 +1,15 @@
 //! Batches: several messages in one POST, which only protocol version 2025-03-26 has.
 
-use std::{
-    collections::VecDeque,
-    pin::Pin,
-    task::{Context, Poll},
-};
+use std::future::ready;
 
 use ::http::{Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
-use http_body::Body;
+use futures_util::stream::{self, StreamExt, select_all};
 use http_body_util::BodyExt;
 
 use super::{
     ResponseBody,
-    body::{EventSource, event},
+    body::event,
     request::HttpRefusal,
     service::{event_stream, json, status},
     sessions::HttpSessions,
@@ -34,7 +30,7 @@ impl HttpSessions {
         let Some(messages) = batch(body) else {
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "a batch is an array of 1 to 100 messages"));
         };
-        let (mut replies, mut streams) = (VecDeque::new(), Vec::new());
+        let (mut replies, mut streams) = (Vec::new(), Vec::new());
         for message in messages {
             let response = match Envelope::read(&message) {
                 Ok(envelope) => self.receive(&session, parts.clone(), &message, envelope).await,
@@ -44,11 +40,13 @@ impl HttpSessions {
                 // It has no reply.
                 None => {}
                 Some(true) => replies.extend(response.into_body().collect().await.map(|body| body.to_bytes()).ok()),
-                Some(false) => streams.push(response.into_body()),
+                Some(false) => streams.push(response.into_body().into_data_stream()),
             }
         }
         Ok(if !streams.is_empty() {
-            event_stream(ResponseBody::events(BatchEvents { replies, streams }))
+            let replies = stream::iter(replies).map(|reply| held(event([reply.clone()]), reply));
+            let running = select_all(streams).filter_map(|piece| ready(piece.ok()));
+            event_stream(ResponseBody::events(replies.chain(running)))
         } else if replies.is_empty() {
             status(StatusCode::ACCEPTED)
         } else {
@@ -59,37 +57,5 @@ impl HttpSessions {
             response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"));
             response
         })
-    }
-}
-
-/// The replies that are there already, and the streams of the calls that run.
-struct BatchEvents {
-    replies: VecDeque<Bytes>,
-    streams: Vec<ResponseBody>,
-}
-
-impl EventSource for BatchEvents {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(reply) = self.replies.pop_front() {
-            return Poll::Ready(Some(held(event([reply.clone()]), reply)));
-        }
-        let mut next = None;
-        self.streams.retain_mut(|stream| {
-            if next.is_some() {
-                return true;
-            }
-            match Pin::new(stream).poll_frame(cx) {
-                Poll::Pending => true,
-                Poll::Ready(Some(Ok(frame))) => {
-                    next = frame.into_data().ok();
-                    true
-                }
-                Poll::Ready(_) => false,
-            }
-        });
-        match next {
-            None if !self.streams.is_empty() => Poll::Pending,
-            next => Poll::Ready(next),
-        }
     }
 }

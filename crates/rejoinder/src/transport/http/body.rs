@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::stream::{self, BoxStream, StreamExt};
 use http_body::{Body, Frame as BodyFrame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
@@ -43,9 +44,9 @@ impl ResponseBody {
     }
 
     /// A stream of events.
-    pub(super) fn events(source: impl EventSource + 'static) -> Self {
+    pub(super) fn events(source: impl stream::Stream<Item = Bytes> + Send + 'static) -> Self {
         let keep_alive = Box::pin(sleep(KEEP_ALIVE));
-        Self(BodyKind::Events(Box::new(EventStream { source: Some(Box::new(source)), keep_alive })))
+        Self(BodyKind::Events(Box::new(EventStream { source: Some(source.boxed()), keep_alive })))
     }
 }
 
@@ -89,12 +90,6 @@ impl Body for ResponseBody {
     }
 }
 
-/// What becomes a stream of events.
-pub(super) trait EventSource: Send {
-    /// The next event; `None` at the end.
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
-}
-
 /// The events of a stateless request. The call runs while the client reads; a client that goes away drops it.
 pub(super) struct CallEvents {
     /// What the stream begins with.
@@ -102,8 +97,10 @@ pub(super) struct CallEvents {
     pub(super) stream: Option<Stream>,
 }
 
-impl EventSource for CallEvents {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl stream::Stream for CallEvents {
+    type Item = Bytes;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(first));
         }
@@ -133,7 +130,7 @@ impl EventSource for CallEvents {
 const TOGETHER: usize = 4 * 1024;
 
 struct EventStream {
-    source: Option<Box<dyn EventSource>>,
+    source: Option<BoxStream<'static, Bytes>>,
     keep_alive: Pin<Box<Sleep>>,
 }
 
@@ -146,7 +143,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 impl EventStream {
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some(source) = &mut self.source else { return Poll::Ready(None) };
-        let event = match source.poll_event(cx) {
+        let event = match source.poll_next_unpin(cx) {
             Poll::Ready(Some(event)) => event,
             Poll::Ready(None) => {
                 self.source = None;

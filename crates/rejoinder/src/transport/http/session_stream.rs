@@ -3,7 +3,8 @@
 use std::{
     collections::VecDeque,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
     time::Duration,
 };
@@ -12,13 +13,14 @@ use bytes::Bytes;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{
-    body::{EventSource, event_with_id, retry_event},
+    body::{event_with_id, retry_event},
     sessions::HttpSession,
 };
 use crate::{
     call::{AfterReply, Call},
     error::CallError,
     inject::FromCall,
+    lock,
     protocol::{Frame, RpcReply, Stream},
 };
 
@@ -126,8 +128,7 @@ impl SessionStream {
     }
 
     fn state(&self) -> MutexGuard<'_, StreamState> {
-        // Every statement leaves the state valid.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The size of the events that are kept, in bytes.
@@ -239,8 +240,10 @@ pub(super) struct StreamEvents {
     connection: u64,
 }
 
-impl EventSource for StreamEvents {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+impl futures_util::Stream for StreamEvents {
+    type Item = Bytes;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.stream.state();
         let is_left = state.disconnects_after.is_some_and(|last| state.read >= last);
         if is_left || state.connections != self.connection {

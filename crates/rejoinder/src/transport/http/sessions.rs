@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     future::poll_fn,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     task::Poll,
     time::Duration,
 };
@@ -27,6 +27,7 @@ use super::{
 use crate::{
     auth::Principal,
     call::{Era, RequestInfo},
+    lock,
     protocol::{
         Dispatched, Envelope, Frame, Http, LEGACY, RpcError, Session, Stream, cancelled_request, error_reply,
         random_id, request_key,
@@ -77,8 +78,7 @@ impl HttpSessions {
     }
 
     fn sessions(&self) -> MutexGuard<'_, SessionMap> {
-        // Every statement leaves the state valid.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.sessions)
     }
 
     /// Takes a message.
@@ -373,8 +373,7 @@ impl HttpSession {
     }
 
     fn state(&self) -> MutexGuard<'_, HttpSessionState> {
-        // Every statement leaves the state valid.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn touch(&self) {
@@ -490,7 +489,7 @@ impl HttpSession {
                 }
             }
         }
-        sessions.lock().unwrap_or_else(PoisonError::into_inner).open.remove(&self.id);
+        lock(&sessions).open.remove(&self.id);
         self.end();
     }
 }

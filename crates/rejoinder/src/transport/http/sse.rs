@@ -5,18 +5,18 @@ use std::{
     collections::{HashMap, VecDeque},
     io,
     sync::{Arc, Mutex},
-    task::{Context, Poll},
 };
 
 use ::http::{Method, Response, StatusCode, Uri, request::Parts};
 use bytes::Bytes;
+use futures_util::stream::poll_fn;
 use http_body::Body;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
 use super::{
     ResponseBody,
-    body::{EventSource, event},
+    body::event,
     request::{HttpRefusal, accepts_events, check_content_type, read_body},
     service::{Endpoint, event_stream, status},
     sessions::{Owner, new_session_id, owner_of},
@@ -68,7 +68,7 @@ impl Endpoint {
         let id = new_session_id()?;
         // A message that waits is in memory: it waits with its POST instead, which is limited.
         let (posted, received) = mpsc::channel(1);
-        let (events, stream) = mpsc::channel(MOST_WAITING);
+        let (events, mut waiting) = mpsc::channel(MOST_WAITING);
         let endpoint = format!("event: endpoint\ndata: {}\n\n", endpoint(&parts.uri, &id));
         events.try_send(endpoint.into()).expect("the channel is empty");
         lock(&self.sse.0).insert(id.clone(), SseStream { owner, posted });
@@ -83,7 +83,8 @@ impl Endpoint {
             drop(open);
         };
         tokio::spawn(serving.in_current_span());
-        Ok(event_stream(ResponseBody::events(SseEvents(stream))))
+        // Dropping the body ends the connection.
+        Ok(event_stream(ResponseBody::events(poll_fn(move |cx| waiting.poll_recv(cx)))))
     }
 
     async fn post_sse<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
@@ -166,15 +167,6 @@ impl Wire for EventWire {
             place.send(event);
         }
         Ok(())
-    }
-}
-
-/// The body of the response. Dropping it ends the connection.
-struct SseEvents(mpsc::Receiver<Bytes>);
-
-impl EventSource for SseEvents {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.0.poll_recv(cx)
     }
 }
 

@@ -58,15 +58,16 @@ async fn pass(request: OperationRequest, next: Next) -> OperationResult {
     next.run(request).await
 }
 
-fn setup(has_middleware: bool) -> (Http, Arc<Seen>) {
-    setup_with(|server| if has_middleware { server.middleware(pass) } else { server })
+/// Makes a reply of its own.
+async fn replace(request: OperationRequest, next: Next) -> OperationResult {
+    drop(next.run(request).await);
+    OperationResult::of_tool("replaced")
 }
 
-fn setup_with(change: impl FnOnce(Server) -> Server) -> (Http, Arc<Seen>) {
+fn setup(change: fn(Server) -> Server) -> (Http, Arc<Seen>) {
     let seen = Arc::new(Seen::default());
     let server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![at_once, later]);
-    let server = change(server);
-    let fixture = Fixture { server: server.build().expect("a good server"), seen: Arc::default() };
+    let fixture = Fixture { server: change(server).build().expect("a good server"), seen: Arc::default() };
     (Http::new(&fixture), seen)
 }
 
@@ -109,24 +110,10 @@ const WAYS: [(&str, &str, bool); 6] = [
 
 #[tokio::test]
 async fn l6_a_task_has_not_started_while_the_client_holds_the_reply() {
-    for ((version, tool, is_batch), has_middleware) in WAYS.into_iter().flat_map(|way| [(way, false), (way, true)]) {
-        let (mut client, seen) = setup(has_middleware);
-        seen.release.notify_one();
-        let reply = last_piece(call(&mut client, version, tool, is_batch).await).await;
-        assert!(!seen.has_started().await, "{version} {tool}");
-        drop(reply);
-        seen.starts().await;
-    }
-}
-
-#[tokio::test]
-async fn a_task_waits_for_the_reply_that_a_middleware_makes_itself() {
-    async fn replace(request: OperationRequest, next: Next) -> OperationResult {
-        drop(next.run(request).await);
-        OperationResult::of_tool("replaced")
-    }
-    for (version, tool, is_batch) in WAYS {
-        let (mut client, seen) = setup_with(|server| server.middleware(replace));
+    let servers: [fn(Server) -> Server; 3] =
+        [|server| server, |server| server.middleware(pass), |server| server.middleware(replace)];
+    for ((version, tool, is_batch), change) in WAYS.into_iter().flat_map(|way| servers.map(|change| (way, change))) {
+        let (mut client, seen) = setup(change);
         seen.release.notify_one();
         let reply = last_piece(call(&mut client, version, tool, is_batch).await).await;
         assert!(!seen.has_started().await, "{version} {tool}");
@@ -138,7 +125,7 @@ async fn a_task_waits_for_the_reply_that_a_middleware_makes_itself() {
 #[tokio::test]
 async fn a_task_starts_if_the_reply_cannot_be_delivered() {
     for (version, tool, is_batch) in WAYS {
-        let (mut client, seen) = setup(false);
+        let (mut client, seen) = setup(|server| server);
         let response = call(&mut client, version, tool, is_batch).await;
         assert!(!seen.has_started().await, "{version} {tool}");
         if tool == "at_once" || version != MODERN {
@@ -152,7 +139,7 @@ async fn a_task_starts_if_the_reply_cannot_be_delivered() {
 
 #[tokio::test]
 async fn a_task_of_a_session_waits_for_a_client_that_reads_slowly_and_not_for_one_that_left() {
-    let (mut client, seen) = setup(false);
+    let (mut client, seen) = setup(|server| server);
     let response = call(&mut client, "2025-11-25", "later", false).await;
     seen.release.notify_one();
     assert!(!seen.has_started().await, "the client is connected, and has not read the reply");
