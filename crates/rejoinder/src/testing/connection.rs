@@ -8,8 +8,10 @@ use std::sync::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http_body_util::Full;
 use serde_json::{Value, json};
-use tokio::sync::OnceCell;
+use tokio::{runtime::Handle, sync::OnceCell};
+use tower_service::Service;
 
 #[cfg(feature = "sse")]
 use super::transport::event_stream;
@@ -17,12 +19,7 @@ use super::transport::event_stream;
 use super::transport::pipe;
 #[cfg(feature = "ws")]
 use super::transport::web_socket;
-use super::{
-    ClientError, Result, Transport,
-    exchange::{CancelOnDrop, ClientExchange},
-    link::Link,
-    response::read,
-};
+use super::{ClientError, Result, Transport, exchange::ClientExchange, link::Link, response::read};
 use crate::{
     call::{CallTrace, Era, Level},
     model::{ClientCapabilities, Implementation},
@@ -91,10 +88,13 @@ impl ClientConnection {
         exchange.cancel = match (self.link().await?.cloned(), session) {
             (Some(link), _) => {
                 let cancelled = self.post(HeaderMap::new(), &cancelled);
-                Some(CancelOnDrop::new(move || link.send(cancelled)))
+                Some(Box::new(move || link.send(cancelled)))
             }
             (None, Some(headers)) => {
-                Some(CancelOnDrop::post(self.service.clone(), self.post(headers.clone(), &cancelled)))
+                let (mut service, cancelled) = (self.service.clone(), self.post(headers.clone(), &cancelled));
+                // Without a runtime there is no call that runs.
+                let post = async move { service.call(cancelled.map(Full::new)).await };
+                Some(Box::new(|| drop(Handle::try_current().map(|runtime| runtime.spawn(post)))))
             }
             (None, None) => None,
         };
@@ -109,7 +109,7 @@ impl ClientConnection {
         if let Some(link) = self.link().await? {
             let messages = link.receive(id);
             link.send(self.post(HeaderMap::new(), &message));
-            return Ok(ClientExchange::over_link(method, messages));
+            return Ok(ClientExchange::new(method, messages));
         }
         let headers = session.cloned().unwrap_or_else(|| self.stateless_headers(method, &message["params"]));
         Ok(ClientExchange::over_http(self.service.clone(), method, self.post(headers, &message)).await)
@@ -267,7 +267,7 @@ impl ClientConnection {
     pub(super) async fn session_stream(&self) -> Result<ClientExchange> {
         let headers = self.session_headers().await?;
         if let Some(link) = self.link().await? {
-            return Ok(ClientExchange::over_link("listen", link.listen()));
+            return Ok(ClientExchange::new("listen", link.listen()));
         }
         let request = self.http(Method::GET, headers.clone(), Bytes::new());
         Ok(ClientExchange::over_http(self.service.clone(), "GET", request).await)

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use bytes::{Bytes, BytesMut};
+use futures_util::stream::{self, BoxStream, StreamExt};
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tower_service::Service;
 
 use super::{ClientError, JsonRpcError, Result};
@@ -15,29 +15,29 @@ use crate::{
     transport::{McpService, ResponseBody},
 };
 
-/// One request, and the messages that come back.
+/// One request, and the messages that come back. Dropping it before the result cancels the request.
 pub(super) struct ClientExchange {
     method: String,
     /// The status of an HTTP response; 200 on other transports.
     pub(super) status: StatusCode,
     /// The headers of an HTTP response.
     pub(super) headers: HeaderMap,
-    incoming: IncomingMessages,
+    incoming: BoxStream<'static, Value>,
     /// What came before the result.
     pub(super) notifications: Vec<Value>,
-    pub(super) cancel: Option<CancelOnDrop>,
+    /// Cancels the request. A session outlives its connections, and a connection that other requests use too stays open, so
+    /// closing something does not cancel anything.
+    pub(super) cancel: Option<Box<dyn FnOnce() + Send>>,
     /// Held until the exchange is over.
     pub(super) followed: Option<FollowedCall>,
 }
 
-/// Where the messages come from.
-enum IncomingMessages {
-    /// The body of an HTTP response is one message.
-    Json(ResponseBody),
-    /// The body of an HTTP response is many of them.
-    Events(ResponseBody, SseReader),
-    /// A connection that other requests use too.
-    Link(UnboundedReceiver<Value>),
+impl Drop for ClientExchange {
+    fn drop(&mut self) {
+        if let Some(cancel) = self.cancel.take() {
+            cancel();
+        }
+    }
 }
 
 /// A message that a client acts on.
@@ -47,59 +47,42 @@ pub(super) enum Incoming {
 }
 
 impl ClientExchange {
-    /// Sends an HTTP request.
+    /// The messages that come back over a connection that other requests use too.
+    pub(super) fn new(method: &str, incoming: BoxStream<'static, Value>) -> Self {
+        Self {
+            method: method.to_owned(),
+            status: StatusCode::OK,
+            headers: HeaderMap::new(),
+            incoming,
+            notifications: Vec::new(),
+            cancel: None,
+            followed: None,
+        }
+    }
+
+    /// Sends an HTTP request. Its response is one message, or a stream of them.
     pub(super) async fn over_http(mut service: McpService, method: &str, request: Request<Bytes>) -> Self {
         let Ok(response) = service.call(request.map(Full::new)).await;
         let (parts, body) = response.into_parts();
         let kind = parts.headers.get(header::CONTENT_TYPE).map(header::HeaderValue::as_bytes).unwrap_or_default();
-        let incoming = if kind.starts_with(b"text/event-stream") {
-            IncomingMessages::Events(body, SseReader::default())
+        let mut exchange = if kind.starts_with(b"text/event-stream") {
+            Self::new(method, events(body).map(|event| parse(event.as_bytes())).boxed())
         } else {
-            IncomingMessages::Json(body)
+            let whole = body.collect().await.map(|whole| whole.to_bytes()).unwrap_or_default();
+            Self::new(method, stream::iter((!whole.is_empty()).then(|| parse(&whole))).boxed())
         };
-        Self { status: parts.status, headers: parts.headers, ..Self::new(method, incoming) }
-    }
-
-    /// The messages that come back over a connection that other requests use too.
-    pub(super) fn over_link(method: &str, messages: UnboundedReceiver<Value>) -> Self {
-        Self::new(method, IncomingMessages::Link(messages))
-    }
-
-    fn new(method: &str, incoming: IncomingMessages) -> Self {
-        let (method, headers, notifications) = (method.to_owned(), HeaderMap::new(), Vec::new());
-        Self { method, status: StatusCode::OK, headers, incoming, notifications, cancel: None, followed: None }
+        (exchange.status, exchange.headers) = (parts.status, parts.headers);
+        exchange
     }
 
     /// The next message; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Value>> {
-        let mut whole = Vec::new();
-        match &mut self.incoming {
-            IncomingMessages::Link(messages) => return Ok(messages.recv().await),
-            IncomingMessages::Events(body, events) => loop {
-                if let Some(event) = events.next() {
-                    whole = event.into_bytes();
-                    break;
-                }
-                match body.frame().await {
-                    Some(Ok(frame)) => events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default()),
-                    Some(Err(_)) | None => return Ok(None),
-                }
-            },
-            IncomingMessages::Json(body) => {
-                while let Some(Ok(frame)) = body.frame().await {
-                    whole.extend_from_slice(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
-                }
+        match self.incoming.next().await {
+            Some(Value::String(body)) => {
+                Err(ClientError::Http { method: self.method.clone(), status: self.status, body })
             }
+            message => Ok(message),
         }
-        if whole.is_empty() { Ok(None) } else { self.parse(&whole).map(Some) }
-    }
-
-    fn parse(&self, message: &[u8]) -> Result<Value> {
-        serde_json::from_slice(message).map_err(|_| ClientError::Http {
-            method: self.method.clone(),
-            status: self.status,
-            body: String::from_utf8_lossy(message).into_owned(),
-        })
     }
 
     /// Reads until there is a result.
@@ -120,7 +103,7 @@ impl ClientExchange {
                 (true, false) => self.notifications.push(message),
                 (true, true) => return Ok(Incoming::Question(message)),
                 (false, _) => {
-                    self.cancel.iter_mut().for_each(CancelOnDrop::disarm);
+                    self.cancel = None;
                     return match message.get_mut("result") {
                         Some(result) => Ok(Incoming::Result(result.take())),
                         None => Err(self.error(message)),
@@ -159,52 +142,38 @@ impl fmt::Debug for ClientExchange {
     }
 }
 
-/// Cancels a request if it is dropped before the result: a session outlives its connections, and a connection that other
-/// requests use too stays open, so closing something does not cancel anything.
-pub(super) struct CancelOnDrop(Option<Box<dyn FnOnce() + Send + Sync>>);
-
-impl CancelOnDrop {
-    pub(super) fn new(cancel: impl FnOnce() + Send + Sync + 'static) -> Self {
-        Self(Some(Box::new(cancel)))
-    }
-
-    /// Posts a message in a task of its own.
-    pub(super) fn post(mut service: McpService, cancelled: Request<Bytes>) -> Self {
-        Self::new(move || {
-            // Without a runtime there is no call that runs.
-            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move { service.call(cancelled.map(Full::new)).await });
-            }
-        })
-    }
-
-    fn disarm(&mut self) {
-        self.0 = None;
-    }
+/// Reads a message. What is not JSON stays a string, which is never a message.
+pub(super) fn parse(message: &[u8]) -> Value {
+    serde_json::from_slice(message).unwrap_or_else(|_| String::from_utf8_lossy(message).into())
 }
 
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        if let Some(cancel) = self.0.take() {
-            cancel();
+/// The data of each event in a body.
+pub(super) fn events(body: ResponseBody) -> impl stream::Stream<Item = String> + Send {
+    stream::unfold((body, SseReader::default()), |(mut body, mut events)| async {
+        loop {
+            if let Some(event) = events.next() {
+                return Some((event, (body, events)));
+            }
+            let frame = body.frame().await?.ok()?;
+            events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
         }
-    }
+    })
 }
 
 /// Reads server-sent events from chunks.
 #[derive(Debug, Default)]
-pub(super) struct SseReader {
+struct SseReader {
     buffer: BytesMut,
     data: String,
 }
 
 impl SseReader {
-    pub(super) fn push(&mut self, chunk: &[u8]) {
+    fn push(&mut self, chunk: &[u8]) {
         self.buffer.extend_from_slice(chunk);
     }
 
     /// The data of the next complete event. Comments and events without data are skipped.
-    pub(super) fn next(&mut self) -> Option<String> {
+    fn next(&mut self) -> Option<String> {
         while let Some(end) = self.buffer.iter().position(|&byte| byte == b'\n') {
             let line = self.buffer.split_to(end + 1);
             let line = String::from_utf8_lossy(&line);

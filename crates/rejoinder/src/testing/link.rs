@@ -1,12 +1,17 @@
 //! A connection that carries the messages of many requests.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    future::ready,
+    sync::{Arc, Mutex},
+};
 
 use bytes::Bytes;
+use futures_util::stream::{BoxStream, Stream, StreamExt, poll_fn};
 use http::Request;
 use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
+use super::exchange::parse;
 use crate::lock;
 
 /// A connection that carries the messages of many requests: a pipe, for example. It closes when it is dropped.
@@ -15,17 +20,6 @@ pub(super) struct Link {
     to_server: UnboundedSender<Request<Bytes>>,
     inbox: Arc<Mutex<Inbox>>,
 }
-
-/// The server's end of a [`Link`]: what is sent over it, and where its messages go.
-#[derive(Debug)]
-pub(super) struct LinkEnd {
-    pub(super) outgoing: UnboundedReceiver<Request<Bytes>>,
-    pub(super) incoming: LinkIncoming,
-}
-
-/// Where the messages of the server go. No more come when it is dropped.
-#[derive(Debug)]
-pub(super) struct LinkIncoming(Arc<Mutex<Inbox>>);
 
 /// Who waits for messages of the server.
 #[derive(Debug, Default)]
@@ -38,11 +32,25 @@ struct Inbox {
 }
 
 impl Link {
-    pub(super) fn new() -> (Self, LinkEnd) {
+    /// Opens a link to a server that sends `incoming` and gets what is written. It is closed when one of the two ends.
+    pub(super) fn open<W: Future<Output = ()> + Send + 'static>(
+        incoming: impl Stream<Item = String> + Send + 'static,
+        write: impl FnOnce(UnboundedReceiver<Request<Bytes>>) -> W,
+    ) -> Self {
         let (to_server, outgoing) = mpsc::unbounded_channel();
         let inbox = Arc::<Mutex<Inbox>>::default();
-        let end = LinkEnd { outgoing, incoming: LinkIncoming(Arc::clone(&inbox)) };
-        (Self { to_server, inbox }, end)
+        let (write, receiving) = (write(outgoing), Arc::clone(&inbox));
+        tokio::spawn(async move {
+            tokio::select! {
+                () = write => {}
+                () = incoming.for_each(|message| {
+                    lock(&receiving).deliver(&message);
+                    ready(())
+                }) => {}
+            }
+            *lock(&receiving) = Inbox { is_closed: true, ..Inbox::default() };
+        });
+        Self { to_server, inbox }
     }
 
     /// Sends the message in a request; its headers count only where each message is a request of its own. If the connection
@@ -52,36 +60,22 @@ impl Link {
     }
 
     /// What comes back for a request: its notifications and questions, and at last its response.
-    pub(super) fn receive(&self, id: u64) -> UnboundedReceiver<Value> {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        let mut inbox = lock(&self.inbox);
-        if !inbox.is_closed {
-            inbox.requests.push((id, sender));
-        }
-        receiver
+    pub(super) fn receive(&self, id: u64) -> BoxStream<'static, Value> {
+        self.subscribe(|inbox, sender| inbox.requests.push((id, sender)))
     }
 
     /// What belongs to no request.
-    pub(super) fn listen(&self) -> UnboundedReceiver<Value> {
-        let (sender, receiver) = mpsc::unbounded_channel();
+    pub(super) fn listen(&self) -> BoxStream<'static, Value> {
+        self.subscribe(|inbox, sender| inbox.listeners.push(sender))
+    }
+
+    fn subscribe(&self, add: impl FnOnce(&mut Inbox, UnboundedSender<Value>)) -> BoxStream<'static, Value> {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
         let mut inbox = lock(&self.inbox);
         if !inbox.is_closed {
-            inbox.listeners.push(sender);
+            add(&mut inbox, sender);
         }
-        receiver
-    }
-}
-
-impl LinkIncoming {
-    /// Takes a message of the server.
-    pub(super) fn take(&self, message: &str) {
-        lock(&self.0).deliver(message);
-    }
-}
-
-impl Drop for LinkIncoming {
-    fn drop(&mut self) {
-        *lock(&self.0) = Inbox { is_closed: true, ..Inbox::default() };
+        poll_fn(move |cx| receiver.poll_recv(cx)).boxed()
     }
 }
 
@@ -89,7 +83,7 @@ impl Inbox {
     /// Hands a message to the request that it belongs to.
     fn deliver(&mut self, message: &str) {
         // What is not JSON reaches the oldest request, which reports it.
-        let message: Value = serde_json::from_str(message).unwrap_or_else(|_| message.into());
+        let message = parse(message.as_bytes());
         self.requests.retain(|(_, receiver)| !receiver.is_closed());
         self.listeners.retain(|receiver| !receiver.is_closed());
         let params = &message["params"];

@@ -21,12 +21,10 @@ pub enum Transport {
 /// A pipe in memory.
 #[cfg(feature = "stdio")]
 pub(super) mod pipe {
+    use futures_util::stream::unfold;
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 
-    use crate::{
-        server::BuiltServer,
-        testing::link::{Link, LinkEnd},
-    };
+    use crate::{server::BuiltServer, testing::link::Link};
 
     /// Opens a pipe, with the server at its other end.
     pub(in crate::testing) fn open(server: &BuiltServer) -> Link {
@@ -34,28 +32,25 @@ pub(super) mod pipe {
         let (input, output) = split(theirs);
         tokio::spawn(server.clone().serve_io(input, output));
         let (input, mut output) = split(ours);
-        let (link, LinkEnd { mut outgoing, incoming }) = Link::new();
-        tokio::spawn(async move {
+        let lines = unfold(BufReader::new(input).lines(), |mut lines| async {
+            let line = lines.next_line().await.ok()??;
+            Some((line, lines))
+        });
+        Link::open(lines, |mut outgoing| async move {
             while let Some(message) = outgoing.recv().await {
                 if output.write_all(&[message.body(), &b"\n"[..]].concat()).await.is_err() {
                     return;
                 }
             }
-            let _ = output.shutdown().await;
-        });
-        tokio::spawn(async move {
-            let mut lines = BufReader::new(input).lines();
-            while let Ok(Some(line)) = lines.next_line().await {
-                incoming.take(&line);
-            }
-        });
-        link
+        })
     }
 }
 
 /// A WebSocket in memory.
 #[cfg(feature = "ws")]
 pub(super) mod web_socket {
+    use std::future::ready;
+
     use bytes::Bytes;
     use futures_util::{SinkExt, StreamExt};
     use http::{Request, StatusCode};
@@ -69,10 +64,7 @@ pub(super) mod web_socket {
     use tower_service::Service;
 
     use crate::{
-        testing::{
-            ClientError, Result,
-            link::{Link, LinkEnd},
-        },
+        testing::{ClientError, Result, link::Link},
         transport::McpService,
     };
 
@@ -106,9 +98,14 @@ pub(super) mod web_socket {
             return Err(ClientError::Http { method: "GET".into(), status: status.unwrap_or(StatusCode::OK), body });
         }
 
-        let (mut sink, mut frames) = WebSocketStream::from_raw_socket(ours, Role::Client, None).await.split();
-        let (link, LinkEnd { mut outgoing, incoming }) = Link::new();
-        tokio::spawn(async move {
+        let (mut sink, frames) = WebSocketStream::from_raw_socket(ours, Role::Client, None).await.split();
+        let texts = frames.filter_map(|frame| {
+            ready(match frame {
+                Ok(Message::Text(text)) => Some(text.to_string()),
+                _ => None,
+            })
+        });
+        Ok(Link::open(texts, |mut outgoing| async move {
             while let Some(message) = outgoing.recv().await {
                 let text = String::from_utf8_lossy(message.body()).into_owned();
                 if sink.send(Message::text(text)).await.is_err() {
@@ -116,15 +113,7 @@ pub(super) mod web_socket {
                 }
             }
             let _ = sink.close().await;
-        });
-        tokio::spawn(async move {
-            while let Some(Ok(frame)) = frames.next().await {
-                if let Message::Text(text) = frame {
-                    incoming.take(&text);
-                }
-            }
-        });
-        Ok(link)
+        }))
     }
 }
 
@@ -132,16 +121,13 @@ pub(super) mod web_socket {
 #[cfg(feature = "sse")]
 pub(super) mod event_stream {
     use bytes::Bytes;
+    use futures_util::StreamExt;
     use http::{Request, Uri};
-    use http_body_util::{BodyExt, Full};
+    use http_body_util::Full;
     use tower_service::Service;
 
     use crate::{
-        testing::{
-            ClientError, Result,
-            exchange::SseReader,
-            link::{Link, LinkEnd},
-        },
+        testing::{ClientError, Result, exchange::events, link::Link},
         transport::McpService,
     };
 
@@ -149,41 +135,20 @@ pub(super) mod event_stream {
     pub(in crate::testing) async fn open(service: &McpService, opening: Request<Bytes>) -> Result<Link> {
         let mut service = service.sse();
         let Ok(response) = service.call(opening.map(Full::new)).await;
-        let (parts, mut body) = response.into_parts();
-        let mut events = SseReader::default();
-        let mut next = async move || loop {
-            if let Some(event) = events.next() {
-                return Some(event);
-            }
-            let frame = body.frame().await?.ok()?;
-            events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
-        };
+        let (parts, body) = response.into_parts();
+        let mut events = events(body).boxed();
         // The first event says where messages go.
-        let endpoint = next().await.and_then(|endpoint| format!("/{endpoint}").parse::<Uri>().ok());
+        let endpoint = events.next().await.and_then(|endpoint| format!("/{endpoint}").parse::<Uri>().ok());
         let Some(endpoint) = endpoint else {
             let body = "no event says where messages go".to_owned();
             return Err(ClientError::Http { method: "GET".to_owned(), status: parts.status, body });
         };
 
-        let (link, LinkEnd { mut outgoing, incoming }) = Link::new();
-        let post = async move {
+        Ok(Link::open(events, |mut outgoing| async move {
             while let Some(mut message) = outgoing.recv().await {
                 *message.uri_mut() = endpoint.clone();
                 let Ok(_accepted) = service.call(message.map(Full::new)).await;
             }
-        };
-        let read = async move {
-            while let Some(message) = next().await {
-                incoming.take(&message);
-            }
-        };
-        // Both at once: the stream closes when nothing more can be posted.
-        tokio::spawn(async move {
-            tokio::select! {
-                () = post => {}
-                () = read => {}
-            }
-        });
-        Ok(link)
+        }))
     }
 }
