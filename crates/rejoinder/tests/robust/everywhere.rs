@@ -1,8 +1,12 @@
-//! What must be refused alike in both eras, on every transport.
+//! What is the same in both eras, on every transport.
 
 use serde_json::{Value, json};
 
-use crate::{client::Post, fixture::Host, ways::Way};
+use crate::{
+    client::Post,
+    fixture::Host,
+    ways::{LEGACY, Link, Way, in_session, initialize},
+};
 
 const ADD: &str = r#"{"a":1,"b":2}"#;
 
@@ -262,6 +266,29 @@ async fn duplicates_are_refused() {
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
         assert_eq!(answer["error"]["message"], "Invalid argument `text`: it was sent twice.");
         way.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn l12_a_question_is_answered_over_the_same_connection() {
+    let host = Host::start().await;
+    for mut link in Link::all(&host).await {
+        let mut first = initialize(0);
+        first["params"]["capabilities"] = json!({ "elicitation": {} });
+        link.send(first.to_string()).await;
+        assert_eq!(link.message().await["result"]["protocolVersion"], LEGACY);
+        link.send(in_session("tools/call", json!({ "name": "asks" })).to_string()).await;
+        let question = link.message().await;
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        // Other requests are answered in between.
+        let mut ping = in_session("ping", json!({}));
+        ping["id"] = 2.into();
+        link.send(ping.to_string()).await;
+        assert_eq!(link.message().await, json!({ "jsonrpc": "2.0", "id": 2, "result": {} }));
+        let yes = json!({ "action": "accept", "content": { "yes": true } });
+        link.send(json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes }).to_string()).await;
+        let answer = link.message().await;
+        assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(1), &json!("true")), "{answer}");
     }
 }
 

@@ -84,6 +84,7 @@ impl Host {
                 wait,
                 forever,
                 flood,
+                items,
                 chat,
                 panic_at_once,
                 panic_later,
@@ -228,6 +229,17 @@ async fn flood(events: Dep<Events>, ctx: Context) {
         let sent = events.progress.fetch_add(1, Ordering::Relaxed);
         ctx.progress(sent as f64).message(message.as_str()).await;
     }
+}
+
+/// Items without end, 10 KiB each.
+#[tool]
+async fn items(events: Dep<Events>) -> ToolStream<String> {
+    let (witness, item) = (Witness(Some(events.clone())), "x".repeat(10 * 1024));
+    ToolStream::new(futures_util::stream::repeat_with(move || {
+        let Witness(_) = &witness;
+        events.progress.fetch_add(1, Ordering::Relaxed);
+        item.clone()
+    }))
 }
 
 /// Tells its caller's name again and again.

@@ -1,4 +1,4 @@
-//! Clients that leave, or stop reading.
+//! Clients that leave, cancel, or stop reading.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use tokio::{
 };
 
 use crate::{
-    client::{Post, call, observed, within},
+    client::{Connection, Post, call, observed, within},
     fixture::{Events, Host},
-    ways::Pipe,
+    ways::Way,
 };
 
 #[tokio::test]
@@ -65,21 +65,59 @@ async fn a_client_that_leaves_one_more_byte_behind_cancels_its_call_too() {
     host.still_answers().await;
 }
 
+/// The producer stops after what fits into the buffers, and goes on where it was.
+async fn stops_while_nobody_reads(tool: &str) {
+    for way in 0..8 {
+        let host = Host::start().await;
+        let mut way = Way::all(&host).await.swap_remove(way);
+        let message = observed(way.call(tool, json!({})), 7);
+        let mut response = match &mut way {
+            Way::Stateless(address) => {
+                let mut connection = Connection::open(*address).await;
+                connection.send(Post::of(&message).bytes()).await;
+                Some(connection)
+            }
+            Way::Session(session) => Some(session.open(&message).await),
+            Way::StatelessLink(link) | Way::SessionLink(link) => {
+                link.send(message.to_string()).await;
+                None
+            }
+        };
+        if let Some(response) = &mut response {
+            response.head().await.expect("the stream has begun");
+        }
+        let stopped = host.stopped_sending().await;
+        host.still_answers().await;
+        if matches!(way, Way::Session(_)) {
+            let first = response.as_mut().expect("a response").data().await;
+            assert_eq!(first.as_deref(), Some(""), "an id to come back with");
+        }
+        let mut expected = None;
+        for _ in 0..stopped + 100 {
+            let message = match &mut response {
+                Some(response) => within(response.event()).await.expect("progress"),
+                None => way.link().message().await,
+            };
+            let progress = message["params"]["progress"].as_f64().unwrap_or_else(|| panic!("{message}"));
+            assert_eq!(progress, expected.unwrap_or(progress), "over {}", way.name());
+            expected = Some(progress + 1.0);
+        }
+        // A call of a session over HTTP goes on without its client.
+        if !matches!(way, Way::Session(_)) {
+            drop((response, way));
+            Events::happened(&host.events.dropped, 1).await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_stops_reading_makes_the_tool_wait() {
-    let host = Host::start().await;
-    let mut connection = host.connect().await;
-    connection.send(Post::of(&observed(call("flood", json!({})), 7)).bytes()).await;
-    connection.head().await.expect("the stream has begun");
-    let stopped = host.stopped_sending().await;
-    host.still_answers().await;
-    // It goes on where it was.
-    for expected in 0..stopped + 100 {
-        let event = connection.event().await.expect("progress");
-        assert_eq!(event["params"]["progress"], expected as f64);
-    }
-    drop(connection);
-    Events::happened(&host.events.dropped, 1).await;
+    stops_while_nobody_reads("flood").await;
+}
+
+#[tokio::test]
+async fn a_client_that_stops_reading_makes_a_stream_of_items_wait() {
+    stops_while_nobody_reads("items").await;
 }
 
 /// Its progress goes nowhere, so nothing makes the tool wait: it must not take a thread for itself.
@@ -102,23 +140,42 @@ async fn a_flood_for_a_client_that_does_not_read_does_not_block_others() {
 }
 
 #[tokio::test]
-async fn on_a_pipe_a_call_stops_when_it_is_cancelled_or_its_client_disconnects() {
+async fn l13_a_cancelled_call_is_dropped_and_gets_no_reply() {
+    let host = Host::start().await;
+    for (mut one, mut other) in Way::links(&host).await.into_iter().zip(Way::links(&host).await) {
+        // The same id on two connections: neither cancels the other's.
+        let forever = one.call("forever", json!({})).to_string();
+        one.link().send(forever).await;
+        Events::happened(&host.events.waiting, 1).await;
+        let wait = other.call("wait", json!({ "number": 7 })).to_string();
+        other.link().send(wait).await;
+        Events::happened(&host.events.waiting, 1).await;
+        let id = json!({ "requestId": 1 });
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": id });
+        one.link().send(cancelled.to_string()).await;
+        Events::happened(&host.events.dropped, 1).await;
+        Events::happened(&host.events.cancelled, 1).await;
+        // The id is free again, and the next message is the reply to its second request.
+        one.still_answers().await;
+        host.events.release.add_permits(1);
+        assert_eq!(other.link().message().await["result"]["content"][0]["text"], "7", "over {}", other.name());
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_ends_cancels_its_calls() {
     let host = Host::start_with(|server| server.grace_period(Duration::from_millis(50))).await;
-    for taken_back in [true, false] {
-        for _ in 0..10 {
-            let mut pipe = Pipe::open(&host);
-            pipe.send(call("forever", json!({})).to_string()).await;
-            Events::happened(&host.events.waiting, 1).await;
-            if taken_back {
-                let id = json!({ "requestId": 1 });
-                let message = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": id });
-                pipe.send(message.to_string()).await;
-            } else {
-                drop(pipe);
-            }
-            Events::happened(&host.events.dropped, 1).await;
-            Events::happened(&host.events.cancelled, 1).await;
+    for mut way in Way::links(&host).await {
+        for id in 0..5 {
+            let mut message = way.call("forever", json!({}));
+            message["id"] = id.into();
+            way.link().send(message.to_string()).await;
         }
+        Events::happened(&host.events.waiting, 5).await;
+        drop(way);
+        // The futures themselves, and what they spawned.
+        Events::happened(&host.events.dropped, 5).await;
+        Events::happened(&host.events.cancelled, 5).await;
     }
     host.still_answers().await;
 }

@@ -133,20 +133,6 @@ async fn each_call_sees_the_headers_of_its_own_post() {
 }
 
 #[tokio::test]
-async fn a_question_is_answered_with_a_post() {
-    let host = Host::start().await;
-    let mut client = SseClient::open(&host).await;
-    let mut first = initialize(0);
-    first["params"]["capabilities"] = json!({ "elicitation": {} });
-    client.ask(&first).await;
-    let question = client.ask(&in_session("tools/call", json!({ "name": "asks" }))).await;
-    assert_eq!(question["method"], "elicitation/create", "{question}");
-    let yes = json!({ "jsonrpc": "2.0", "id": question["id"],
-        "result": { "action": "accept", "content": { "yes": true } } });
-    assert_eq!(client.ask(&yes).await["result"]["content"][0]["text"], "true");
-}
-
-#[tokio::test]
 async fn a_stream_that_ends_ends_its_session_and_its_calls() {
     let host = Host::start().await;
     let mut client = SseClient::open(&host).await;
@@ -163,33 +149,6 @@ async fn a_stream_that_ends_ends_its_session_and_its_calls() {
         tokio::task::yield_now().await;
     }
     host.still_answers().await;
-}
-
-#[tokio::test]
-async fn l13_a_cancelled_call_is_dropped_and_gets_no_reply() {
-    let host = Host::start().await;
-    let mut client = SseClient::open(&host).await;
-    client.ask(&initialize(0)).await;
-    assert_eq!(client.post(call("forever", json!({})).to_string()).await.status, 202);
-    Events::happened(&host.events.waiting, 1).await;
-    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
-    assert_eq!(client.post(cancelled.to_string()).await.status, 202);
-    Events::happened(&host.events.dropped, 1).await;
-    assert_eq!(client.ask(&in_session("ping", json!({}))).await["result"], json!({}));
-}
-
-#[tokio::test]
-async fn a_client_that_stops_reading_makes_the_tool_wait() {
-    let host = Host::start().await;
-    let mut client = SseClient::open(&host).await;
-    assert_eq!(client.post(observed(call("flood", json!({})), 7).to_string()).await.status, 202);
-    let stopped = host.stopped_sending().await;
-    host.still_answers().await;
-    for expected in 0..stopped + 100 {
-        assert_eq!(client.message().await["params"]["progress"], expected as f64);
-    }
-    drop(client);
-    Events::happened(&host.events.dropped, 1).await;
 }
 
 #[tokio::test]

@@ -101,11 +101,6 @@ fn numbered(mut message: Value, id: impl Into<Value>) -> Value {
     message
 }
 
-fn cancelled(id: impl Into<Value>) -> Value {
-    let params = json!({ "requestId": id.into() });
-    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
-}
-
 #[tokio::test]
 async fn both_eras_share_a_connection() {
     let host = Host::start().await;
@@ -147,39 +142,6 @@ async fn l12_many_requests_run_at_once_and_end_in_any_order() {
     }
     seen.sort_unstable();
     assert!(seen.into_iter().eq(0..u64::from(CALLS)));
-}
-
-#[tokio::test]
-async fn l12_a_question_is_answered_over_the_same_socket() {
-    let host = Host::start().await;
-    let mut socket = WebSocket::in_session(&host).await;
-    let question = socket.ask(&in_session("tools/call", json!({ "name": "asks" }))).await;
-    assert_eq!(question["method"], "elicitation/create", "{question}");
-    // Other requests are answered in between.
-    assert_eq!(socket.ask(&numbered(in_session("ping", json!({})), 2)).await["id"], 2);
-    let yes = json!({ "jsonrpc": "2.0", "id": question["id"],
-        "result": { "action": "accept", "content": { "yes": true } } });
-    let answer = socket.ask(&yes).await;
-    assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(1), &json!("true")), "{answer}");
-}
-
-#[tokio::test]
-async fn l13_a_cancelled_call_is_dropped_and_gets_no_reply() {
-    let host = Host::start().await;
-    // The same ids on two connections: neither cancels the other's.
-    let (mut one, mut other) = (WebSocket::open(&host).await, WebSocket::in_session(&host).await);
-    let wait = json!({ "name": "wait", "arguments": { "number": 7 } });
-    one.send(call("forever", json!({})).to_string()).await;
-    Events::happened(&host.events.waiting, 1).await;
-    other.send(in_session("tools/call", wait).to_string()).await;
-    Events::happened(&host.events.waiting, 1).await;
-    one.send(cancelled(1).to_string()).await;
-    Events::happened(&host.events.dropped, 1).await;
-    Events::happened(&host.events.cancelled, 1).await;
-    // The id is free again, and the next message is the reply to its second request.
-    one.still_answers().await;
-    host.events.release.add_permits(1);
-    assert_eq!(other.message().await["result"]["content"][0]["text"], "7");
 }
 
 #[tokio::test]
@@ -414,43 +376,15 @@ async fn the_headers_of_the_upgrade_are_those_of_every_call() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_cancels_its_calls() {
-    let host = Host::start().await;
-    for closes in [true, false] {
-        for session in [true, false] {
-            let mut socket = if session { WebSocket::in_session(&host).await } else { WebSocket::open(&host).await };
-            let forever = json!({ "name": "forever" });
-            let message = if session { in_session("tools/call", forever) } else { request("tools/call", forever) };
-            for id in 0..5 {
-                socket.send(numbered(message.clone(), id).to_string()).await;
-            }
-            Events::happened(&host.events.waiting, 5).await;
-            if closes {
-                socket.frame(Message::Close(None)).await;
-                assert_eq!(socket.closed().await, None, "its own close frame comes back");
-            } else {
-                drop(socket);
-            }
-            Events::happened(&host.events.dropped, 5).await;
-            Events::happened(&host.events.cancelled, 5).await;
-        }
-    }
-    host.still_answers().await;
-}
-
-#[tokio::test]
-async fn a_client_that_stops_reading_makes_the_tool_wait() {
+async fn a_client_that_closes_the_connection_cancels_its_calls() {
     let host = Host::start().await;
     let mut socket = WebSocket::open(&host).await;
-    socket.send(observed(call("flood", json!({})), 7).to_string()).await;
-    let stopped = host.stopped_sending().await;
-    host.still_answers().await;
-    // It goes on where it was.
-    for expected in 0..stopped + 100 {
-        assert_eq!(socket.message().await["params"]["progress"], expected as f64);
-    }
-    drop(socket);
+    socket.send(call("forever", json!({})).to_string()).await;
+    Events::happened(&host.events.waiting, 1).await;
+    socket.frame(Message::Close(None)).await;
+    assert_eq!(socket.closed().await, None, "its own close frame comes back");
     Events::happened(&host.events.dropped, 1).await;
+    Events::happened(&host.events.cancelled, 1).await;
 }
 
 #[tokio::test]
