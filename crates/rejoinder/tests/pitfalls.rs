@@ -1,8 +1,8 @@
-//! The pitfalls of parameter injection: how frameworks get it wrong, and a test for each that shows that it does not
-//! happen here.
+//! The pitfalls of parameter injection and of gates: how frameworks get them wrong, and a test for each that shows that it
+//! does not happen here.
 //!
-//! A test is named after its number, `l13_..`, and stands beside the feature that it is about. Those that belong nowhere
-//! else are here.
+//! A test, or a program that must not compile, is named after its number, `l13_..` or `o4_..`, and stands beside the
+//! feature that it is about. Those that belong nowhere else are here.
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -18,8 +18,8 @@ use rejoinder::{
 };
 use serde_json::json;
 
-/// What goes wrong elsewhere.
-const PITFALLS: [&str; 27] = [
+/// What goes wrong elsewhere with injection: `l1` and so on.
+const INJECTION: [&str; 27] = [
     "an injected parameter is in the schema, and the client sets it",
     "a default makes a constraint or a pipe do nothing",
     "a transaction is rolled back although the call succeeds",
@@ -49,8 +49,30 @@ const PITFALLS: [&str; 27] = [
     "a check that cannot run lets everybody pass",
 ];
 
-/// The numbers in the names of the tests below a folder.
-fn numbered(folder: &Path, found: &mut BTreeSet<usize>) {
+/// What goes wrong elsewhere with gates and around them: `o1` and so on.
+const GATES: [&str; 18] = [
+    "a tool with an injected parameter breaks the list, and with it the session",
+    "a parameter for the context cannot be registered",
+    "what the client sends replaces what is injected",
+    "a gate that needs another function is always open",
+    "a gate that fails breaks the whole list, and calls of other tools",
+    "one login unlocks what is gated for everybody",
+    "the public description of the server names what is gated",
+    "a cycle of dependencies ends in a stack overflow",
+    "gates run twice for a call of what is hidden",
+    "schemas refer to definitions that were removed",
+    "a tool with an unlucky name breaks the server",
+    "an unknown resource is an empty success",
+    "a blocking tool stops the server, and the text of internal errors reaches the client",
+    "progress goes backwards and loses its end",
+    "the logs of one client reach another",
+    "sampling that has failed cannot be used again",
+    "a test cannot replace a dependency",
+    "neither Host nor Origin is checked",
+];
+
+/// The numbers in the names of the tests, and of the programs that must not compile, below a folder.
+fn numbered(folder: &Path, found: &mut BTreeSet<(char, usize)>) {
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() && !path.ends_with("target") {
             numbered(&path, found);
@@ -58,9 +80,13 @@ fn numbered(folder: &Path, found: &mut BTreeSet<usize>) {
             let text = fs::read_to_string(&path).unwrap();
             let names =
                 text.lines().filter_map(|line| line.trim_start().trim_start_matches("async ").strip_prefix("fn "));
-            for name in names {
-                let numbers = name.split('_').map_while(|part| part.strip_prefix('l')?.parse().ok());
-                found.extend(numbers.collect::<Vec<usize>>());
+            for name in names.chain(path.file_stem().and_then(|name| name.to_str())) {
+                // Such as `c54_o14_..`: a test may show several things.
+                let numbers = name.split('_').map_while(|part| {
+                    let list = part.chars().next()?;
+                    Some((list, part.strip_prefix(list)?.parse().ok()?))
+                });
+                found.extend(numbers);
             }
         }
     }
@@ -72,8 +98,10 @@ fn every_pitfall_has_a_test_that_is_named_after_it() {
     for folder in ["crates", "examples"] {
         numbered(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder), &mut found);
     }
-    let missing: Vec<_> = (1..).zip(PITFALLS).filter(|(number, _)| !found.contains(number)).collect();
-    assert!(missing.is_empty(), "no test is named after {missing:#?}");
+    for (list, pitfalls) in [('l', &INJECTION[..]), ('o', &GATES)] {
+        let missing: Vec<_> = (1..).zip(pitfalls).filter(|(number, _)| !found.contains(&(list, *number))).collect();
+        assert!(missing.is_empty(), "no test is named after these of `{list}`: {missing:#?}");
+    }
 }
 
 #[pipe]

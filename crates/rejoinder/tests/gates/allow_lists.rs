@@ -1,4 +1,4 @@
-//! Which tools a server offers, whoever calls.
+//! Which tools a server offers to all callers.
 
 use rejoinder::{
     prelude::*,

@@ -1,5 +1,7 @@
 //! An attacker looks for what is behind a gate.
 
+use std::sync::Arc;
+
 use rejoinder::{
     prelude::*,
     testing::{Client, Filter, in_both_eras},
@@ -7,7 +9,8 @@ use rejoinder::{
 use serde_json::{Value, json};
 
 use crate::{
-    fixture::{client, is_pro, server},
+    fixture::{Runs, client, is_pro, server},
+    visibility::calls,
     wire::{Post, message, post},
 };
 
@@ -170,14 +173,36 @@ async fn probe() {}
 /// Not how long it takes, but what is done: the same gates run for what is hidden and for what is unknown.
 #[tokio::test]
 async fn the_same_gates_run_for_what_is_hidden_and_for_what_is_unknown() {
-    use std::sync::Arc;
-    let runs = Arc::new(crate::fixture::Runs::default());
+    let runs = Arc::new(Runs::default());
     let client = Client::new(server().provide_arc(Arc::clone(&runs)).tools(tools![probe]));
-    let mut counts = Vec::new();
-    for name in ["gold_tool", "wxyz_tool"] {
-        let before = runs.count();
-        client.call_tool(name, json!({})).await.unwrap_err();
-        counts.push(runs.count() - before);
-    }
-    assert_eq!(counts, [1, 1]);
+    in_both_eras(client, async |client| {
+        for (method, hidden, unknown) in calls() {
+            let mut counts = Vec::new();
+            for params in [hidden, unknown] {
+                let before = runs.count();
+                client.request(method, params).await.unwrap_err();
+                counts.push(runs.count() - before);
+            }
+            assert_eq!(counts, [1, 1], "{method}");
+        }
+    })
+    .await;
+}
+
+/// Lists are kept as bytes. Many callers at once, and pages of pages, never meet those of another caller.
+#[tokio::test]
+async fn the_kept_list_of_another_caller_is_not_served() {
+    let client = Client::new(Server::new("pages", "1").tools(tools![a, b, c]).page_size(2));
+    in_both_eras(client, async |client| {
+        let listed = (0..48).map(|number| {
+            let (plan, expected) = [("pro", "abc"), ("free", "ac"), ("PRO", "ac"), ("", "ac")][number % 4];
+            let client = client.clone().header("x-plan", plan);
+            async move {
+                let tools = client.list_tools().await.unwrap();
+                assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<String>(), expected, "{plan}");
+            }
+        });
+        futures_util::future::join_all(listed).await;
+    })
+    .await;
 }

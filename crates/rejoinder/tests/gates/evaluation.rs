@@ -248,7 +248,7 @@ async fn a_gate_decides_about_every_request_of_a_call() {
 }
 
 #[tokio::test]
-async fn a_test_replaces_a_gate_or_what_it_needs() {
+async fn o17_a_test_replaces_a_gate_or_what_it_needs() {
     let client = Client::new(server());
     assert_eq!(client.clone().replace_resolver::<is_pro>(|| true).list_tools().await.unwrap().len(), 3);
     assert_eq!(client.replace_resolver::<plan>(|| "pro".to_owned()).list_tools().await.unwrap().len(), 3);

@@ -38,7 +38,7 @@ async fn each_caller_sees_what_is_there_for_it_in_order() {
 }
 
 /// A method, its params for something hidden, and for something unknown.
-fn calls() -> [(&'static str, Value, Value); 6] {
+pub fn calls() -> [(&'static str, Value, Value); 6] {
     let call = |method, hidden: Value| {
         let unknown = serde_json::from_str(&hidden.to_string().replace("gold", "wxyz")).unwrap();
         (method, hidden, unknown)

@@ -175,7 +175,7 @@ fn cancelled(params: Value) -> Value {
 }
 
 #[tokio::test]
-async fn c54_progress_rises_carries_its_token_and_ends_with_the_call() {
+async fn c54_o14_progress_rises_carries_its_token_and_ends_with_the_call() {
     for token in [json!(7), json!("seven"), json!(-1)] {
         let mut meta = meta();
         meta["progressToken"] = token.clone();
@@ -233,7 +233,7 @@ async fn c55_log_messages_are_sent_only_on_request_and_at_the_requested_level() 
 }
 
 #[tokio::test]
-async fn c55_log_messages_are_sent_on_the_stream_of_their_request() {
+async fn c55_o15_log_messages_are_sent_on_the_stream_of_their_request() {
     let server = built();
     let mut meta = meta();
     meta["io.modelcontextprotocol/logLevel"] = json!("info");

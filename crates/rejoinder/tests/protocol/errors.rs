@@ -68,7 +68,7 @@ async fn an_error_text_for_the_model_reaches_it() {
 }
 
 #[tokio::test]
-async fn a_tool_hides_the_detail_of_other_errors_behind_an_id() {
+async fn o13_a_tool_hides_the_detail_of_other_errors_behind_an_id() {
     let reply = client().call_tool("tool_fails", json!({ "how": "hidden" })).await.unwrap();
     assert!(reply.is_error());
     assert!(has_id(&reply.text()), "{}", reply.text());
@@ -115,7 +115,7 @@ async fn prompts_and_resources_fail_with_protocol_errors() {
 }
 
 #[tokio::test]
-async fn a_resource_is_not_found_only_if_it_does_not_exist() {
+async fn o12_a_resource_is_not_found_only_if_it_does_not_exist() {
     for (era, not_found) in [(Era::Stateless, -32602), (Era::Session, -32002)] {
         let client = client().era(era).answer_with("consent", json!({ "action": "decline" }));
         for (uri, code, data) in [

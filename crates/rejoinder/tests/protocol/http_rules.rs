@@ -59,7 +59,7 @@ async fn c57_session_ids_and_event_ids_are_ignored_and_not_sent() {
 }
 
 #[tokio::test]
-async fn c58_a_foreign_origin_is_forbidden_on_every_request() {
+async fn c58_o18_a_foreign_origin_is_forbidden_on_every_request() {
     let server = built();
     for (method, params) in one_of_each() {
         let answer = post(method, params).header("origin", "https://evil.example").send(&server).await;
@@ -76,7 +76,7 @@ async fn c58_a_foreign_origin_is_forbidden_on_every_request() {
 }
 
 #[tokio::test]
-async fn c58_a_foreign_host_is_forbidden_unless_allowed() {
+async fn c58_o18_a_foreign_host_is_forbidden_unless_allowed() {
     let rebound = || post("tools/list", json!({})).header("host", "mcp.example:8000");
     assert_eq!(rebound().send(&built()).await.status, 403);
     assert_eq!(

@@ -87,7 +87,7 @@ fn visit(schema: &Value, look: &mut impl FnMut(&serde_json::Map<String, Value>))
 }
 
 #[tokio::test]
-async fn c69_references_stay_inside_their_schema() {
+async fn c69_o10_references_stay_inside_their_schema() {
     let list = client().request("tools/list", json!({})).await.unwrap();
     let mut references = 0;
     for tool in list["tools"].as_array().unwrap() {

@@ -141,7 +141,7 @@ async fn what_a_call_emits_comes_before_its_reply_and_in_order() {
 }
 
 #[tokio::test]
-async fn the_client_sets_the_level_of_its_own_session() {
+async fn o15_the_client_sets_the_level_of_its_own_session() {
     let fixture = fixture();
     let (one, other) = (Client::connect(&fixture).await, Client::connect(&fixture).await);
     one.peer.set_level(SetLevelRequestParams::new(LoggingLevel::Debug)).await.expect("it is set");
@@ -154,7 +154,7 @@ async fn the_client_sets_the_level_of_its_own_session() {
 }
 
 #[tokio::test]
-async fn sessions_do_not_hear_of_each_other() {
+async fn o15_sessions_do_not_hear_of_each_other() {
     let fixture = fixture();
     let (ada, bob) = (Client::connect(&fixture).await, Client::connect(&fixture).await);
     let calls = (0..20).map(|_| async {

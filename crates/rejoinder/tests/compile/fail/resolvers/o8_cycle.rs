@@ -1,4 +1,4 @@
-// 5:34: resolvers need each other in a cycle: `confirm` (cycle.rs:5) -> `plan` (cycle.rs:10) -> `quota` (cycle.rs:15) -> `confirm`; remove one of these parameters
+// 5:34: resolvers need each other in a cycle: `confirm` (o8_cycle.rs:5) -> `plan` (o8_cycle.rs:10) -> `quota` (o8_cycle.rs:15) -> `confirm`; remove one of these parameters
 use rejoinder::prelude::*;
 
 #[resolver]
