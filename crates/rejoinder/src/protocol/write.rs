@@ -189,7 +189,8 @@ impl Writer {
             Refusal::Expired if self.era == Era::Stateless => {
                 self.error(refusal.into()).with_status(StatusCode::UNAUTHORIZED)
             }
-            Refusal::InsufficientScope(scopes) if self.era == Era::Stateless => {
+            // Clients of both eras know what to do.
+            Refusal::InsufficientScope(scopes) => {
                 let reply = self.error(Refusal::InsufficientScope(scopes.clone()).into());
                 RpcReply { scopes, ..reply.with_status(StatusCode::FORBIDDEN) }
             }

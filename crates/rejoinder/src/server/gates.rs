@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::{
     CompleteArgument, Exchange, Listener, Operation, Refusal, Running, Started, Target, TargetKind,
+    door::shortened,
     engine::Engine,
     registry::{Entry, Registry},
 };
@@ -133,6 +134,9 @@ impl Engine {
                 let found = gates.registry.find(target.kind, &target.name);
                 let found = gates.visible(target.kind, found, |candidate| &candidate.entry).await;
                 if found.is_empty() {
+                    // For what is hidden and for what is unknown, so that the time says nothing. A URI may contain secrets.
+                    let name = (target.kind != TargetKind::Resource).then(|| shortened(&target.name));
+                    tracing::info!(name, "refused a call: there is no such {} for this caller", target.kind.noun());
                     return Err(self.unknown(&target, &gates.open));
                 }
                 self.start_open(target, found, exchange, running).map(|()| None)

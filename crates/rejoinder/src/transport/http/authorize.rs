@@ -2,6 +2,7 @@
 
 use ::http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
+use tracing::{Span, field::display};
 
 use super::{
     ResponseBody,
@@ -34,11 +35,25 @@ impl Endpoint {
         }
     }
 
+    /// What is logged about a request has the address that it comes from, if callers have credentials.
+    pub(super) fn request_span(&self, parts: &Parts) -> Span {
+        if self.engine.options.http.auth.is_none() {
+            return Span::none();
+        }
+        let peer = parts.extensions.get::<PeerAddress>().map(|peer| display(peer.0));
+        // Of the highest level, so that every message that is logged has it.
+        tracing::error_span!("request", peer)
+    }
+
     /// Where a call was refused because its caller lacks scopes: says where to get them, together with those that every
     /// request needs.
     pub(super) fn complete_challenge(&self, response: &mut Response<ResponseBody>, host: Option<&str>) {
-        let Some(auth) = self.engine.options.http.auth.as_ref().filter(|auth| auth.is_oauth()) else { return };
+        let Some(auth) = &self.engine.options.http.auth else { return };
         let Some(NeededScopes(needed)) = response.extensions_mut().remove() else { return };
+        tracing::warn!(scopes = needed.join(" "), "refused a call: its caller lacks a scope");
+        if !auth.is_oauth() {
+            return;
+        }
         let mut scopes = auth.required_scopes.clone();
         scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
         let message = "the caller lacks a scope";

@@ -14,6 +14,7 @@ use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
+use tracing::Instrument;
 
 #[cfg(feature = "auth")]
 use super::authorize::{WELL_KNOWN, host_of};
@@ -215,12 +216,16 @@ impl McpService {
         };
         #[cfg(feature = "auth")]
         let host = config.auth.as_ref().filter(|auth| auth.resource_url().is_none()).and_then(|_| host_of(&parts));
+        #[cfg(feature = "auth")]
+        let span = endpoint.request_span(&parts);
+        #[cfg(not(feature = "auth"))]
+        let span = tracing::Span::none();
         let mut response = match answer {
             Some(answer) => {
                 read_on(body, waits, config.body_timeout);
                 answer
             }
-            None => match self.handle(parts, &mut body).await {
+            None => match self.handle(parts, &mut body).instrument(span.clone()).await {
                 Ok(response) => response,
                 Err(refusal) => {
                     read_on(body, waits, config.body_timeout);
@@ -238,7 +243,7 @@ impl McpService {
             },
         };
         #[cfg(feature = "auth")]
-        endpoint.complete_challenge(&mut response, host.as_deref());
+        span.in_scope(|| endpoint.complete_challenge(&mut response, host.as_deref()));
         if let Some(page) = page {
             page.may_read(&mut response);
         }

@@ -71,6 +71,15 @@ pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefu
     Ok(request.principal)
 }
 
+/// Whether a session is the caller's. The session of somebody else looks like one that never was.
+pub(super) fn is_owner(owner: &Owner, caller: &Owner) -> bool {
+    let is_owner = owner == caller;
+    if !is_owner {
+        tracing::warn!("refused a request: the session that it names belongs to another caller");
+    }
+    is_owner
+}
+
 impl HttpSessions {
     /// None yet.
     pub(super) fn new(engine: Arc<Engine>) -> Self {
@@ -158,8 +167,7 @@ impl HttpSessions {
                 );
             };
             let id = first.to_str().ok().filter(|_| second.is_none());
-            // The session of somebody else looks like one that never was.
-            id.and_then(|id| sessions.open.get(id)).filter(|session| session.owner == *owner).cloned()
+            id.and_then(|id| sessions.open.get(id)).filter(|session| is_owner(&session.owner, owner)).cloned()
         };
         let Some(session) = session else {
             return refuse(StatusCode::NOT_FOUND, "there is no such session: begin another with `initialize`");
@@ -249,7 +257,10 @@ impl HttpSessions {
             Dispatched::Nothing => return status(StatusCode::ACCEPTED),
         };
         let first = match poll_fn(|cx| Poll::Ready(call.poll_frame(cx))).await {
-            Poll::Ready(Frame::Last(reply)) => return json(reply.with_status(StatusCode::OK)),
+            Poll::Ready(Frame::Last(reply)) if reply.scopes.is_empty() => {
+                return json(reply.with_status(StatusCode::OK));
+            }
+            Poll::Ready(Frame::Last(reply)) => return json(reply),
             Poll::Ready(Frame::Notification(message)) => Some((false, message)),
             Poll::Ready(Frame::Request(message)) => Some((true, message)),
             Poll::Pending => None,

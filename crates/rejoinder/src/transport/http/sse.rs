@@ -19,7 +19,7 @@ use super::{
     body::event,
     request::{HttpRefusal, accepts_events, check_content_type, read_body},
     service::{Endpoint, event_stream, status},
-    sessions::{Owner, new_session_id, owner_of},
+    sessions::{Owner, is_owner, new_session_id, owner_of},
 };
 use crate::{
     BoxError,
@@ -95,9 +95,8 @@ impl Endpoint {
         check_content_type(&parts.headers)?;
         let options = &self.engine.options;
         let owner = owner_of(&self.engine, &parts)?;
-        // The stream of somebody else looks like one that never was.
-        let find =
-            |id| lock(&self.sse.0).get(id).filter(|stream| stream.owner == owner).map(|stream| stream.posted.clone());
+        let is_ours = |stream: &&SseStream| is_owner(&stream.owner, &owner);
+        let find = |id| lock(&self.sse.0).get(id).filter(is_ours).map(|stream| stream.posted.clone());
         let no_stream = || HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such stream: open another with GET");
         let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
         let body = read_body(body, options.max_message_size, options.http.body_timeout, &self.unfinished).await?;
