@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use ::http::Method;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use rejoinder::auth::Auth;
 use ring::{hmac, rsa::PublicKeyComponents};
 use serde_json::{Value, json};
 
 use crate::{
-    AUDIENCE, call,
+    AUDIENCE, call, initialize,
     issuer::{Answer, Issuer, now},
     logged::Logged,
-    service, whoami_with,
+    send, service, whoami_with,
 };
 
 fn b64(text: impl AsRef<[u8]>) -> String {
@@ -118,7 +120,9 @@ async fn no_forged_token_gets_through() {
         );
     }
     let logged = logged.text();
-    assert_eq!(logged.matches("refused a request").count(), attacks.len(), "each attempt is logged once: {logged}");
+    let refused = logged.lines().filter(|line| line.contains("refused a request"));
+    assert_eq!(refused.clone().count(), attacks.len(), "each attempt is logged once: {logged}");
+    assert!(refused.clone().all(|line| line.contains(r#"peer="192.0.2.7:4711""#)), "with its address: {logged}");
     assert!(!logged.contains("root") && !logged.contains("evil.example"), "claims are not logged: {logged}");
     assert_eq!(whoami_with(&service, &format!("Bearer {good}")).await.status, 200, "the good token is still good");
     assert_eq!(
@@ -134,6 +138,7 @@ async fn credentials_that_cannot_be_read_are_refused() {
     let service = service(issuer.auth());
     let good = issuer.token();
     let bearer = format!("Bearer {good}");
+    let (logged, _guard) = Logged::here();
     for value in [
         "Bearer",
         "Bearer ",
@@ -148,6 +153,10 @@ async fn credentials_that_cannot_be_read_are_refused() {
     }
     let twice = call(&service, "whoami", &[("authorization", &bearer), ("authorization", &bearer)], json!({})).await;
     assert_eq!(twice.status, 400);
+    let logged = logged.text();
+    let refused = logged.lines().filter(|line| line.contains("its credentials cannot be read"));
+    assert_eq!(refused.filter(|line| line.contains(r#"peer="192.0.2.7:4711""#)).count(), 9, "{logged}");
+    assert!(!logged.contains(&good) && !logged.contains("YWRhOnB3"), "{logged}");
     // What is not the header `Authorization` is not looked at.
     for (name, value) in
         [("x-authorization", &*bearer), ("cookie", &*format!("access_token={good}")), ("x-user", "ada")]
@@ -168,6 +177,59 @@ async fn an_identity_cannot_be_smuggled_beside_the_token() {
         "principal": { "subject": "root" }, "sub": "root", "authorization": "Bearer root",
     }, "principal": { "subject": "root" } });
     assert_eq!(call(&service, "whoami", &headers, rest).await.text(), r#"ada ["a", "b"]"#);
+}
+
+/// A token is not bound to a connection, so whoever has it is its owner; nothing else can be done with it.
+#[tokio::test]
+async fn a_replayed_token_is_good_for_its_own_server_and_caller_only() {
+    let issuer = Issuer::start().await;
+    let (ours, theirs) = (service(issuer.auth()), service(Auth::jwt(&issuer.url, "https://other.example/mcp")));
+    let ada = format!("Bearer {}", issuer.token());
+    for _ in 0..3 {
+        assert_eq!(whoami_with(&ours, &ada).await.text(), r#"ada ["a", "b"]"#);
+        assert_eq!(whoami_with(&theirs, &ada).await.status, 401, "it is for another server");
+    }
+    // A token that is refused once is refused always, also after a good one, and although it differs in one letter only.
+    let forged = format!("{}A", &ada[..ada.len() - 1]);
+    let forged = if forged == ada { format!("{}Q", &ada[..ada.len() - 1]) } else { forged };
+    for token in [&forged, &ada, &forged] {
+        assert_eq!(whoami_with(&ours, token).await.status, if *token == ada { 200 } else { 401 });
+    }
+}
+
+/// What an authenticated caller tries is logged too, with its address, and without what it sent.
+#[tokio::test]
+async fn each_attempt_behind_the_token_is_logged_with_its_address() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth());
+    let [ada, bob] = ["ada", "bob"].map(|subject| format!("Bearer {}", issuer.token_with(json!({ "sub": subject }))));
+    let asked = call(&service, "ask", &[("authorization", &ada)], json!({})).await;
+    let state = asked.body["result"]["requestState"].as_str().unwrap();
+    let begun = send(&service, Method::POST, &[("authorization", &ada)], initialize()).await;
+    let session = begun.headers["mcp-session-id"].to_str().unwrap();
+    let (logged, _guard) = Logged::here();
+    let attempt = async |tool: &str, rest: Value, expected: &str| {
+        let before = logged.text().len();
+        assert_ne!(call(&service, tool, &[("authorization", &bob)], rest).await.status, 200, "{tool}");
+        let line = logged.text()[before..].to_owned();
+        assert!(line.contains(expected) && line.contains("peer=192.0.2.7:4711"), "{tool}: {line}");
+        line
+    };
+    let stolen = json!({ "requestState": state, "inputResponses": {} });
+    let line = attempt("ask", stolen, "refused a requestState").await;
+    assert!(!line.contains(state), "{line}");
+    attempt("write", json!({}), "refused a call: its caller lacks a scope").await;
+    for name in ["hidden", "unknown"] {
+        let line = attempt(name, json!({ "arguments": { "secret": "hunter2" } }), "there is no such tool").await;
+        assert!(line.contains(name) && !line.contains("hunter2"), "{line}");
+    }
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
+    let headers = [("authorization", &*bob), ("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")];
+    assert_eq!(send(&service, Method::POST, &headers, list).await.status, 404);
+    let text = logged.text();
+    let line = text.lines().last().unwrap();
+    assert!(line.contains("belongs to another caller") && line.contains("peer=192.0.2.7:4711"), "{line}");
+    assert!(!text.contains(session) && !text.contains("bob") && !text.contains("ada"), "{text}");
 }
 
 #[tokio::test]

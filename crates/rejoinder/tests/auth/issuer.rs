@@ -36,7 +36,10 @@ use crate::AUDIENCE;
 /// How the issuer answers at a path.
 #[derive(Clone)]
 pub(crate) enum Answer {
+    /// It may be kept for ten minutes.
     Json(Value),
+    /// With this `Cache-Control`.
+    Kept(Value, &'static str),
     Status(u16),
     /// It never answers.
     Hang,
@@ -68,7 +71,14 @@ impl Issuer {
     /// Keys, and a server that publishes them.
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let issuer = Self::at(format!("http://{}", listener.local_addr().unwrap()));
+        let app = issuer.app();
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        issuer
+    }
+
+    /// Keys for an issuer with this address.
+    pub(crate) fn at(url: String) -> Self {
         let random = SystemRandom::new();
         let p256 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).unwrap();
         let p256 = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, p256.as_ref(), &random).unwrap();
@@ -87,9 +97,12 @@ impl Issuer {
             Answer::Json(json!({ "issuer": issuer.url, "jwks_uri": format!("{}/keys", issuer.url) })),
         );
         issuer.answer("/keys", Answer::Json(issuer.jwks()));
-        let app = Router::new().fallback(serve).with_state(issuer.clone());
-        tokio::spawn(async move { axum::serve(listener, app).await });
         issuer
+    }
+
+    /// What answers its requests.
+    pub(crate) fn app(&self) -> Router {
+        Router::new().fallback(serve).with_state(self.clone())
     }
 
     pub(crate) fn answer(&self, path: &str, answer: Answer) {
@@ -171,8 +184,11 @@ async fn serve(State(issuer): State<Issuer>, request: Request) -> Response {
     }
     let answer = issuer.answers.lock().unwrap().get(&path).cloned();
     let response = Response::builder();
+    let kept =
+        |json: Value, control| Response::builder().header("cache-control", control).body(Body::from(json.to_string()));
     match answer.unwrap_or(Answer::Status(404)) {
-        Answer::Json(json) => response.header("cache-control", "max-age=600").body(Body::from(json.to_string())),
+        Answer::Json(json) => kept(json, "max-age=600"),
+        Answer::Kept(json, control) => kept(json, control),
         Answer::Status(status) => response.status(status).body(Body::empty()),
         Answer::Redirect(to) => response.status(302).header("location", to).body(Body::empty()),
         Answer::Hang => {

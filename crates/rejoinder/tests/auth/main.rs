@@ -4,7 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod attacks;
+#[cfg(all(feature = "ws", feature = "sse"))]
+#[path = "../robust/client.rs"]
+#[expect(dead_code, reason = "other tests use the rest")]
+mod client;
+#[cfg(all(feature = "ws", feature = "sse"))]
+mod connections;
 mod issuer;
+mod keys;
 #[path = "../logged/mod.rs"]
 mod logged;
 mod methods;
@@ -14,11 +21,14 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use rejoinder::{
     auth::{Auth, Principal},
-    http::{self as transport, McpService},
+    http::{self as transport, McpService, PeerAddress},
     prelude::*,
 };
 use serde_json::{Value, json};
 use tower_service::Service;
+
+/// Where requests come from, as a layer in front of a mounted service says it.
+pub(crate) const PEER: ([u8; 4], u16) = ([192, 0, 2, 7], 4711);
 
 /// What the tokens of these tests are for.
 pub(crate) const AUDIENCE: &str = "https://mcp.example/mcp";
@@ -39,8 +49,16 @@ async fn write() -> &'static str {
     "written"
 }
 
+#[resolver]
+fn never() -> bool {
+    false
+}
+
+#[tool(enabled = never)]
+async fn hidden() {}
+
 pub(crate) fn server(auth: Auth) -> Server {
-    Server::new("shop", "1.0.0").tools(tools![whoami, ask, write]).http(transport::Config::new().auth(auth))
+    Server::new("shop", "1.0.0").tools(tools![whoami, ask, write, hidden]).http(transport::Config::new().auth(auth))
 }
 
 pub(crate) fn service(auth: Auth) -> McpService {
@@ -71,7 +89,7 @@ pub(crate) async fn send(service: &McpService, method: Method, headers: &[(&str,
     if !headers.iter().any(|(name, _)| *name == "accept") {
         request = request.header("accept", "application/json, text/event-stream");
     }
-    request = request.header("content-type", "application/json");
+    request = request.header("content-type", "application/json").extension(PeerAddress(PEER.into()));
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -83,6 +101,13 @@ pub(crate) async fn send(service: &McpService, method: Method, headers: &[(&str,
         Value::Null
     };
     Reply { status: head.status, headers: head.headers, body }
+}
+
+/// The first message of a session.
+pub(crate) fn initialize() -> String {
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string()
 }
 
 /// A stateless call of a tool, with what else its `params` have.

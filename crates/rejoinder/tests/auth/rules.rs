@@ -5,7 +5,7 @@ use rejoinder::{auth::Auth, http as transport, prelude::*, testing::Client};
 use serde_json::{Value, json};
 
 use crate::{
-    AUDIENCE, call,
+    AUDIENCE, call, initialize,
     issuer::{Issuer, now},
     send, server, service, whoami_with,
 };
@@ -145,10 +145,8 @@ async fn a_server_with_its_own_address_serves_the_document_at_its_well_known_pat
 async fn a_token_that_expires_in_a_session_is_401_and_a_fresh_one_continues() {
     let issuer = Issuer::start().await;
     let service = service(issuer.auth());
-    let initialize = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } });
     let ada = format!("Bearer {}", issuer.token());
-    let began = send(&service, Method::POST, &[("authorization", &ada)], initialize.to_string()).await;
+    let began = send(&service, Method::POST, &[("authorization", &ada)], initialize()).await;
     let session = began.headers["mcp-session-id"].to_str().unwrap().to_owned();
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
     let with = async |authorization: &str, session: &str| {
@@ -239,4 +237,24 @@ async fn a_scope_of_one_item_is_a_step_up() {
         assert!(challenge.ends_with(&format!(r#"scope="a files:write b", {METADATA}"#)), "{challenge}");
         assert_eq!(refused.body["error"]["data"]["scopes"], json!(["files:write", "b"]));
     }
+}
+
+#[tokio::test]
+async fn a_session_is_asked_for_more_scopes_too() {
+    let issuer = Issuer::start().await;
+    let service = service(issuer.auth());
+    let bearer = format!("Bearer {}", issuer.token());
+    let began = send(&service, Method::POST, &[("authorization", &bearer)], initialize()).await;
+    let session = began.headers["mcp-session-id"].to_str().unwrap();
+    let write = async |bearer: &str| {
+        let headers = [("authorization", bearer), ("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")];
+        let params = json!({ "name": "write", "arguments": {} });
+        let message = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
+        send(&service, Method::POST, &headers, message.to_string()).await
+    };
+    let refused = write(&bearer).await;
+    assert_eq!(refused.status, 403);
+    assert!(refused.challenge().ends_with(&format!(r#"scope="files:write b", {METADATA}"#)), "{refused:?}");
+    let more = format!("Bearer {}", issuer.token_with(json!({ "scope": "files:write b" })));
+    assert_eq!(write(&more).await.text(), "written");
 }
