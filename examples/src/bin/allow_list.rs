@@ -1,14 +1,19 @@
 //! Free, pro and admin callers see different tools; a feature flag hides one from everybody.
 //!
-//! On stdio the caller is given at the start: `allow_list --user ada`. Over HTTP it is a bearer token, `Bearer ada-token`:
-//! `allow_list --http 127.0.0.1:8000`.
+//! On stdio the caller is given at the start: `allow_list --user ada`. Over HTTP it is the owner of a bearer token:
+//! `allow_list --http 127.0.0.1:8000`, with `Authorization: Bearer token-of-ada-1234`. `--tools` and `--read-only` narrow
+//! what is offered to all.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-use rejoinder::{auth::Principal, prelude::*};
+use rejoinder::{
+    auth::{Auth, Principal},
+    http,
+    prelude::*,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Plan {
@@ -84,37 +89,34 @@ impl Administration {
     }
 }
 
-/// Replace this with your authentication.
-fn caller(request: &rejoinder::RequestInfo) -> Option<Principal> {
-    let Some(headers) = request.headers() else {
-        // On stdio: the one that was given at the start.
-        return request.principal.clone();
-    };
-    let token = headers.get("authorization")?.to_str().ok()?.strip_prefix("Bearer ")?;
-    token.strip_suffix("-token").map(Principal::new)
+/// Replace this with your issuer, `Auth::jwt(issuer, audience)`, or with keys of your own.
+fn auth() -> Auth {
+    ["ada", "bob", "root"]
+        .iter()
+        .fold(Auth::api_key("authorization"), |auth, user| {
+            auth.key(format!("token-of-{user}-1234"), Principal::new(*user))
+        })
+        .optional()
 }
 
 fn server() -> Server {
     let administration = Arc::new(Administration);
     Server::new("allow-list", "1.0.0")
         .provide(NewSearch::default())
-        .principal(caller)
+        .http(http::Config::new().auth(auth()))
         .tools(tools![search, search_by_meaning, export])
         .tools(administration.tools())
         .resources(administration.resources())
 }
 
 #[tokio::main]
-async fn main() -> Result<(), rejoinder::BoxError> {
-    rejoinder::log_to_stderr();
+async fn main() -> rejoinder::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    match (arguments.next().as_deref(), arguments.next()) {
-        (Some("--user"), Some(user)) => server().stdio_principal(Principal::new(user)).serve_stdio().await?,
-        (Some("--http"), Some(address)) => server().serve_http(address.parse::<std::net::SocketAddr>()?).await?,
-        (None, _) => server().serve_stdio().await?,
-        _ => return Err("usage: allow_list [--user NAME | --http ADDR]".into()),
+    if let (Some("--user"), Some(user)) = (arguments.next().as_deref(), arguments.next()) {
+        rejoinder::log_to_stderr();
+        return server().stdio_principal(Principal::new(user)).serve_stdio().await;
     }
-    Ok(())
+    server().serve_from_args().await
 }
 
 #[cfg(test)]
@@ -131,29 +133,30 @@ mod tests {
         client.list_tools().await.expect("a list").into_iter().map(|tool| tool.name.into_owned()).collect()
     }
 
-    fn with_token(client: &Client, token: &str) -> Client {
-        client.clone().header("authorization", &format!("Bearer {token}"))
+    fn with_token(client: &Client, user: &str) -> Client {
+        client.clone().header("authorization", &format!("Bearer token-of-{user}-1234"))
     }
 
     #[tokio::test]
     async fn each_caller_sees_its_tools() {
         for era in [Era::Stateless, Era::Session] {
             // Each has a session of its own.
-            let caller = |token| with_token(&Client::new(server()).era(era), token);
-            for (token, expected) in [
-                ("", &["search"][..]),
-                ("bob-token", &["search"]),
-                ("ada-token", &["search", "export"]),
-                ("root-token", &["search", "export", "set_new_search"]),
+            let caller = |user| with_token(&Client::new(server()).era(era), user);
+            for (user, expected) in [
+                ("bob", &["search"][..]),
+                ("ada", &["search", "export"]),
+                ("root", &["search", "export", "set_new_search"]),
             ] {
-                assert_eq!(tools(&caller(token)).await, expected, "{token}");
+                assert_eq!(tools(&caller(user)).await, expected, "{user}");
             }
-            let export = caller("bob-token").call_tool("export", json!({})).await.expect_err("hidden");
+            assert_eq!(tools(&Client::new(server()).era(era)).await, ["search"], "anonymous");
+            assert!(caller("eve").list_tools().await.is_err(), "a token that nobody has");
+            let export = caller("bob").call_tool("export", json!({})).await.expect_err("hidden");
             assert_eq!(export.rpc().expect("an error of the server").message, "there is no tool `export`");
-            let exported = caller("ada-token").call_tool("export", json!({})).await.expect("open");
+            let exported = caller("ada").call_tool("export", json!({})).await.expect("open");
             assert_eq!(exported.text(), "exported, as Pro");
-            assert!(caller("ada-token").read_resource("admin://log").await.is_err());
-            assert!(caller("root-token").read_resource("admin://log").await.is_ok());
+            assert!(caller("ada").read_resource("admin://log").await.is_err());
+            assert!(caller("root").read_resource("admin://log").await.is_ok());
         }
     }
 
@@ -161,7 +164,7 @@ mod tests {
     async fn a_flag_changes_the_lists_of_all() {
         let client = Client::new(server());
         let mut changes = client.listen(Filter::default().tools()).await.expect("a subscription");
-        let root = with_token(&client, "root-token");
+        let root = with_token(&client, "root");
         root.call_tool("set_new_search", json!({ "on": true })).await.expect("open");
         assert_eq!(changes.next().await, Some(Notification::ToolsChanged));
         assert_eq!(tools(&client).await, ["search", "search_by_meaning"]);
