@@ -41,6 +41,9 @@ pub(crate) fn lint() -> Result<()> {
 /// Names the Python interpreter that has the peer's SDK, for tests that compare with it.
 const PYTHON: &str = "REJOINDER_PYTHON";
 
+/// Names the folder whose `node_modules` has the TypeScript SDK and Node, for tests that use it as a client.
+const NODE_MODULES: &str = "REJOINDER_NODE_MODULES";
+
 /// Chooses the random cases of property tests. They are the same in every run, so that a failure comes from the change;
 /// `cargo nextest run` without it finds other cases.
 const RANDOM_CASES: (&str, &str) = ("PROPTEST_RNG_SEED", "20260728");
@@ -51,6 +54,7 @@ const RANDOM_CASES: (&str, &str) = ("PROPTEST_RNG_SEED", "20260728");
 pub(crate) fn test() -> Result<()> {
     let mut steps = Steps::default();
     let python = steps.step("python", tools::python)?;
+    let node = steps.step("node", tools::node_modules)?;
     steps.step("tests", || {
         // nextest runs each test in its own process and reports more clearly; without it, the same tests run.
         let nextest = ["nextest", "run", "--locked", "--workspace"];
@@ -60,7 +64,7 @@ pub(crate) fn test() -> Result<()> {
         } else {
             cargo::command(&plain)
         };
-        process::run(tests.env(PYTHON, &python).env(RANDOM_CASES.0, RANDOM_CASES.1))
+        process::run(tests.env(PYTHON, &python).env(NODE_MODULES, &node).env(RANDOM_CASES.0, RANDOM_CASES.1))
     })?;
     steps.step("doc tests", || {
         let mut tests = cargo::command(&["test", "--locked", "--doc", "--workspace"]);

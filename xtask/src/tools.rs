@@ -67,6 +67,31 @@ pub(crate) fn python() -> Result<PathBuf> {
     Ok(python)
 }
 
+/// What npm installs: the conformance suite, and the TypeScript SDK, which logs in to a server in the tests. Node comes along
+/// because the suite needs a newer one than many machines have, and only crashes without it; its install script puts it in
+/// place, so `allowScripts` names it. The suite's newest release by tag is older than this protocol, so its version is exact.
+const PACKAGE: &str = include_str!("../../conformance/suite/package.json");
+
+/// The versions of everything that these depend on, with checksums. Addresses are left out
+/// (`npm install --package-lock-only --omit-lockfile-registry-resolved`): each machine has its own registry.
+const LOCK: &str = include_str!("../../conformance/suite/package-lock.json");
+
+/// The folder whose `node_modules` has these and Node; installs them if they are missing.
+pub(crate) fn node_modules() -> Result<PathBuf> {
+    let home = folder("conformance");
+    ensure(&home, &format!("{PACKAGE}{LOCK}"), || {
+        std::fs::write(home.join("package.json"), PACKAGE)?;
+        std::fs::write(home.join("package-lock.json"), LOCK)?;
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--loglevel=error", "--no-audit", "--no-fund"]).current_dir(&home);
+        process::run(&mut npm).context("npm is needed to install the conformance suite")?;
+        let node = home.join("node_modules/.bin/node");
+        anyhow::ensure!(node.exists(), "npm did not install {}", node.display());
+        Ok(())
+    })?;
+    Ok(home)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

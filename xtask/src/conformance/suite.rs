@@ -1,5 +1,5 @@
-//! The suite itself, a package of the npm registry with the Node it needs beside it, and its legs: the ways in which it
-//! is run. Together they cover both eras and the extensions.
+//! The suite itself, a package of the npm registry, and its legs: the ways in which it is run. Together they cover both eras
+//! and the extensions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,16 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use super::checks::{self, Scenario};
-use crate::{process, tools};
-
-/// What npm installs. Node comes along because the suite needs a newer one than many machines have, and only crashes
-/// without it; its install script puts it in place, so `allowScripts` names it. The suite's newest release by tag is older
-/// than this protocol, so its version is exact.
-const PACKAGE: &str = include_str!("../../../conformance/suite/package.json");
-
-/// The versions of everything that these depend on, with checksums. Addresses are left out
-/// (`npm install --package-lock-only --omit-lockfile-registry-resolved`): each machine has its own registry.
-const LOCK: &str = include_str!("../../../conformance/suite/package-lock.json");
+use crate::tools;
 
 /// The installed suite.
 #[derive(Debug)]
@@ -27,26 +18,12 @@ pub(super) struct Suite {
 }
 
 impl Suite {
-    /// Installs it into `.tools/conformance` unless it is there.
+    /// Installs it unless it is there.
     pub(super) fn install() -> Result<Self> {
-        let folder = tools::folder("conformance");
-        let modules = folder.join("node_modules");
-        let suite = Self {
-            node: modules.join(".bin/node"),
-            script: modules.join("@modelcontextprotocol/conformance/dist/index.js"),
-        };
-        tools::ensure(&folder, &format!("{PACKAGE}{LOCK}"), || {
-            std::fs::write(folder.join("package.json"), PACKAGE)?;
-            std::fs::write(folder.join("package-lock.json"), LOCK)?;
-            let mut npm = Command::new("npm");
-            npm.args(["ci", "--loglevel=error", "--no-audit", "--no-fund"]).current_dir(&folder);
-            process::run(&mut npm).context("npm is needed to install the conformance suite")?;
-            for file in [&suite.node, &suite.script] {
-                ensure!(file.exists(), "npm did not install {}", file.display());
-            }
-            Ok(())
-        })?;
-        Ok(suite)
+        let modules = tools::node_modules()?.join("node_modules");
+        let script = modules.join("@modelcontextprotocol/conformance/dist/index.js");
+        ensure!(script.exists(), "npm did not install {}", script.display());
+        Ok(Self { node: modules.join(".bin/node"), script })
     }
 
     /// The command that judges the server at `url` and writes below `out`, without the arguments that select scenarios.
