@@ -1,13 +1,9 @@
-use rmcp::model::{CallToolResult, GetPromptResult};
 use serde::Serialize;
 
-use super::{IntoPromptResult, IntoResourceContents, IntoToolResult, ResourceBody};
 use crate::{
     ask::{Ask, NextRound},
     call::round_trip,
     error::{CallError, Halt},
-    item::Output,
-    schema::OutputSchema,
 };
 
 /// What a function that makes its rounds by hand returns: the result, or what leads to the next round.
@@ -54,7 +50,7 @@ use crate::{
 /// ```
 #[must_use = "a reply does nothing until it is returned"]
 #[derive(Debug)]
-pub struct Reply<T>(Result<T, Halt>);
+pub struct Reply<T>(pub(super) Result<T, Halt>);
 
 impl<T> Reply<T> {
     /// The call is over, with this result.
@@ -113,48 +109,8 @@ impl<T> Reply<T> {
     }
 
     /// The result, for a caller that cannot start another round.
-    fn only_result(self) -> Result<T, CallError> {
+    pub(super) fn only_result(self) -> Result<T, CallError> {
         let unfinished = || CallError::new("the call continues in another round");
         self.0.map_err(|halt| halt.into_error().unwrap_or_else(unfinished))
     }
-}
-
-impl<T: IntoToolResult> IntoToolResult for Reply<T> {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        self.only_result()?.into_tool_result()
-    }
-
-    fn into_output(self) -> Result<Output, Halt> {
-        self.0?.into_output()
-    }
-
-    fn output_schema() -> Option<OutputSchema> {
-        T::output_schema()
-    }
-
-    const BY_HAND: bool = true;
-}
-
-impl<T: IntoPromptResult> IntoPromptResult for Reply<T> {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        self.only_result()?.into_prompt_result()
-    }
-
-    fn into_output(self) -> Result<Output, Halt> {
-        self.0?.into_output()
-    }
-
-    const BY_HAND: bool = true;
-}
-
-impl<T: IntoResourceContents> IntoResourceContents for Reply<T> {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        self.only_result()?.into_resource_contents()
-    }
-
-    fn into_output(self) -> Result<Output, Halt> {
-        self.0?.into_output()
-    }
-
-    const BY_HAND: bool = true;
 }

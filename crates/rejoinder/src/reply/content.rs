@@ -110,15 +110,3 @@ impl From<Audio> for ContentBlock {
         Self::Audio(audio.0)
     }
 }
-
-impl IntoToolResult for Image {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::from(self).into_tool_result()
-    }
-}
-
-impl IntoToolResult for Audio {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::from(self).into_tool_result()
-    }
-}

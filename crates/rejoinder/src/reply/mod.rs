@@ -1,5 +1,17 @@
 //! What a function may return: text, JSON, images, and your own types.
 
+/// Implements a trait for each of these types, by what a value of it becomes.
+macro_rules! becomes {
+    ($trait:ident::$method:ident -> $result:ty { $($type:ty: $value:ident => $made:expr;)* }) => { $(
+        impl $trait for $type {
+            fn $method(self) -> Result<$result, CallError> {
+                let $value = self;
+                Ok($made)
+            }
+        }
+    )* };
+}
+
 mod by_hand;
 mod content;
 mod finite;
@@ -17,8 +29,13 @@ pub use resource::{Blob, IntoResourceContents};
 pub use stream::{StreamItem, ToolStream};
 pub use tool::IntoToolResult;
 
-use crate::error::CallError;
+use rmcp::model::{CallToolResult, GetPromptResult};
+
 pub use crate::schema::OutputSchema;
+use crate::{
+    error::{CallError, Halt},
+    item::Output,
+};
 
 /// What the `Err` of a function's result may be: a [`CallError`], or an error of your own that says what the client sees.
 ///
@@ -74,4 +91,47 @@ impl IntoCallError for CallError {
     fn into_call_error(self) -> CallError {
         self
     }
+}
+
+/// A `Result` and a `Reply` are what they hold, or else an error or another round.
+macro_rules! wrappers {
+    ($($trait:ident::$method:ident -> $result:ty { $($schema:tt)* })*) => { $(
+        impl<T: $trait, E: IntoCallError> $trait for Result<T, E> {
+            fn $method(self) -> Result<$result, CallError> {
+                self.map_err(IntoCallError::into_call_error)?.$method()
+            }
+
+            fn into_output(self) -> Result<Output, Halt> {
+                self.map_err(IntoCallError::into_call_error)?.into_output()
+            }
+
+            const BY_HAND: bool = T::BY_HAND;
+
+            $($schema)*
+        }
+
+        impl<T: $trait> $trait for Reply<T> {
+            fn $method(self) -> Result<$result, CallError> {
+                self.only_result()?.$method()
+            }
+
+            fn into_output(self) -> Result<Output, Halt> {
+                self.0?.into_output()
+            }
+
+            const BY_HAND: bool = true;
+
+            $($schema)*
+        }
+    )* };
+}
+
+wrappers! {
+    IntoToolResult::into_tool_result -> CallToolResult {
+        fn output_schema() -> Option<OutputSchema> {
+            T::output_schema()
+        }
+    }
+    IntoPromptResult::into_prompt_result -> GetPromptResult {}
+    IntoResourceContents::into_resource_contents -> ResourceBody {}
 }

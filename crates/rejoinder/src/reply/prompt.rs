@@ -1,6 +1,5 @@
 use rmcp::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
 
-use super::IntoCallError;
 use crate::{
     error::{CallError, Halt},
     item::Output,
@@ -36,56 +35,17 @@ pub trait IntoPromptResult {
     const BY_HAND: bool = false;
 }
 
-impl IntoPromptResult for GetPromptResult {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        Ok(self)
-    }
-}
-
-impl IntoPromptResult for Vec<PromptMessage> {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        Ok(GetPromptResult::new(self))
-    }
-}
+becomes! { IntoPromptResult::into_prompt_result -> GetPromptResult {
+    GetPromptResult: result => result;
+    Vec<PromptMessage>: messages => GetPromptResult::new(messages);
+    PromptMessage: message => GetPromptResult::new(vec![message]);
+    ContentBlock: block => PromptMessage::new(Role::User, block).into_prompt_result()?;
+    String: text => ContentBlock::text(text).into_prompt_result()?;
+    &'static str: text => text.to_owned().into_prompt_result()?;
+} }
 
 impl<const N: usize> IntoPromptResult for [PromptMessage; N] {
     fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
         Ok(GetPromptResult::new(self.into()))
     }
-}
-
-impl IntoPromptResult for PromptMessage {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        Ok(GetPromptResult::new(vec![self]))
-    }
-}
-
-impl IntoPromptResult for ContentBlock {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        PromptMessage::new(Role::User, self).into_prompt_result()
-    }
-}
-
-impl IntoPromptResult for String {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        ContentBlock::text(self).into_prompt_result()
-    }
-}
-
-impl IntoPromptResult for &'static str {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        self.to_owned().into_prompt_result()
-    }
-}
-
-impl<T: IntoPromptResult, E: IntoCallError> IntoPromptResult for Result<T, E> {
-    fn into_prompt_result(self) -> Result<GetPromptResult, CallError> {
-        self.map_err(IntoCallError::into_call_error)?.into_prompt_result()
-    }
-
-    fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(IntoCallError::into_call_error)?.into_output()
-    }
-
-    const BY_HAND: bool = T::BY_HAND;
 }

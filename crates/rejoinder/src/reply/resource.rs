@@ -1,7 +1,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::ResourceContents;
 
-use super::{IntoCallError, Json, Structured};
+use super::{Json, Structured};
 use crate::{
     error::{CallError, Halt},
     item::Output,
@@ -68,29 +68,14 @@ pub trait IntoResourceContents {
     const BY_HAND: bool = false;
 }
 
-impl IntoResourceContents for ResourceBody {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        Ok(self)
-    }
-}
-
-impl IntoResourceContents for String {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        Ok(ResourceBody::Text(self))
-    }
-}
-
-impl IntoResourceContents for &'static str {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        Ok(ResourceBody::Text(self.to_owned()))
-    }
-}
-
-impl IntoResourceContents for Vec<u8> {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        Ok(ResourceBody::Bytes(self))
-    }
-}
+becomes! { IntoResourceContents::into_resource_contents -> ResourceBody {
+    ResourceBody: body => body;
+    String: text => ResourceBody::Text(text);
+    &'static str: text => ResourceBody::Text(text.to_owned());
+    Vec<u8>: bytes => ResourceBody::Bytes(bytes);
+    ResourceContents: contents => ResourceBody::Contents(vec![contents]);
+    Vec<ResourceContents>: contents => ResourceBody::Contents(contents);
+} }
 
 impl<T: AsRef<[u8]>> IntoResourceContents for Blob<T> {
     fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
@@ -102,28 +87,4 @@ impl<T: Structured> IntoResourceContents for Json<T> {
     fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
         Ok(ResourceBody::Json(serde_json::to_string(&self.0)?))
     }
-}
-
-impl IntoResourceContents for ResourceContents {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        Ok(ResourceBody::Contents(vec![self]))
-    }
-}
-
-impl IntoResourceContents for Vec<ResourceContents> {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        Ok(ResourceBody::Contents(self))
-    }
-}
-
-impl<T: IntoResourceContents, E: IntoCallError> IntoResourceContents for Result<T, E> {
-    fn into_resource_contents(self) -> Result<ResourceBody, CallError> {
-        self.map_err(IntoCallError::into_call_error)?.into_resource_contents()
-    }
-
-    fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(IntoCallError::into_call_error)?.into_output()
-    }
-
-    const BY_HAND: bool = T::BY_HAND;
 }

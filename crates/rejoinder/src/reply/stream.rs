@@ -99,8 +99,12 @@ impl<T: StreamItem> ToolStream<T> {
             (least, Some(most)) if least == most => Some(least as u64),
             _ => None,
         };
-        let result: Box<dyn StreamResult<T>> =
-            if T::IS_TEXT { Box::new(JoinedText(String::new())) } else { Box::new(LastItem(None)) };
+        let result: Box<dyn StreamResult<T>> = if T::IS_TEXT {
+            Folded::new(String::new(), |text, _, message: &str| text + message)
+        } else {
+            let nothing = CallError::new("the stream ended without an item, so there is no result");
+            Folded::new(Err(nothing), |_, item, _: &str| Ok(item))
+        };
         Self { items: Box::pin(items), total, result, returned: PhantomData }
     }
 
@@ -124,13 +128,13 @@ impl<T: StreamItem> ToolStream<T> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn fold<R, F>(self, first: R, add: F) -> ToolStream<T, R>
+    pub fn fold<R, F>(self, first: R, mut add: F) -> ToolStream<T, R>
     where
         R: IntoToolResult + Send + 'static,
         F: FnMut(R, T) -> R + Send + 'static,
     {
-        let Self { items, total, .. } = self;
-        ToolStream { items, total, result: Box::new(Folded { so_far: Some(first), add }), returned: PhantomData }
+        let result = Folded::new(first, move |so_far, item, _: &str| add(so_far, item));
+        ToolStream { items: self.items, total: self.total, result, returned: PhantomData }
     }
 }
 
@@ -202,44 +206,25 @@ trait StreamResult<T>: Send {
     fn finish(self: Box<Self>) -> Result<Output, Halt>;
 }
 
-struct JoinedText(String);
-
-impl<T: StreamItem> StreamResult<T> for JoinedText {
-    fn add(&mut self, _: T, message: &str) {
-        self.0.push_str(message);
-    }
-
-    fn finish(self: Box<Self>) -> Result<Output, Halt> {
-        self.0.into_output()
-    }
-}
-
-struct LastItem<T>(Option<T>);
-
-impl<T: StreamItem> StreamResult<T> for LastItem<T> {
-    fn add(&mut self, item: T, _: &str) {
-        self.0 = Some(item);
-    }
-
-    fn finish(self: Box<Self>) -> Result<Output, Halt> {
-        let nothing = || CallError::new("the stream ended without an item, so there is no result");
-        self.0.ok_or_else(nothing)?.into_output()
-    }
-}
-
 struct Folded<R, F> {
     /// `None` while an item is added.
     so_far: Option<R>,
     add: F,
 }
 
+impl<R, F> Folded<R, F> {
+    fn new(first: R, add: F) -> Box<Self> {
+        Box::new(Self { so_far: Some(first), add })
+    }
+}
+
 impl<T, R, F> StreamResult<T> for Folded<R, F>
 where
     R: IntoToolResult + Send,
-    F: FnMut(R, T) -> R + Send,
+    F: FnMut(R, T, &str) -> R + Send,
 {
-    fn add(&mut self, item: T, _: &str) {
-        self.so_far = self.so_far.take().map(|so_far| (self.add)(so_far, item));
+    fn add(&mut self, item: T, message: &str) {
+        self.so_far = self.so_far.take().map(|so_far| (self.add)(so_far, item, message));
     }
 
     fn finish(self: Box<Self>) -> Result<Output, Halt> {

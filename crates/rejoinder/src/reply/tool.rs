@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
 
-use super::IntoCallError;
+use super::{Audio, Image};
 use crate::{
     error::{CallError, Halt},
     item::Output,
@@ -47,23 +47,18 @@ pub trait IntoToolResult {
     const BY_HAND: bool = false;
 }
 
-impl IntoToolResult for CallToolResult {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        Ok(self)
-    }
-}
-
-impl IntoToolResult for () {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        Ok(CallToolResult::success(Vec::new()))
-    }
-}
-
-impl IntoToolResult for Vec<ContentBlock> {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        Ok(CallToolResult::success(self))
-    }
-}
+becomes! { IntoToolResult::into_tool_result -> CallToolResult {
+    CallToolResult: result => result;
+    (): _nothing => CallToolResult::success(Vec::new());
+    Vec<ContentBlock>: blocks => CallToolResult::success(blocks);
+    ContentBlock: block => CallToolResult::success(vec![block]);
+    EmbeddedResource: resource => ContentBlock::Resource(resource).into_tool_result()?;
+    // A link to the resource.
+    Resource: resource => ContentBlock::ResourceLink(resource).into_tool_result()?;
+    Image: image => ContentBlock::from(image).into_tool_result()?;
+    Audio: audio => ContentBlock::from(audio).into_tool_result()?;
+    String: text => ContentBlock::text(text).into_tool_result()?;
+} }
 
 impl<const N: usize> IntoToolResult for [ContentBlock; N] {
     fn into_tool_result(self) -> Result<CallToolResult, CallError> {
@@ -71,55 +66,10 @@ impl<const N: usize> IntoToolResult for [ContentBlock; N] {
     }
 }
 
-impl IntoToolResult for ContentBlock {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        Ok(CallToolResult::success(vec![self]))
-    }
-}
-
-impl IntoToolResult for EmbeddedResource {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::Resource(self).into_tool_result()
-    }
-}
-
-/// A link to the resource.
-impl IntoToolResult for Resource {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::ResourceLink(self).into_tool_result()
-    }
-}
-
-impl<T: IntoToolResult, E: IntoCallError> IntoToolResult for Result<T, E> {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        self.map_err(IntoCallError::into_call_error)?.into_tool_result()
-    }
-
-    fn into_output(self) -> Result<Output, Halt> {
-        self.map_err(IntoCallError::into_call_error)?.into_output()
-    }
-
-    fn output_schema() -> Option<OutputSchema> {
-        T::output_schema()
-    }
-
-    const BY_HAND: bool = T::BY_HAND;
-}
-
-impl IntoToolResult for String {
-    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-        ContentBlock::text(self).into_tool_result()
-    }
-}
-
 macro_rules! text {
-    ($($type:ty)*) => { $(
-        impl IntoToolResult for $type {
-            fn into_tool_result(self) -> Result<CallToolResult, CallError> {
-                self.to_string().into_tool_result()
-            }
-        }
-    )* };
+    ($($type:ty)*) => { becomes! { IntoToolResult::into_tool_result -> CallToolResult {
+        $($type: value => value.to_string().into_tool_result()?;)*
+    } } };
 }
 
 text!(&'static str Cow<'static, str> Box<str> char bool);
