@@ -3,10 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeOwned, Error},
-};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, value::RawValue};
 
 use super::ArgumentError;
@@ -74,14 +71,16 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
 
     fn read(sent: &SentArgument<'_>) -> Result<Self, ArgumentError> {
         match sent {
-            SentArgument::Json(json) => serde_json::from_str(json.get()).or_else(|_| read_again(json.get())),
+            SentArgument::Json(json) => serde_json::from_str(json.get())
+                .or_else(|_| located(&mut serde_json::Deserializer::from_str(json.get()))),
             SentArgument::Text(text) => read_text(text),
         }
     }
 }
 
 impl ArgumentCheck {
-    /// Reads what was sent, and checks it before that.
+    /// Reads what was sent. What has constraints is checked before that; of anything else the check reads what is spelled as
+    /// a string, and says what is wrong.
     ///
     /// # Errors
     ///
@@ -90,60 +89,37 @@ impl ArgumentCheck {
         &self,
         sent: &SentArgument<'_>,
     ) -> Result<T, Vec<ArgumentError>> {
-        if self.has_rules && (self.is_required || !sent.is_null()) {
-            let value = self.checked(sent)?;
-            return T::deserialize(&value).or_else(|_| located(&value)).map_err(|error| vec![error]);
+        let unread = if self.has_rules && (self.is_required || !sent.is_null()) {
+            None
+        } else {
+            match T::read(sent) {
+                Ok(value) => return Ok(value),
+                Err(error) => Some(error),
+            }
+        };
+        let (value, changed) = self.checked(sent)?;
+        match unread {
+            // It fits its schema and not its type.
+            Some(error) if !changed => Err(vec![error]),
+            _ => T::deserialize(&value).or_else(|_| located(&value)).map_err(|error| vec![error]),
         }
-        T::read(sent).or_else(|error| self.adapted(sent).ok_or_else(|| vec![error]))
     }
 
-    /// What was sent, if it fits the schema.
-    fn checked(&self, sent: &SentArgument<'_>) -> Result<Value, Vec<ArgumentError>> {
+    /// What was sent, if it fits the schema, and whether that changed it.
+    fn checked(&self, sent: &SentArgument<'_>) -> Result<(Value, bool), Vec<ArgumentError>> {
+        let check = |mut value| self.check(&mut value).map(|changed| (value, changed));
         let text = match sent {
             SentArgument::Json(json) => {
-                let mut value =
-                    serde_json::from_str(json.get()).map_err(|error| vec![ArgumentError::at("", &error)])?;
-                return self.check(&mut value).map(|()| value);
+                return check(serde_json::from_str(json.get()).map_err(|error| vec![ArgumentError::at("", &error)])?);
             }
             SentArgument::Text(text) => text,
         };
-        let mut value = Value::from(&**text);
-        let Err(wrong) = self.check(&mut value) else { return Ok(value) };
-        let Ok(mut spelled) = serde_json::from_str(text) else { return Err(wrong) };
-        match self.check(&mut spelled) {
-            Ok(()) if !spelled.is_null() => Ok(spelled),
-            Err(other) if !self.allows_strings() => Err(other),
+        check(Value::from(&**text)).or_else(|wrong| match serde_json::from_str(text).map(check) {
+            Ok(Ok((spelled, changed))) if !spelled.is_null() => Ok((spelled, changed)),
+            Ok(Err(other)) if !self.allows_strings() => Err(other),
             _ => Err(wrong),
-        }
+        })
     }
-
-    /// What was sent, with numbers and booleans read that came as strings.
-    #[cold]
-    fn adapted<T: DeserializeOwned>(&self, sent: &SentArgument<'_>) -> Option<T> {
-        let SentArgument::Json(json) = sent else { return None };
-        let mut value = serde_json::from_str(json.get()).ok()?;
-        self.adapt(&mut value).then(|| T::deserialize(value).ok())?
-    }
-}
-
-/// Reads JSON that does not fit, to find out where. To JSON Schema `2.0` is an integer, and some clients write one so; to
-/// serde it is not.
-#[cold]
-fn read_again<T: DeserializeOwned>(json: &str) -> Result<T, ArgumentError> {
-    let value: Result<Value, _> = serde_json::from_str(json);
-    let error = match (located(&mut serde_json::Deserializer::from_str(json)), &value) {
-        (Err(error), _) => error,
-        // serde_json reads a 128-bit integer up to its fraction, and then finds the rest.
-        (Ok(_), Ok(value)) => located::<T, _>(value).err().unwrap_or_else(ArgumentError::required),
-        (Ok::<T, _>(_), Err(error)) => ArgumentError::at("", error),
-    };
-    let Ok(mut value) = value else { return Err(error) };
-    if !make_integers(&mut value) {
-        return Err(error);
-    }
-    // Where no integer is expected, the number as it was sent says more.
-    located(value)
-        .map_err(|other| if other.field == error.field && !error.message.contains("integer") { error } else { other })
 }
 
 fn located<'de, T: Deserialize<'de>, D: Deserializer<'de, Error = serde_json::Error>>(
@@ -153,37 +129,23 @@ fn located<'de, T: Deserialize<'de>, D: Deserializer<'de, Error = serde_json::Er
         .map_err(|error| ArgumentError::at(&error.path().to_string(), error.inner()))
 }
 
-/// Makes integers of all numbers whose fraction is zero, except where a float is not exact; `false` if there are none.
-fn make_integers(value: &mut Value) -> bool {
-    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
-    match value {
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(float) if float.fract() == 0.0 && float.abs() < EXACT => {
-                *value = (float as i64).into();
-                true
-            }
-            _ => false,
-        },
-        Value::Array(values) => values.iter_mut().fold(false, |found, value| found | make_integers(value)),
-        Value::Object(members) => members.values_mut().fold(false, |found, value| found | make_integers(value)),
-        _ => false,
-    }
-}
-
 fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, ArgumentError> {
     T::deserialize(Value::from(text)).or_else(|error| {
-        let spelled = if text.trim() == "null" { Err(Error::custom("null")) } else { serde_json::from_str(text) };
-        spelled.map_err(|_| ArgumentError::at("", &error))
+        let spelled = if text.trim() == "null" { None } else { serde_json::from_str(text).ok() };
+        spelled.ok_or_else(|| ArgumentError::at("", &error))
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
+    use crate::schema::{SchemaCheck, generator};
 
-    #[derive(Debug, Deserialize, JsonSchema)]
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(try_from = "u8")]
     struct Days(u8);
 
@@ -195,32 +157,57 @@ mod tests {
         }
     }
 
-    fn read<T: Argument>(json: &str) -> Result<T, String> {
-        let raw = serde_json::from_str(json).expect("JSON");
-        <T as Argument>::read(&SentArgument::Json(raw)).map_err(|error| error.message)
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Trip {
+        days: Days,
+        nights: u32,
+    }
+
+    fn read<T: Argument + DeserializeOwned>(json: &str) -> Result<T, Vec<String>> {
+        let schema = <T as Argument>::schema(&mut generator(|settings| settings.for_deserialize()));
+        let schema = json!({ "properties": { "x": schema } });
+        let check = Arc::new(SchemaCheck::of_object(schema.as_object().expect("an object"))).argument("x");
+        assert!(!check.has_rules);
+        let sent = SentArgument::Json(serde_json::from_str(json).expect("JSON"));
+        let wrong = |errors: Vec<ArgumentError>| errors.into_iter().map(|error| error.field + ": " + &error.message);
+        check.read(&sent).map_err(|errors| wrong(errors).collect())
     }
 
     #[test]
     fn a_number_with_a_zero_fraction_is_an_integer() {
         for nine in ["9.0", "9e0", "90e-1", "0.9E1"] {
-            assert_eq!(read::<Days>(nine).map(|days| days.0), Ok(9), "{nine}");
+            assert_eq!(read(nine), Ok(Days(9)), "{nine}");
         }
         assert_eq!(read::<u32>("1e2"), Ok(100));
-        assert_eq!(read::<Days>("99.0").unwrap_err(), "30 days are the most");
-        assert_eq!(read::<Days>("9.5").unwrap_err(), "expected an integer from 0 to 255, got the number `9.5`");
-        assert_eq!(read::<String>("2.0").unwrap_err(), "expected a string, got the number `2.0`");
         assert_eq!(read::<i128>("2.0"), Ok(2));
-        assert_eq!(read::<i128>("2.5").unwrap_err(), "expected an integer, got the number `2.5`");
-        // A float has no room for this one.
-        assert!(read::<i64>("9007199254740993.0").unwrap_err().starts_with("expected an integer"));
+        assert_eq!(read("2.0"), Ok(2.0));
     }
 
     #[test]
-    fn only_zero_fractions_are_dropped() {
-        let mut value = json!({ "a": [1.0, 2.5, 3, "4.0"], "-0": -0.0, "b": -17.0 });
-        assert!(make_integers(&mut value));
-        assert_eq!(value.to_string(), json!({ "a": [1, 2.5, 3, "4.0"], "-0": 0, "b": -17 }).to_string());
-        assert!(!make_integers(&mut value));
+    fn everything_that_does_not_fit_is_reported() {
+        for (error, expected) in [
+            (read::<Days>("99.0").unwrap_err(), ": 30 days are the most"),
+            (read::<Days>("99").unwrap_err(), ": 30 days are the most"),
+            (read::<Days>("9.5").unwrap_err(), ": expected an integer, got the number `9.5`"),
+            (read::<i128>("2.5").unwrap_err(), ": expected an integer, got the number `2.5`"),
+            (read::<String>("2.0").unwrap_err(), ": expected a string, got the number `2.0`"),
+            (read::<i32>("3000000000").unwrap_err(), ": must be at most 2147483647, got 3000000000"),
+            (read::<u64>("-1").unwrap_err(), ": must be at least 0, got -1"),
+            (read::<u8>("\"300\"").unwrap_err(), ": must be between 0 and 255, got 300"),
+            (read::<bool>("null").unwrap_err(), ": expected a boolean, got null"),
+            (read::<Vec<i32>>("1.5").unwrap_err(), ": expected an array, got the number `1.5`"),
+            // Serde alone would read this one.
+            (read::<Trip>(r#"{"days":1,"nights":1,"nights":2}"#).unwrap_err(), ": duplicate field `nights`"),
+        ] {
+            assert_eq!(error, [expected]);
+        }
+        // A float has no room for this one.
+        assert!(read::<i64>("9007199254740993.0").is_err());
+        assert_eq!(
+            read::<Trip>(r#"{"days":"many","nights":-1}"#).unwrap_err(),
+            ["days: expected an integer, got the string \"many\"", "nights: must be at least 0, got -1"]
+        );
+        assert_eq!(read(r#"{"days":"3","nights":2.0}"#), Ok(Trip { days: Days(3), nights: 2 }));
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub struct Rules {
     pub(super) min_items: Option<u32>,
     pub(super) max_items: Option<u32>,
     pub(super) unique_items: bool,
+    /// The bounds of a number's type, where a schema names it.
+    pub(super) of_type: Option<(Number, Number)>,
     /// Of objects, which only arguments can be.
     pub(super) min_properties: Option<u32>,
     pub(super) max_properties: Option<u32>,
@@ -115,6 +117,7 @@ impl Rules {
                 }),
                 "format" => {
                     rules.format = value.as_str().and_then(Format::named);
+                    rules.of_type = value.as_str().and_then(Number::bounds_of);
                     value.is_string()
                 }
                 "pattern" => match value.as_str().map(Regex::new) {
@@ -134,14 +137,9 @@ impl Rules {
         if problems.is_empty() { Ok(rules) } else { Err(problems) }
     }
 
-    /// Whether no rule is set.
-    pub(crate) fn is_empty(&self) -> bool {
-        !self.say_more_than(None)
-    }
-
-    /// Whether any rule is set, apart from these bounds of a number.
-    pub(crate) fn say_more_than(&self, bounds: Option<(Number, Number)>) -> bool {
-        let (least, greatest) = bounds.unzip();
+    /// Whether any rule is set, apart from the bounds of a number's type.
+    pub(crate) fn say_more_than_a_type(&self) -> bool {
+        let (least, greatest) = self.of_type.unzip();
         let is_set = |bound: Option<Number>, of_type: Option<Number>| bound.is_some() && bound != of_type;
         let numbers = [self.exclusive_min, self.exclusive_max, self.multiple_of];
         let counts = [
@@ -230,7 +228,8 @@ impl Rules {
     ///
     /// "must be between 1 and 3".
     pub fn check_number(&self, number: impl Into<Number>) -> Result<(), String> {
-        self.check_number_of_type(number.into(), Number::Real(f64::NEG_INFINITY), Number::Real(f64::INFINITY))
+        let (least, greatest) = self.of_type.unwrap_or((f64::NEG_INFINITY.into(), f64::INFINITY.into()));
+        self.check_number_of_type(number.into(), least, greatest)
     }
 
     /// Checks a number of a type with these bounds, which apply where the rules set none.
@@ -361,6 +360,24 @@ impl From<&serde_json::Number> for Number {
 }
 
 impl Number {
+    /// The bounds of a number of Rust, by the format that schemars gives it.
+    pub(crate) fn bounds_of(format: &str) -> Option<(Self, Self)> {
+        if matches!(format, "float" | "double") {
+            return Some((f64::NEG_INFINITY.into(), f64::INFINITY.into()));
+        }
+        let (is_signed, bits) = match format.strip_prefix("uint") {
+            Some(bits) => (false, bits),
+            None => (true, format.strip_prefix("int")?),
+        };
+        // The size of `isize` is not said.
+        let bits: u32 = if bits.is_empty() { usize::BITS } else { bits.parse().ok()? };
+        let most = |bits: u32| if bits < 127 { (1_i128 << bits) - 1 } else { i128::MAX };
+        Some(match is_signed {
+            true => (Self::Whole(-most(bits.checked_sub(1)?) - 1), Self::Whole(most(bits - 1))),
+            false => (Self::Whole(0), Self::Whole(most(bits))),
+        })
+    }
+
     /// Whether it is a multiple of another number, up to the precision of floating-point numbers.
     fn is_multiple_of(self, unit: Self) -> bool {
         if let (Self::Whole(number), Self::Whole(unit)) = (self, unit) {
@@ -404,6 +421,21 @@ mod tests {
         assert!(Number::Real(-0.5) < Number::Whole(0));
         assert_eq!(Number::Whole(2), Number::Real(2.0));
         assert!(Number::from(u64::MAX) > Number::from(u64::MAX - 1));
+    }
+
+    #[test]
+    fn the_bounds_of_a_number_are_those_of_its_type() {
+        for (format, bounds) in [
+            ("uint8", Some((u8::MIN.into(), u8::MAX.into()))),
+            ("int8", Some((i8::MIN.into(), i8::MAX.into()))),
+            ("int64", Some((i64::MIN.into(), i64::MAX.into()))),
+            ("uint64", Some((u64::MIN.into(), u64::MAX.into()))),
+            ("int128", Some((Number::Whole(i128::MIN), Number::Whole(i128::MAX)))),
+            ("date", None),
+            ("int0", None),
+        ] {
+            assert_eq!(Number::bounds_of(format), bounds, "{format}");
+        }
     }
 
     #[test]

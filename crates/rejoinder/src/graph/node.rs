@@ -13,6 +13,7 @@ use crate::{
     call::{Argument, ArgumentError, SentArgument},
     form::Form,
     inject::{FromCall, Need, Parameter, source},
+    schema::misfit,
 };
 
 /// A resolver in the graph: one static value, which constant evaluation can walk.
@@ -152,7 +153,9 @@ impl ByName {
     /// An argument of that type.
     pub(crate) const fn of<T: Argument>() -> Self {
         let read: ReadByName = |json| match json {
-            Some(json) => T::read(&SentArgument::Json(json)).map(|value| Box::new(value) as _),
+            Some(json) => T::read(&SentArgument::Json(json))
+                .map(|value| Box::new(value) as _)
+                .map_err(|error| misfit(T::schema, json).unwrap_or(error)),
             None => T::absent().map(|value| Box::new(value) as _).ok_or_else(ArgumentError::required),
         };
         Self { read, schema: T::schema }

@@ -265,7 +265,7 @@ async fn prompts_and_resources_read_texts() {
     assert_eq!(
         bad.to_string(),
         "Invalid arguments:\n- `item`: it is required and was not sent\n\
-         - `times`: expected an integer from 0 to 255, got the string \"many\""
+         - `times`: expected an integer, got the string \"many\""
     );
 
     let details = *shop.resources()[0].details();

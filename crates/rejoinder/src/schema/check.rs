@@ -13,11 +13,7 @@ use indexmap::IndexMap;
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-use super::{
-    clean::number_bounds,
-    types::{Types, whole},
-    variants::Variants,
-};
+use super::{types::Types, variants::Variants};
 use crate::{
     call::{ArgumentError, ArgumentErrors, got},
     form::Rules,
@@ -125,7 +121,7 @@ impl SchemaCheck {
         let mut arguments = Value::Object(arguments);
         let checked = self.check_node(0, &mut arguments);
         match (checked, arguments) {
-            (Ok(()), Value::Object(arguments)) => Ok(arguments),
+            (Ok(_), Value::Object(arguments)) => Ok(arguments),
             (wrong, _) => {
                 let mut errors = ArgumentErrors::default();
                 wrong.err().into_iter().flatten().for_each(|error| errors.push(error.of("")));
@@ -134,93 +130,22 @@ impl SchemaCheck {
         }
     }
 
-    fn check_node(&self, node: usize, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
-        let mut left = budget(value);
-        self.adapt(node, value, &mut left);
-        let mut visit = Visit { nodes: &self.nodes, errors: Vec::new(), left: budget(value) };
+    /// Reads numbers and booleans that came as strings, where the schema allows no string; makes integers of `2.0`; leaves
+    /// out the `null` of an optional property; and checks the result. Returns whether the value changed.
+    pub(super) fn check_node(&self, node: usize, value: &mut Value) -> Result<bool, Vec<ArgumentError>> {
+        let mut visit =
+            Visit { nodes: &self.nodes, errors: Vec::new(), left: budget(value), may_change: true, changed: false };
         visit.visit(node, value, Path::Here);
+        let changed = visit.changed;
+        if changed {
+            // Some of it was checked before other parts of the schema changed it.
+            visit = Visit { errors: Vec::new(), left: budget(value), may_change: false, ..visit };
+            visit.visit(node, value, Path::Here);
+        }
         if visit.left == 0 && visit.errors.is_empty() {
             visit.error(Path::Here, true, TOO_COMPLEX.to_owned());
         }
-        if visit.errors.is_empty() { Ok(()) } else { Err(visit.errors) }
-    }
-
-    /// Reads numbers and booleans that came as strings, where the schema allows no string; makes integers of `2.0`; and
-    /// leaves out the `null` of an optional property. Returns whether anything changed.
-    fn adapt(&self, node: usize, value: &mut Value, left: &mut usize) -> bool {
-        let accepts = self.nodes[node].accepts;
-        *left = left.saturating_sub(1);
-        match value {
-            Value::String(text) => match accepts.spelled(text) {
-                Some(spelled) => {
-                    *value = spelled;
-                    true
-                }
-                None => false,
-            },
-            Value::Number(number) => {
-                match whole(number).filter(|_| accepts.meet(Types::INTEGER) && !accepts.meet(Types::REAL)) {
-                    Some(whole) => {
-                        *value = whole.into();
-                        true
-                    }
-                    None => false,
-                }
-            }
-            Value::Array(_) | Value::Object(_) if *left > 0 => {
-                let certain = self.certain(node, value);
-                certain.into_iter().fold(false, |changed, node| changed | self.adapt_inside(node, value, left))
-            }
-            _ => false,
-        }
-    }
-
-    fn adapt_inside(&self, node: usize, value: &mut Value, left: &mut usize) -> bool {
-        let node = &self.nodes[node];
-        let mut changed = false;
-        match value {
-            Value::Array(items) => {
-                for (at, item) in items.iter_mut().enumerate() {
-                    if let Some(inside) = node.prefix_items.get(at).copied().or(node.items) {
-                        changed |= self.adapt(inside, item, left);
-                    }
-                }
-            }
-            Value::Object(members) => {
-                let is_left_out = |name: &String, value: &Value| {
-                    let property = node.properties.get(name).filter(|_| !node.required.contains(name));
-                    value.is_null() && property.is_some_and(|at| !self.nodes[*at].accepts.meet(Types::NULL))
-                };
-                let count = members.len();
-                members.retain(|name, value| !is_left_out(name, value));
-                changed |= members.len() < count;
-                for (name, value) in members {
-                    if let Some(inside) = node.properties.get(name).copied().or(node.additional) {
-                        changed |= self.adapt(inside, value, left);
-                    }
-                }
-            }
-            _ => {}
-        }
-        changed
-    }
-
-    /// The schemas that certainly apply to a value: the schema itself, those of `$ref` and `allOf`, and an alternative if the
-    /// others are out of the question.
-    fn certain(&self, node: usize, value: &Value) -> Vec<usize> {
-        let mut found = vec![node];
-        let mut at = 0;
-        while let Some(node) = found.get(at).map(|node| &self.nodes[*node]) {
-            found.extend(&node.all_of);
-            for arms in [&node.any_of, &node.one_of] {
-                let mut possible = arms.iter().filter(|arm| outline_fits(&self.nodes, **arm, value));
-                if let (Some(only), None) = (possible.next(), possible.next()) {
-                    found.push(*only);
-                }
-            }
-            at += 1;
-        }
-        found
+        if visit.errors.is_empty() { Ok(changed) } else { Err(visit.errors) }
     }
 }
 
@@ -230,19 +155,13 @@ impl ArgumentCheck {
         self.schema.nodes[self.node].accepts.meet(Types::STRING)
     }
 
-    /// Reads what is spelled as a string, and then checks the value.
+    /// Reads what is spelled as a string, and then checks the value. Returns whether the value changed.
     ///
     /// # Errors
     ///
     /// Everything that is wrong.
-    pub(crate) fn check(&self, value: &mut Value) -> Result<(), Vec<ArgumentError>> {
+    pub(crate) fn check(&self, value: &mut Value) -> Result<bool, Vec<ArgumentError>> {
         self.schema.check_node(self.node, value)
-    }
-
-    /// Reads what is spelled as a string; `false` if there is nothing to read so.
-    pub(crate) fn adapt(&self, value: &mut Value) -> bool {
-        let mut left = budget(value);
-        self.schema.adapt(self.node, value, &mut left)
     }
 }
 
@@ -289,7 +208,7 @@ impl SchemaNode {
 
     fn allows_every_object(&self) -> bool {
         self.types.meet(Types::OBJECT)
-            && self.rules.is_empty()
+            && !self.rules.say_more_than_a_type()
             && self.allowed.is_none()
             && self.required.is_empty()
             && self.inside().next().is_none()
@@ -333,8 +252,7 @@ impl<'a> Compiler<'a> {
             problems.iter().for_each(|problem| self.problem(path, problem));
             Rules::default()
         });
-        let bounds = schema.get("format").and_then(Value::as_str).and_then(number_bounds);
-        let mut node = SchemaNode { has_rules: rules.say_more_than(bounds), rules, ..SchemaNode::default() };
+        let mut node = SchemaNode { has_rules: rules.say_more_than_a_type(), rules, ..SchemaNode::default() };
         for (keyword, value) in schema {
             if self.keyword(&mut node, keyword, value, path, is_alternative).is_none() {
                 self.problem(path, format_args!("has `{keyword}` with a value that JSON Schema does not allow"));
@@ -476,6 +394,9 @@ struct Visit<'a> {
     errors: Vec<ArgumentError>,
     /// How many more schemas may be compared with values: alternatives inside alternatives multiply.
     left: usize,
+    /// Whether it changes values into what the schema expects. Only a schema that certainly applies does.
+    may_change: bool,
+    changed: bool,
 }
 
 const TOO_COMPLEX: &str = "is too complex to be checked";
@@ -520,13 +441,17 @@ impl Visit<'_> {
         self.errors.push(ArgumentError { field: path.to_string(), message, breaks_rule });
     }
 
-    fn visit(&mut self, at: usize, value: &Value, path: Path<'_>) {
+    fn visit(&mut self, at: usize, value: &mut Value, path: Path<'_>) {
         if self.errors.len() > Self::MOST_ERRORS {
             return;
         }
         let Some(left) = self.left.checked_sub(1) else { return self.error(path, true, TOO_COMPLEX.to_owned()) };
         self.left = left;
         let node = &self.nodes[at];
+        if let Some(meant) = node.accepts.meant_by(value).filter(|_| self.may_change) {
+            *value = meant;
+            self.changed = true;
+        }
         if !node.types.meet(Types::of(value)) {
             return self.error(path, false, expected(node.accepts, value));
         }
@@ -538,13 +463,13 @@ impl Visit<'_> {
         }
         match value {
             Value::Array(items) => {
-                for (index, item) in items.iter().enumerate() {
+                for (index, item) in items.iter_mut().enumerate() {
                     if let Some(inside) = node.prefix_items.get(index).copied().or(node.items) {
                         self.visit(inside, item, Path::Item(&path, index));
                     }
                 }
             }
-            Value::Object(members) => self.visit_members(at, members, path),
+            Value::Object(members) => self.visit_members(node, members, path),
             _ => {}
         }
         for part in &node.all_of {
@@ -563,15 +488,23 @@ impl Visit<'_> {
         }
     }
 
-    fn visit_members(&mut self, at: usize, members: &Map<String, Value>, path: Path<'_>) {
-        let node = &self.nodes[at];
+    fn visit_members(&mut self, node: &SchemaNode, members: &mut Map<String, Value>, path: Path<'_>) {
+        if self.may_change {
+            let is_left_out = |name: &String, value: &Value| {
+                let property = node.properties.get(name).filter(|_| !node.required.contains(name));
+                value.is_null() && property.is_some_and(|at| !self.nodes[*at].accepts.meet(Types::NULL))
+            };
+            let count = members.len();
+            members.retain(|name, value| !is_left_out(name, value));
+            self.changed |= members.len() < count;
+        }
         for name in node.required.iter().filter(|name| !members.contains_key(*name)) {
             self.error(Path::Member(&path, name), false, ArgumentError::required().message);
         }
         for (name, value) in members {
             let path = Path::Member(&path, name);
             if let Some(names) = node.property_names {
-                self.visit(names, &Value::String(name.clone()), path);
+                self.visit(names, &mut Value::String(name.clone()), path);
             }
             let mut is_known = false;
             if let Some(property) = node.properties.get(name) {
@@ -594,13 +527,17 @@ impl Visit<'_> {
     }
 
     /// Checks a value that must fit one of these, or exactly one.
-    fn visit_alternatives(&mut self, arms: &[usize], exactly_one: bool, value: &Value, path: Path<'_>) {
+    fn visit_alternatives(&mut self, arms: &[usize], exactly_one: bool, value: &mut Value, path: Path<'_>) {
         if arms.is_empty() {
             return;
         }
+        let possible: Vec<_> = arms.iter().copied().filter(|arm| outline_fits(self.nodes, *arm, value)).collect();
+        if let [only] = possible[..] {
+            return self.visit(only, value, path);
+        }
         let (mut fitting, mut nearest) = (0, None::<Vec<ArgumentError>>);
-        for arm in arms.iter().filter(|arm| outline_fits(self.nodes, **arm, value)) {
-            let errors = self.attempt(*arm, value, path);
+        for arm in possible {
+            let errors = self.attempt(arm, value, path);
             if errors.is_empty() {
                 fitting += 1;
                 if !exactly_one || fitting > 1 {
@@ -630,9 +567,9 @@ impl Visit<'_> {
         }
     }
 
-    /// What is wrong with a value that need not fit.
-    fn attempt(&mut self, at: usize, value: &Value, path: Path<'_>) -> Vec<ArgumentError> {
-        let mut attempt = Visit { nodes: self.nodes, errors: Vec::new(), left: self.left };
+    /// What is wrong with a value that need not fit. It does not change.
+    fn attempt(&mut self, at: usize, value: &mut Value, path: Path<'_>) -> Vec<ArgumentError> {
+        let mut attempt = Visit { errors: Vec::new(), may_change: false, ..*self };
         attempt.visit(at, value, path);
         self.left = attempt.left;
         attempt.errors

@@ -95,7 +95,7 @@ fn describe_items(object: &mut Map<String, Value>) {
 pub(super) fn drop_number_formats(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            if object.get("format").and_then(Value::as_str).and_then(number_bounds).is_some() {
+            if object.get("format").and_then(Value::as_str).and_then(Number::bounds_of).is_some() {
                 object.shift_remove("format");
             }
             for (keyword, inside) in object {
@@ -112,24 +112,6 @@ pub(super) fn drop_number_formats(schema: &mut Value) {
         Value::Array(schemas) => schemas.iter_mut().for_each(drop_number_formats),
         _ => {}
     }
-}
-
-/// The bounds of a number of Rust, by the format that schemars gives it.
-pub(super) fn number_bounds(format: &str) -> Option<(Number, Number)> {
-    if matches!(format, "float" | "double") {
-        return Some((f64::NEG_INFINITY.into(), f64::INFINITY.into()));
-    }
-    let (is_signed, bits) = match format.strip_prefix("uint") {
-        Some(bits) => (false, bits),
-        None => (true, format.strip_prefix("int")?),
-    };
-    // The size of `isize` is not said.
-    let bits: u32 = if bits.is_empty() { usize::BITS } else { bits.parse().ok()? };
-    let most = |bits: u32| if bits < 127 { (1_i128 << bits) - 1 } else { i128::MAX };
-    Some(match is_signed {
-        true => (Number::Whole(-most(bits.checked_sub(1)?) - 1), Number::Whole(most(bits - 1))),
-        false => (Number::Whole(0), Number::Whole(most(bits))),
-    })
 }
 
 fn is_null(schema: &Value) -> bool {
@@ -259,21 +241,6 @@ mod tests {
         }
         let values = json!({ "default": { "format": "uint8" }, "properties": { "default": { "type": "integer" } }, "required": [] });
         assert_eq!(input(values.clone()), values);
-    }
-
-    #[test]
-    fn the_bounds_of_a_number_are_those_of_its_type() {
-        for (format, bounds) in [
-            ("uint8", Some((u8::MIN.into(), u8::MAX.into()))),
-            ("int8", Some((i8::MIN.into(), i8::MAX.into()))),
-            ("int64", Some((i64::MIN.into(), i64::MAX.into()))),
-            ("uint64", Some((u64::MIN.into(), u64::MAX.into()))),
-            ("int128", Some((Number::Whole(i128::MIN), Number::Whole(i128::MAX)))),
-            ("date", None),
-            ("int0", None),
-        ] {
-            assert_eq!(number_bounds(format), bounds, "{format}");
-        }
     }
 
     #[test]

@@ -9,14 +9,14 @@ use std::{any::TypeId, sync::Arc};
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 pub(crate) use self::check::{ArgumentCheck, SchemaCheck};
 use self::{
     clean::{clean_input, clean_output, drop_number_formats, without_null},
     variants::{Variants, variants_in},
 };
-use crate::call::{Argument, ArgumentSet, Param};
+use crate::call::{Argument, ArgumentError, ArgumentSet, Param};
 
 /// The generator of all schemas. Subschemas are inlined, because many clients show an enum behind a `$ref` as free text.
 /// Only a recursive type has a `$ref`, to a definition that is part of the schema.
@@ -143,6 +143,13 @@ impl InputSchema {
             self.finished = Arc::new(schema);
         }
     }
+}
+
+/// What is wrong with a value by the schema of its type, if anything is.
+pub(crate) fn misfit(schema: fn(&mut SchemaGenerator) -> Value, json: &RawValue) -> Option<ArgumentError> {
+    let schema = schema(&mut generator(|settings| settings.for_deserialize()));
+    let mut value = serde_json::from_str(json.get()).ok()?;
+    SchemaCheck::new(&schema, &[]).check_node(0, &mut value).err()?.into_iter().next()
 }
 
 /// The default and the examples of an argument that do not fit its own schema.

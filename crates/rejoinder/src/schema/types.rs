@@ -19,8 +19,8 @@ impl Types {
     pub(super) const NONE: Self = Self(0);
     pub(super) const NULL: Self = Self(1);
     const BOOLEAN: Self = Self(1 << 1);
-    pub(super) const INTEGER: Self = Self(1 << 2);
-    pub(super) const REAL: Self = Self(1 << 3);
+    const INTEGER: Self = Self(1 << 2);
+    const REAL: Self = Self(1 << 3);
     pub(super) const STRING: Self = Self(1 << 4);
     const ARRAY: Self = Self(1 << 5);
     pub(super) const OBJECT: Self = Self(1 << 6);
@@ -64,20 +64,23 @@ impl Types {
         self.and(other) != Self::NONE
     }
 
-    /// The number or boolean that a text spells, if a text is not allowed and what it spells is.
-    pub(super) fn spelled(self, text: &str) -> Option<Value> {
-        if self.meet(Self::STRING) {
-            return None;
-        }
-        let value = match text.trim() {
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            text => {
-                let number: Number = serde_json::from_str(text).ok()?;
-                whole(&number).filter(|_| !self.meet(Self::REAL)).map_or(Value::Number(number), Value::from)
-            }
+    /// The value of these types that another one stands for: a number or a boolean that came as a string, or the integer
+    /// that came as `2.0`.
+    pub(super) fn meant_by(self, value: &Value) -> Option<Value> {
+        let integer = |number: &Number| whole(number).filter(|_| self.meet(Self::INTEGER) && !self.meet(Self::REAL));
+        let meant = match value {
+            Value::Number(number) => return integer(number).map(Value::from),
+            Value::String(text) if !self.meet(Self::STRING) => match text.trim() {
+                "true" => Value::Bool(true),
+                "false" => Value::Bool(false),
+                text => {
+                    let number: Number = serde_json::from_str(text).ok()?;
+                    integer(&number).map_or(Value::Number(number), Value::from)
+                }
+            },
+            _ => return None,
         };
-        self.meet(Self::of(&value)).then_some(value)
+        self.meet(Self::of(&meant)).then_some(meant)
     }
 }
 
@@ -104,7 +107,7 @@ impl fmt::Display for Types {
 }
 
 /// The integer that a number with a zero fraction is, if a float has exactly this one.
-pub(super) fn whole(number: &Number) -> Option<i64> {
+fn whole(number: &Number) -> Option<i64> {
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT)?;
     Some(float as i64)
@@ -115,6 +118,22 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn only_a_zero_fraction_is_dropped() {
+        let integers = Types::INTEGER.or(Types::NULL);
+        for (value, meant) in [
+            (json!(9.0), Some(json!(9))),
+            (json!(-0.0), Some(json!(0))),
+            (json!(2.5), None),
+            (json!(3), None),
+            // A float has no room for this one.
+            (json!(9_007_199_254_740_993.0), None),
+        ] {
+            assert_eq!(integers.meant_by(&value), meant, "{value}");
+        }
+        assert_eq!(integers.or(Types::REAL).meant_by(&json!(9.0)), None);
+    }
 
     #[test]
     fn a_text_spells_a_number_or_a_boolean_where_no_text_is_allowed() {
@@ -138,7 +157,7 @@ mod tests {
             (&["boolean", "number"], "1", Some(json!(1))),
             (&["array"], "[]", None),
         ] {
-            assert_eq!(types(names).spelled(text), value, "{names:?} {text:?}");
+            assert_eq!(types(names).meant_by(&text.into()), value, "{names:?} {text:?}");
         }
     }
 }

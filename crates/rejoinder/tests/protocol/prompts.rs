@@ -88,7 +88,7 @@ async fn all_bad_arguments_of_a_prompt_are_reported_at_once() {
     Invalid arguments:
     - `weather`: there is no such argument; the arguments are `place`, `days`, `cheap`, `who`
     - `place`: it is required and was not sent
-    - `days`: expected an integer from 0 to 255, got the string "many"
+    - `days`: expected an integer, got the string "many"
     - `cheap`: expected a boolean, got the string "perhaps"
     "#);
 }

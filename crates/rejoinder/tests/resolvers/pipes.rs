@@ -185,10 +185,7 @@ async fn pipes_run_when_all_arguments_have_been_read() {
     let runs = Arc::new(Runs::default());
     in_both_eras(Client::new(server(&runs)), async |client| {
         let reply = client.call_tool("greet", json!({ "user": "eve", "times": "many" })).await.unwrap();
-        assert_eq!(
-            reply.text(),
-            "Invalid argument `times`: expected an integer from 0 to 4294967295, got the string \"many\"."
-        );
+        assert_eq!(reply.text(), "Invalid argument `times`: expected an integer, got the string \"many\".");
         let reply = client.call_tool("greet", json!({ "user": "ada", "times": 2, "more": 1 })).await.unwrap();
         assert!(reply.text().contains("`more`"), "{}", reply.text());
     })
