@@ -1,13 +1,13 @@
-//! One argument: a type that the model can supply, and how it is read.
+//! One argument: a type that the model can supply, how it is read, and what the author of a function wrote about it.
 
-use std::borrow::Cow;
+use std::{any::Any, borrow::Cow, collections::BTreeMap};
 
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
-use serde_json::{Value, value::RawValue};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, value::RawValue};
 
-use super::ArgumentError;
-use crate::schema::ArgumentCheck;
+use super::{ArgumentError, Call};
+use crate::{graph::Complete, schema::ArgumentCheck};
 
 /// An argument as the client sent it.
 #[derive(Debug, Clone)]
@@ -71,8 +71,11 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
 
     fn read(sent: &SentArgument<'_>) -> Result<Self, ArgumentError> {
         match sent {
-            SentArgument::Json(json) => serde_json::from_str(json.get())
-                .or_else(|_| located(&mut serde_json::Deserializer::from_str(json.get()))),
+            SentArgument::Json(json) => serde_json::from_str(json.get()).map_err(|error| {
+                let again = located::<T, _>(&mut serde_json::Deserializer::from_str(json.get()));
+                // serde_json reads a 128-bit integer up to its fraction, and then finds the rest.
+                again.err().unwrap_or_else(|| ArgumentError::at("", &error))
+            }),
             SentArgument::Text(text) => read_text(text),
         }
     }
@@ -136,6 +139,86 @@ fn read_text<T: DeserializeOwned>(text: &str) -> Result<T, ArgumentError> {
     })
 }
 
+/// What the author wrote about one plain parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    /// Its name, which is the argument's name.
+    pub name: &'static str,
+    /// Its doc comment.
+    pub description: Option<&'static str>,
+    /// `#[arg(default = ..)]`.
+    pub default: Option<ArgumentDefault>,
+    /// `#[arg(header = "..")]`: the suffix of the `Mcp-Param-` header that repeats it.
+    pub header: Option<&'static str>,
+    /// `#[arg(complete = ..)]`.
+    pub complete: Option<Complete>,
+    /// `#[arg(min = .., title = .., ..)]`: keywords for its schema. What the schema says is checked.
+    pub keywords: Option<fn() -> Map<String, Value>>,
+}
+
+/// The default of one argument, in the argument's own type.
+#[derive(Debug, Clone, Copy)]
+pub struct ArgumentDefault {
+    /// A `fn() -> T` that makes it: [`Param`] does not depend on the parameter's type.
+    make: &'static (dyn Any + Send + Sync),
+    show: fn(&Self) -> Option<Value>,
+}
+
+impl ArgumentDefault {
+    /// The default that `make` makes.
+    pub const fn of<T: ShownDefault + 'static>(make: &'static fn() -> T) -> Self {
+        Self { make, show: |default| serde_json::to_value(default.make::<T>()?).ok() }
+    }
+
+    /// Makes it, if it is a `T`.
+    pub(super) fn make<T: 'static>(&self) -> Option<T> {
+        self.make.downcast_ref::<fn() -> T>().map(|make| make())
+    }
+
+    /// The default as JSON, for the schema, if JSON has it.
+    pub(super) fn show(&self) -> Option<Value> {
+        (self.show)(self)
+    }
+}
+
+/// A type whose values the schema can show.
+#[diagnostic::on_unimplemented(
+    message = "a default of type `{Self}` cannot be shown in the schema",
+    label = "derive `serde::Serialize` for this type"
+)]
+pub trait ShownDefault: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> ShownDefault for T {}
+
+/// A type that has a default of its own, for `#[arg(default)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default of its own",
+    label = "write `default = ..`, or implement `Default` for the type"
+)]
+pub trait OwnDefault {
+    /// Makes it.
+    fn own_default() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> OwnDefault for T {
+    fn own_default() -> Self {
+        T::default()
+    }
+}
+
+/// What a function marked [`#[completion]`](crate::completion) gets: what the user types.
+#[derive(Debug, Clone)]
+pub struct CompletionRequest {
+    /// What the user has typed so far.
+    pub value: String,
+    /// The arguments that have been filled in already.
+    pub arguments: BTreeMap<String, String>,
+    /// The call, for provided services.
+    pub call: Call,
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -143,7 +226,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::schema::{SchemaCheck, generator};
+    use crate::{
+        call::ArgumentErrors,
+        schema::{SchemaCheck, generator},
+    };
 
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(try_from = "u8")]
@@ -169,8 +255,8 @@ mod tests {
         let check = Arc::new(SchemaCheck::of_object(schema.as_object().expect("an object"))).argument("x");
         assert!(!check.has_rules);
         let sent = SentArgument::Json(serde_json::from_str(json).expect("JSON"));
-        let wrong = |errors: Vec<ArgumentError>| errors.into_iter().map(|error| error.field + ": " + &error.message);
-        check.read(&sent).map_err(|errors| wrong(errors).collect())
+        let text = |error: ArgumentError| ArgumentErrors(vec![error.of("x")]).to_string();
+        check.read(&sent).map_err(|errors| errors.into_iter().map(text).collect())
     }
 
     #[test]
@@ -186,26 +272,38 @@ mod tests {
     #[test]
     fn everything_that_does_not_fit_is_reported() {
         for (error, expected) in [
-            (read::<Days>("99.0").unwrap_err(), ": 30 days are the most"),
-            (read::<Days>("99").unwrap_err(), ": 30 days are the most"),
-            (read::<Days>("9.5").unwrap_err(), ": expected an integer, got the number `9.5`"),
-            (read::<i128>("2.5").unwrap_err(), ": expected an integer, got the number `2.5`"),
-            (read::<String>("2.0").unwrap_err(), ": expected a string, got the number `2.0`"),
-            (read::<i32>("3000000000").unwrap_err(), ": must be at most 2147483647, got 3000000000"),
-            (read::<u64>("-1").unwrap_err(), ": must be at least 0, got -1"),
-            (read::<u8>("\"300\"").unwrap_err(), ": must be between 0 and 255, got 300"),
-            (read::<bool>("null").unwrap_err(), ": expected a boolean, got null"),
-            (read::<Vec<i32>>("1.5").unwrap_err(), ": expected an array, got the number `1.5`"),
-            // Serde alone would read this one.
-            (read::<Trip>(r#"{"days":1,"nights":1,"nights":2}"#).unwrap_err(), ": duplicate field `nights`"),
+            (read::<Days>("99.0").unwrap_err(), "Invalid argument `x`: 30 days are the most."),
+            (read::<Days>("99").unwrap_err(), "Invalid argument `x`: 30 days are the most."),
+            (read::<Days>("9.5").unwrap_err(), "Invalid argument `x`: expected an integer, got the number `9.5`."),
+            (read::<i128>("2.5").unwrap_err(), "Invalid argument `x`: expected an integer, got the number `2.5`."),
+            // A float has no room for this one.
+            (
+                read::<i64>("9007199254740993.0").unwrap_err(),
+                "Invalid argument `x`: expected an integer, got the number `9007199254740992.0`.",
+            ),
+            (read::<String>("2.0").unwrap_err(), "Invalid argument `x`: expected a string, got the number `2.0`."),
+            (
+                read::<i32>("3000000000").unwrap_err(),
+                "Invalid argument `x`: must be between -2147483648 and 2147483647, got 3000000000.",
+            ),
+            (read::<u64>("-1").unwrap_err(), "Invalid argument `x`: must be at least 0, got -1."),
+            (read::<u8>("\"300\"").unwrap_err(), "Invalid argument `x`: must be between 0 and 255, got 300."),
+            (read::<bool>("null").unwrap_err(), "Invalid argument `x`: expected a boolean, got null."),
+            (read::<Vec<i32>>("1.5").unwrap_err(), "Invalid argument `x`: expected an array, got the number `1.5`."),
+            // A JSON value would keep the last of the two.
+            (
+                read::<Trip>(r#"{"days":1,"nights":1,"nights":2}"#).unwrap_err(),
+                "Invalid argument `x`: duplicate field `nights`.",
+            ),
         ] {
             assert_eq!(error, [expected]);
         }
-        // A float has no room for this one.
-        assert!(read::<i64>("9007199254740993.0").is_err());
         assert_eq!(
             read::<Trip>(r#"{"days":"many","nights":-1}"#).unwrap_err(),
-            ["days: expected an integer, got the string \"many\"", "nights: must be at least 0, got -1"]
+            [
+                "Invalid argument `x.days`: expected an integer, got the string \"many\".",
+                "Invalid argument `x.nights`: must be between 0 and 4294967295, got -1."
+            ]
         );
         assert_eq!(read(r#"{"days":"3","nights":2.0}"#), Ok(Trip { days: Days(3), nights: 2 }));
     }

@@ -217,6 +217,14 @@ pub(crate) fn without_position(error: &str) -> &str {
     }
 }
 
+/// That there is no such argument, or no such property, and which there are.
+pub(crate) fn unknown((one, all): (&str, &str), known: impl Iterator<Item = impl fmt::Display>) -> String {
+    match &*known.map(|name| format!("`{name}`")).collect::<Vec<_>>() {
+        [] => format!("there is no such {one}, and none is taken"),
+        known => format!("there is no such {one}; the {all} are {}", known.join(", ")),
+    }
+}
+
 /// What was sent, in JSON's terms.
 pub(crate) fn got(value: &Value) -> String {
     let named = match value {

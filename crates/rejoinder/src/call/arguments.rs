@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::{Value, value::to_raw_value};
 
-use super::{Argument, ArgumentDefault, ArgumentError, ArgumentErrors, Param, SentArgument};
+use super::{Argument, ArgumentDefault, ArgumentError, ArgumentErrors, Param, SentArgument, unknown};
 use crate::{
     inject::Injected,
     schema::{ArgumentCheck, InputSchema},
@@ -139,13 +139,9 @@ fn refuse_unknown<F: ReadParams>(sent: &SentArguments<'_>, errors: &mut Argument
     for (name, _) in &sent.0 {
         let is_reported = errors.is_full() || errors.0.iter().any(|error| error.field == *name);
         if !F::Set::has_argument(F::PARAMS, name) && !is_reported {
-            let known = F::PARAMS.iter().map(|param| param.name);
-            let known = known.filter(|name| F::Set::has_argument(F::PARAMS, name)).map(|name| format!("`{name}`"));
-            let message = match known.collect::<Vec<_>>().as_slice() {
-                [] => "there is no such argument, and none is taken".to_owned(),
-                names => format!("there is no such argument; the arguments are {}", names.join(", ")),
-            };
-            errors.push(ArgumentError::new(&**name, message));
+            let names = F::PARAMS.iter().map(|param| param.name);
+            let known = names.filter(|name| F::Set::has_argument(F::PARAMS, name));
+            errors.push(ArgumentError::new(&**name, unknown(("argument", "arguments"), known)));
         }
     }
 }

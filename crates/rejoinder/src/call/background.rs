@@ -3,12 +3,9 @@
 //! Tasks wait in their call. The end of the call hands out an [`AfterReply`], which travels with the reply; the transport
 //! drops it when it has the last byte of the reply, or cannot deliver it, and that starts the tasks.
 
-use std::{
-    fmt,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU64, Ordering},
 };
 
 use bytes::Bytes;
@@ -175,7 +172,7 @@ impl Drop for WaitingTask {
 
 /// The tasks of a round.
 #[derive(Default)]
-pub(super) struct RoundTasks {
+pub(crate) struct RoundTasks {
     stage: TaskStage,
     waiting: Vec<WaitingTask>,
     /// How many were added in this round.
@@ -202,17 +199,13 @@ enum TaskStage {
 const MOST_PER_CALL: usize = 100;
 
 impl Call {
-    fn round_tasks(&self) -> &Mutex<RoundTasks> {
+    /// The tasks of this round. Once it was called, the end of the call looks for them.
+    pub(crate) fn round_tasks(&self) -> &Mutex<RoundTasks> {
         self.0.background.get_or_init(|| {
             // Nobody starts what is added to a call that is over.
             let stage = if self.is_over() { TaskStage::Started } else { TaskStage::Open };
             Box::new(Mutex::new(RoundTasks { stage, ..RoundTasks::default() }))
         })
-    }
-
-    /// Makes room for tasks, so that the end of the call looks for them.
-    pub(crate) fn expect_background(&self) {
-        self.round_tasks();
     }
 
     /// Adds a task, which starts when the reply has left.
@@ -336,6 +329,7 @@ async fn run_tasks(tasks: Vec<WaitingTask>, origin: TaskOrigin) {
 ///
 /// It travels with the reply, and a transport that copies the reply keeps it until the copy is written.
 #[must_use = "dropping it starts the background tasks of the call"]
+#[derive(Debug)]
 pub(crate) struct AfterReply(Call);
 
 impl AfterReply {
@@ -351,12 +345,6 @@ impl AfterReply {
 impl Drop for AfterReply {
     fn drop(&mut self) {
         self.0.start_background();
-    }
-}
-
-impl fmt::Debug for AfterReply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("AfterReply")
     }
 }
 

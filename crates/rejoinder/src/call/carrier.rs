@@ -72,7 +72,7 @@ pub(crate) type AcceptAnswer = dyn Fn(&RawAnswer) -> BoxFuture<'static, Result<(
 
 impl Call {
     /// The record. It is made when it is first needed.
-    pub(super) fn record(&self) -> MutexGuard<'_, CallRecord> {
+    pub(crate) fn record(&self) -> MutexGuard<'_, CallRecord> {
         let record = self.0.record.get_or_init(Box::<Mutex<CallRecord>>::default);
         lock(record)
     }
@@ -194,11 +194,6 @@ impl Call {
         }
     }
 
-    /// Notes that the function makes its rounds by hand.
-    pub(crate) fn makes_rounds_by_hand(&self) {
-        self.record().makes_rounds_by_hand();
-    }
-
     /// Reports what earlier runs of the function recorded and this one, which has ended, did not reach.
     pub(crate) fn report_unreached(&self) {
         if self.0.record.get().is_none() {
@@ -235,29 +230,9 @@ impl Call {
         }
     }
 
-    /// Keeps the answer of a resolver that could not run, because it depends on an open question.
-    pub(crate) fn keep_waiting(&self, key: &str) {
-        self.record().keep_waiting(key);
-    }
-
     /// What the last round kept by hand.
     pub(crate) fn kept<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.record().kept.as_ref()?.get()).ok()
-    }
-
-    /// Whether the function has the result of a step in this run.
-    pub(crate) fn has_step(&self, step: &str) -> bool {
-        self.record().has_step(step)
-    }
-
-    /// Notes that the function has the result of a step.
-    pub(crate) fn reach_step(&self, step: &str, is_shared: bool) {
-        self.record().reach_step(step, is_shared);
-    }
-
-    /// Notes that the function has the recorded result of a step, and so of all steps inside it.
-    pub(crate) fn replay_step(&self, step: &str, is_shared: bool) -> Result<(), CallError> {
-        self.record().replay_step(step, is_shared)
     }
 
     /// The recorded result of a step.

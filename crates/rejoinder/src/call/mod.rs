@@ -7,7 +7,6 @@ mod background;
 mod carrier;
 mod dependencies;
 mod outbox;
-mod param;
 mod parking;
 mod record;
 mod request_info;
@@ -29,9 +28,11 @@ use crate::{
     lock,
 };
 
-pub use argument::Argument;
 pub(crate) use argument::SentArgument;
-pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, without_position};
+pub use argument::{Argument, CompletionRequest};
+#[doc(hidden)]
+pub use argument::{ArgumentDefault, OwnDefault, Param};
+pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, unknown, without_position};
 pub use argument_error::{FieldError, IntoFieldError};
 #[doc(hidden)]
 pub use arguments::ReadParams;
@@ -41,9 +42,6 @@ pub(crate) use background::{AfterReply, BackgroundState, ServerTasks, held};
 pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carriage, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
-pub use param::CompletionRequest;
-#[doc(hidden)]
-pub use param::{ArgumentDefault, OwnDefault, Param};
 pub(crate) use record::{CallRecord, InputResponses, SentAnswer, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};

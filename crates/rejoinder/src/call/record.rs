@@ -273,7 +273,7 @@ impl CallRecord {
     }
 
     /// Keeps the answer of a resolver that could not run, because it depends on an open question.
-    pub(super) fn keep_waiting(&mut self, key: &str) {
+    pub(crate) fn keep_waiting(&mut self, key: &str) {
         self.round.waiting.insert(key.into());
     }
 
@@ -471,17 +471,17 @@ fn ask_again(key: &str, question: &Question, answer: &RawAnswer, reason: &str, b
 /// What a run reaches.
 impl CallRecord {
     /// Notes that the function makes its rounds by hand, so that it need not take the same path in each.
-    pub(super) fn makes_rounds_by_hand(&mut self) {
+    pub(crate) fn makes_rounds_by_hand(&mut self) {
         self.round.by_hand = true;
     }
 
     /// Whether the function has the result of a step in this run.
-    pub(super) fn has_step(&self, step: &str) -> bool {
+    pub(crate) fn has_step(&self, step: &str) -> bool {
         self.round.steps.contains_key(step)
     }
 
     /// Notes that the function has the result of a step.
-    pub(super) fn reach_step(&mut self, step: &str, is_shared: bool) {
+    pub(crate) fn reach_step(&mut self, step: &str, is_shared: bool) {
         self.round.steps.insert(step.into(), is_shared);
         if let Some(inside) = self.inside.get(step) {
             self.round.known.extend(inside.questions.iter().cloned());
@@ -493,7 +493,7 @@ impl CallRecord {
     /// # Errors
     ///
     /// If it took a step under the key of one of these.
-    pub(super) fn replay_step(&mut self, step: &str, is_shared: bool) -> Result<(), CallError> {
+    pub(crate) fn replay_step(&mut self, step: &str, is_shared: bool) -> Result<(), CallError> {
         self.reach_step(step, is_shared);
         for inner in self.inside.get(step).map(|inside| inside.steps.clone()).unwrap_or_default() {
             match self.round.steps.get(&inner) {

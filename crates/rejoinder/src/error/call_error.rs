@@ -214,7 +214,7 @@ impl fmt::Display for CallError {
             | CallErrorKind::NotFound(text)
             | CallErrorKind::Declined(text)
             | CallErrorKind::Unanswered(text) => f.write_str(text),
-            CallErrorKind::TimedOut(limit) => write!(f, "timed out after {}", Seconds(*limit)),
+            CallErrorKind::TimedOut(limit) => write!(f, "timed out after {} s", limit.as_secs_f64()),
             CallErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
             CallErrorKind::Internal(error) => error.fmt(f),
         }
@@ -226,15 +226,6 @@ impl fmt::Display for CallError {
 impl<E: Into<BoxError>> From<E> for CallError {
     fn from(error: E) -> Self {
         Self::internal(error)
-    }
-}
-
-/// A duration as a person reads it: `30 s`, `0.5 s`.
-struct Seconds(Duration);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} s", self.0.as_secs_f64())
     }
 }
 

@@ -85,6 +85,8 @@ impl Rules {
             ("exclusiveMaximum", self.exclusive_max.map(Number::to_value)),
             ("multipleOf", self.multiple_of.map(Number::to_value)),
             ("uniqueItems", self.unique_items.then_some(Value::Bool(true))),
+            ("minProperties", self.min_properties.map(Value::from)),
+            ("maxProperties", self.max_properties.map(Value::from)),
         ];
         schema.extend(keywords.into_iter().filter_map(|(keyword, value)| Some((keyword.into(), value?))));
     }
@@ -139,25 +141,15 @@ impl Rules {
 
     /// Whether any rule is set, apart from the bounds of a number's type.
     pub(crate) fn say_more_than_a_type(&self) -> bool {
+        let mut keywords = Map::new();
+        self.describe_argument(&mut keywords);
         let (least, greatest) = self.of_type.unzip();
-        let is_set = |bound: Option<Number>, of_type: Option<Number>| bound.is_some() && bound != of_type;
-        let numbers = [self.exclusive_min, self.exclusive_max, self.multiple_of];
-        let counts = [
-            self.min_length,
-            self.max_length,
-            self.min_items,
-            self.max_items,
-            self.min_properties,
-            self.max_properties,
-        ];
-        is_set(self.min, least)
-            || is_set(self.max, greatest)
-            || numbers.iter().any(Option::is_some)
-            || counts.iter().any(Option::is_some)
-            || self.unique_items
-            || self.format.is_some()
-            || self.pattern.is_some()
-            || self.one_of.is_some()
+        for (keyword, bound, of_type) in [("minimum", self.min, least), ("maximum", self.max, greatest)] {
+            if bound == of_type {
+                keywords.remove(keyword);
+            }
+        }
+        !keywords.is_empty()
     }
 
     /// The rule that a value breaks, and what it is: "must be at most 10, got 50". Rules are for values of their type only.
@@ -228,7 +220,7 @@ impl Rules {
     ///
     /// "must be between 1 and 3".
     pub fn check_number(&self, number: impl Into<Number>) -> Result<(), String> {
-        let (least, greatest) = self.of_type.unwrap_or((f64::NEG_INFINITY.into(), f64::INFINITY.into()));
+        let (least, greatest) = self.of_type.unwrap_or((Number::Real(f64::NEG_INFINITY), Number::Real(f64::INFINITY)));
         self.check_number_of_type(number.into(), least, greatest)
     }
 
@@ -362,8 +354,9 @@ impl From<&serde_json::Number> for Number {
 impl Number {
     /// The bounds of a number of Rust, by the format that schemars gives it.
     pub(crate) fn bounds_of(format: &str) -> Option<(Self, Self)> {
+        let none = (Self::Real(f64::NEG_INFINITY), Self::Real(f64::INFINITY));
         if matches!(format, "float" | "double") {
-            return Some((f64::NEG_INFINITY.into(), f64::INFINITY.into()));
+            return Some(none);
         }
         let (is_signed, bits) = match format.strip_prefix("uint") {
             Some(bits) => (false, bits),
@@ -371,10 +364,13 @@ impl Number {
         };
         // The size of `isize` is not said.
         let bits: u32 = if bits.is_empty() { usize::BITS } else { bits.parse().ok()? };
-        let most = |bits: u32| if bits < 127 { (1_i128 << bits) - 1 } else { i128::MAX };
-        Some(match is_signed {
-            true => (Self::Whole(-most(bits.checked_sub(1)?) - 1), Self::Whole(most(bits - 1))),
-            false => (Self::Whole(0), Self::Whole(most(bits))),
+        Some(match (is_signed, bits) {
+            (false, ..=64) => (Self::Whole(0), Self::Whole((1 << bits) - 1)),
+            (true, 1..=64) => (Self::Whole(-(1 << (bits - 1))), Self::Whole((1 << (bits - 1)) - 1)),
+            (true, 0) => return None,
+            // A JSON value does not hold integers of 128 bits exactly.
+            (false, _) => (Self::Whole(0), none.1),
+            (true, _) => none,
         })
     }
 
@@ -430,7 +426,8 @@ mod tests {
             ("int8", Some((i8::MIN.into(), i8::MAX.into()))),
             ("int64", Some((i64::MIN.into(), i64::MAX.into()))),
             ("uint64", Some((u64::MIN.into(), u64::MAX.into()))),
-            ("int128", Some((Number::Whole(i128::MIN), Number::Whole(i128::MAX)))),
+            ("int128", Some((f64::NEG_INFINITY.into(), f64::INFINITY.into()))),
+            ("uint128", Some((Number::Whole(0), f64::INFINITY.into()))),
             ("date", None),
             ("int0", None),
         ] {

@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         let settled = cell.get_or_init(|| self.run::<R>()).await;
         let instance = R::instance();
         if instance.node.asks && matches!(settled, Err(Halt::Pending)) {
-            self.call.keep_waiting(self.keys.get(instance));
+            self.call.record().keep_waiting(self.keys.get(instance));
         }
         Settled(cell)
     }

@@ -171,11 +171,12 @@ impl Context {
         F: Future<Output = Result<T, CallError>>,
     {
         let turn = self.call.step_turn(key, is_shared).await?;
-        if turn.is_none() || (self.call.has_step(key) && !is_shared) {
+        if turn.is_none() || (self.call.record().has_step(key) && !is_shared) {
             return self.call.halt(Halt::Mistake(CallError::step_twice(key))).await;
         }
         if let Some(recorded) = self.call.recorded_step(key)? {
-            if let Err(mistake) = self.call.replay_step(key, is_shared) {
+            let replayed = self.call.record().replay_step(key, is_shared);
+            if let Err(mistake) = replayed {
                 return self.call.halt(Halt::Mistake(mistake)).await;
             }
             return Ok(recorded);
@@ -183,7 +184,7 @@ impl Context {
         let (result, in_flight) = self.call.take_step(key, is_shared, step()).await?;
         match self.call.record_step(key, result).await {
             Ok(result) => {
-                self.call.reach_step(key, is_shared);
+                self.call.record().reach_step(key, is_shared);
                 Ok(result)
             }
             // A function that went on from here would take the step again.

@@ -160,7 +160,7 @@ impl BackgroundTasks {
 
 impl FromCall for BackgroundTasks {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        call.expect_background();
+        call.round_tasks();
         Ok(Self { call: call.clone(), is_concurrent: false })
     }
 }

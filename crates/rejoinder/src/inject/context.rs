@@ -56,7 +56,7 @@ impl Context {
     /// A no-op if the client did not ask for it. Progress only rises: a value that is not greater than the last
     /// one is dropped.
     pub fn progress(&self, progress: f64) -> Progress {
-        Progress::new(self.call.clone(), progress)
+        Progress { call: self.call.clone(), progress, total: None, message: None }
     }
 
     /// Sends a log message to the client, if the request asked for messages of that level.
@@ -218,10 +218,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    fn new(call: Call, progress: f64) -> Self {
-        Self { call, progress, total: None, message: None }
-    }
-
     /// The value at which the call is done.
     pub fn total(mut self, total: f64) -> Self {
         self.total = Some(total);

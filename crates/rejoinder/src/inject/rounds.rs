@@ -59,7 +59,7 @@ impl Rounds {
 
 impl FromCall for Rounds {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        call.makes_rounds_by_hand();
+        call.record().makes_rounds_by_hand();
         Ok(Self(call.clone()))
     }
 

@@ -35,8 +35,8 @@ impl Tool {
         record.name = details.name.into();
         record.title = details.title.map(Into::into);
         record.description = details.description.map(Into::into);
-        record.input_schema = Arc::clone(schema.finished());
-        let checked = Arc::clone(schema.finished());
+        record.input_schema = Arc::clone(&schema.finished);
+        let checked = Arc::clone(&schema.finished);
         record.output_schema = (details.output_schema)().map(|output| output.schema);
         record.annotations = annotations(details.annotations);
         record.icons = icons(details.icons);
@@ -150,7 +150,7 @@ impl Tool {
         let problems = check.problems().iter().map(|problem| format!("{problem}; {remedy}")).collect();
         match &mut self.dynamic {
             Some(dynamic) => {
-                dynamic.check = (!check.allows_everything()).then(|| Arc::new(check));
+                dynamic.check = Some(Arc::new(check));
                 let function = dynamic.function();
                 self.function.replace(function);
             }

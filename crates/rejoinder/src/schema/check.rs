@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{types::Types, variants::Variants};
 use crate::{
-    call::{ArgumentError, ArgumentErrors, got},
+    call::{ArgumentError, ArgumentErrors, got, unknown},
     form::Rules,
 };
 
@@ -80,9 +80,9 @@ impl SchemaCheck {
         &self.problems
     }
 
-    /// Whether it allows every object.
-    pub(crate) fn allows_everything(&self) -> bool {
-        matches!(&*self.nodes, [only] if only.allows_every_object())
+    /// The types of the values that it allows.
+    pub(super) fn accepts(&self) -> Types {
+        self.nodes[0].accepts
     }
 
     /// How the argument of that name is checked.
@@ -204,14 +204,6 @@ impl SchemaNode {
             .chain(members)
             .chain(items)
             .chain([self.additional, self.property_names, self.items].into_iter().flatten())
-    }
-
-    fn allows_every_object(&self) -> bool {
-        self.types.meet(Types::OBJECT)
-            && !self.rules.say_more_than_a_type()
-            && self.allowed.is_none()
-            && self.required.is_empty()
-            && self.inside().next().is_none()
     }
 }
 
@@ -517,8 +509,9 @@ impl Visit<'_> {
             }
             match node.additional.filter(|_| !is_known) {
                 Some(none) if self.nodes[none].types == Types::NONE => {
-                    let message = unknown(matches!(path, Path::Member(Path::Here, _)), node.properties.keys());
-                    self.error(path, false, message);
+                    let is_argument = matches!(path, Path::Member(Path::Here, _));
+                    let words = if is_argument { ("argument", "arguments") } else { ("property", "properties") };
+                    self.error(path, false, unknown(words, node.properties.keys()));
                 }
                 Some(additional) => self.visit(additional, value, path),
                 None => {}
@@ -610,15 +603,6 @@ fn listed(values: &[Value]) -> String {
         [first, second] => format!("{} or {}", shown(first), shown(second)),
         [only] => shown(only),
         all => format!("one of {}", all.iter().map(shown).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-fn unknown<'a>(is_argument: bool, known: impl Iterator<Item = &'a String>) -> String {
-    let (one, all) = if is_argument { ("argument", "arguments") } else { ("property", "properties") };
-    let known: Vec<_> = known.map(|name| format!("`{name}`")).collect();
-    match &*known {
-        [] => format!("there is no such {one}"),
-        known => format!("there is no such {one}; the {all} are {}", known.join(", ")),
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::fmt::Write;
 
+use schemars::{
+    Schema,
+    transform::{RecursiveTransform, Transform, transform_subschemas},
+};
 use serde_json::{Map, Value, json};
 
 use super::variants::Variants;
@@ -17,58 +21,57 @@ use crate::form::Number;
 /// * An enum without data is one `enum`, even if its variants have descriptions.
 /// * A schema that allows anything is `{}` instead of `true`.
 pub(super) fn clean_input(schema: &mut Value, enums: &[Variants]) {
-    clean(schema, Some(enums));
+    transform(schema, &mut Clean { input: Some(enums) });
 }
 
 /// Cleans the schema of what a server sends, as [`clean_input`] does, but keeps `null`: clients check results against it.
 pub(super) fn clean_output(schema: &mut Value) {
-    clean(schema, None);
+    transform(schema, &mut Clean { input: None });
     drop_number_formats(schema);
 }
 
-/// The enums of a type say in which order its values are listed.
-fn clean(schema: &mut Value, input: Option<&[Variants]>) {
-    if *schema == Value::Bool(true) {
-        *schema = json!({});
+fn transform(schema: &mut Value, transform: &mut impl Transform) {
+    if let Ok(schema) = schema.try_into() {
+        transform.transform(schema);
     }
-    let Value::Object(object) = schema else { return };
-    let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-    if let Some(Value::Object(properties)) = object.get_mut("properties") {
-        for (name, property) in properties {
-            if input.is_some() && !required.iter().any(|required| required == name) {
-                without_null(property);
-            }
-            clean(property, input);
+}
+
+struct Clean<'a> {
+    /// The enums of a type of input, which say in which order its values are listed.
+    input: Option<&'a [Variants]>,
+}
+
+impl Transform for Clean<'_> {
+    fn transform(&mut self, schema: &mut Schema) {
+        let is_input = self.input.is_some();
+        if schema.as_bool() == Some(true) {
+            *schema = Schema::default();
         }
-    }
-    for key in ["$defs", "patternProperties"] {
-        if let Some(Value::Object(members)) = object.get_mut(key) {
-            members.values_mut().for_each(|member| clean(member, input));
+        let Some(object) = schema.as_object_mut() else { return };
+        let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        if let Some(Value::Object(properties)) = object.get_mut("properties").filter(|_| is_input) {
+            let optional = properties.iter_mut().filter(|(name, _)| !required.iter().any(|required| required == *name));
+            optional.for_each(|(_, property)| without_null(property));
         }
-    }
-    for key in ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"] {
-        // `additionalProperties: true` is what every client expects.
-        if let Some(member) = object.get_mut(key).filter(|member| !member.is_boolean() || key == "items") {
-            clean(member, input);
+        transform_subschemas(self, schema);
+        let Some(object) = schema.as_object_mut() else { return };
+        // Every client expects `true` here.
+        if object.get("additionalProperties").is_some_and(|any| *any == json!({})) {
+            object.insert("additionalProperties".into(), true.into());
         }
-    }
-    for key in ["anyOf", "oneOf", "allOf", "prefixItems"] {
-        if let Some(Value::Array(members)) = object.get_mut(key) {
-            members.iter_mut().for_each(|member| clean(member, input));
+        if is_input && object.contains_key("properties") && !object.contains_key("required") {
+            object.insert("required".into(), json!([]));
         }
-    }
-    if input.is_some() && object.contains_key("properties") && !object.contains_key("required") {
-        object.insert("required".into(), json!([]));
-    }
-    describe_items(object);
-    list_choices(object, input.unwrap_or_default());
-    if input.is_some() {
-        object.shift_remove("uniqueItems");
-        for (key, other) in [("const", "enum"), ("oneOf", "anyOf")] {
-            if !object.contains_key(other)
-                && let Some(value) = object.shift_remove(key)
-            {
-                object.insert(other.into(), if key == "const" { json!([value]) } else { value });
+        describe_items(object);
+        list_choices(object, self.input.unwrap_or_default());
+        if is_input {
+            object.shift_remove("uniqueItems");
+            for (key, other) in [("const", "enum"), ("oneOf", "anyOf")] {
+                if !object.contains_key(other)
+                    && let Some(value) = object.shift_remove(key)
+                {
+                    object.insert(other.into(), if key == "const" { json!([value]) } else { value });
+                }
             }
         }
     }
@@ -93,25 +96,14 @@ fn describe_items(object: &mut Map<String, Value>) {
 
 /// Removes the `format` of numbers (`int64`, `uint8`, `double`, ..): it is not a format of JSON Schema. The bounds stay.
 pub(super) fn drop_number_formats(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            if object.get("format").and_then(Value::as_str).and_then(Number::bounds_of).is_some() {
-                object.shift_remove("format");
-            }
-            for (keyword, inside) in object {
-                match (keyword.as_str(), inside) {
-                    ("properties" | "patternProperties" | "$defs", Value::Object(schemas)) => {
-                        schemas.values_mut().for_each(drop_number_formats);
-                    }
-                    // Values, and not schemas.
-                    ("enum" | "const" | "default" | "examples", _) => {}
-                    (_, inside) => drop_number_formats(inside),
-                }
-            }
+    let drop_format = |schema: &mut Schema| {
+        if let Some(object) = schema.as_object_mut()
+            && object.get("format").and_then(Value::as_str).and_then(Number::bounds_of).is_some()
+        {
+            object.shift_remove("format");
         }
-        Value::Array(schemas) => schemas.iter_mut().for_each(drop_number_formats),
-        _ => {}
-    }
+    };
+    transform(schema, &mut RecursiveTransform(drop_format));
 }
 
 fn is_null(schema: &Value) -> bool {

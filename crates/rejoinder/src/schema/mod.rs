@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 pub(crate) use self::check::{ArgumentCheck, SchemaCheck};
 use self::{
     clean::{clean_input, clean_output, drop_number_formats, without_null},
+    types::Types,
     variants::{Variants, variants_in},
 };
 use crate::call::{Argument, ArgumentError, ArgumentSet, Param};
@@ -31,13 +32,16 @@ pub struct InputSchema {
     generator: SchemaGenerator,
     properties: Map<String, Value>,
     required: Vec<Value>,
-    types: Vec<(&'static str, TypeId)>,
+    /// The types of the arguments, by name.
+    pub(crate) types: Vec<(&'static str, TypeId)>,
     /// The enums in the types of the arguments.
     enums: Vec<Variants>,
-    /// The whole, once all arguments are there.
-    finished: Arc<Map<String, Value>>,
-    check: Arc<SchemaCheck>,
-    problems: Vec<String>,
+    /// The whole, once all arguments are there. It refuses unknown arguments, as the server does.
+    pub(crate) finished: Arc<Map<String, Value>>,
+    /// How its arguments are checked.
+    pub(crate) check: Arc<SchemaCheck>,
+    /// What it says and cannot be checked, and the values in it that do not fit it.
+    pub(crate) problems: Vec<String>,
 }
 
 impl InputSchema {
@@ -97,26 +101,6 @@ impl InputSchema {
         self.properties
             .iter()
             .map(|(name, schema)| (name.as_str(), schema, self.required.iter().any(|required| required == name)))
-    }
-
-    /// The types of the arguments, by name.
-    pub(crate) fn types(&self) -> &[(&'static str, TypeId)] {
-        &self.types
-    }
-
-    /// How its arguments are checked.
-    pub(crate) fn check(&self) -> &Arc<SchemaCheck> {
-        &self.check
-    }
-
-    /// What it says and cannot be checked, and the values in it that do not fit it.
-    pub(crate) fn problems(&self) -> &[String] {
-        &self.problems
-    }
-
-    /// The finished schema. It refuses unknown arguments, as the server does.
-    pub(crate) fn finished(&self) -> &Arc<Map<String, Value>> {
-        &self.finished
     }
 
     fn finish(&mut self) {
@@ -185,13 +169,13 @@ impl OutputSchema {
         let mut generator = generator(|settings| settings.for_serialize());
         let mut schema: Value = generator.subschema_for::<T>().into();
         let mut definitions = generator.take_definitions(true);
-        match is_object(&schema, &definitions, 0) {
-            Some(true) => schema["type"] = "object".into(),
-            Some(false) => {
+        match SchemaCheck::new(&json!({ "allOf": [schema], "$defs": definitions }), &[]).accepts() {
+            Types::OBJECT => schema["type"] = "object".into(),
+            types if !types.meet(Types::OBJECT) => {
                 schema = json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] });
             }
             // Whether the result is wrapped depends on the value, so the schema promises only an object.
-            None => {
+            _ => {
                 schema = json!({ "type": "object" });
                 definitions.clear();
             }
@@ -204,43 +188,6 @@ impl OutputSchema {
         }
         Self { schema: Arc::new(schema) }
     }
-}
-
-/// Whether all values of the schema are objects, or none is; `None` if some are, or if it cannot be decided.
-fn is_object(schema: &Value, definitions: &Map<String, Value>, depth: usize) -> Option<bool> {
-    const DEEPEST: usize = 16;
-    let inside = |schema: &Value| is_object(schema, definitions, depth + 1);
-    if depth > DEEPEST {
-        return None;
-    }
-    // A recursive type is a reference to its definition.
-    if let Some(path) = schema.get("$ref").and_then(Value::as_str) {
-        return inside(definitions.get(path.strip_prefix("#/$defs/")?)?);
-    }
-    if let Some(kinds) = schema.get("type") {
-        let is_object = |kind: &Value| kind == "object";
-        return match kinds {
-            Value::Array(kinds) => all_agree(kinds.iter().map(|kind| Some(is_object(kind)))),
-            kind => Some(is_object(kind)),
-        };
-    }
-    if let Some(value) = schema.get("const") {
-        return Some(value.is_object());
-    }
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        return all_agree(values.iter().map(|value| Some(value.is_object())));
-    }
-    for key in ["oneOf", "anyOf"] {
-        if let Some(arms) = schema.get(key).and_then(Value::as_array) {
-            return all_agree(arms.iter().map(inside));
-        }
-    }
-    schema.get("allOf")?.as_array()?.iter().find_map(inside)
-}
-
-fn all_agree(mut answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    let first = answers.next()??;
-    answers.all(|answer| answer == Some(first)).then_some(first)
 }
 
 #[cfg(test)]
@@ -295,7 +242,7 @@ mod tests {
     #[test]
     fn a_schema_that_clients_accept() {
         let schema = InputSchema::of::<(Leaf, (Color, (Option<i64>, ())))>(PARAMS);
-        insta::assert_json_snapshot!(**schema.finished());
+        insta::assert_json_snapshot!(*schema.finished);
     }
 
     #[derive(Serialize, JsonSchema)]

@@ -42,9 +42,7 @@ impl Types {
         match value {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
-            Value::Number(number) if number.is_f64() && number.as_f64().is_some_and(|float| float.fract() != 0.0) => {
-                Self::REAL
-            }
+            Value::Number(number) if number.is_f64() && whole(number).is_none() => Self::REAL,
             Value::Number(_) => Self::INTEGER,
             Value::String(_) => Self::STRING,
             Value::Array(_) => Self::ARRAY,
