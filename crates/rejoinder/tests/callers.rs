@@ -4,7 +4,7 @@
 
 use rejoinder::{
     Era,
-    auth::Principal,
+    auth::{CallerLimits, Principal},
     middleware::{Next, OperationRequest, OperationResult},
     prelude::*,
     testing::{Client, ClientError, Transport},
@@ -274,5 +274,48 @@ async fn a_gate_hides_an_item_before_its_scopes_are_looked_at() {
         assert_eq!(hidden, unknown.replace("erasr", "erase"), "no hint that it exists");
         assert!(call(&["admin"], "erase").await.unwrap_err().contains("needs `files:write`"));
         assert_eq!(call(&["admin", "files:write"], "erase").await.unwrap(), "erased");
+    }
+}
+
+/// Runs until its call is dropped.
+#[tool]
+async fn hold(started: Dep<tokio::sync::Semaphore>) {
+    started.add_permits(1);
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn connections_of_a_caller_are_limited_and_free_their_calls_when_they_close() {
+    let limits = CallerLimits::new().sessions(2).calls(1);
+    for (era, transport) in
+        [(Era::Stateless, Transport::WebSocket), (Era::Session, Transport::WebSocket), (Era::Session, Transport::Sse)]
+    {
+        let started = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
+        let server = server().tools(tools![hold]).provide_arc(std::sync::Arc::clone(&started)).caller_limits(limits);
+        let server = server.grace_period(std::time::Duration::ZERO);
+        let client = Client::new(server).era(era).transport(transport);
+        let [ada, bob] = ["ada", "bob"].map(|name| client.clone().extension(Principal::new(name)).era(era));
+        let holding = tokio::spawn({
+            let ada = ada.clone().era(era);
+            async move { ada.call_tool("hold", json!({})).await }
+        });
+        started.acquire().await.unwrap().forget();
+        let refused = ada.call_tool("whoami", json!({})).await.unwrap_err().to_string();
+        assert!(refused.contains("too many concurrent calls of this caller (limit 1)"), "{refused}");
+        let third = ada.clone().era(era).call_tool("whoami", json!({})).await.unwrap_err().to_string();
+        assert!(third.contains("429"), "{third}");
+        assert_eq!(text(&bob, "whoami").await, "bob");
+        // The only handle of that connection.
+        holding.abort();
+        assert!(holding.await.unwrap_err().is_cancelled());
+        let another = ada.clone().era(era);
+        for client in [&ada, &another] {
+            let mut tries = 0;
+            while let Err(refused) = client.call_tool("whoami", json!({})).await {
+                tries += 1;
+                assert!(tries < 1000, "{era:?} {transport:?}: {refused}");
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 mod api_key;
 #[cfg(feature = "auth")]
 mod authenticate;
+mod caller_limits;
 #[cfg(feature = "auth")]
 mod fetch;
 #[cfg(feature = "auth")]
@@ -18,4 +19,6 @@ mod principal;
 pub use authenticate::Auth;
 #[cfg(feature = "auth")]
 pub(crate) use authenticate::AuthRefusal;
+pub use caller_limits::CallerLimits;
+pub(crate) use caller_limits::{CallerShare, CallerShares, CallerSlot, ShareUsedUp, quarter};
 pub use principal::Principal;

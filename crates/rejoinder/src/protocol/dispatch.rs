@@ -213,7 +213,7 @@ impl Request<'_> {
             }
             return Ok(Answered::Result(result));
         }
-        let (info, carrier, questions) = session.call()?;
+        let (info, client, questions) = session.call()?;
         let operation = self.operation(method, None)?;
         if let Operation::Call(target) = &operation {
             // There is no state in a session, so whatever this is, it was not made for this call.
@@ -230,7 +230,7 @@ impl Request<'_> {
             meta: meta.and_then(Meta::others),
             ..info
         };
-        let started = self.engine.start(operation, info, Exchange::Session(Box::new(carrier)));
+        let started = self.engine.start(operation, info, Exchange::Session(Arc::new(client)));
         Ok(Answered::Started(started.map_err(NotStarted::Refused)?, Some(questions)))
     }
 

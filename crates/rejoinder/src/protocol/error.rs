@@ -127,6 +127,9 @@ impl From<Refusal> for RpcError {
             Refusal::Expired => Self::invalid_request(message),
             Refusal::BadArguments { bad, .. } => Self::bad_arguments(&bad),
             Refusal::TooManyCalls(_) | Refusal::TooManySubscriptions(_) => Self::new(Self::INTERNAL, message),
+            Refusal::CallerLimit(_) => {
+                Self::new(Self::INTERNAL, message).with_data(json!({ "reason": "caller_limit" }))
+            }
             Refusal::Panicked(what) => Self::panicked(what),
             Refusal::Unknown { .. }
             | Refusal::NothingToComplete(_)

@@ -30,7 +30,7 @@ use crate::{
     call::{Era, Level, RequestInfo},
     error::CallError,
     model::{ClientCapabilities, Implementation},
-    rounds::{SessionCarrier, SessionClient},
+    rounds::SessionClient,
     server::{ChangeFilter, Engine, Listener},
 };
 
@@ -213,7 +213,7 @@ impl Session {
     }
 
     /// What the session knows about a call, how the call asks, and where its questions arrive.
-    pub(super) fn call(self: &Arc<Self>) -> Result<(RequestInfo, SessionCarrier<CallPeer>, Questions), RpcError> {
+    pub(super) fn call(self: &Arc<Self>) -> Result<(RequestInfo, CallPeer, Questions), RpcError> {
         let state = self.state();
         let client = state.client.clone().ok_or_else(not_begun)?;
         let (to_stream, questions) = mpsc::unbounded_channel();
@@ -227,7 +227,7 @@ impl Session {
             session_id: self.id.clone(),
             ..RequestInfo::default()
         };
-        Ok((info, SessionCarrier::new(peer), questions))
+        Ok((info, peer, questions))
     }
 
     /// Sets who hears about changes: the caller of a request of this session.

@@ -183,6 +183,9 @@ impl Writer {
             Refusal::TooManySubscriptions(_) => {
                 RpcReply { status: StatusCode::SERVICE_UNAVAILABLE, ..self.error(refusal.into()) }
             }
+            Refusal::CallerLimit(_) if self.era == Era::Stateless => {
+                self.error(refusal.into()).with_status(StatusCode::TOO_MANY_REQUESTS)
+            }
             Refusal::Unknown { kind: TargetKind::Resource, .. } if self.era == Era::Session => {
                 self.error(RpcError { code: RpcError::RESOURCE_NOT_FOUND, ..refusal.into() })
             }

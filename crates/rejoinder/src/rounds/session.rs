@@ -13,6 +13,7 @@ use futures_util::future::try_join_all;
 use crate::{
     BoxFuture,
     ask::{Question, RawAnswer},
+    auth::{CallerShare, Principal},
     call::{CallRecord, Carrier, Parked, SentAnswer},
     error::CallError,
 };
@@ -24,8 +25,8 @@ pub(crate) trait SessionClient: Send + Sync {
 }
 
 /// The carrier of a call on a session.
-pub(crate) struct SessionCarrier<C> {
-    client: Arc<C>,
+pub(crate) struct SessionCarrier {
+    asked: AskedClient,
     /// How often in a row the call was resumed without progress.
     resumed: AtomicU32,
 }
@@ -35,9 +36,26 @@ pub(crate) struct SessionCarrier<C> {
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-impl<C: SessionClient> SessionCarrier<C> {
-    pub(crate) fn new(client: C) -> Self {
-        Self { client: Arc::new(client), resumed: AtomicU32::new(0) }
+/// The client, and the caller whose questions are counted.
+#[derive(Clone)]
+struct AskedClient {
+    client: Arc<dyn SessionClient>,
+    share: CallerShare,
+    caller: Option<Principal>,
+}
+
+impl AskedClient {
+    async fn ask(&self, key: &str, question: &Question) -> Result<RawAnswer, CallError> {
+        let slot = self.share.take(self.caller.as_ref());
+        let _slot =
+            slot.map_err(|used_up| CallError::new(format!("the client could not be asked `{key}`: {used_up}")))?;
+        self.client.ask(key, question).await
+    }
+}
+
+impl SessionCarrier {
+    pub(crate) fn new(client: Arc<dyn SessionClient>, share: CallerShare, caller: Option<Principal>) -> Self {
+        Self { asked: AskedClient { client, share, caller }, resumed: AtomicU32::new(0) }
     }
 
     /// How long the call waits before its function runs again.
@@ -51,16 +69,16 @@ impl<C: SessionClient> SessionCarrier<C> {
     }
 }
 
-impl<C: SessionClient + 'static> Carrier for SessionCarrier<C> {
+impl Carrier for SessionCarrier {
     fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> Option<BoxFuture<'a, Result<RawAnswer, CallError>>> {
-        Some(self.client.ask(key, question))
+        Some(Box::pin(self.asked.ask(key, question)))
     }
 
     fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError> {
-        let client = Arc::clone(&self.client);
+        let asked = self.asked.clone();
         let pause = self.pause(!questions.is_empty() || record.has_progressed());
         Ok(Parked::Waiting(Box::pin(async move {
-            let answers = try_join_all(questions.iter().map(|(key, question)| client.ask(key, question))).await?;
+            let answers = try_join_all(questions.iter().map(|(key, question)| asked.ask(key, question))).await?;
             match pause {
                 None => tokio::task::yield_now().await,
                 Some(pause) => tokio::time::sleep(pause).await,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     BoxError, BoxFuture,
-    auth::Principal,
+    auth::{CallerLimits, Principal},
     call::{Dependencies, RequestInfo, ServerTasks, UnknownArguments},
     http,
     inject::TaskOutput,
@@ -57,7 +57,7 @@ impl<I, L: IntoIterator<Item = I>> ItemList<I> for L {
 ///   [`stateless_only`](Self::stateless_only).
 /// * Who may call, and how much: [`principal`](Self::principal), [`middleware`](Self::middleware), [`max_message_size`](Self::max_message_size),
 ///   [`max_answers_size`](Self::max_answers_size), [`max_calls`](Self::max_calls), [`max_subscriptions`](Self::max_subscriptions),
-///   [`max_background_tasks`](Self::max_background_tasks),
+///   [`caller_limits`](Self::caller_limits), [`max_background_tasks`](Self::max_background_tasks),
 ///   [`timeout`](Self::timeout), [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
 /// * In a test: [`check`](Self::check), [`graph`](Self::graph).
 /// * To serve it: [`serve_from_args`](Self::serve_from_args), [`serve_http`](Self::serve_http),
@@ -661,6 +661,30 @@ impl Server {
         self
     }
 
+    /// How much of all this one [caller](Principal) may use, so that one cannot keep the others out; a quarter of each by
+    /// default.
+    ///
+    /// Raise it for a gateway that calls for all its users under one identity.
+    ///
+    /// ```
+    /// use rejoinder::{auth::{CallerLimits, Principal}, prelude::*, testing::{Client, Filter}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let server = Server::new("small", "1.0.0").tools([]).caller_limits(CallerLimits::new().subscriptions(1));
+    /// let (ada, bob) = (Client::new(server).extension(Principal::new("ada")), Principal::new("bob"));
+    /// let first = ada.listen(Filter::default().tools()).await;
+    /// assert!(first.is_ok());
+    /// let second = ada.listen(Filter::default().tools()).await.unwrap_err();
+    /// assert_eq!(second.rpc().unwrap().status, 429);
+    /// assert!(ada.clone().extension(bob).listen(Filter::default().tools()).await.is_ok());
+    /// # }
+    /// ```
+    pub fn caller_limits(mut self, limits: CallerLimits) -> Self {
+        self.options.caller_limits = limits;
+        self
+    }
+
     /// How many [background tasks](crate::BackgroundTasks) may wait or run at once; 10,000 by default. One more is refused
     /// with an error of `add`.
     pub fn max_background_tasks(mut self, tasks: usize) -> Self {
@@ -800,6 +824,8 @@ impl Server {
 
         registry.render(self.options.page_size);
         let seal = Arc::new(seal.expect("its mistakes were reported"));
+        let ServerOptions { max_calls, max_subscriptions, http, .. } = &self.options;
+        let shares = self.options.caller_limits.shares(*max_calls, http.max_sessions, *max_subscriptions);
         let engine = Engine {
             info_json: to_raw_value(&self.info).expect("plain strings serialise"),
             info: self.info,
@@ -810,6 +836,7 @@ impl Server {
             hub: Hub::default(),
             calls: Calls::default(),
             teardown: Calls::default(),
+            shares,
             seal,
             registry: Arc::new(ArcSwap::from_pointee(registry)),
             dependencies: Arc::new(self.dependencies),

@@ -21,11 +21,11 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    auth::Principal,
-    call::{ArgumentErrors, Call, CallRecord, Carriage, Carrier, InputResponses, RequestInfo, Utf8Bytes},
+    auth::{Principal, ShareUsedUp},
+    call::{ArgumentErrors, Call, CallRecord, Carriage, InputResponses, RequestInfo, Utf8Bytes},
     error::Panicked,
     item::Ready,
-    rounds::StatelessCarrier,
+    rounds::{SessionCarrier, SessionClient, StatelessCarrier, seal::StateRefusal},
 };
 
 /// What a client wants of the server.
@@ -125,7 +125,7 @@ pub(crate) enum Exchange {
         repeats_arguments: bool,
     },
     /// Over a live session.
-    Session(Box<dyn Carrier>),
+    Session(Arc<dyn SessionClient>),
 }
 
 /// An operation that has passed the door.
@@ -169,6 +169,8 @@ pub(crate) enum Refusal {
     InsufficientScope(Vec<String>),
     TooManyCalls(usize),
     TooManySubscriptions(usize),
+    /// The caller uses all that one caller may.
+    CallerLimit(ShareUsedUp),
     /// Code of the author panicked; this names it.
     Panicked(&'static str),
 }
@@ -203,8 +205,15 @@ impl fmt::Display for Refusal {
             }
             Self::TooManyCalls(limit) => write!(f, "too many concurrent calls (limit {limit}), try again later"),
             Self::TooManySubscriptions(limit) => write!(f, "too many subscriptions (limit {limit}), try again later"),
+            Self::CallerLimit(used_up) => used_up.fmt(f),
             Self::Panicked(what) => write!(f, "{what} panicked"),
         }
+    }
+}
+
+impl From<ShareUsedUp> for Refusal {
+    fn from(used_up: ShareUsedUp) -> Self {
+        Self::CallerLimit(used_up)
     }
 }
 
@@ -255,7 +264,8 @@ impl Engine {
                 let call = Call::new(request, Arc::clone(&self.dependencies), None);
                 let entry = self.entry(argument.kind, &argument.name);
                 let completion = self.completion(entry.as_ref(), argument, &call)?;
-                let running = Running::of_future(completion, call, self.slot()?, self.options.timeout);
+                let slot = self.slot(call.request().principal.as_ref())?;
+                let running = Running::of_future(completion, call, slot, self.options.timeout);
                 return Ok(Started::Running(running));
             }
             Operation::Call(target) => target,
@@ -266,7 +276,7 @@ impl Engine {
         }
         check_scopes(found.iter().flat_map(|candidate| candidate.entry.scopes()), &request)?;
         check_param_headers(&found, &target, &request, &exchange)?;
-        let slot = self.slot()?;
+        let slot = self.slot(request.principal.as_ref())?;
         // 4. The state: what earlier rounds of the call recorded.
         let OpenedRound { carriage, is_retry, spend } = self.open(&target, &request, exchange)?;
         // 5. The arguments, and 6. the function.
@@ -312,9 +322,10 @@ impl Engine {
     }
 
     /// A place among the calls that may run at once.
-    pub(super) fn slot(&self) -> Result<RunningCall, Refusal> {
+    pub(super) fn slot(&self, caller: Option<&Principal>) -> Result<RunningCall, Refusal> {
+        let of_caller = self.shares.calls.take(caller)?;
         let most = self.options.max_calls;
-        self.calls.begin_below(most).ok_or(Refusal::TooManyCalls(most))
+        self.calls.begin_below(most, of_caller).ok_or(Refusal::TooManyCalls(most))
     }
 
     /// That there is no such item, for a caller for whom these gates are open.
@@ -329,8 +340,9 @@ impl Engine {
     }
 
     fn listen(self: &Arc<Self>, filter: ChangeFilter, request: RequestInfo) -> Result<Started, Refusal> {
+        let of_caller = self.shares.subscriptions.take(request.principal.as_ref())?;
         let most = self.options.max_subscriptions;
-        let subscription = self.hub.listen_below(most, filter.clone()).ok_or(Refusal::TooManySubscriptions(most))?;
+        let subscription = self.hub.listen_below(most, request.principal.as_ref(), filter.clone(), of_caller)?;
         self.listen_as(&subscription, request);
         Ok(Started::Listening(subscription, filter))
     }
@@ -339,8 +351,9 @@ impl Engine {
     fn open(&self, target: &Target, request: &RequestInfo, exchange: Exchange) -> Result<OpenedRound, Refusal> {
         let record_limit = self.seal.record_limit();
         let (state, answers) = match exchange {
-            Exchange::Session(carrier) => {
-                let carriage = Carriage { carrier, record: None, record_limit };
+            Exchange::Session(client) => {
+                let carrier = SessionCarrier::new(client, self.shares.questions.clone(), request.principal.clone());
+                let carriage = Carriage { carrier: Box::new(carrier), record: None, record_limit };
                 return Ok(OpenedRound { carriage, is_retry: false, spend: None });
             }
             Exchange::Stateless { state, answers, .. } => (state, answers),
@@ -358,12 +371,15 @@ impl Engine {
         });
         let carriage = Carriage { carrier: Box::new(carrier), record, record_limit };
         let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> BoxFuture<'static, _> {
-            let seal = Arc::clone(&self.seal);
+            let (seal, caller) = (Arc::clone(&self.seal), request.principal.clone());
             Box::pin(async move {
-                let spending = AssertUnwindSafe(seal.spend(method, &opened)).catch_unwind();
+                let spending = AssertUnwindSafe(seal.spend(method, &opened, caller.as_ref())).catch_unwind();
                 let spent = spending.await.map_err(Panicked::from);
                 let spent = spent.map_err(|Panicked| Refusal::Panicked("the replay store"))?;
-                spent.map_err(|_| Refusal::InvalidState)
+                spent.map_err(|reason| match reason {
+                    StateRefusal::CallerLimit(used_up) => used_up.into(),
+                    _ => Refusal::InvalidState,
+                })
             })
         });
         Ok(OpenedRound { carriage, is_retry, spend })

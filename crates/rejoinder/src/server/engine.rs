@@ -11,6 +11,7 @@ use super::{
     subscriptions::{Change, Hub},
 };
 use crate::{
+    auth::{CallerShares, CallerSlot},
     call::{Dependencies, ServerTasks},
     graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
@@ -31,6 +32,8 @@ pub(crate) struct Engine {
     pub(crate) calls: Calls,
     /// What cancelled calls have deferred.
     pub(crate) teardown: Calls,
+    /// What each caller uses of what all share.
+    pub(crate) shares: CallerShares,
     /// What calls left for after their reply.
     pub(crate) background: Arc<ServerTasks>,
     /// Seals and opens a `requestState`.
@@ -95,7 +98,11 @@ impl Engine {
 pub(crate) struct Calls(TaskTracker);
 
 /// One running call; it ends when this is dropped.
-pub(crate) type RunningCall = TaskTrackerToken;
+#[derive(Debug)]
+pub(crate) struct RunningCall {
+    _counted: TaskTrackerToken,
+    _of_caller: CallerSlot,
+}
 
 impl Default for Calls {
     fn default() -> Self {
@@ -108,12 +115,12 @@ impl Default for Calls {
 
 impl Calls {
     pub(crate) fn begin(&self) -> RunningCall {
-        self.0.token()
+        RunningCall { _counted: self.0.token(), _of_caller: CallerSlot::default() }
     }
 
-    /// Begins one more, unless that many are running.
-    pub(crate) fn begin_below(&self, most: usize) -> Option<RunningCall> {
-        let begun = self.begin();
+    /// Begins one more for a caller, unless that many are running.
+    pub(super) fn begin_below(&self, most: usize, of_caller: CallerSlot) -> Option<RunningCall> {
+        let begun = RunningCall { _of_caller: of_caller, ..self.begin() };
         (self.0.len() <= most).then_some(begun)
     }
 

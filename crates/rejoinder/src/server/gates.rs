@@ -65,7 +65,7 @@ impl Engine {
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
         // First, so that a server that is busy refuses what is hidden and what is unknown in the same way.
-        let slot = self.slot()?;
+        let slot = self.slot(request.principal.as_ref())?;
         let call = Call::new(request, Arc::clone(&self.dependencies), None);
         // Dropping it runs what the gates deferred.
         let mut running = Running::new(call.clone(), slot);

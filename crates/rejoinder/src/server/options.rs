@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{middleware::AroundOperation, tool_filter::ToolFilter};
 use crate::{
-    auth::Principal,
+    auth::{CallerLimits, Principal},
     call::{RequestInfo, UnknownArguments},
     http,
     state::StatePolicy,
@@ -24,6 +24,7 @@ pub(crate) struct ServerOptions {
     pub(crate) max_calls: usize,
     pub(crate) max_subscriptions: usize,
     pub(crate) max_background_tasks: usize,
+    pub(crate) caller_limits: CallerLimits,
     pub(crate) grace: Duration,
     pub(crate) timeout: Option<Duration>,
     pub(super) tool_filter: ToolFilter,
@@ -49,6 +50,7 @@ impl Default for ServerOptions {
             max_calls: 10_000,
             max_subscriptions: 1_000,
             max_background_tasks: 10_000,
+            caller_limits: CallerLimits::new(),
             grace: Duration::from_secs(10),
             timeout: None,
             tool_filter: ToolFilter::default(),

@@ -7,8 +7,12 @@ use std::{
     task::{Context, Poll, Waker, ready},
 };
 
-use super::registry::LONGEST_URI;
-use crate::{BoxFuture, auth::Principal, lock};
+use super::{Refusal, registry::LONGEST_URI};
+use crate::{
+    BoxFuture,
+    auth::{CallerSlot, Principal, ShareUsedUp, quarter},
+    lock,
+};
 
 /// Something that changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +42,8 @@ pub(crate) enum FilterTooLarge {
     Resources,
     #[error("a URI is too long (limit {LONGEST_URI} bytes)")]
     Uri,
+    #[error(transparent)]
+    OfCaller(ShareUsedUp),
     #[error("too many resources in all subscriptions together, try again later")]
     All,
 }
@@ -47,6 +53,9 @@ const MOST_BYTES: usize = 1024 * 1024;
 
 /// The most bytes of URIs in all filters together.
 const MOST_BYTES_TOGETHER: usize = 64 * 1024 * 1024;
+
+/// The most bytes of URIs in all filters of one caller.
+const MOST_BYTES_OF_CALLER: usize = quarter(MOST_BYTES_TOGETHER);
 
 /// What a URI takes besides its own bytes.
 const URI_OVERHEAD: usize = 64;
@@ -106,6 +115,22 @@ struct Listeners {
 }
 
 impl Listeners {
+    /// Whether the filters of this caller may take so much more.
+    fn check_room(&self, caller: Option<&Principal>, more: usize) -> Result<(), FilterTooLarge> {
+        if self.size + more > MOST_BYTES_TOGETHER {
+            return Err(FilterTooLarge::All);
+        }
+        // Nearly always all callers together use less than one may.
+        if caller.is_some() && self.size + more > MOST_BYTES_OF_CALLER {
+            let of_caller = self.by_id.values().filter(|waiting| waiting.principal.as_ref() == caller);
+            if of_caller.map(|waiting| waiting.filter.size()).sum::<usize>() + more > MOST_BYTES_OF_CALLER {
+                let what = "bytes of URIs in subscriptions";
+                return Err(FilterTooLarge::OfCaller(ShareUsedUp { what, limit: MOST_BYTES_OF_CALLER }));
+            }
+        }
+        Ok(())
+    }
+
     /// Changes the filter of a listener.
     fn refilter<T>(&mut self, id: u64, change: impl FnOnce(&mut ChangeFilter) -> T) -> T {
         let filter = &mut self.by_id.get_mut(&id).expect("only dropping a listener removes it").filter;
@@ -133,23 +158,41 @@ impl Hub {
 
     /// Listens for a session, which has its own limit.
     pub(crate) fn subscribe(&self, filter: ChangeFilter) -> Listener {
-        self.add(&mut self.listeners(), filter, false)
+        self.add(&mut self.listeners(), None, filter, None)
     }
 
-    /// Listens, unless `most` others do already or all filters together are too large.
-    pub(crate) fn listen_below(&self, most: usize, filter: ChangeFilter) -> Option<Listener> {
+    /// Listens for a caller, unless `most` others listen or the filters are too large together.
+    pub(super) fn listen_below(
+        &self,
+        most: usize,
+        caller: Option<&Principal>,
+        filter: ChangeFilter,
+        slot: CallerSlot,
+    ) -> Result<Listener, Refusal> {
         let mut listeners = self.listeners();
-        let has_room = listeners.limited < most && listeners.size + filter.size() <= MOST_BYTES_TOGETHER;
-        has_room.then(|| self.add(&mut listeners, filter, true))
+        if listeners.limited >= most {
+            return Err(Refusal::TooManySubscriptions(most));
+        }
+        listeners.check_room(caller, filter.size()).map_err(|too_large| match too_large {
+            FilterTooLarge::OfCaller(used_up) => used_up.into(),
+            _ => Refusal::TooManySubscriptions(most),
+        })?;
+        Ok(self.add(&mut listeners, caller.cloned(), filter, Some(slot)))
     }
 
-    fn add(&self, listeners: &mut Listeners, filter: ChangeFilter, is_limited: bool) -> Listener {
+    fn add(
+        &self,
+        listeners: &mut Listeners,
+        principal: Option<Principal>,
+        filter: ChangeFilter,
+        slot: Option<CallerSlot>,
+    ) -> Listener {
         let id = listeners.next_id;
         listeners.next_id += 1;
-        listeners.limited += usize::from(is_limited);
+        listeners.limited += usize::from(slot.is_some());
         listeners.size += filter.size();
-        listeners.by_id.insert(id, Waiting { principal: None, filter, changes: BTreeSet::new(), waker: None });
-        Listener { hub: self.clone(), id, is_limited, screening: Mutex::default() }
+        listeners.by_id.insert(id, Waiting { principal, filter, changes: BTreeSet::new(), waker: None });
+        Listener { hub: self.clone(), id, slot, screening: Mutex::default() }
     }
 
     /// Reports a change to each listener that wants it.
@@ -188,7 +231,8 @@ impl Hub {
 pub(crate) struct Listener {
     hub: Hub,
     id: u64,
-    is_limited: bool,
+    /// Of one that came with `subscriptions/listen`.
+    slot: Option<CallerSlot>,
     screening: Mutex<Screening>,
 }
 
@@ -257,9 +301,8 @@ impl Listener {
     /// Adds updates of a resource.
     pub(crate) fn add_resource(&self, uri: String) -> Result<(), FilterTooLarge> {
         let listeners = &mut *self.hub.listeners();
-        if listeners.size + uri.len() + URI_OVERHEAD > MOST_BYTES_TOGETHER {
-            return Err(FilterTooLarge::All);
-        }
+        let caller = listeners.by_id.get(&self.id).and_then(|waiting| waiting.principal.as_ref());
+        listeners.check_room(caller, uri.len() + URI_OVERHEAD)?;
         listeners.refilter(self.id, |filter| filter.add_resource(uri))
     }
 
@@ -274,7 +317,7 @@ impl Drop for Listener {
         let mut listeners = self.hub.listeners();
         let removed = listeners.by_id.remove(&self.id);
         listeners.size -= removed.map_or(0, |removed| removed.filter.size());
-        listeners.limited -= usize::from(self.is_limited);
+        listeners.limited -= usize::from(self.slot.is_some());
     }
 }
 
@@ -313,7 +356,7 @@ mod tests {
         for number in 0..MOST_BYTES / LONGEST_URI {
             filter.add_resource(format!("{number:0>LONGEST_URI$}")).expect("they fit");
         }
-        let listen = || hub.listen_below(usize::MAX, filter.clone());
+        let listen = || hub.listen_below(usize::MAX, None, filter.clone(), CallerSlot::default()).ok();
         let mut listeners: Vec<_> = std::iter::from_fn(listen).collect();
         let most = MOST_BYTES_TOGETHER / MOST_BYTES;
         assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
@@ -327,6 +370,36 @@ mod tests {
         assert!(listen().is_some(), "one has left");
         drop((listeners, session));
         assert_eq!(hub.listeners().size, 0);
+    }
+
+    #[test]
+    fn a_m8_the_filters_of_one_caller_leave_room_for_others() {
+        let hub = Hub::default();
+        let long = |number: usize| format!("{number:0>LONGEST_URI$}");
+        let mut filter = ChangeFilter::default();
+        for number in 0..MOST_BYTES / LONGEST_URI {
+            filter.add_resource(long(number)).expect("they fit");
+        }
+        let (ada, bob) = (Principal::new("ada"), Principal::new("bob"));
+        let listen = |caller| hub.listen_below(usize::MAX, Some(caller), filter.clone(), CallerSlot::default());
+        let listeners: Vec<_> = std::iter::from_fn(|| listen(&ada).ok()).collect();
+        let most = MOST_BYTES_OF_CALLER / MOST_BYTES;
+        assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
+        assert!(matches!(listen(&ada), Err(Refusal::CallerLimit(_))));
+        // Sessions count, too, and nobody else's do.
+        let [adas, bobs] = [&ada, &bob].map(|caller| {
+            let session = hub.subscribe(ChangeFilter::default());
+            session.listen_as(Some(caller.clone()), Box::new(|_| None));
+            session
+        });
+        let more = (0..).map_while(|number| adas.add_resource(long(number)).ok()).count();
+        let full = adas.add_resource(long(more)).expect_err("full");
+        let limit = "bytes of URIs in subscriptions of this caller (limit 16777216)";
+        assert_eq!(full.to_string(), format!("too many {limit}, try again later"));
+        bobs.add_resource(long(0)).expect("bob has room");
+        assert!(listen(&bob).is_ok());
+        drop(listeners);
+        adas.add_resource(long(more)).expect("there is room again");
     }
 
     #[test]

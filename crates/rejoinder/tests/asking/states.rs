@@ -110,7 +110,7 @@ struct Ledger {
 struct InLedger(Arc<Ledger>);
 
 impl ReplayStore for InLedger {
-    fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+    fn spend(&self, id: [u8; 16], until: SystemTime, _: Option<&Principal>) -> BoxFuture<'_, Result<bool, BoxError>> {
         Box::pin(async move {
             tokio::task::yield_now().await;
             if self.0.is_down.load(Ordering::Relaxed) {

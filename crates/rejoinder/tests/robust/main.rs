@@ -4,6 +4,7 @@
 //! No test passes or fails by how long something takes; the limits in [`client::within`] only stop one that hangs.
 
 mod bodies;
+mod callers;
 mod client;
 mod crowd;
 mod envelope;

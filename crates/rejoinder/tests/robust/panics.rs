@@ -155,7 +155,7 @@ async fn a_panic_in_the_principal_function_is_an_error_of_that_request_in_a_sess
 struct Mined;
 
 impl ReplayStore for Mined {
-    fn spend(&self, id: [u8; 16], _: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+    fn spend(&self, id: [u8; 16], _: SystemTime, _: Option<&Principal>) -> BoxFuture<'_, Result<bool, BoxError>> {
         // Of all states about half panic at once, and the others later.
         assert!(id[0].is_multiple_of(2), "stepped on");
         Box::pin(async { panic!("stepped on") })

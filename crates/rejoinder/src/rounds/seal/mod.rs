@@ -44,6 +44,7 @@ use token::StateEnvelope;
 use serde_json::json;
 
 use crate::{
+    auth::{Principal, ShareUsedUp},
     error::{CallError, INTERNAL_ERROR, INVALID_PARAMS},
     lock,
 };
@@ -81,7 +82,7 @@ pub(crate) struct Opened {
 }
 
 /// Why a state is refused. This is for the log only: the client gets the same error for all of them, so that a forger
-/// learns nothing.
+/// learns nothing; but a caller whose valid state finds no room learns that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub(crate) enum StateRefusal {
     #[error("it is not a string")]
@@ -116,6 +117,8 @@ pub(crate) enum StateRefusal {
     Spent,
     #[error("the replay store failed, so the state cannot be marked as used")]
     Store,
+    #[error(transparent)]
+    CallerLimit(ShareUsedUp),
     #[error("calls on a session have no state")]
     Session,
 }
@@ -246,7 +249,7 @@ impl Seal {
     #[cfg(test)]
     pub(crate) async fn redeem(&self, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
         let opened = self.open(binding, token)?;
-        self.spend(binding.method, &opened).await?;
+        self.spend(binding.method, &opened, binding.principal.as_ref()).await?;
         Ok(opened)
     }
 
@@ -256,16 +259,24 @@ impl Seal {
     }
 
     /// Marks an opened state as used, if there is a store. This comes before anything of the round runs.
-    pub(crate) async fn spend(&self, method: &str, opened: &Opened) -> Result<(), StateRefusal> {
+    pub(crate) async fn spend(
+        &self,
+        method: &str,
+        opened: &Opened,
+        caller: Option<&Principal>,
+    ) -> Result<(), StateRefusal> {
         let Some(store) = &self.spent else { return Ok(()) };
         // The clock of another server may be late, so it accepts the state a little longer.
-        let reason = match store.spend(opened.id, opened.expires + SKEW).await {
+        let reason = match store.spend(opened.id, opened.expires + SKEW, caller).await {
             Ok(true) => return Ok(()),
             Ok(false) => StateRefusal::Spent,
-            Err(error) => {
-                tracing::error!(%error, "the replay store failed");
-                StateRefusal::Store
-            }
+            Err(error) => match error.downcast_ref::<ShareUsedUp>() {
+                Some(used_up) => StateRefusal::CallerLimit(*used_up),
+                None => {
+                    tracing::error!(%error, "the replay store failed");
+                    StateRefusal::Store
+                }
+            },
         };
         self.log_refusal(reason, method);
         Err(reason)

@@ -2,7 +2,7 @@
 
 use std::{
     cmp::Reverse,
-    collections::{BinaryHeap, HashSet},
+    collections::{BinaryHeap, HashMap},
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::SystemTime,
@@ -11,7 +11,10 @@ use std::{
 use tokio::time::Instant;
 
 use super::policy::Clock;
-use crate::{BoxError, BoxFuture};
+use crate::{
+    BoxError, BoxFuture,
+    auth::{CallerShare, CallerSlot, Principal, quarter},
+};
 
 /// Remembers which states were used, so that each is used once.
 ///
@@ -21,7 +24,7 @@ use crate::{BoxError, BoxFuture};
 /// ```
 /// use std::time::SystemTime;
 ///
-/// use rejoinder::{BoxError, BoxFuture, state::ReplayStore};
+/// use rejoinder::{BoxError, BoxFuture, auth::Principal, state::ReplayStore};
 /// # struct Database;
 /// # impl Database {
 /// #     async fn insert_if_absent(&self, _: &[u8], _: SystemTime) -> Result<bool, std::io::Error> { Ok(true) }
@@ -30,7 +33,12 @@ use crate::{BoxError, BoxFuture};
 /// struct InDatabase(Database);
 ///
 /// impl ReplayStore for InDatabase {
-///     fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+///     fn spend(
+///         &self,
+///         id: [u8; 16],
+///         until: SystemTime,
+///         _: Option<&Principal>,
+///     ) -> BoxFuture<'_, Result<bool, BoxError>> {
 ///         Box::pin(async move { Ok(self.0.insert_if_absent(&id, until).await?) })
 ///     }
 /// }
@@ -38,13 +46,20 @@ use crate::{BoxError, BoxFuture};
 pub trait ReplayStore: Send + Sync {
     /// Marks a state as used: `true` the first time, `false` afterwards. It need not be remembered after `until`.
     ///
-    /// Of two that try at once, one gets `true`. After an error the state is refused, because it may have been used.
-    fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>>;
+    /// Of two that try at once, one gets `true`. After an error the state is refused, because it may have been used. A
+    /// store with little room can limit what it remembers for one caller.
+    fn spend(
+        &self,
+        id: [u8; 16],
+        until: SystemTime,
+        caller: Option<&Principal>,
+    ) -> BoxFuture<'_, Result<bool, BoxError>>;
 }
 
 /// A [`ReplayStore`] in the memory of this process, for a server with a single process.
 ///
-/// It forgets states when they expire, and never before: when it is full, it returns an error.
+/// It forgets states when they expire, and never before: when it is full, it returns an error. One caller can fill a quarter
+/// of it, unless [`per_caller`](Self::per_caller) says otherwise.
 ///
 /// ```
 /// use rejoinder::{Server, state::{MemoryReplayStore, StatePolicy}};
@@ -56,15 +71,21 @@ pub trait ReplayStore: Send + Sync {
 pub struct MemoryReplayStore {
     spent: Mutex<Spent>,
     most: usize,
+    share: CallerShare,
     clock: Clock,
 }
 
 #[derive(Default)]
 struct Spent {
-    ids: HashSet<[u8; 16]>,
+    ids: HashMap<[u8; 16], CallerSlot>,
     /// The one that expires first is on top. Of a clock that cannot be set: if the system's is set forward and back, no
     /// state may be forgotten that could be used again.
     expiring: BinaryHeap<Reverse<(Instant, [u8; 16])>>,
+}
+
+/// What one caller may use of it.
+fn share(states: usize) -> CallerShare {
+    CallerShare::new("used states", states)
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +95,22 @@ struct ReplayStoreFull(usize);
 impl MemoryReplayStore {
     /// Remembers at most that many states at a time; 100,000 (some 10 MB) unless set.
     pub fn at_most(states: usize) -> Self {
-        Self { spent: Mutex::default(), most: states, clock: Arc::new(SystemTime::now) }
+        let (share, clock): (_, Clock) = (share(quarter(states)), Arc::new(SystemTime::now));
+        Self { spent: Mutex::default(), most: states, share, clock }
+    }
+
+    /// Remembers at most that many states of one [caller](Principal); a quarter of all unless set. Then that caller is
+    /// refused with HTTP 429, and the others are not.
+    ///
+    /// ```
+    /// use rejoinder::state::{MemoryReplayStore, StatePolicy};
+    ///
+    /// let policy = StatePolicy::new().single_use(MemoryReplayStore::at_most(10_000).per_caller(100));
+    /// # drop(policy);
+    /// ```
+    #[must_use]
+    pub fn per_caller(self, states: usize) -> Self {
+        Self { share: share(states), ..self }
     }
 
     #[cfg(test)]
@@ -88,21 +124,22 @@ impl MemoryReplayStore {
         self.spent.lock().expect("no test panics while it holds the lock").ids.len()
     }
 
-    fn try_spend(&self, id: [u8; 16], until: SystemTime) -> Result<bool, ReplayStoreFull> {
+    fn try_spend(&self, id: [u8; 16], until: SystemTime, caller: Option<&Principal>) -> Result<bool, BoxError> {
         let left = until.duration_since((self.clock)()).unwrap_or_default();
         let now = Instant::now();
         // Nothing panics between the changes to the two collections.
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.forget_expired(now);
         // An expired id may have been forgotten.
-        if left.is_zero() || spent.ids.contains(&id) {
+        if left.is_zero() || spent.ids.contains_key(&id) {
             return Ok(false);
         }
         if spent.ids.len() >= self.most {
-            return Err(ReplayStoreFull(self.most));
+            return Err(ReplayStoreFull(self.most).into());
         }
+        let slot = self.share.take(caller)?;
         spent.expiring.push(Reverse((now + left, id)));
-        spent.ids.insert(id);
+        spent.ids.insert(id, slot);
         Ok(true)
     }
 }
@@ -120,9 +157,13 @@ impl Spent {
 }
 
 impl ReplayStore for MemoryReplayStore {
-    fn spend(&self, id: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
-        let spent = self.try_spend(id, until);
-        Box::pin(std::future::ready(spent.map_err(Into::into)))
+    fn spend(
+        &self,
+        id: [u8; 16],
+        until: SystemTime,
+        caller: Option<&Principal>,
+    ) -> BoxFuture<'_, Result<bool, BoxError>> {
+        Box::pin(std::future::ready(self.try_spend(id, until, caller)))
     }
 }
 

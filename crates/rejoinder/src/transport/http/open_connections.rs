@@ -7,6 +7,7 @@ use tokio_util::{
 };
 
 use super::request::HttpRefusal;
+use crate::auth::CallerSlot;
 
 /// How many are open, and whether they should close.
 #[derive(Default)]
@@ -19,6 +20,7 @@ pub(super) struct OpenConnections {
 pub(super) struct OpenConnection {
     closing: CancellationToken,
     _open: TaskTrackerToken,
+    _of_caller: CallerSlot,
 }
 
 impl OpenConnection {
@@ -29,8 +31,8 @@ impl OpenConnection {
 }
 
 impl OpenConnections {
-    /// Opens one more, unless that many are open.
-    pub(super) fn begin(&self, most: usize) -> Result<OpenConnection, HttpRefusal> {
+    /// Opens one more for a caller, unless that many are open.
+    pub(super) fn begin(&self, most: usize, of_caller: CallerSlot) -> Result<OpenConnection, HttpRefusal> {
         let refuse = |reason: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
         if self.closing.is_cancelled() {
             return refuse("the server is shutting down");
@@ -39,7 +41,7 @@ impl OpenConnections {
         if self.open.len() > most {
             return refuse("too many connections, try again later");
         }
-        Ok(OpenConnection { closing: self.closing.clone(), _open: open })
+        Ok(OpenConnection { closing: self.closing.clone(), _open: open, _of_caller: of_caller })
     }
 
     /// Lets them finish what is in flight, and close.

@@ -15,7 +15,11 @@ use http_body::Body;
 use http_body_util::BodyExt;
 
 use super::{ResponseBody, service::json};
-use crate::protocol::{RpcError, error_reply};
+use crate::{
+    auth::ShareUsedUp,
+    protocol::{RpcError, error_reply},
+    server::Refusal,
+};
 
 /// Why a request is refused before its message is read.
 pub(super) struct HttpRefusal {
@@ -30,6 +34,12 @@ impl HttpRefusal {
 
     pub(super) fn response(self, id: Option<&str>) -> Response<ResponseBody> {
         json(error_reply(id, &self.error).with_status(self.status))
+    }
+}
+
+impl From<ShareUsedUp> for HttpRefusal {
+    fn from(used_up: ShareUsedUp) -> Self {
+        Self { status: StatusCode::TOO_MANY_REQUESTS, error: Refusal::CallerLimit(used_up).into() }
     }
 }
 

@@ -25,7 +25,7 @@ use super::{
     session_stream::{Disconnects, RETRY, ReplyStream, SessionStream, StreamSender, parse_event_id},
 };
 use crate::{
-    auth::Principal,
+    auth::{CallerSlot, Principal},
     call::{Era, RequestInfo},
     lock,
     protocol::{
@@ -49,6 +49,19 @@ struct SessionMap {
     open: HashMap<String, Arc<HttpSession>>,
     /// Whether the server is shutting down.
     closed: bool,
+}
+
+impl SessionMap {
+    /// Ends the one of these sessions that has been idle longest, one that was never used first; `false` if there is none.
+    fn end_idle(&mut self, is_meant: impl Fn(&HttpSession) -> bool) -> bool {
+        let idle = self.open.values().filter(|session| session.state().reading == 0 && is_meant(session));
+        let Some(idle) = idle.max_by_key(|session| (session.is_new(), session.idle())).map(Arc::clone) else {
+            return false;
+        };
+        self.open.remove(&idle.id);
+        idle.end();
+        true
+    }
 }
 
 /// Who a request is from.
@@ -195,17 +208,18 @@ impl HttpSessions {
         if sessions.closed {
             return refuse("the server is shutting down");
         }
-        if sessions.open.len() >= self.engine.options.http.max_sessions {
-            // Nobody can keep others out with sessions that nobody uses.
-            let idle = sessions.open.values().filter(|session| session.state().reading == 0);
-            let Some(idle) = idle.max_by_key(|session| (session.is_new(), session.idle())).map(Arc::clone) else {
-                return refuse("too many sessions, try again later");
-            };
-            sessions.open.remove(&idle.id);
-            idle.end();
+        let share = &self.engine.shares.sessions;
+        let mut slot = share.take(owner.as_ref());
+        if slot.is_err() && sessions.end_idle(|session| session.owner == owner) {
+            slot = share.take(owner.as_ref());
+        }
+        let slot = slot?;
+        // Nobody can keep others out with sessions that nobody uses.
+        if sessions.open.len() >= self.engine.options.http.max_sessions && !sessions.end_idle(|_| true) {
+            return refuse("too many sessions, try again later");
         }
         response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
-        let session = Arc::new(HttpSession::new(id.clone(), session, owner));
+        let session = Arc::new(HttpSession::new(id.clone(), session, owner, slot));
         let attend = Arc::clone(&session).attend(self.engine.options.http.session_timeout, Arc::clone(&self.sessions));
         tokio::spawn(attend);
         sessions.open.insert(id, session);
@@ -354,6 +368,8 @@ struct HttpSessionState {
     reading: usize,
     /// Whether nothing has followed `initialize`.
     is_new: bool,
+    /// Its place among the sessions of its owner, until it ends.
+    slot: CallerSlot,
 }
 
 /// A request whose call is running.
@@ -371,7 +387,7 @@ const MOST_FINISHED_BYTES: usize = 256 * 1024;
 const NEW_SESSION: Duration = Duration::from_secs(60);
 
 impl HttpSession {
-    fn new(id: String, session: Arc<Session>, owner: Owner) -> Self {
+    fn new(id: String, session: Arc<Session>, owner: Owner, slot: CallerSlot) -> Self {
         let state = HttpSessionState {
             requests: HashMap::new(),
             finished: VecDeque::new(),
@@ -379,6 +395,7 @@ impl HttpSession {
             last_used: Instant::now(),
             reading: 0,
             is_new: true,
+            slot,
         };
         Self { id, session, owner, own: Arc::default(), state: Mutex::new(state), ended: CancellationToken::new() }
     }
@@ -474,7 +491,9 @@ impl HttpSession {
     fn end(&self) {
         self.ended.cancel();
         self.session.hang_up();
-        self.state().requests.drain().for_each(|(_, open)| open.task.abort());
+        let mut state = self.state();
+        state.slot = CallerSlot::default();
+        state.requests.drain().for_each(|(_, open)| open.task.abort());
     }
 
     /// Sends the messages that belong to no request, until the session ends: by itself, when its client has been away

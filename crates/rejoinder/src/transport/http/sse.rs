@@ -63,8 +63,9 @@ impl Endpoint {
         if !accepts_events(&parts.headers)? {
             return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream"));
         }
-        let open = self.connections.begin(self.engine.options.http.max_sessions)?;
         let owner = owner_of(&self.engine, &parts)?;
+        let of_caller = self.engine.shares.sessions.take(owner.as_ref())?;
+        let open = self.connections.begin(self.engine.options.http.max_sessions, of_caller)?;
         let id = new_session_id()?;
         // A message that waits is in memory: it waits with its POST instead, which is limited.
         let (posted, received) = mpsc::channel(1);

@@ -42,6 +42,7 @@ use super::{
     ResponseBody,
     request::{HeldBytes, HttpRefusal, UnfinishedBodies},
     service::{Endpoint, status},
+    sessions::owner_of,
     write_timeout::WriteTimeout,
 };
 use crate::{
@@ -68,7 +69,8 @@ impl Endpoint {
         let upgrade = parts.extensions.remove::<OnUpgrade>().ok_or_else(|| {
             HttpRefusal::new(StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket: use HTTP/1.1")
         })?;
-        let open = self.connections.begin(self.engine.options.http.max_sessions)?;
+        let of_caller = self.engine.shares.sessions.take(owner_of(&self.engine, &parts)?.as_ref())?;
+        let open = self.connections.begin(self.engine.options.http.max_sessions, of_caller)?;
         let mut response = status(StatusCode::SWITCHING_PROTOCOLS);
         let headers = response.headers_mut();
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));

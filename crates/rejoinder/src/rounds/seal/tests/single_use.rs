@@ -6,7 +6,7 @@ use super::{
     super::replay_store::{MemoryReplayStore, ReplayStore},
     *,
 };
-use crate::BoxError;
+use crate::{BoxError, auth::Principal};
 
 fn once(store: impl ReplayStore + 'static) -> Seal {
     Seal::new("shop", &StatePolicy { spent: Some(Arc::new(store)), ..options(&[ONE]) }).unwrap()
@@ -41,7 +41,7 @@ async fn a_state_for_another_call_is_not_spent_by_it() {
 async fn a_store_that_fails_redeems_nothing() {
     struct Down;
     impl ReplayStore for Down {
-        fn spend(&self, _: [u8; 16], _: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+        fn spend(&self, _: [u8; 16], _: SystemTime, _: Option<&Principal>) -> BoxFuture<'_, Result<bool, BoxError>> {
             Box::pin(async { Err("the database is down".into()) })
         }
     }
@@ -57,11 +57,11 @@ async fn a_clock_that_is_set_forward_and_back_makes_no_state_usable_again() {
     let hands = Hands::new();
     let store = MemoryReplayStore::default().with_clock(hands.clock());
     let until = hands.now() + Duration::from_mins(10);
-    assert!(store.spend([1; 16], until).await.unwrap());
+    assert!(store.spend([1; 16], until, None).await.unwrap());
     hands.forward(Duration::from_hours(1));
-    assert!(store.spend([2; 16], hands.now() + Duration::from_mins(10)).await.unwrap());
+    assert!(store.spend([2; 16], hands.now() + Duration::from_mins(10), None).await.unwrap());
     hands.back(Duration::from_hours(1));
-    assert!(!store.spend([1; 16], until).await.unwrap());
+    assert!(!store.spend([1; 16], until, None).await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,20 +69,20 @@ async fn what_is_expired_is_forgotten_and_what_is_not_never_is() {
     let hands = Hands::new();
     let store = MemoryReplayStore::at_most(2).with_clock(hands.clock());
     let in_minutes = |minutes| hands.now() + Duration::from_mins(minutes);
-    assert!(store.spend([1; 16], in_minutes(1)).await.unwrap());
-    assert!(store.spend([2; 16], in_minutes(3)).await.unwrap());
-    let full = store.spend([3; 16], in_minutes(3)).await.unwrap_err();
+    assert!(store.spend([1; 16], in_minutes(1), None).await.unwrap());
+    assert!(store.spend([2; 16], in_minutes(3), None).await.unwrap());
+    let full = store.spend([3; 16], in_minutes(3), None).await.unwrap_err();
     assert_eq!(full.to_string(), "the replay store is full: it remembers 2 states that have not expired");
-    assert!(!store.spend([2; 16], in_minutes(3)).await.unwrap(), "full or not, it says what it knows");
+    assert!(!store.spend([2; 16], in_minutes(3), None).await.unwrap(), "full or not, it says what it knows");
 
     hands.forward(Duration::from_mins(1));
     tokio::time::advance(Duration::from_mins(1)).await;
-    assert!(store.spend([3; 16], in_minutes(3)).await.unwrap());
+    assert!(store.spend([3; 16], in_minutes(3), None).await.unwrap());
     assert_eq!(store.len(), 2);
-    assert!(!store.spend([1; 16], hands.now()).await.unwrap(), "expired, whether remembered or not");
+    assert!(!store.spend([1; 16], hands.now(), None).await.unwrap(), "expired, whether remembered or not");
     hands.forward(Duration::from_mins(3));
     tokio::time::advance(Duration::from_mins(3)).await;
-    assert!(store.spend([4; 16], in_minutes(1)).await.unwrap());
+    assert!(store.spend([4; 16], in_minutes(1), None).await.unwrap());
     assert_eq!(store.len(), 1);
 }
 
@@ -90,7 +90,12 @@ async fn what_is_expired_is_forgotten_and_what_is_not_never_is() {
 async fn a_store_remembers_for_longer_than_any_clock_opens() {
     struct Until(Mutex<Option<SystemTime>>);
     impl ReplayStore for Arc<Until> {
-        fn spend(&self, _: [u8; 16], until: SystemTime) -> BoxFuture<'_, Result<bool, BoxError>> {
+        fn spend(
+            &self,
+            _: [u8; 16],
+            until: SystemTime,
+            _: Option<&Principal>,
+        ) -> BoxFuture<'_, Result<bool, BoxError>> {
             *self.0.lock().unwrap() = Some(until);
             Box::pin(async { Ok(true) })
         }
@@ -107,7 +112,7 @@ fn of_many_at_once_one_redeems() {
     let until = SystemTime::now() + Duration::from_mins(1);
     let redeemed = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
-            .map(|_| scope.spawn(|| futures_util::FutureExt::now_or_never(store.spend([1; 16], until))))
+            .map(|_| scope.spawn(|| futures_util::FutureExt::now_or_never(store.spend([1; 16], until, None))))
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap().unwrap().unwrap()).filter(|it| *it).count()
     });
