@@ -4,6 +4,7 @@
 //! one core, and `bench-load` on the other. What needs no network is measured in one process, by `bench-inside` and
 //! `bench-allocations`. Nothing has to be installed by hand.
 
+pub mod caller;
 pub mod flags;
 pub mod floor;
 pub mod inside;

@@ -2,13 +2,15 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::two_rounds;
+use crate::{caller, two_rounds};
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
     /// `tools/call` of `add` with 1 and 2.
     Call,
+    /// The same with a token: see [`crate::caller`].
+    CallerCall,
     /// The same on an open session: see [`crate::session`].
     SessionCall,
     /// `tools/list`.
@@ -45,13 +47,17 @@ impl Ask {
     pub fn parse(word: &str) -> Result<Self> {
         match word {
             "call" => Ok(Self::Call),
+            "caller" => Ok(Self::CallerCall),
             "session" => Ok(Self::SessionCall),
             "list" => Ok(Self::List),
             "rounds" => Ok(Self::TwoRounds),
             "question" => Ok(Self::FirstRound),
             "stream" => Ok(Self::Stream),
             other => {
-                bail!("unknown request `{other}`; expected `call`, `session`, `list`, `rounds`, `question` or `stream`")
+                bail!(
+                    "unknown request `{other}`; expected `call`, `caller`, `session`, `list`, `rounds`, `question` or \
+                     `stream`"
+                )
             }
         }
     }
@@ -59,7 +65,7 @@ impl Ask {
     /// The JSON-RPC message under this id.
     pub fn body(self, id: usize) -> String {
         match self {
-            Self::Call => format!("{BEFORE_ID}{id}{ADD},{META}}}}}"),
+            Self::Call | Self::CallerCall => format!("{BEFORE_ID}{id}{ADD},{META}}}}}"),
             Self::SessionCall => format!("{BEFORE_ID}{id}{ADD}}}}}"),
             Self::List => format!(r#"{BEFORE_ID}{id},"method":"tools/list","params":{{{META}}}}}"#),
             Self::TwoRounds | Self::FirstRound => two_rounds::question(),
@@ -85,6 +91,10 @@ impl Ask {
     /// The HTTP/1.1 request with another body.
     pub fn http_with(self, authority: &str, body: &str) -> Vec<u8> {
         let headers = match self {
+            Self::CallerCall => {
+                let token = caller::token();
+                &format!("Authorization: Bearer {token}\r\nMcp-Method: tools/call\r\nMcp-Name: add\r\n")
+            }
             Self::Call | Self::SessionCall => "Mcp-Method: tools/call\r\nMcp-Name: add\r\n",
             Self::List => "Mcp-Method: tools/list\r\n",
             Self::TwoRounds | Self::FirstRound => "Mcp-Method: tools/call\r\nMcp-Name: remove\r\n",

@@ -1,8 +1,8 @@
 //! The load generator.
 //!
 //! ```text
-//! bench-load once  --http 127.0.0.1:PORT --ask call|session|list|rounds|question|stream
-//! bench-load http  --http 127.0.0.1:PORT --ask call|session|list|rounds|stream --connections C --seconds S [--warmup S] [--pid PID] [--slow N]
+//! bench-load once  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|question|stream
+//! bench-load http  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|stream --connections C --seconds S [--warmup S] [--pid PID] [--slow N]
 //! bench-load stdio --depth K [--session] --seconds S [--warmup S] -- COMMAND ARGUMENTS..
 //! bench-load ws    --http 127.0.0.1:PORT --depth K --seconds S [--warmup S] [--pid PID]
 //! ```

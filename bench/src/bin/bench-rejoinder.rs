@@ -1,15 +1,21 @@
 //! rejoinder with the `add` tool, and as many copies of it as are wanted.
 //!
-//! `bench-rejoinder --http 127.0.0.1:PORT [--tools N | --asking | --slow | --stream | --parameters | --ws]` or
-//! `bench-rejoinder --stdio`. With `--asking` it has `remove` instead, whose calls take two rounds; with `--slow` it has
+//! `bench-rejoinder --http 127.0.0.1:PORT [--tools N [--gated] | --asking | --slow | --stream | --parameters | --caller | --ws]`
+//! or `bench-rejoinder --stdio`. With `--gated` its tools are behind ten gates, all of which are open. With `--caller` a call
+//! needs a token, and `add` is behind a gate that reads its scopes. With `--asking` it has `remove` instead, whose calls take two rounds; with `--slow` it has
 //! `wait` too; with `--stream` it has `count` too. With `--parameters` its `add` has parameters from everywhere. With `--ws` it
 //! serves WebSocket too.
 
 use std::time::Duration;
 
 use anyhow::Result;
-use rejoinder::{http, prelude::*};
-use rejoinder_bench::{flags::Flags, serve, stream, two_rounds};
+use rejoinder::{
+    Gated, Tool,
+    auth::{Auth, Principal},
+    http,
+    prelude::*,
+};
+use rejoinder_bench::{caller, flags::Flags, serve, stream, two_rounds};
 
 /// Add two integers
 #[tool]
@@ -70,6 +76,27 @@ async fn remove(path: String, #[resolve(confirm)] confirm: Confirm) -> Result<St
     Ok(two_rounds::removed(&path))
 }
 
+#[resolver]
+fn may_add(caller: Principal) -> bool {
+    caller.has_scope(caller::SCOPE)
+}
+
+/// Gates that are open, each a function of its own.
+macro_rules! gates {
+    ($($gate:ident)*) => {
+        $(
+            #[resolver]
+            fn $gate(caller: Option<Principal>) -> bool {
+                caller.is_none()
+            }
+        )*
+
+        const GATES: &[fn(Tool) -> Tool] = &[$(Gated::enabled::<$gate>),*];
+    };
+}
+
+gates!(gate_0 gate_1 gate_2 gate_3 gate_4 gate_5 gate_6 gate_7 gate_8 gate_9);
+
 fn main() -> Result<()> {
     let flags = Flags::parse(std::env::args().skip(1))?;
     let copies = 1..flags.get("tools")?.unwrap_or(1);
@@ -83,6 +110,12 @@ fn main() -> Result<()> {
         server.tools(tools![add, count])
     } else if flags.has("parameters") {
         server.tools(tools![add_with_parameters])
+    } else if flags.has("caller") {
+        let auth = Auth::jwt(caller::ISSUER, caller::AUDIENCE).jwks(caller::jwks());
+        server.tools(tools![add].enabled::<may_add>()).http(http::Config::new().auth(auth))
+    } else if flags.has("gated") {
+        let all = tools![add].into_iter().chain(copies.flat_map(copy));
+        server.tools(all.zip(GATES.iter().cycle()).map(|(tool, gate)| gate(tool)))
     } else if flags.has("ws") {
         server.tools(tools![add]).http(http::Config::new().websocket("/mcp/ws"))
     } else {

@@ -48,7 +48,7 @@ impl Bench {
                 .with_context(|| format!("{wanted}: {ask}"))
         };
 
-        for many in [name::REJOINDER_MANY, name::RMCP_MANY] {
+        for many in [name::REJOINDER_MANY, name::REJOINDER_GATED, name::RMCP_MANY] {
             let bytes = answer(many, "list")?;
             let tools = tools_in(&bytes);
             ensure!(tools == MANY, "{many} lists {tools} tools, expected {MANY}");
@@ -72,6 +72,7 @@ impl Bench {
         for (peer, ask, expected) in [
             (name::REJOINDER, "call", "3"),
             (name::REJOINDER_PARAMETERS, "call", "3"),
+            (name::REJOINDER_CALLER, "caller", "3"),
             (name::RMCP, "call", "3"),
             (name::RMCP_ARC, "call", "3"),
             (name::REJOINDER, "session", "3"),
@@ -106,7 +107,7 @@ impl Bench {
         let server = if load.is_stdio() { None } else { Some(self.start(subject)?) };
         let mut command = self.on_core("1", self.binaries.path(LOADER)?);
         command
-            .args(load.arguments())
+            .args(subject.loader_arguments(load))
             .args(["--seconds", &self.effort.seconds.to_string()])
             .args(["--warmup", &self.effort.warmup.to_string()]);
         match &server {

@@ -123,10 +123,23 @@ pub(super) struct Subject {
     pub(super) loads: Vec<Load>,
 }
 
+impl Subject {
+    /// What the loader is started with. A server that wants to know its caller gets a token.
+    pub(super) fn loader_arguments(&self, load: Load) -> Vec<String> {
+        let mut words = load.arguments();
+        if self.arguments.iter().any(|word| word == "--caller") {
+            words.iter_mut().filter(|word| *word == "call").for_each(|word| "caller".clone_into(word));
+        }
+        words
+    }
+}
+
 /// Names of subjects.
 pub(super) mod name {
     pub(in crate::bench) const REJOINDER: &str = "rejoinder";
     pub(in crate::bench) const REJOINDER_MANY: &str = "rejoinder, 1000 tools";
+    pub(in crate::bench) const REJOINDER_GATED: &str = "rejoinder, 1000 tools behind 10 gates";
+    pub(in crate::bench) const REJOINDER_CALLER: &str = "rejoinder, a token and a gate";
     pub(in crate::bench) const REJOINDER_SLOW: &str = "rejoinder, with a slow tool";
     pub(in crate::bench) const REJOINDER_PARAMETERS: &str = "rejoinder, parameters from everywhere";
     pub(in crate::bench) const REJOINDER_STREAM: &str = "rejoinder, with a stream";
@@ -171,12 +184,14 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
         subject(name::RMCP_SESSIONS, RMCP, &["--sessions"], &[SESSION]),
         subject(name::REJOINDER_SLOW, REJOINDER, &["--slow"], &[&[Load::Call(16)], BESIDE]),
         subject(name::REJOINDER_PARAMETERS, REJOINDER, &["--parameters"], &[&[Load::Call(16), Load::Call(64)]]),
+        subject(name::REJOINDER_CALLER, REJOINDER, &["--caller"], &[&[Load::Call(16), Load::Call(64)]]),
         subject(name::REJOINDER_STREAM, REJOINDER, &["--stream"], &[STREAM]),
         subject(name::FLOOR, FLOOR, &["--list", &list, "--question", &question], &[CALLS, LIST, ROUNDS, STREAM]),
         subject(name::REJOINDER_WEBSOCKET, REJOINDER, &["--ws"], &[WEBSOCKET]),
         subject(name::TUNGSTENITE, FLOOR, &["--ws"], &[WEBSOCKET]),
         subject(name::HYPER, FLOOR, &["--hyper"], &[CALLS]),
         subject(name::REJOINDER_MANY, REJOINDER, &["--tools", &many], &[MANY_TOOLS]),
+        subject(name::REJOINDER_GATED, REJOINDER, &["--tools", &many, "--gated"], &[LIST]),
         subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], &[MANY_TOOLS]),
         subject(name::RMCP_ROUNDS, RMCP_ROUNDS, &[], &[ROUNDS]),
         subject(name::REJOINDER_ROUNDS, REJOINDER, &["--asking"], &[ROUNDS]),
@@ -220,6 +235,12 @@ const TIMES_SESSIONS: Option<f64> = Some(2.0);
 /// Of the same tool with plain parameters: three constraints, a pipe, a header and a state cost at most 1.15 times as much.
 const OF_PLAIN: Option<f64> = Some(1.0 / 1.15);
 
+/// Of the same call without a caller: a token that was verified before, and a gate, cost at most 1.3 times as much.
+const OF_ANONYMOUS: Option<f64> = Some(1.0 / 1.3);
+
+/// Of the same list without gates: ten gates cost at most 1.5 times as much.
+const OF_UNGATED: Option<f64> = Some(1.0 / 1.5);
+
 /// Of a bare stream of the same events.
 const OF_STREAM: Option<f64> = Some(0.7);
 
@@ -257,6 +278,9 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     compare(name::FLOOR, name::RMCP_ROUNDS, Load::Rounds(64), None),
     compare(name::REJOINDER_PARAMETERS, name::REJOINDER, Load::Call(16), OF_PLAIN),
     compare(name::REJOINDER_PARAMETERS, name::REJOINDER, Load::Call(64), OF_PLAIN),
+    compare(name::REJOINDER_CALLER, name::REJOINDER, Load::Call(16), OF_ANONYMOUS),
+    compare(name::REJOINDER_CALLER, name::REJOINDER, Load::Call(64), OF_ANONYMOUS),
+    compare(name::REJOINDER_GATED, name::REJOINDER_MANY, Load::List(16), OF_UNGATED),
     compare(name::REJOINDER_STREAM, name::FLOOR, Load::Stream(4), OF_STREAM),
     compare(name::REJOINDER_WEBSOCKET, name::TUNGSTENITE, Load::WebSocket(64), OF_FLOOR),
     compare(name::REJOINDER_STDIO, name::RMCP_STDIO, Load::Stdio(1), None),
@@ -323,5 +347,10 @@ mod tests {
     #[test]
     fn the_loader_gets_words() {
         assert_eq!(Load::StdioSession(64).arguments(), ["stdio", "--session", "--depth", "64"]);
+        let subjects = subjects(&Kept { list: "list".into(), question: "question".into() });
+        for (name, ask) in [(name::REJOINDER, "call"), (name::REJOINDER_CALLER, "caller")] {
+            let subject = subjects.iter().find(|one| one.name == name).expect("it is in the plan");
+            assert_eq!(subject.loader_arguments(Load::Call(16)), ["http", "--ask", ask, "--connections", "16"]);
+        }
     }
 }
