@@ -183,8 +183,18 @@ pub(crate) struct Listening {
 
 impl Listening {
     pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With these flags.
+    pub(crate) fn start_with(flags: &[&str]) -> Self {
         let mut command = binary();
-        command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .args(["--http", "127.0.0.1:0"])
+            .args(flags)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut process = Process(command.spawn().expect("the binary starts"));
         let output = process.0.stdout.take().expect("a pipe");
         let welcome = lines(output).recv_timeout(LIMIT).expect("it prints its address");
@@ -208,14 +218,26 @@ impl Listening {
 
     /// The same with any body, and these headers besides the usual ones.
     pub(crate) fn post_body(&self, headers: &str, body: &str) -> TcpStream {
+        let mut socket = self.post_head(headers, body.len());
+        socket.write_all(body.as_bytes()).expect("the server reads");
+        socket
+    }
+
+    /// The same without the last byte of the body. The server may refuse it before it has all arrived.
+    pub(crate) fn post_unfinished(&self, headers: &str, body: &str) -> TcpStream {
+        let mut socket = self.post_head(headers, body.len());
+        let _ = socket.write_all(&body.as_bytes()[..body.len() - 1]);
+        socket
+    }
+
+    fn post_head(&self, headers: &str, length: usize) -> TcpStream {
         let mut socket = TcpStream::connect(self.address).expect("the server accepts");
         socket.set_read_timeout(Some(LIMIT)).expect("a socket");
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n",
-            body.len()
+             Accept: application/json, text/event-stream\r\n{headers}Connection: close\r\nContent-Length: {length}\r\n\r\n"
         );
-        socket.write_all(head.as_bytes()).and_then(|()| socket.write_all(body.as_bytes())).expect("the server reads");
+        socket.write_all(head.as_bytes()).expect("the server reads");
         socket
     }
 }

@@ -1,28 +1,97 @@
 //! Memory follows what the server keeps, not what a client sends.
 
-use std::{io::Read, thread};
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+};
 
 use serde_json::Value;
 
-use crate::child::Listening;
+use crate::child::{LIMIT, Listening, Piped, Process};
 
-/// The most memory that the process may take, in KiB.
+/// The most memory that a server may take, in KiB.
 const MOST: u64 = 200 * 1024;
 
-const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+/// How many requests of each kind a server gets, and how many of them at once.
+const REQUESTS: usize = 100;
+const AT_ONCE: usize = 4;
+
+const META: &str =
+    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities""#;
 const STATELESS: &str = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: add\r\n";
 
-/// A call of `add` with these members in its `_meta`, and these beside it.
-fn add(meta: &str, beside: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"add","arguments":{{"a":1,"b":2}},"_meta":{{{meta}}}{beside}}}}}"#
-    )
+/// Some 4 MB of JSON. Each `{"":0}` has 7 bytes, and would take several hundred as a value: 260 MB for one request. So
+/// what the server keeps of a few of them shows.
+fn large() -> String {
+    format!("[{}0]", r#"{"":0},"#.repeat(590_000))
 }
 
-fn initialize(capabilities: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-11-25","clientInfo":{{"name":"a","version":"1"}},"capabilities":{capabilities}}}}}"#
-    )
+fn request(method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{params}}}}}"#)
+}
+
+/// A call of `add` with these members of `params`.
+fn add(arguments: &str, rest: &str) -> String {
+    request("tools/call", &format!(r#""name":"add","arguments":{arguments}{rest}"#))
+}
+
+/// The same in the stateless era, with these members of `_meta`.
+fn stateless(arguments: &str, meta: &str, rest: &str) -> String {
+    add(arguments, &format!(r#","_meta":{{{META}:{meta}}}{rest}"#))
+}
+
+fn initialize(version: &str, capabilities: &str) -> String {
+    let client = r#""clientInfo":{"name":"a","version":"1"}"#;
+    request("initialize", &format!(r#""protocolVersion":"{version}",{client},"capabilities":{capabilities}"#))
+}
+
+/// What each message of some 4 MB is, and the message: first those of the stateless era, then those of a session.
+fn hostile() -> [Vec<(&'static str, String)>; 2] {
+    let large = large();
+    let stateless = vec![
+        ("`_meta`", stateless("{}", &format!(r#"{{}},"own":{large}"#), "")),
+        ("capabilities", stateless("{}", &format!(r#"{{"experimental":{{"x":{large}}}}}"#), "")),
+        ("`inputResponses`", stateless("{}", "{}", &format!(r#","inputResponses":{{"x":{large}}}"#))),
+        ("arguments", stateless(&format!(r#"{{"a":{large},"b":1}}"#), "{}", "")),
+        ("unknown arguments", stateless(&format!(r#"{{"a":1,"b":1,"c":{large}}}"#), "{}", "")),
+        ("`initialize`", initialize("2025-11-25", &format!(r#"{{"experimental":{{"x":{large}}}}}"#))),
+    ];
+    let session = vec![
+        ("`_meta` in a session", add("{}", &format!(r#","_meta":{{"own":{large}}}"#))),
+        ("arguments in a session", add(&format!(r#"{{"a":{large},"b":1}}"#), "")),
+        ("an unknown method", request("no/such", &format!(r#""x":{large}"#))),
+        ("a batch", large),
+    ];
+    [stateless, session]
+}
+
+/// That the message is refused: with an error, or with a result that the model reads.
+fn assert_refused(kind: &str, reply: &str) {
+    let message: Value = serde_json::from_str(reply).unwrap_or_else(|_| panic!("{kind}: not JSON: {reply}"));
+    assert!(message["error"]["code"].is_i64() || message["result"]["isError"] == true, "{kind}: {message}");
+}
+
+fn assert_small(kind: &str, process: &Process) {
+    if let Some(peak) = process.peak_memory() {
+        assert!(peak < MOST, "after {kind} it took {peak} KiB");
+    }
+}
+
+/// Does something [`REQUESTS`] times.
+fn again_and_again(work: impl Fn() + Sync) {
+    thread::scope(|threads| {
+        for _ in 0..AT_ONCE {
+            threads.spawn(|| (0..REQUESTS / AT_ONCE).for_each(|_| work()));
+        }
+    });
+}
+
+/// The line with the id of a new session.
+fn session(server: &Listening, version: &str) -> String {
+    let begun = reply(server, "", &initialize(version, "{}"));
+    let id = begun.lines().find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id")).expect("a session");
+    format!("{id}\r\nMCP-Protocol-Version: {version}\r\n")
 }
 
 fn reply(server: &Listening, headers: &str, body: &str) -> String {
@@ -31,50 +100,129 @@ fn reply(server: &Listening, headers: &str, body: &str) -> String {
     reply
 }
 
-/// A-H1. Each `{"":0}` has 7 bytes, and would take several hundred as a value: 260 MB for one request. So what the server
-/// keeps of a few of them shows.
 #[test]
-fn a_h1_large_requests_do_not_fill_the_memory() {
+fn a_h1_large_requests_over_http_do_not_fill_the_memory() {
     let server = Listening::start();
-    let begun = reply(&server, "", &initialize("{}"));
-    let session =
-        begun.lines().find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id")).expect("a session");
-    let in_session = format!("{session}\r\n");
-    let large = format!("[{}0]", r#"{"":0},"#.repeat(590_000));
-    let capabilities = r#""io.modelcontextprotocol/clientCapabilities""#;
-    let kinds = [
-        ("_meta", STATELESS, add(&format!(r#"{META},{capabilities}:{{}},"own":{large}"#), ""), -32602),
-        (
-            "capabilities",
-            STATELESS,
-            add(&format!(r#"{META},{capabilities}:{{"experimental":{{"x":{large}}}}}"#), ""),
-            -32602,
-        ),
-        (
-            "inputResponses",
-            STATELESS,
-            add(&format!("{META},{capabilities}:{{}}"), &format!(r#","inputResponses":{{"x":{large}}}"#)),
-            -32602,
-        ),
-        ("initialize", "", initialize(&format!(r#"{{"experimental":{{"x":{large}}}}}"#)), -32602),
-        ("_meta in a session", &in_session, add(&format!(r#""own":{large}"#), ""), -32602),
-    ];
-    for (kind, headers, body, code) in &kinds {
-        assert!(body.len() > 4_000_000);
+    let headers = [STATELESS.to_owned(), session(&server, "2025-03-26")];
+    for (headers, hostile) in headers.iter().zip(hostile()) {
+        for (kind, body) in hostile {
+            assert!(body.len() > 4_000_000);
+            let headers = if kind == "`initialize`" { "" } else { headers };
+            again_and_again(|| {
+                let reply = reply(&server, headers, &body);
+                assert_refused(kind, reply.split_once("\r\n\r\n").expect("a body").1);
+            });
+            assert_small(kind, &server.process);
+        }
+    }
+}
+
+#[test]
+fn a_h1_large_lines_do_not_fill_the_memory() {
+    let mut server = Piped::start();
+    let mut ask = |kind: &str, line: &str| {
+        server.write(format!("{line}\n"));
+        let reply = server.line().expect("a reply");
+        assert_small(kind, &server.process);
+        reply
+    };
+    let [stateless, session] = hostile();
+    for (kind, line) in &stateless {
+        (0..REQUESTS).for_each(|_| assert_refused(kind, &ask(kind, line)));
+    }
+    assert!(ask("a session", &initialize("2025-03-26", "{}")).contains("2025-03-26"));
+    for (kind, line) in &session {
+        (0..REQUESTS).for_each(|_| assert_refused(kind, &ask(kind, line)));
+    }
+}
+
+/// A WebSocket, as far as this needs one.
+struct WebSocket(TcpStream);
+
+impl WebSocket {
+    fn open(server: &Listening) -> Self {
+        let mut socket = TcpStream::connect(server.address).expect("the server accepts");
+        socket.set_read_timeout(Some(LIMIT)).expect("a socket");
+        let request = "GET /mcp/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                       Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+        socket.write_all(request.as_bytes()).expect("the server reads");
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            socket.read_exact(&mut byte).expect("a head");
+            head.extend(byte);
+        }
+        assert!(head.starts_with(b"HTTP/1.1 101 "), "{}", String::from_utf8_lossy(&head));
+        Self(socket)
+    }
+
+    fn ask(&mut self, message: &str) -> String {
+        // A text in one frame, masked with zeros, which change nothing.
+        let length = u64::try_from(message.len()).expect("it fits");
+        let frame = [&[0x81, 0xff][..], &length.to_be_bytes(), &[0; 4], message.as_bytes()].concat();
+        self.0.write_all(&frame).expect("the server reads");
+        let mut head = [0; 2];
+        self.0.read_exact(&mut head).expect("a frame");
+        let length = match head[1] {
+            126 => {
+                let mut length = [0; 2];
+                self.0.read_exact(&mut length).expect("a length");
+                usize::from(u16::from_be_bytes(length))
+            }
+            short => usize::from(short),
+        };
+        let mut text = vec![0; length];
+        self.0.read_exact(&mut text).expect("a message");
+        String::from_utf8(text).expect("text")
+    }
+}
+
+#[test]
+fn a_h1_large_messages_over_websocket_do_not_fill_the_memory() {
+    let server = Listening::start_with(&["--ws"]);
+    let [stateless, session] = hostile();
+    let in_session = session.into_iter().map(|hostile| (true, hostile));
+    for (is_session, (kind, message)) in stateless.into_iter().map(|hostile| (false, hostile)).chain(in_session) {
         thread::scope(|threads| {
-            for _ in 0..4 {
+            for _ in 0..AT_ONCE {
                 threads.spawn(|| {
-                    for _ in 0..5 {
-                        let reply = reply(&server, headers, body);
-                        let (_, message) = reply.split_once("\r\n\r\n").expect("a body");
-                        let message: Value = serde_json::from_str(message).expect("JSON");
-                        assert_eq!(message["error"]["code"], *code, "{kind}: {message}");
+                    let mut socket = WebSocket::open(&server);
+                    if is_session {
+                        assert!(socket.ask(&initialize("2025-03-26", "{}")).contains("2025-03-26"));
                     }
+                    (0..REQUESTS / AT_ONCE).for_each(|_| assert_refused(kind, &socket.ask(&message)));
                 });
             }
         });
-        if let Some(peak) = server.process.peak_memory() {
-            assert!(peak < MOST, "after {kind} it took {peak} KiB");
-        }
+        assert_small(kind, &server.process);
     }
+}
+
+#[test]
+fn a_m8_unfinished_bodies_and_subscriptions_do_not_fill_the_memory() {
+    let server = Listening::start();
+    // Everything but the last byte: some are refused, and the others wait for it.
+    let body = stateless("{}", &format!(r#"{{}},"own":{}"#, large()), "");
+    let unfinished: Vec<TcpStream> = (0..REQUESTS).map(|_| server.post_unfinished(STATELESS, &body)).collect();
+    assert_eq!(
+        reply(&server, STATELESS, &stateless(r#"{"a":1,"b":2}"#, "{}", "")).lines().next(),
+        Some("HTTP/1.1 200 OK")
+    );
+    assert_small("unfinished bodies", &server.process);
+    drop(unfinished);
+
+    // The most that one subscription may name: some are refused, and the others stay open.
+    let uris: Vec<String> = (0..600).map(|number| format!(r#""{number:0>1700}""#)).collect();
+    let filter = format!(r#""notifications":{{"resourceSubscriptions":[{}]}},"_meta":{{{META}:{{}}}}"#, uris.join(","));
+    let listen = request("subscriptions/listen", &filter);
+    let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
+    let mut open = Vec::new();
+    let mut begun = [0; 12];
+    for _ in 0..REQUESTS {
+        let mut socket = server.post_body(headers, &listen);
+        socket.read_exact(&mut begun).expect("a reply");
+        open.push((socket, begun.ends_with(b"200")));
+    }
+    assert!(open.iter().any(|(_, is_open)| *is_open) && open.iter().any(|(_, is_open)| !is_open));
+    assert_small("subscriptions", &server.process);
 }

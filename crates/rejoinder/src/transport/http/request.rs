@@ -150,7 +150,10 @@ enum BodyError {
 pub(super) struct UnfinishedBodies(AtomicUsize);
 
 /// The most bytes of unfinished bodies together, or one message if that is larger.
-const MOST_UNFINISHED: usize = 256 * 1024 * 1024;
+const MOST_UNFINISHED: usize = 64 * 1024 * 1024;
+
+/// How many bytes of each body do not count, so that those who hold large bodies cannot keep out ordinary requests.
+const UNCOUNTED: usize = 16 * 1024;
 
 /// What one unfinished body holds, or one unfinished message of a WebSocket.
 pub(super) struct HeldBytes<U: Deref<Target = UnfinishedBodies>> {
@@ -165,13 +168,20 @@ impl<U: Deref<Target = UnfinishedBodies>> HeldBytes<U> {
 
     /// Counts more bytes; `false` if all together are too many. One message of the largest size is never too many.
     pub(super) fn add(&mut self, bytes: usize, largest: usize) -> bool {
+        let before = self.counted();
         self.bytes += bytes;
-        self.unfinished.0.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_UNFINISHED.max(largest)
+        let more = self.counted() - before;
+        more == 0 || self.unfinished.0.fetch_add(more, Ordering::Relaxed) + more <= MOST_UNFINISHED.max(largest)
+    }
+
+    fn counted(&self) -> usize {
+        self.bytes.saturating_sub(UNCOUNTED)
     }
 
     /// Counts from zero: the body, or the message, is there.
     pub(super) fn release(&mut self) {
-        self.unfinished.0.fetch_sub(std::mem::take(&mut self.bytes), Ordering::Relaxed);
+        self.unfinished.0.fetch_sub(self.counted(), Ordering::Relaxed);
+        self.bytes = 0;
     }
 }
 
@@ -249,18 +259,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn unfinished_bodies_are_limited_together() {
+    async fn a_m8_unfinished_bodies_are_limited_together() {
+        const SMALL: &str = match str::from_utf8(&[b' '; UNCOUNTED]) {
+            Ok(text) => text,
+            Err(_) => "",
+        };
         let unfinished = UnfinishedBodies::default();
         let mut other = HeldBytes::new(&unfinished);
-        assert!(other.add(MOST_UNFINISHED - 4, 5));
+        assert!(other.add(UNCOUNTED + MOST_UNFINISHED - 4, 5));
         let read = |body: &'static [&'static str]| {
-            let body = read_body(pieces(body), 5, Duration::from_secs(10), &unfinished);
-            async { body.await.map_err(|refused| refused.status) }
+            let body = read_body(pieces(body), UNCOUNTED + 5, Duration::from_secs(10), &unfinished);
+            async { body.await.map(|body| body.len()).map_err(|refused| refused.status) }
         };
-        assert_eq!(read(&["hel", "lo"]).await, Err(StatusCode::SERVICE_UNAVAILABLE));
-        assert_eq!(read(&["hell"]).await.expect("four bytes"), "hell");
+        assert_eq!(read(&[SMALL, "hel", "lo"]).await, Err(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(read(&[SMALL, "hell"]).await, Ok(UNCOUNTED + 4));
+        assert!(!other.add(100, 5));
+        assert_eq!(read(&[SMALL]).await, Ok(UNCOUNTED), "small ones are always read");
         drop(other);
-        assert_eq!(read(&["hel", "lo"]).await.expect("five bytes"), "hello");
+        assert_eq!(read(&[SMALL, "hel", "lo"]).await, Ok(UNCOUNTED + 5));
         assert_eq!(unfinished.0.into_inner(), 0, "nothing is held");
     }
 

@@ -435,11 +435,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn unfinished_messages_are_limited_together_with_bodies() {
-        let server = Server::new("small", "1.0.0").max_message_size(1000).build().expect("a good server");
+    async fn a_m8_unfinished_messages_are_limited_together_with_bodies() {
+        let server = Server::new("small", "1.0.0").max_message_size(100_000).build().expect("a good server");
         let unfinished = Arc::<UnfinishedBodies>::default();
         let mut others = HeldBytes::new(Arc::clone(&unfinished));
-        while others.add(1_000_000, 1000) {}
+        while others.add(1_000_000, 100_000) {}
         let (client, stream) = tokio::io::duplex(64 * 1024);
         let (engine, counted) = (server.0, Arc::clone(&unfinished));
         let serving = tokio::spawn(async move {
@@ -447,10 +447,12 @@ mod tests {
         });
         let mut client = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
         client.send(Message::text("{}")).await.expect("the server reads");
+        assert!(matches!(client.next().await, Some(Ok(Message::Text(_)))), "small ones are always read");
+        client.send(Message::text(" ".repeat(50_000))).await.expect("the server reads");
         let Some(Ok(Message::Close(Some(closed)))) = client.next().await else { panic!("it closes the connection") };
         assert_eq!(closed.code, CloseCode::Again);
         drop((client, others));
         serving.await.expect("it does not panic");
-        assert!(HeldBytes::new(unfinished).add(1000, 1000), "nothing is held");
+        assert!(HeldBytes::new(unfinished).add(1_000_000, 100_000), "nothing is held");
     }
 }
