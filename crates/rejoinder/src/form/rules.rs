@@ -10,6 +10,9 @@ use super::{
     choice::{describe_choices, must_be_one_of},
 };
 
+/// The longest text that is matched against a pattern, in bytes: the time that a pattern takes grows with the text.
+pub(crate) const LONGEST_MATCHED: usize = 64 * 1024;
+
 /// The constraints on a value beyond its type. [`Field`](super::Field) sets them.
 ///
 /// An [`ElicitField`](super::ElicitField) of your own applies those that make sense for it:
@@ -197,6 +200,9 @@ impl Rules {
         }
         match (self.format, &self.pattern) {
             (Some(format), _) if !format.fits(text) => Err(format!("must be {}", format.expected())),
+            (_, Some(_)) if text.len() > LONGEST_MATCHED => {
+                Err(format!("must be at most {LONGEST_MATCHED} bytes long, because it is matched against a pattern"))
+            }
             (_, Some(pattern)) if !pattern.is_match(text) => Err(format!("must match `{}`", pattern.as_str())),
             _ => Ok(()),
         }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::{types::Types, variants::Variants};
 use crate::{
     call::{ArgumentError, ArgumentErrors, got, unknown},
-    form::Rules,
+    form::{LONGEST_MATCHED, Rules},
 };
 
 /// Keywords that JSON Schema enforces and this file does not. All others that it does not know are annotations.
@@ -497,6 +497,10 @@ impl Visit<'_> {
             let path = Path::Member(&path, name);
             if let Some(names) = node.property_names {
                 self.visit(names, &mut Value::String(name.clone()), path);
+            }
+            if !node.pattern_properties.is_empty() && name.len() > LONGEST_MATCHED {
+                self.error(path, false, format!("a name must be at most {LONGEST_MATCHED} bytes long"));
+                continue;
             }
             let mut is_known = false;
             if let Some(property) = node.properties.get(name) {

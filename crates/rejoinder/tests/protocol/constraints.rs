@@ -2,7 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rejoinder::{Era, Tool, form::TextField, model, prelude::*, testing::Client};
+use rejoinder::{
+    Era, Tool,
+    form::TextField,
+    model,
+    prelude::*,
+    testing::{Client, in_both_eras},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -538,6 +544,25 @@ async fn a_default_and_an_example_must_fit_their_own_argument() {
 }
 
 /// Alternatives inside alternatives, none of which a tag tells apart.
+/// A-M9. Of an answer, which is limited to 64 KiB, the same is true by that limit.
+#[tokio::test]
+async fn a_m9_a_pattern_is_matched_against_bounded_text() {
+    let schema = json!({
+        "properties": { "x": { "type": "string", "pattern": "^[a-z]*$" } },
+        "patternProperties": { "^y+$": { "type": "integer" } },
+    });
+    let client = Client::new(Server::new("made", "1.0.0").tools([dynamic(schema)]));
+    in_both_eras(client, async |client| {
+        let most = 64 * 1024;
+        assert!(!client.call_tool("made", json!({ "x": "a".repeat(most) })).await.unwrap().is_error());
+        let long = client.call_tool("made", json!({ "x": "a".repeat(most + 1) })).await.unwrap();
+        assert!(long.text().contains("must be at most 65536 bytes long"), "{:.500}", long.text());
+        let name = client.call_tool("made", json!({ "y".repeat(most + 1): "no integer" })).await.unwrap();
+        assert!(name.text().contains("a name must be at most 65536 bytes long"), "{:.500}", name.text());
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn alternatives_that_multiply_do_not_block_the_server() {
     let arm = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/x" } } });
