@@ -17,6 +17,19 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
+/// The same with 1,024 open files, the usual limit: what passes here passes on a machine with that limit, and a machine with
+/// a lower one passes too.
+pub(crate) fn with_usual_limit(arguments: &[&str]) -> Command {
+    let cargo = command(arguments);
+    if !cfg!(unix) {
+        return cargo;
+    }
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -S -n 1024 && exec \"$@\"", "sh"]).arg(cargo.get_program()).args(cargo.get_args());
+    limited.current_dir(tools::root());
+    limited
+}
+
 /// Builds the binaries of a package with optimisations, and returns their paths.
 ///
 /// Cargo reports the paths: a guess would be wrong with another target folder.
@@ -48,6 +61,18 @@ fn executables(messages: &str) -> Result<BTreeMap<String, PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R-H1.
+    #[cfg(unix)]
+    #[test]
+    fn tests_run_with_the_usual_limit_of_open_files() {
+        let limited = with_usual_limit(&["nextest", "run"]);
+        let words: Vec<_> = limited.get_args().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(words[words.len() - 2..], ["nextest", "run"]);
+        let script = words[1].replace("exec \"$@\"", "ulimit -n");
+        let limit = Command::new("sh").args(["-c", &script]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&limit.stdout), "1024\n");
+    }
 
     #[test]
     fn only_what_can_be_executed_is_found() {

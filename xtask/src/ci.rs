@@ -48,6 +48,9 @@ const NODE_MODULES: &str = "REJOINDER_NODE_MODULES";
 /// `cargo nextest run` without it finds other cases.
 const RANDOM_CASES: (&str, &str) = ("PROPTEST_RNG_SEED", "20260728");
 
+/// For how many seconds each property of `tests/fuzz.rs` runs.
+const FUZZ_SECONDS: (&str, &str) = ("FUZZ_SECONDS", "60");
+
 /// Sets up, then runs unit and integration tests, doc tests and the conformance suite.
 ///
 /// Benches are only compiled, by `lint`: nextest would run each as a test.
@@ -60,11 +63,12 @@ pub(crate) fn test() -> Result<()> {
         let nextest = ["nextest", "run", "--locked", "--workspace"];
         let plain = ["test", "--locked", "--workspace", "--lib", "--bins", "--tests", "--examples"];
         let mut tests = if process::exists(&mut cargo::command(&["nextest", "--version"])) {
-            cargo::command(&nextest)
+            cargo::with_usual_limit(&nextest)
         } else {
-            cargo::command(&plain)
+            cargo::with_usual_limit(&plain)
         };
-        process::run(tests.env(PYTHON, &python).env(NODE_MODULES, &node).env(RANDOM_CASES.0, RANDOM_CASES.1))
+        let places = [(PYTHON, &python), (NODE_MODULES, &node)];
+        process::run(tests.envs(places).envs([RANDOM_CASES, FUZZ_SECONDS]))
     })?;
     steps.step("doc tests", || {
         let mut tests = cargo::command(&["test", "--locked", "--doc", "--workspace"]);

@@ -1,10 +1,13 @@
 //! Random requests of a hostile client, in process. Whatever it sends, it gets a reply that the protocol knows, the author's
 //! functions see only what their parameters allow, and the server goes on.
 //!
-//! Each property runs some thousand cases; `PROPTEST_CASES=1000000 cargo test --release --test fuzz` runs more. States have
-//! their own properties, where they are sealed.
+//! Each property runs some thousand cases, and goes on with others for [`SECONDS`] if that is set, as `cargo xtask test` does.
+//! States have their own properties, where they are sealed.
 
-use std::sync::LazyLock;
+use std::{
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -12,7 +15,7 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use proptest::{
     prelude::*,
-    test_runner::{Config, TestCaseError, TestRunner},
+    test_runner::{Config, RngSeed, TestCaseError, TestRunner},
 };
 use rejoinder::{http::McpService, prelude::*};
 use serde_json::{Value, json, value::RawValue};
@@ -20,18 +23,31 @@ use tower_service::Service;
 
 type Checked = Result<(), TestCaseError>;
 
-/// How many cases a property runs: all of them together take some seconds.
+/// How many cases a property runs at a time, which takes some seconds.
 const CASES: u32 = 2_000;
+
+/// The environment variable that says for how many seconds each property runs.
+const SECONDS: &str = "FUZZ_SECONDS";
 
 /// Runs a property.
 fn holds<S: Strategy>(cases: S, check: impl AsyncFn(S::Value) -> Checked) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let cases_given = std::env::var_os("PROPTEST_CASES").is_some();
-    let default = Config::default();
-    let config =
-        Config { cases: if cases_given { default.cases } else { CASES }, failure_persistence: None, ..default };
-    if let Err(error) = TestRunner::new(config).run(&cases, |case| runtime.block_on(check(case))) {
-        panic!("{error}");
+    let seconds = std::env::var(SECONDS).ok().map(|seconds| seconds.parse().expect("a number of seconds"));
+    let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(0));
+    for turn in 0.. {
+        let default = Config::default();
+        // A given seed is that of the first turn.
+        let rng_seed = match default.rng_seed {
+            RngSeed::Fixed(seed) => RngSeed::Fixed(seed.wrapping_add(turn)),
+            random => random,
+        };
+        let config = Config { cases: CASES, failure_persistence: None, rng_seed, ..default };
+        if let Err(error) = TestRunner::new(config).run(&cases, |case| runtime.block_on(check(case))) {
+            panic!("{error}");
+        }
+        if Instant::now() >= end {
+            break;
+        }
     }
 }
 
