@@ -85,7 +85,7 @@ fn a_call_that_outlives_the_grace_period_does_not_keep_the_process() {
 }
 
 #[test]
-fn a_second_signal_ends_the_process_at_once() {
+fn a_m11_a_second_signal_ends_the_process_at_once() {
     let mut server = Listening::start();
     let long = with_progress(call(1, "count_to", json!({ "number": 1_000_000 })), 1);
     let mut count = BufReader::new(server.post(&long));

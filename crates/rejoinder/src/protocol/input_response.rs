@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_occurs_twice_is_refused() {
+    fn a_l16_what_occurs_twice_is_refused() {
         let yes = r#"{"action":"accept","content":{"yes":true}}"#;
         let twice = refusal(&format!(r#"{{"sure":{{"action":"decline"}},"s\u0075re":{yes}}}"#));
         assert_eq!(twice, "`params.inputResponses` has `sure` twice");

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn all_filters_together_are_limited() {
+    fn a_m8_all_filters_together_are_limited() {
         let hub = Hub::default();
         let mut filter = ChangeFilter::default();
         for number in 0..MOST_BYTES / LONGEST_URI {

@@ -172,6 +172,12 @@ impl Server {
     pub fn serve_from_args(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             let flags = Flags::read(&self);
+            self.serve_as(flags).await
+        })
+    }
+
+    fn serve_as(self, flags: Flags) -> BoxFuture<'static, Result<(), Error>> {
+        Box::pin(async move {
             let mut server = flags.select(self);
             if let Some(Command::Graph { mermaid }) = flags.command {
                 let graph = server.graph();
@@ -213,7 +219,47 @@ pub fn log_to_stderr() {
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::Write,
+        process::{Command, Stdio},
+        time::Duration,
+    };
+
     use super::*;
+    use crate::prelude::*;
+
+    /// Blocks its thread, as no function should.
+    #[tool]
+    fn block() {
+        loop {
+            std::thread::park();
+        }
+    }
+
+    /// Set in the process that the test starts: this program once more.
+    const BLOCKED: &str = "REJOINDER_BLOCKED_SERVER";
+
+    #[test]
+    fn a_m11_a_thread_that_is_blocked_does_not_keep_the_process() {
+        if std::env::var_os(BLOCKED).is_some() {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+            let server = Server::new("blocked", "1.0.0").tools(tools![block]).grace_period(Duration::from_millis(100));
+            let flags = Flags::try_parse_from(["server", "--stdio"]).expect("good flags");
+            // The runtime is dropped when this returns, and waits for its threads.
+            return runtime.expect("a runtime").block_on(server.serve_as(flags)).expect("it serves");
+        }
+        let name = "transport::args::tests::a_m11_a_thread_that_is_blocked_does_not_keep_the_process";
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.args(["--exact", name, "--nocapture"]).env(BLOCKED, "1");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut server = command.spawn().expect("it starts");
+        let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        let call =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"block","_meta":{meta}}}}}"#);
+        // The end of the input stops the server.
+        server.stdin.take().expect("a pipe").write_all(format!("{call}\n").as_bytes()).expect("it reads");
+        assert_eq!(server.wait().expect("it ends").code(), Some(1));
+    }
 
     #[test]
     fn hosts_and_the_path_come_from_the_command_line_and_the_environment() {

@@ -293,7 +293,7 @@ async fn partly(asks: bool, ctx: Context) -> Result<String, CallError> {
 }
 
 #[tokio::test]
-async fn a_step_that_is_nested_too_deeply_ends_the_call_when_it_is_recorded() {
+async fn r_m1_a_m7_a_step_that_is_nested_too_deeply_ends_the_call_when_it_is_recorded() {
     for era in [Era::Stateless, Era::Session] {
         for (levels, text) in [(120, "Ada".to_owned()), (127, "Ada".to_owned()), (128, unrecordable("charge"))] {
             let counters = Arc::new(Counters::default());
@@ -307,7 +307,7 @@ async fn a_step_that_is_nested_too_deeply_ends_the_call_when_it_is_recorded() {
 }
 
 #[tokio::test]
-async fn a_step_that_is_too_large_ends_the_call_when_it_is_recorded() {
+async fn r_m4_a_step_that_is_too_large_ends_the_call_when_it_is_recorded() {
     for era in [Era::Stateless, Era::Session] {
         for (bytes, is_error, ends) in
             [(40_000, false, &[CallEnd::Pending, CallEnd::Succeeded][..]), (70_000, true, &[CallEnd::Failed])]
@@ -330,7 +330,7 @@ async fn a_step_that_is_too_large_ends_the_call_when_it_is_recorded() {
 }
 
 #[tokio::test]
-async fn the_value_of_a_step_is_the_same_in_every_round() {
+async fn r_m7_the_value_of_a_step_is_the_same_in_every_round() {
     let client = Client::new(Server::new("steps", "1.0.0").tools(tools![partly])).answer("who", ada());
     in_both_eras(client, async |client| {
         for asks in [true, false] {

@@ -35,7 +35,7 @@ async fn refused_by_a_resolver(#[resolve(greeting)] greeting: String) -> String 
 }
 
 #[tokio::test]
-async fn a_call_is_refused_before_a_resolver_runs_or_the_user_is_asked() {
+async fn r_m2_a_call_is_refused_before_a_resolver_runs_or_the_user_is_asked() {
     let runs = Arc::new(Runs::default());
     let server = Server::new("guarded", "1.0.0").provide_arc(Arc::clone(&runs));
     let client = Client::new(server.tools(tools![refused, refused_by_a_resolver])).answer("name", ada());

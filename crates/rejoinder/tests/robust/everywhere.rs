@@ -1,9 +1,16 @@
 //! What is the same in both eras, on every transport.
 
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use rejoinder::prelude::*;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::{
-    client::Post,
+    client::{Post, observed, within},
     fixture::Host,
     ways::{LEGACY, Link, Way, in_session, initialize},
 };
@@ -55,6 +62,42 @@ async fn an_invalid_message_is_refused_and_the_next_one_answered() {
             assert!(status.is_none_or(|status| status == 400), "{what} over {}: {status:?}", way.name());
             way.still_answers().await;
         }
+    }
+}
+
+/// The tasks that tools left behind.
+#[derive(Default)]
+struct LeftBehind(Mutex<JoinSet<()>>);
+
+/// Leaves tasks behind that report progress and log without end.
+#[tool]
+async fn leave_tasks_behind(ctx: Context, left: Dep<LeftBehind>) -> &'static str {
+    for _ in 0..4 {
+        let ctx = ctx.clone();
+        left.0.lock().expect("nobody panics").spawn(async move {
+            for step in 1.. {
+                ctx.progress(f64::from(step)).await;
+                ctx.info("still here").await;
+                // When the call has ended, neither of them waits.
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    ctx.progress(0.5).await;
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    "done"
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn r_h3_a_reply_does_not_wait_for_what_its_function_left_running() {
+    let left = Arc::new(LeftBehind::default());
+    let host = Host::start_with(|server| server.provide_arc(Arc::clone(&left)).tools(tools![leave_tasks_behind])).await;
+    for mut way in Way::all(&host).await {
+        let call = observed(way.call("leave_tasks_behind", json!({})), 7);
+        let answer = within(way.ask(&call)).await;
+        assert_eq!(answer["result"]["content"][0]["text"], "done", "over {}: {answer}", way.name());
+        left.0.lock().expect("nobody panics").abort_all();
+        way.still_answers().await;
     }
 }
 

@@ -52,7 +52,7 @@ async fn a_call_is_dropped_before_it_could_end_after_the_disconnect() {
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_one_more_byte_behind_cancels_its_call_too() {
+async fn a_m6_a_client_that_leaves_one_more_byte_behind_cancels_its_call_too() {
     let host = Host::start_with(|server| server.http(http::Config::new().max_connections(2))).await;
     for _ in 0..4 {
         let mut connection = host.connect().await;

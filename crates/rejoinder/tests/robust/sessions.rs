@@ -357,7 +357,7 @@ async fn a_session_that_ends_cancels_its_calls() {
 }
 
 #[tokio::test]
-async fn a_session_too_many_ends_the_one_that_is_idle_longest() {
+async fn a_h4_a_session_too_many_ends_the_one_that_is_idle_longest() {
     let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(3))).await;
     let (first, second) = (Session::begin(&host).await, Session::begin(&host).await);
     let mut listening = second.open_stream().await;
@@ -385,7 +385,7 @@ async fn a_session_too_many_ends_the_one_that_is_idle_longest() {
 }
 
 #[tokio::test]
-async fn one_session_cannot_take_the_calls_of_all() {
+async fn a_h4_one_session_cannot_take_the_calls_of_all() {
     let host = Host::start_with(|server| server.max_calls(10).http(http::Config::new().max_calls_per_session(3))).await;
     let (greedy, other) = (Session::begin(&host).await, Session::begin(&host).await);
     let call = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "forever" } });

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_target_of_a_request_counts_as_its_host_header_does() {
+    fn a_l16_the_target_of_a_request_counts_as_its_host_header_does() {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_static("localhost"));
         for (target, is_served) in [("http://localhost:1/mcp", true), ("http://evil.example/mcp", false)] {

@@ -498,6 +498,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_l15_a_burst_of_connections_waits_in_the_queue() {
+        let listener = listen(([127, 0, 0, 1], 0).into()).expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        // Nobody accepts them. One for which there is no room tries again after a second, and again without end.
+        let connecting = futures_util::future::try_join_all((0..400).map(|_| TcpStream::connect(address)));
+        let connected = tokio::time::timeout(Duration::from_secs(30), connecting).await.expect("there is room for all");
+        assert_eq!(connected.expect("they are accepted").len(), 400);
+    }
+
+    #[tokio::test]
     async fn what_cancelled_calls_deferred_is_done_before_the_server_has_stopped() {
         let seen = Arc::new(Seen::default());
         let server = Server::new("waiting", "1.0.0").provide_arc(Arc::clone(&seen)).tools(tools![wait]);

@@ -218,7 +218,7 @@ async fn answers_while_one_blocks(tool: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn o13_a_tool_that_blocks_does_not_stop_the_pipe() {
+async fn o13_r_m6_a_m12_a_tool_that_blocks_does_not_stop_the_pipe() {
     answers_while_one_blocks("block").await;
 }
 

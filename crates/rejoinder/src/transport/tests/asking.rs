@@ -116,7 +116,7 @@ async fn calls_that_ask_at_the_same_time_get_their_own_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_nobody_answers_ends_the_call() {
+async fn a_h4_a_question_that_nobody_answers_ends_the_call() {
     for mut client in Client::each(&fixture(), can_be_asked()).await {
         client.call("call", "ask", json!({})).await;
         let question = client.next("call").await;

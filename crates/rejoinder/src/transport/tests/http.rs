@@ -280,7 +280,7 @@ async fn a_session_that_nobody_uses_ends() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_is_never_used_ends_after_a_minute() {
+async fn a_h4_a_session_that_is_never_used_ends_after_a_minute() {
     let mut used = Http::new(&fixture());
     used.initialize("2025-11-25").await;
     for _ in 0..3 {

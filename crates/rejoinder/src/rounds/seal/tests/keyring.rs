@@ -28,7 +28,7 @@ fn s7_s8_s9_the_first_key_seals_and_all_open() {
 }
 
 #[test]
-fn s10_a_list_that_is_not_a_key_ring_is_refused() {
+fn s10_a_l16_a_list_that_is_not_a_key_ring_is_refused() {
     fn refused<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> String {
         StateKeys::new(keys).unwrap_err().to_string()
     }

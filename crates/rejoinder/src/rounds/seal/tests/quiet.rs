@@ -41,7 +41,7 @@ fn refusals() -> Vec<(StateRefusal, String)> {
 }
 
 #[test]
-fn a_client_that_sends_bad_states_does_not_fill_the_log() {
+fn a_l14_a_client_that_sends_bad_states_does_not_fill_the_log() {
     let seal = with_keys(&[ONE]);
     let log = Log::of(|| {
         for _ in 0..100 {
