@@ -92,8 +92,11 @@ struct Compiler {
 impl Compiler {
     fn new() -> Self {
         const LIBRARIES: [&str; 6] = ["rejoinder", "rejoinder_neighbour", "schemars", "serde", "serde_json", "tokio"];
+        // What cargo was called for decides the features of all dependencies. Only a call for the workspace turns this one on;
+        // with the other call everything would be built a second time.
+        let packages = if cfg!(feature = "auth") { "--workspace" } else { "--package=rejoinder" };
         let built = Command::new(env!("CARGO"))
-            .args(["test", "--no-run", "--offline", "--message-format=json", "--package=rejoinder", "--test=compile"])
+            .args(["test", "--no-run", "--locked", "--offline", "--message-format=json", packages, "--test=compile"])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .output()
             .expect("cargo can be run");

@@ -103,7 +103,7 @@ fn failing() -> Server {
         .timeout(Duration::from_millis(20))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_gate_that_fails_hides_its_own_item() {
     in_both_eras(Client::new(failing()).header("x-plan", "pro"), async |client| {
         let names: Vec<_> = client.list_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
@@ -177,7 +177,7 @@ async fn waits_in_transaction(#[resolve(transaction)] _plan: &str) -> bool {
 #[tool(enabled = waits_in_transaction)]
 async fn behind_waits() {}
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_client_that_leaves_while_a_gate_runs_cancels_it() {
     for era in [Era::Stateless, Era::Session] {
         let ends = Arc::new(Ends::default());
