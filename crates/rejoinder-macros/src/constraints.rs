@@ -8,6 +8,26 @@ use syn::{Expr, ExprLit, ExprUnary, Lit, UnOp};
 
 use crate::{errors::Errors, names, options::Options};
 
+/// The options that are constraints.
+pub(crate) const CONSTRAINTS: &[&str] = &[
+    "min",
+    "max",
+    "exclusive_min",
+    "exclusive_max",
+    "multiple_of",
+    "min_length",
+    "max_length",
+    "pattern",
+    "format",
+    "min_items",
+    "max_items",
+    "unique_items",
+];
+
+/// Those that come in pairs.
+const BOUNDS: [[&str; 2]; 4] =
+    [["min_length", "max_length"], ["min", "max"], ["min_items", "max_items"], ["exclusive_min", "exclusive_max"]];
+
 /// The formats, and the variants of `Format`.
 const FORMATS: [&str; 8] = ["email", "uri", "date", "date-time", "uuid", "ip", "ipv4", "ipv6"];
 const VARIANTS: [&str; 8] = ["Email", "Uri", "Date", "DateTime", "Uuid", "Ip", "Ipv4", "Ipv6"];
@@ -22,27 +42,23 @@ pub(crate) fn constraints(default: Option<&Expr>, options: &mut Options, errors:
         check_pattern(&value, default, errors);
         calls.extend(call(&option, value));
     }
-    for [min, max] in [["min_length", "max_length"], ["min", "max"], ["min_items", "max_items"]] {
+    for [min, max] in BOUNDS {
         let bounds = [min, max].map(|name| options.entry(name, "3", errors));
         for (option, value) in bounds.iter().flatten() {
-            if min != "min" {
+            if min == "min_length" || min == "min_items" {
                 check_count(&option.to_string(), value, errors);
             }
             calls.extend(call(option, value));
         }
         let measured = default.and_then(|value| match (min, value) {
-            ("min", value) => number(value),
             ("min_length", value) => string_literal(value).map(|text| text.chars().count() as f64),
-            (_, Expr::Array(array)) => Some(array.elems.len() as f64),
-            _ => None,
+            ("min_items", Expr::Array(array)) => Some(array.elems.len() as f64),
+            ("min_items", _) => None,
+            (_, value) => number(value),
         });
-        check_bounds(bounds.each_ref().map(Option::as_ref), default.zip(measured), errors);
+        let is_exclusive = min == "exclusive_min";
+        check_bounds(bounds.each_ref().map(Option::as_ref), is_exclusive, default.zip(measured), errors);
     }
-    let exclusive = ["exclusive_min", "exclusive_max"].map(|name| options.entry(name, "3", errors));
-    for (option, value) in exclusive.iter().flatten() {
-        calls.extend(call(option, value));
-    }
-    check_exclusive(exclusive.each_ref().map(Option::as_ref), default, errors);
     if let Some((option, value)) = options.entry("multiple_of", "3", errors) {
         check_unit(&value, default, errors);
         calls.extend(call(&option, value));
@@ -92,38 +108,30 @@ fn check_count(option: &str, value: &Expr, errors: &mut Errors) {
 }
 
 /// Checks that the bounds are in order, and the default, as it is measured, between them.
-fn check_bounds([min, max]: [Option<&(Ident, Expr)>; 2], default: Option<(&Expr, f64)>, errors: &mut Errors) {
-    let least = min.and_then(|(option, value)| Some((option, number(value)?)));
-    let greatest = max.and_then(|(option, value)| Some((option, number(value)?)));
-    if let (Some((min, least)), Some((max, greatest))) = (least, greatest)
-        && least > greatest
+fn check_bounds(
+    bounds: [Option<&(Ident, Expr)>; 2],
+    is_exclusive: bool,
+    default: Option<(&Expr, f64)>,
+    errors: &mut Errors,
+) {
+    let [min, max] = bounds.map(|bound| bound.and_then(|(option, value)| Some((option, number(value)?))));
+    let is_below = |value: f64, bound: f64| value < bound || (is_exclusive && value == bound);
+    let [crossed, low, high] = if is_exclusive {
+        ["must be more than", "not more than", "not less than"]
+    } else {
+        ["is less than", "less than", "more than"]
+    };
+    if let (Some((min, least)), Some((max, greatest))) = (min, max)
+        && is_below(greatest, least)
     {
-        return errors.at(max, format!("`{max}` is less than `{min}`"));
+        return errors.at(max, format!("`{max}` {crossed} `{min}`"));
     }
     let Some((default, measured)) = default else { return };
-    if let Some((min, _)) = least.filter(|(_, least)| measured < *least) {
-        errors.at(default, format!("the default is less than `{min}`"));
+    if let Some((min, _)) = min.filter(|(_, least)| is_below(measured, *least)) {
+        errors.at(default, format!("the default is {low} `{min}`"));
     }
-    if let Some((max, _)) = greatest.filter(|(_, greatest)| measured > *greatest) {
-        errors.at(default, format!("the default is more than `{max}`"));
-    }
-}
-
-/// Checks that a number lies between the exclusive bounds, and the default too.
-fn check_exclusive([min, max]: [Option<&(Ident, Expr)>; 2], default: Option<&Expr>, errors: &mut Errors) {
-    let least = min.and_then(|(option, value)| Some((option, number(value)?)));
-    let greatest = max.and_then(|(option, value)| Some((option, number(value)?)));
-    if let (Some((min, least)), Some((max, greatest))) = (least, greatest)
-        && least >= greatest
-    {
-        return errors.at(max, format!("`{max}` must be more than `{min}`"));
-    }
-    let Some((default, value)) = default.and_then(|default| Some((default, number(default)?))) else { return };
-    if let Some((min, _)) = least.filter(|(_, least)| value <= *least) {
-        errors.at(default, format!("the default is not more than `{min}`"));
-    }
-    if let Some((max, _)) = greatest.filter(|(_, greatest)| value >= *greatest) {
-        errors.at(default, format!("the default is not less than `{max}`"));
+    if let Some((max, _)) = max.filter(|(_, greatest)| is_below(*greatest, measured)) {
+        errors.at(default, format!("the default is {high} `{max}`"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the attribute on the function says.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Path, parse::ParseStream};
 
 use crate::{
@@ -45,12 +45,12 @@ pub(crate) fn gate(options: &mut Options, errors: &mut Errors) -> Option<Path> {
     Some(path)
 }
 
-/// `tags = ["admin"]`.
-fn tags(options: &mut Options, errors: &mut Errors) -> Vec<Expr> {
-    match options.expression("tags", "[\"admin\"]", errors) {
-        Some(Expr::Array(tags)) => tags.elems.into_iter().collect(),
+/// The elements of `name = [..]`.
+fn elements(name: &str, example: &str, rule: &str, options: &mut Options, errors: &mut Errors) -> Vec<Expr> {
+    match options.expression(name, example, errors) {
+        Some(Expr::Array(array)) => array.elems.into_iter().collect(),
         Some(other) => {
-            errors.at(other, "`tags` is a list of strings: `tags = [\"admin\"]`");
+            errors.at(other, rule);
             Vec::new()
         }
         None => Vec::new(),
@@ -67,79 +67,49 @@ pub(crate) fn read(
     is_async: bool,
     errors: &mut Errors,
 ) -> Details {
-    const TOOL: &[&str] = &[
-        "name",
-        "title",
-        "description",
-        "read_only",
-        "destructive",
-        "idempotent",
-        "open_world",
-        "icon",
-        "blocking",
-        "timeout",
-        "enabled",
-        "tags",
-        "scopes",
-    ];
-    const PROMPT: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled", "scopes"];
-    const RESOURCE: &[&str] =
-        &["name", "title", "description", "mime_type", "ttl_ms", "public", "icon", "timeout", "enabled", "scopes"];
-    let (mut variables_of_uri, mut fields) = (None, Vec::new());
-    let mut options = match kind {
-        Kind::Tool => Options::parse("`#[tool]`", TOOL, tokens, errors),
-        Kind::Prompt | Kind::Resolver | Kind::Pipe | Kind::Completion => {
-            Options::parse("`#[prompt]`", PROMPT, tokens, errors)
-        }
-        Kind::Resource => {
-            let (uri, options) = Options::parse_after("`#[resource]`", RESOURCE, uri, tokens, errors);
-            if let Some(uri) = uri {
-                let variables = variables(&uri.value());
-                check_variables(&uri, &variables, parameters, errors);
-                variables_of_uri = Some(variables);
-                fields.push(("uri", quote!(#uri)));
-            }
-            options
-        }
+    const COMMON: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled", "scopes"];
+    let own: &[&str] = match kind {
+        Kind::Tool => &["read_only", "destructive", "idempotent", "open_world", "blocking", "tags"],
+        Kind::Resource => &["mime_type", "ttl_ms", "public"],
+        _ => &[],
     };
+    let attribute = format!("`#[{}]`", kind.word());
+    let first = |input: ParseStream<'_>| (kind == Kind::Resource).then(|| uri(input)).transpose();
+    let (uri, mut options) = Options::parse_after(&attribute, &[COMMON, own].concat(), first, tokens, errors);
+    let variables = uri.flatten().map(|uri| {
+        let variables = variables(&uri.value());
+        check_variables(&uri, &variables, parameters, errors);
+        (uri, variables)
+    });
     let name = options.literal("name", errors);
     check_name(kind, name.as_ref(), ident, errors);
     let name = name.map_or_else(|| names::wire(ident), |name| name.value());
     let described = options.expression("description", "\"..\"", errors);
-    let description = described.map(ToTokens::into_token_stream).or_else(|| docs::description(attrs));
-    let (title, icons) = (options.text("title", errors), icons(&mut options, errors));
-    fields.extend([
-        ("name", quote!(#name)),
-        ("title", option(title)),
-        ("description", option(description)),
-        ("icons", quote!(&[#(#icons),*])),
-    ]);
+    let description = option(described.map(ToTokens::into_token_stream).or_else(|| docs::description(attrs)));
+    let (title, icons) = (option(options.text("title", errors)), icons(&mut options, errors));
+    let mut fields = quote!(name: #name, title: #title, description: #description, icons: &[#(#icons),*],);
+    if let Some((uri, _)) = &variables {
+        let mime_type = option(options.text("mime_type", errors));
+        let (ttl_ms, public) = (option(options.number("ttl_ms", errors)), option(options.flag("public", errors)));
+        fields.extend(quote!(uri: #uri, mime_type: #mime_type, ttl_ms: #ttl_ms, public: #public,));
+    }
+    let mut blocking = false;
     if kind == Kind::Tool {
-        let [read_only, destructive, idempotent, open_world] =
-            ["read_only", "destructive", "idempotent", "open_world"].map(|name| option(options.flag(name, errors)));
-        let annotations = quote! {
-            __rj::Annotations {
-                read_only: #read_only,
-                destructive: #destructive,
-                idempotent: #idempotent,
-                open_world: #open_world,
-            }
-        };
-        fields.push(("annotations", annotations));
-    }
-    if kind == Kind::Resource {
-        fields.extend([
-            ("mime_type", option(options.text("mime_type", errors))),
-            ("ttl_ms", option(options.number("ttl_ms", errors))),
-            ("public", option(options.flag("public", errors))),
-        ]);
-    }
-    let blocking = (kind == Kind::Tool).then(|| options.flag("blocking", errors)).flatten();
-    if let Some(flag) = blocking.as_ref().filter(|flag| flag.value && is_async) {
-        errors.at(
-            flag,
-            "`blocking` is for a function that blocks its thread, so it cannot be `async`: remove one of the two",
-        );
+        let hints = ["read_only", "destructive", "idempotent", "open_world"].map(|name| {
+            let (hint, given) = (format_ident!("{name}"), option(options.flag(name, errors)));
+            quote!(#hint: #given,)
+        });
+        let rule = "`tags` is a list of strings: `tags = [\"admin\"]`";
+        let tags = elements("tags", "[\"admin\"]", rule, &mut options, errors);
+        fields.extend(quote!(annotations: __rj::Annotations { #(#hints)* }, tags: &[#(#tags),*],));
+        let flag = options.flag("blocking", errors).filter(|flag| flag.value);
+        blocking = flag.is_some();
+        if let Some(flag) = flag.filter(|_| is_async) {
+            errors.at(
+                flag,
+                "`blocking` is for a function that blocks its thread, so it cannot be `async`: remove one of the two",
+            );
+        }
     }
     let timeout_ms = options.literal("timeout", errors).and_then(|written| {
         let parsed = milliseconds(&written.value());
@@ -151,19 +121,10 @@ pub(crate) fn read(
         }
         parsed
     });
-    if kind == Kind::Tool {
-        let tags = tags(&mut options, errors);
-        fields.push(("tags", quote!(&[#(#tags),*])));
-    }
-    let enabled = gate(&mut options, errors);
-    let scopes = scopes(&mut options, errors);
+    let (enabled, scopes) = (gate(&mut options, errors), scopes(&mut options, errors));
     options.finish(errors);
-    let fields = fields.into_iter().map(|(name, value)| {
-        let name = Ident::new(name, Span::call_site());
-        quote!(#name: #value,)
-    });
-    let blocking = blocking.is_some_and(|flag| flag.value);
-    Details { variables: variables_of_uri, fields: fields.collect(), blocking, timeout_ms, enabled, scopes }
+    let variables = variables.map(|(_, variables)| variables);
+    Details { variables, fields, blocking, timeout_ms, enabled, scopes }
 }
 
 /// `scopes = ["..", ".."]`.
@@ -172,17 +133,9 @@ fn scopes(options: &mut Options, errors: &mut Errors) -> Vec<LitStr> {
     // RFC 6749, section 3.3.
     let is_scope =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e));
-    let elements = match options.expression("scopes", "[\"files:write\"]", errors) {
-        None => return Vec::new(),
-        Some(Expr::Array(array)) => array.elems,
-        Some(other) => {
-            errors.at(other, RULE);
-            return Vec::new();
-        }
-    };
     let mut scopes = Vec::new();
-    for element in elements {
-        match element {
+    for scope in elements("scopes", "[\"files:write\"]", RULE, options, errors) {
+        match scope {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if is_scope(&text.value()) => scopes.push(text),
             other => errors.at(other, RULE),
         }

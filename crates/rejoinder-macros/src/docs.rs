@@ -18,7 +18,7 @@ pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
     }
 }
 
-/// The value of a doc attribute; `#[doc(hidden)]` and its like are none.
+/// The value of a doc attribute; `#[doc(hidden)]` and its like have none.
 pub(crate) fn doc(attr: &Attribute) -> Option<&Expr> {
     match &attr.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => Some(&meta.value),

@@ -16,11 +16,6 @@ impl Errors {
         self.0.push(Error::new_spanned(tokens, message));
     }
 
-    /// A mistake at this place.
-    pub(crate) fn at_span(&mut self, span: Span, message: impl Display) {
-        self.0.push(Error::new(span, message));
-    }
-
     /// Keeps the value, or the mistake.
     pub(crate) fn check<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.0.push(error)).ok()

@@ -1,4 +1,4 @@
-use proc_macro2::{Ident, Span};
+use proc_macro2::Ident;
 use quote::format_ident;
 use syn::Path;
 
@@ -49,15 +49,8 @@ impl Kind {
 
     /// What a server takes.
     pub(crate) fn item(self) -> Ident {
-        let name = match self {
-            Self::Tool => "Tool",
-            Self::Prompt => "Prompt",
-            Self::Resource => "Resource",
-            Self::Resolver => "Resolver",
-            Self::Pipe => "Pipe",
-            Self::Completion => "Completion",
-        };
-        Ident::new(name, Span::call_site())
+        let (first, rest) = self.word().split_at(1);
+        format_ident!("{}{rest}", first.to_uppercase())
     }
 
     /// The type in `rejoinder` of what its attribute says.

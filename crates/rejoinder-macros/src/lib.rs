@@ -4,7 +4,7 @@
 //! Each macro keeps the function as it is and writes a hidden type of the same name beside it, in three phases:
 //!
 //! * parse: `signature`, `parameter`, `options`, `docs` and `details` read what the author wrote,
-//! * check: the same files refuse what cannot work, and `errors` collects every mistake, to report all at once,
+//! * check: the same files refuse what cannot work, and `errors` collects every mistake, to report all together,
 //! * emit: `expand` writes the hidden type.
 //!
 //! `elicit` does all three for the forms' derive macros.
@@ -97,7 +97,7 @@ pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// On a parameter:
 ///
-/// * nothing, for what the call supplies and for the arguments of whatever it is used by: by their names, owned or borrowed
+/// * nothing, for what the call supplies and for the arguments of the function that uses it: by their names, owned or borrowed
 ///   (`path: &str` for `path: String`, `&Path` for a `PathBuf`, `&[T]` for a `Vec<T>`, `&T` for a `T`);
 /// * `#[arg(name = "..")]`, `#[header]`, `#[inject]`, `#[resolve(function)]`, as for `#[tool]`.
 ///

@@ -3,7 +3,7 @@ use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{PathArguments, Type};
 
-/// The path to `rejoinder`, under whatever name the user depends on it.
+/// The path to `rejoinder`, under the name that the user gave the dependency.
 pub(crate) fn rejoinder() -> TokenStream {
     match crate_name("rejoinder") {
         Ok(FoundCrate::Name(name)) => {
@@ -40,7 +40,7 @@ pub(crate) fn is_taken(ident: &Ident) -> bool {
     is_other || is_crate(&name) || is_crate(&name.replace('_', "-"))
 }
 
-/// A name of ours that no user's name can meet, not even when the function comes out of another macro.
+/// A name that cannot clash with a user's name, even when another macro writes the function.
 pub(crate) fn local(name: &str) -> Ident {
     Ident::new(&format!("__rj_{name}"), Span::mixed_site())
 }

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{
-    Expr, ExprLit, Lit, LitBool, LitStr, Meta, Path, Token,
+    Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Path, Token,
     parse::{ParseStream, Parser},
     punctuated::Punctuated,
 };
@@ -13,26 +13,21 @@ use crate::{errors::Errors, names};
 /// The options of one attribute, from which each reader takes its own.
 pub(crate) struct Options {
     /// As our sentences call the attribute: `#[tool]`.
-    attribute: &'static str,
-    known: &'static [&'static str],
+    attribute: String,
+    known: Vec<&'static str>,
     left: Vec<Meta>,
 }
 
 impl Options {
     /// Reads them.
-    pub(crate) fn parse(
-        attribute: &'static str,
-        known: &'static [&'static str],
-        tokens: TokenStream,
-        errors: &mut Errors,
-    ) -> Self {
+    pub(crate) fn parse(attribute: &str, known: &[&'static str], tokens: TokenStream, errors: &mut Errors) -> Self {
         Self::parse_after(attribute, known, |_| Ok(()), tokens, errors).1
     }
 
     /// Reads them, after something else that comes first.
     pub(crate) fn parse_after<T>(
-        attribute: &'static str,
-        known: &'static [&'static str],
+        attribute: &str,
+        known: &[&'static str],
         first: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
         tokens: TokenStream,
         errors: &mut Errors,
@@ -46,7 +41,8 @@ impl Options {
             Ok((first, options))
         };
         let (first, left) = errors.check(parser.parse2(tokens)).unzip();
-        (first, Self { attribute, known, left: left.map(|left| left.into_iter().collect()).unwrap_or_default() })
+        let left = left.map(|left| left.into_iter().collect()).unwrap_or_default();
+        (first, Self { attribute: attribute.to_owned(), known: known.to_vec(), left })
     }
 
     fn take(&mut self, name: &str) -> Option<Meta> {
@@ -170,7 +166,7 @@ impl Options {
         lists
     }
 
-    /// Refuses what nobody took.
+    /// Refuses the options that were not read.
     pub(crate) fn finish(self, errors: &mut Errors) {
         for meta in &self.left {
             let name = names::pretty(meta.path());
@@ -178,13 +174,23 @@ impl Options {
                 errors.at(meta.path(), format!("`{name}` is given twice"));
                 continue;
             }
-            let meant = match names::similar(&name, self.known) {
-                Some(meant) => format!("did you mean `{meant}`? "),
-                None => String::new(),
-            };
+            let meant = names::similar(&name, &self.known).map(|meant| format!("did you mean `{meant}`? "));
+            let meant = meant.unwrap_or_default();
             let known = self.known.join("`, `");
-            let attribute = self.attribute;
+            let attribute = &self.attribute;
             errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}the options are `{known}`"));
+        }
+    }
+}
+
+/// The tokens in the parentheses of an attribute, which may have none.
+pub(crate) fn tokens_of(attr: &Attribute, example: &str, errors: &mut Errors) -> TokenStream {
+    match &attr.meta {
+        Meta::Path(_) => TokenStream::new(),
+        Meta::List(list) => list.tokens.clone(),
+        Meta::NameValue(meta) => {
+            errors.at(meta, format!("write `{example}`"));
+            TokenStream::new()
         }
     }
 }

@@ -8,12 +8,12 @@ use syn::{
 };
 
 use crate::{
-    constraints::{call, check_string, constraints},
+    constraints::{CONSTRAINTS, call, check_string, constraints},
     docs,
     errors::{Errors, Extent},
     kind::Kind,
     names,
-    options::Options,
+    options::{Options, tokens_of},
     signature::{check_owned, check_parameter, check_path, optional_reference},
 };
 
@@ -117,27 +117,6 @@ pub(crate) struct HeaderOptions {
     pub(crate) name: String,
     pub(crate) default: Option<Expr>,
 }
-
-const ARGUMENT_OPTIONS: &[&str] = &[
-    "name",
-    "default",
-    "header",
-    "complete",
-    "title",
-    "example",
-    "min",
-    "max",
-    "exclusive_min",
-    "exclusive_max",
-    "multiple_of",
-    "min_length",
-    "max_length",
-    "pattern",
-    "format",
-    "min_items",
-    "max_items",
-    "unique_items",
-];
 
 /// Reads the parameters and takes our attributes and doc comments off them.
 pub(crate) fn read_all(kind: Kind, signature: &mut Signature, errors: &mut Errors) -> Vec<FunctionParameter> {
@@ -297,14 +276,7 @@ fn default_of_the_type(option: &Path) -> Expr {
 }
 
 fn header(ident: &Ident, attr: &Attribute, errors: &mut Errors) -> HeaderOptions {
-    let tokens = match &attr.meta {
-        Meta::Path(_) => TokenStream::new(),
-        Meta::List(list) => list.tokens.clone(),
-        Meta::NameValue(meta) => {
-            errors.at(meta, "write `#[header(\"x-request-id\")]`");
-            TokenStream::new()
-        }
-    };
+    let tokens = tokens_of(attr, "#[header(\"x-request-id\")]", errors);
     let given = |input: ParseStream<'_>| {
         let name = if input.peek(LitStr) { Some(input.parse::<LitStr>()?) } else { None };
         if name.is_some() && !input.is_empty() {
@@ -334,15 +306,9 @@ fn header(ident: &Ident, attr: &Attribute, errors: &mut Errors) -> HeaderOptions
 }
 
 fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOptions {
-    let tokens = match &attr.meta {
-        Meta::Path(_) => TokenStream::new(),
-        Meta::List(list) => list.tokens.clone(),
-        Meta::NameValue(meta) => {
-            errors.at(meta, "write `#[arg(default = ..)]`");
-            TokenStream::new()
-        }
-    };
-    let mut options = Options::parse("`#[arg]`", ARGUMENT_OPTIONS, tokens, errors);
+    let tokens = tokens_of(attr, "#[arg(default = ..)]", errors);
+    let known = [&["name", "default", "header", "complete", "title", "example"], CONSTRAINTS].concat();
+    let mut options = Options::parse("`#[arg]`", &known, tokens, errors);
     let default = options.expression_or("default", default_of_the_type, errors);
     let argument = ArgumentOptions {
         name: options.literal("name", errors),

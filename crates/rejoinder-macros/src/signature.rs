@@ -160,7 +160,7 @@ fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut
 
 /// Checks the type of a parameter.
 ///
-/// A resolver may borrow an argument, and whatever takes a resolver's value may borrow that, in an `Option` too.
+/// A resolver may borrow an argument, and a parameter that a resolver fills may borrow the value, in an `Option` too.
 pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: &mut Errors) {
     let mut check = TypeCheck { kind, returned: false, may_borrow: is_resolved, errors };
     match ty {

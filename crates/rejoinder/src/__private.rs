@@ -26,7 +26,7 @@ pub use crate::rounds::seal::MeasuredSeal;
 ///
 /// # Panics
 ///
-/// If it does not succeed at once.
+/// If it does not succeed immediately.
 pub fn call_at_once(tool: &crate::Tool) {
     use crate::call::{Call, SentArguments, UnknownArguments};
     use futures_util::FutureExt;

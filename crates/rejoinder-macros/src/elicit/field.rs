@@ -1,37 +1,17 @@
 //! One field of a form: what the author wrote about it, checked as far as it is literals, and the expression of its `Field`.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, Type, spanned::Spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Expr, Type};
 
 use super::{choice::rename_field, elicit_options, serde_option};
 use crate::{
-    constraints::{call, check_string, constraints},
+    constraints::{CONSTRAINTS, call, check_string, constraints},
     docs,
-    errors::Errors,
+    errors::{Errors, Extent},
     names,
     options::Options,
 };
-
-const OPTIONS: [&str; 17] = [
-    "title",
-    "description",
-    "default",
-    "name",
-    "format",
-    "pattern",
-    "min_length",
-    "max_length",
-    "min",
-    "max",
-    "exclusive_min",
-    "exclusive_max",
-    "multiple_of",
-    "min_items",
-    "max_items",
-    "unique_items",
-    "example",
-];
 
 /// One field.
 pub(super) struct FormField {
@@ -47,7 +27,8 @@ impl FormField {
     /// Reads a field.
     pub(super) fn read(field: &syn::Field, case: &str, errors: &mut Errors) -> Option<Self> {
         let ident = field.ident.clone()?;
-        let mut options = elicit_options(&field.attrs, &OPTIONS, errors);
+        let known = [&["title", "description", "default", "name", "example"], CONSTRAINTS].concat();
+        let mut options = elicit_options(&field.attrs, &known, errors);
         let name = options.literal("name", errors).or_else(|| serde_option(&field.attrs, "rename", errors));
         if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
             errors.at(name, "the name of a field cannot be empty");
@@ -69,13 +50,9 @@ impl FormField {
     /// The expression of the `Field`, with the spans of the type, where the compiler then reports that it cannot be a field.
     pub(super) fn expression(&self) -> TokenStream {
         let Self { ty, name, calls, .. } = self;
-        let last = ty.to_token_stream().into_iter().last();
-        let end = last.map_or_else(Span::call_site, |last| match last {
-            TokenTree::Group(group) => group.span_close(),
-            other => other.span(),
-        });
+        let Extent { start, end } = Extent::of(ty);
         // Located at the type, but still a macro's: lints for hand-written paths do not apply.
-        let [start, end] = [ty.span(), end].map(|span| Span::call_site().located_at(span));
+        let [start, end] = [start, end].map(|span| Span::call_site().located_at(span));
         let path = quote_spanned!(start=> __rejoinder::form::Field::<#ty>::);
         let field = quote_spanned!(end=> #path new(#name));
         quote!(#field #calls)

@@ -35,7 +35,7 @@ fn derive(item: TokenStream, implement: impl FnOnce(&DeriveInput, &mut Errors) -
 }
 
 /// The options of every `#[elicit(..)]` among these attributes.
-fn elicit_options(attrs: &[Attribute], known: &'static [&'static str], errors: &mut Errors) -> Options {
+fn elicit_options(attrs: &[Attribute], known: &[&'static str], errors: &mut Errors) -> Options {
     let mut all = TokenStream::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("elicit")) {
         match &attr.meta {

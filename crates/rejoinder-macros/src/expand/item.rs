@@ -2,10 +2,10 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Path, Signature, Visibility};
+use syn::Path;
 
 use super::{
-    HiddenType,
+    HiddenType, Written,
     named::Named,
     parameter::{Filled, pass, piped_types, resolve, take},
 };
@@ -19,44 +19,36 @@ use crate::{
 
 /// All that the expansion needs to know of a tool, prompt or resource.
 pub(super) struct Item {
-    pub(super) kind: Kind,
     pub(super) hidden: HiddenType,
     details: Details,
 }
 
 impl Item {
     /// Reads a function, and takes our attributes off its parameters.
-    pub(super) fn read(
-        kind: Kind,
-        place: &Place,
-        options: TokenStream,
-        attrs: &[Attribute],
-        vis: &Visibility,
-        signature: &mut Signature,
-        errors: &mut Errors,
-    ) -> Self {
-        let hidden = HiddenType::read(kind, place, attrs, vis, signature, errors);
+    pub(super) fn read(kind: Kind, options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
+        let (place, attrs) = (written.place, written.attrs);
+        let hidden = HiddenType::read(kind, written, errors);
         let parameters: Vec<_> = hidden.parameters.iter().map(|filled| &filled.parameter).collect();
         let mut details = details::read(kind, options, attrs, &hidden.name, &parameters, hidden.is_async, errors);
         details.fields = place.outside(details.fields);
-        let item = Self { kind, hidden, details };
-        let enabled = item.details.enabled.clone();
-        item.behind(enabled.as_ref(), place)
+        let enabled = details.enabled.take();
+        let mut item = Self { hidden, details };
+        item.put_behind(enabled.as_ref(), place);
+        item
     }
 
     /// Adds a gate.
-    pub(super) fn behind(mut self, gate: Option<&Path>, place: &Place) -> Self {
+    pub(super) fn put_behind(&mut self, gate: Option<&Path>, place: &Place) {
         if let Some(gate) = gate {
             let index = self.hidden.parameters.len() + self.hidden.gates.len();
             self.hidden.gates.push(Named::new(index, gate, place, &self.hidden.generics));
         }
-        self
     }
 
     /// The hidden type.
     pub(super) fn expand(&self) -> TokenStream {
-        let Self { kind, hidden, details } = self;
-        let HiddenType { ident, receiver, parameters, .. } = hidden;
+        let Self { hidden, details } = self;
+        let HiddenType { kind, ident, receiver, parameters, .. } = hidden;
         let (item, function) = (kind.item(), function_type());
         let slots: Vec<_> = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::slot).collect();
         // Its fields are checked before everything else, each where the author wrote its type.
@@ -83,7 +75,7 @@ impl Item {
         let piped_types = piped_types(parameters);
         hidden.with(quote! {
             #piped_types
-            // A type of its own, so that arguments may be less public than the function.
+            // A separate type, so that arguments may be less public than the function.
             struct #function;
             #slots_struct
             #node
@@ -122,8 +114,8 @@ impl Item {
 
     /// Its place in the graph.
     fn node(&self) -> TokenStream {
-        let HiddenType { name, parameters, .. } = &self.hidden;
-        let (kind, name) = (self.kind.word(), names::wire(name));
+        let HiddenType { kind, name, parameters, .. } = &self.hidden;
+        let (kind, name) = (kind.word(), names::wire(name));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
         let edges = parameters.iter().filter_map(Filled::edge);
         let by_hand = self.returned("BY_HAND");
@@ -145,7 +137,7 @@ impl Item {
 
     /// `<returned as IntoToolResult>::member`.
     fn returned(&self, member: &str) -> TokenStream {
-        let (reply, output) = (self.kind.reply(), &self.hidden.output);
+        let (reply, output) = (self.hidden.kind.reply(), &self.hidden.output);
         Extent::of(output).member(output, quote!(__rejoinder::reply::#reply), member)
     }
 

@@ -14,14 +14,12 @@ mod tests;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{
-    Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Meta, Path, ReturnType, Signature, Visibility,
-};
+use syn::{Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Path, ReturnType, Signature, Visibility};
 
 use self::{
     item::Item,
     named::{Named, imports},
-    parameter::Filled,
+    parameter::{Filled, resolve, take},
     pipe::PipeFunction,
     resolver::ResolverFunction,
 };
@@ -30,16 +28,16 @@ use crate::{
     errors::{Errors, Extent},
     kind::Kind,
     names,
-    options::Options,
+    options::{Options, tokens_of},
     parameter::read_all,
     signature::{self, FunctionItem, Place},
 };
 
-/// The error for a function with two attributes of ours.
+/// The error for a function with two of our attributes.
 const TWO_KINDS: &str =
     "a function is one of tool, prompt, resource, resolver, pipe and completion: remove one of the attributes";
 
-/// An attribute of ours on a free function.
+/// One of our attributes on a free function.
 pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Ok(mut function) = syn::parse2::<FunctionItem>(item.clone()) else {
@@ -47,7 +45,7 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
         errors.at(first, format!("`#[{}]` goes on a function", kind.word()));
         return errors.or(item, TokenStream::new());
     };
-    // A second attribute of ours would write the hidden type once more.
+    // A second one of our attributes would write the hidden type once more.
     function.attrs.retain(|attr| {
         let is_ours = Kind::of_attribute(attr.path()).is_some();
         if is_ours {
@@ -57,13 +55,8 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
     });
     function.check_own_name(kind, &mut errors);
     let FunctionItem { attrs, vis, signature, .. } = &mut function;
-    let hidden = match kind {
-        Kind::Resolver => ResolverFunction::read(&Place::Free, options, attrs, vis, signature, &mut errors).expand(),
-        Kind::Pipe | Kind::Completion => {
-            PipeFunction::read(kind, &Place::Free, &options, attrs, vis, signature, &mut errors).expand()
-        }
-        _ => Item::read(kind, &Place::Free, options, attrs, vis, signature, &mut errors).expand(),
-    };
+    let written = Written { place: &Place::Free, attrs, vis, signature };
+    let hidden = MarkedFunction::read(kind, options, written, &mut errors).expand();
     errors.or(&function, hidden)
 }
 
@@ -81,7 +74,7 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
         Ok(block) => block,
         Err(error) => {
             if item.clone().into_iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "impl")) {
-                errors.at_span(error.span(), error);
+                errors.check::<()>(Err(error));
             } else {
                 errors.at(first, "`#[handlers]` goes on an `impl` block");
             }
@@ -91,57 +84,79 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     check_block(&block, &mut errors);
     let ty = block.self_ty.to_token_stream();
     let place = Place::Block(ty.clone());
-    let (mut items, mut resolvers, mut pipes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut functions = Vec::new();
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
         let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
-        let ImplItemFn { attrs, vis, sig, .. } = method;
-        match kind {
-            Kind::Resolver => {
-                resolvers.push(ResolverFunction::read(&place, options, attrs, vis, sig, &mut errors));
-            }
-            Kind::Pipe | Kind::Completion => {
-                pipes.push(PipeFunction::read(kind, &place, &options, attrs, vis, sig, &mut errors));
-            }
-            _ => items
-                .push(Item::read(kind, &place, options, attrs, vis, sig, &mut errors).behind(enabled.as_ref(), &place)),
+        let ImplItemFn { attrs, vis, sig: signature, .. } = method;
+        let written = Written { place: &place, attrs, vis, signature };
+        let mut function = MarkedFunction::read(kind, options, written, &mut errors);
+        if let MarkedFunction::Item(item) = &mut function {
+            item.put_behind(enabled.as_ref(), &place);
         }
+        functions.push(function);
     }
-    if items.is_empty() && resolvers.is_empty() && pipes.is_empty() {
+    if functions.is_empty() {
         errors.at(
             &block.self_ty,
             "this block has nothing to offer: write `#[tool]`, `#[prompt]` or `#[resource(..)]` before a method",
         );
     }
-    let resolving: Vec<&HiddenType> = resolvers.iter().map(|resolver| &resolver.hidden).collect();
-    let [piping, completing] = [Kind::Pipe, Kind::Completion].map(|kind| -> Vec<&HiddenType> {
-        pipes.iter().filter(|pipe| pipe.kind == kind).map(|pipe| &pipe.hidden).collect()
-    });
-    let all = items.iter().map(|item| &item.hidden).chain(resolving.iter().copied());
-    let all = all.chain(pipes.iter().map(|pipe| &pipe.hidden));
-    for parameter in all.flat_map(|hidden| &hidden.parameters).map(|filled| &filled.parameter) {
+    let hidden: Vec<&HiddenType> = functions.iter().map(MarkedFunction::hidden).collect();
+    for parameter in hidden.iter().flat_map(|hidden| &hidden.parameters).map(|filled| &filled.parameter) {
         if let Some(path) = parameter.resolver() {
-            check_named(path, Kind::Resolver, |name| format!("#[resolve({name})]"), &block, &resolving, &mut errors);
+            check_named(path, Kind::Resolver, |name| format!("#[resolve({name})]"), &block, &hidden, &mut errors);
         }
         for path in &parameter.pipes {
-            check_named(path, Kind::Pipe, |name| format!("#[pipe({name})]"), &block, &piping, &mut errors);
+            check_named(path, Kind::Pipe, |name| format!("#[pipe({name})]"), &block, &hidden, &mut errors);
         }
         if let Some(path) = parameter.complete() {
-            check_named(path, Kind::Completion, |name| format!("complete = {name}"), &block, &completing, &mut errors);
+            check_named(path, Kind::Completion, |name| format!("complete = {name}"), &block, &hidden, &mut errors);
         }
     }
     let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
-        let items: Vec<_> = items.iter().filter(|item| item.kind == kind).collect();
+        let items: Vec<_> = hidden.iter().copied().filter(|hidden| hidden.kind == kind).collect();
         if let Some(name) = given.as_ref().filter(|_| items.is_empty()) {
             errors.at(name, format!("this block has no {}: remove the option", kind.method()));
         }
         if items.is_empty() { TokenStream::new() } else { method(kind, given, &ty, &items) }
     });
     let methods: Vec<TokenStream> = methods.collect();
-    let resolvers = resolvers.iter().map(ResolverFunction::expand);
-    let pipes = pipes.iter().map(PipeFunction::expand);
-    let items = items.iter().map(Item::expand);
-    errors.or(&block, quote!(#(#resolvers)* #(#pipes)* #(#items)* #(#methods)*))
+    let functions = functions.iter().map(MarkedFunction::expand);
+    errors.or(&block, quote!(#(#functions)* #(#methods)*))
+}
+
+/// A function with one of our attributes.
+enum MarkedFunction {
+    Item(Item),
+    Resolver(ResolverFunction),
+    Pipe(PipeFunction),
+}
+
+impl MarkedFunction {
+    fn read(kind: Kind, options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
+        match kind {
+            Kind::Resolver => Self::Resolver(ResolverFunction::read(options, written, errors)),
+            Kind::Pipe | Kind::Completion => Self::Pipe(PipeFunction::read(kind, &options, written, errors)),
+            Kind::Tool | Kind::Prompt | Kind::Resource => Self::Item(Item::read(kind, options, written, errors)),
+        }
+    }
+
+    fn hidden(&self) -> &HiddenType {
+        match self {
+            Self::Item(item) => &item.hidden,
+            Self::Resolver(resolver) => &resolver.hidden,
+            Self::Pipe(pipe) => &pipe.hidden,
+        }
+    }
+
+    fn expand(&self) -> TokenStream {
+        match self {
+            Self::Item(item) => item.expand(),
+            Self::Resolver(resolver) => resolver.expand(),
+            Self::Pipe(pipe) => pipe.expand(),
+        }
+    }
 }
 
 fn check_block(block: &ItemImpl, errors: &mut Errors) {
@@ -154,7 +169,7 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) {
 }
 
 /// Refuses what an attribute names if that is a function of the block, but not one that can be named so. `marked` are the
-/// functions of the block that are of this kind.
+/// functions of the block with one of our attributes.
 fn check_named(
     path: &Path,
     kind: Kind,
@@ -169,7 +184,7 @@ fn check_named(
         _ => return,
     };
     let ident = &name.ident;
-    let (word, found) = (kind.word(), marked.iter().find(|hidden| hidden.name == *ident));
+    let (word, found) = (kind.word(), marked.iter().find(|hidden| hidden.kind == kind && hidden.name == *ident));
     let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == *ident));
     match found {
         Some(_) if !is_method => {
@@ -199,25 +214,17 @@ fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind,
             errors.at(&attr, TWO_KINDS);
             continue;
         }
-        let options = match attr.meta {
-            Meta::List(list) => list.tokens,
-            Meta::Path(_) => TokenStream::new(),
-            Meta::NameValue(meta) => {
-                errors.at(&meta, format!("write `#[{}(..)]`", kind.word()));
-                TokenStream::new()
-            }
-        };
+        let options = tokens_of(&attr, &format!("#[{}(..)]", kind.word()), errors);
         found = Some((kind, options));
     }
     found
 }
 
 /// `tools()`, `prompts()` or `resources()`, or what the author called it.
-fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, items: &[&Item]) -> TokenStream {
+fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, items: &[&HiddenType]) -> TokenStream {
     let (item, method, imports) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::imports());
     let doc = format!(" Every {} of this block, on this value.", kind.word());
-    let each = items.iter().map(|item_of| {
-        let HiddenType { ident, cfgs, .. } = &item_of.hidden;
+    let each = items.iter().map(|HiddenType { ident, cfgs, .. }| {
         let of = quote!(<#ident as __rj::ListedAs<__rejoinder::#item, #ty>>::item);
         quote!(#(#cfgs)* #of(__rj::std::sync::Arc::clone(self)))
     });
@@ -239,9 +246,18 @@ fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, items: &[&Item]) -
     }
 }
 
+/// A function as its author wrote it, without its body.
+struct Written<'a> {
+    place: &'a Place,
+    attrs: &'a [Attribute],
+    vis: &'a Visibility,
+    signature: &'a mut Signature,
+}
+
 /// A function, and the hidden type beside it, which has its type parameters.
 struct HiddenType {
-    /// The function's name, so that both are imported together; a method's type has a name of its own.
+    kind: Kind,
+    /// The function's name, so that both are imported together; the type of a method has its own name.
     ident: Ident,
     vis: Visibility,
     cfgs: Vec<Attribute>,
@@ -265,14 +281,8 @@ struct HiddenType {
 
 impl HiddenType {
     /// Reads a function, and takes our attributes off its parameters.
-    fn read(
-        kind: Kind,
-        place: &Place,
-        attrs: &[Attribute],
-        vis: &Visibility,
-        signature: &mut Signature,
-        errors: &mut Errors,
-    ) -> Self {
+    fn read(kind: Kind, written: Written<'_>, errors: &mut Errors) -> Self {
+        let Written { place, attrs, vis, signature } = written;
         let has_self = signature::check(kind, place, signature, errors);
         let parameters = read_all(kind, signature, errors);
         let generics = resolver::bounded(&signature.generics, place);
@@ -287,6 +297,7 @@ impl HiddenType {
         };
         let filled = |(index, parameter)| Filled::new(kind, index, parameter, place, &generics);
         Self {
+            kind,
             ident,
             vis,
             cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
@@ -316,6 +327,14 @@ impl HiddenType {
         let places = others.chain(resolved).chain([Extent::of(&self.output)]).enumerate();
         let refusals = places.map(|(place, extent)| extent.call(quote!(#check.at), &place));
         quote!(#(#refusals;)*)
+    }
+
+    /// Fills what the call supplies and what resolvers make, for a function that is called within a walk.
+    fn fill_within(&self, walk: &Ident) -> TokenStream {
+        let supplies = self.parameters.iter().filter_map(|parameter| parameter.supply(&quote!(#walk.call())));
+        let resolves = resolve(&self.parameters, walk).map(|(pattern, future)| quote!(let #pattern = #future;));
+        let takes = take(&self.parameters);
+        quote!(#(#supplies)* #resolves #takes)
     }
 
     /// Calls the function with its parameters.

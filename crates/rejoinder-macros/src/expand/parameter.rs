@@ -74,7 +74,7 @@ impl Filled {
             Source::Argument(_) => quote!(__rj::source::ARGUMENT),
             Source::Injected | Source::Header(_) => quote!(__rj::source::INJECTED),
             _ if parameter.borrowed().is_some() => quote!(__rj::source::ARGUMENT),
-            // Constants cannot look at it, so what is not marked as an argument is injected.
+            // Constant evaluation does not know it, so what is not marked as an argument is injected.
             _ if is_generic => quote!(__rj::source::INJECTED),
             _ => format_ident!("__RJ_SOURCE_{index}", span = Span::call_site()).to_token_stream(),
         };
@@ -143,9 +143,8 @@ impl Filled {
     /// What the argument tuple holds for it.
     pub(super) fn slot(&self) -> TokenStream {
         if let Some(piped) = &self.piped {
-            let (taken, made) = (piped.alias("In"), piped.alias("Out"));
-            let slot = self.extent.member(&self.ty, quote!(__rj::Piped<#made>), "Slot");
-            return quote!(#slot<#taken>);
+            let (ty, sent) = (&self.ty, piped.alias("Sent"));
+            return quote!(__rj::PipedSlot<#sent, #ty>);
         }
         self.member("Parameter", "Slot")
     }
@@ -200,11 +199,11 @@ impl Filled {
             return Some(quote!(__rj::NodeArgument::borrowed(#name, #written, __rj::Probe::<#alias>::BY_NAME)));
         }
         let start = self.extent.start;
+        // Where the author says which it is, the compiler says that it cannot be that.
         let node = match self.parameter.source {
             _ if self.kind.takes_a_value() => quote_spanned!(start=> __rj::NodeArgument::of_pipe::<#ty, { #source }>),
             _ if self.is_left_to_its_type() => quote_spanned!(start=> __rj::NodeArgument::of::<#ty, { #source }>),
-            Source::Injected => quote_spanned!(start=> __rj::NodeArgument::injected::<#ty>),
-            Source::Type if self.parameter.borrowed().is_none() => {
+            Source::Type | Source::Injected if self.parameter.borrowed().is_none() => {
                 quote_spanned!(start=> __rj::NodeArgument::injected::<#ty>)
             }
             _ => quote_spanned!(start=> __rj::NodeArgument::argument::<#ty>),
@@ -324,7 +323,7 @@ impl PipeChain {
     }
 }
 
-/// The types of what passes through pipes, and the checks that they meet, each where the pipe is named.
+/// The types of what passes through pipes, and the checks that they fit together, each where the pipe is named.
 pub(super) fn piped_types(parameters: &[Filled]) -> TokenStream {
     let each = parameters.iter().filter_map(|parameter| Some((parameter, parameter.piped.as_ref()?)));
     let each = each.map(|(Filled { ty, parameter, extent, .. }, piped)| {
@@ -339,19 +338,20 @@ pub(super) fn piped_types(parameters: &[Filled]) -> TokenStream {
         let is_argument = matches!(parameter.source, Source::Argument(_))
             .then(|| first.extent.member(&takes, quote!(__rj::Parameter<{ __rj::source::ARGUMENT }>), "Slot"));
         let is_argument = is_argument.iter();
-        let of_piped = |member| extent.member(ty, quote!(__rj::Piped<#made>), member);
-        let (fits, is_sent) = (of_piped("Value"), of_piped("Sent"));
+        let (is_sent, shown) =
+            (extent.member(ty, quote!(__rj::Piped<#made>), "Sent"), Ident::new(&taken.to_string(), extent.end));
+        let is_sent = quote_spanned!(extent.end=> #is_sent<#shown>);
         quote! {
-            struct #checks(#(#are_pipes,)* #(#meet,)* #(#is_argument,)* #fits);
+            struct #checks(#(#are_pipes,)* #(#meet,)* #(#is_argument,)* #is_sent);
             type #taken = #takes;
             type #made = #makes;
-            type #sent = #is_sent<#taken>;
+            type #sent = #is_sent;
         }
     });
     each.collect()
 }
 
-/// Lets values pass through their pipes, all at once, and puts what comes out into their slots.
+/// Lets values pass through their pipes, concurrently, and puts what comes out into their slots.
 pub(super) fn pass(parameters: &[Filled], arguments: &Ident, walk: &TokenStream) -> Option<TokenStream> {
     let (mut slots, mut place) = (Vec::new(), quote!(#arguments));
     for parameter in parameters {
@@ -422,7 +422,7 @@ fn joined(each: Vec<(TokenStream, TokenStream)>) -> Option<(TokenStream, TokenSt
     })
 }
 
-/// Runs the resolvers of these parameters at once. What is left of each is in the variable of its parameter.
+/// Runs the resolvers of these parameters concurrently. What is left of each is in the variable of its parameter.
 pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStream, TokenStream)> {
     let each = parameters.iter().filter_map(|parameter| {
         let (local, name, resolver) = (&parameter.local, &parameter.parameter.name, parameter.resolver.as_ref()?);

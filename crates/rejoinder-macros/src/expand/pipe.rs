@@ -2,23 +2,17 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Signature, Visibility};
 
-use super::{
-    HiddenType,
-    parameter::{Filled, resolve, take},
-};
+use super::{HiddenType, Written, parameter::Filled};
 use crate::{
     errors::{Errors, Extent},
     kind::Kind,
     names::{self, local},
     parameter::Source,
-    signature::Place,
 };
 
 /// All that the expansion needs to know of a pipe.
 pub(super) struct PipeFunction {
-    pub(super) kind: Kind,
     /// Without the first parameter.
     pub(super) hidden: HiddenType,
     /// The type of the first parameter.
@@ -27,23 +21,15 @@ pub(super) struct PipeFunction {
 
 impl PipeFunction {
     /// Reads a function, and takes our attributes off its parameters.
-    pub(super) fn read(
-        kind: Kind,
-        place: &Place,
-        options: &TokenStream,
-        attrs: &[Attribute],
-        vis: &Visibility,
-        signature: &mut Signature,
-        errors: &mut Errors,
-    ) -> Self {
+    pub(super) fn read(kind: Kind, options: &TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
         if !options.is_empty() {
             errors.at(options, format!("`#[{}]` takes no options on a function", kind.word()));
         }
-        let mut hidden = HiddenType::read(kind, place, attrs, vis, signature, errors);
+        let mut hidden = HiddenType::read(kind, written, errors);
         if hidden.parameters.is_empty() {
             let what = if kind == Kind::Pipe { "a value" } else { "a `CompletionRequest`" };
             errors.at(&hidden.name, format!("a {} takes {what}: make it the first parameter", kind.word()));
-            return Self { kind, hidden, value: quote!(()) };
+            return Self { hidden, value: quote!(()) };
         }
         let value = hidden.parameters.remove(0);
         if !matches!(value.parameter.source, Source::Type) {
@@ -51,7 +37,7 @@ impl PipeFunction {
             errors.at(&value.parameter.ident, message);
         }
         hidden.value = Some(local("value"));
-        Self { kind, hidden, value: value.ty }
+        Self { hidden, value: value.ty }
     }
 
     /// The hidden type.
@@ -62,7 +48,7 @@ impl PipeFunction {
         let edges = parameters.iter().filter_map(Filled::edge);
         let (refusals, run) = (self.hidden.refusals(&check), self.run());
         let out = Extent::of(output).member(&quote!(__RjReturned), quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "Out");
-        let is_pipe = self.kind == Kind::Pipe;
+        let is_pipe = self.hidden.kind == Kind::Pipe;
         let kind = if is_pipe { "pipe" } else { "completion function" };
         let completes = (!is_pipe).then(|| {
             let takes = Extent::of(value).member(value, quote!(__rj::CompletionInput), "Value");
@@ -103,19 +89,15 @@ impl PipeFunction {
     }
 
     fn run(&self) -> TokenStream {
-        let HiddenType { receiver, parameters, output, value, .. } = &self.hidden;
+        let HiddenType { receiver, output, value, .. } = &self.hidden;
         let [walk, field] = ["walk", "field"].map(local);
-        let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(#walk.call())));
-        let resolves = resolve(parameters, &walk).map(|(pattern, future)| quote!(let #pattern = #future;));
-        let takes = take(parameters);
+        let filled = self.hidden.fill_within(&walk);
         let returned = quote!(__RjReturned);
         let into_out = Extent::of(output).member(&returned, quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "into_out");
         let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
         let body = quote_spanned! { self.hidden.span()=>
             async move {
-                #(#supplies)*
-                #resolves
-                #takes
+                #filled
                 #into_out(#called)
             }
         };

@@ -3,14 +3,11 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    Attribute, GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, Signature, Type,
-    Visibility, WherePredicate, parse::Parse, parse_quote,
+    GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, Type, WherePredicate, parse::Parse,
+    parse_quote,
 };
 
-use super::{
-    HiddenType, name_of,
-    parameter::{Filled, resolve, take},
-};
+use super::{HiddenType, Written, name_of, parameter::Filled};
 use crate::{
     errors::{Errors, Extent},
     kind::Kind,
@@ -28,14 +25,7 @@ pub(super) struct ResolverFunction {
 
 impl ResolverFunction {
     /// Reads a function, and takes our attributes off its parameters.
-    pub(super) fn read(
-        place: &Place,
-        options: TokenStream,
-        attrs: &[Attribute],
-        vis: &Visibility,
-        signature: &mut Signature,
-        errors: &mut Errors,
-    ) -> Self {
+    pub(super) fn read(options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
         let mut options = Options::parse("`#[resolver]`", &["key", "cache"], options, errors);
         let key = options.literal("key", errors);
         let cached = options.flag("cache", errors).is_none_or(|cached| cached.value);
@@ -46,7 +36,7 @@ impl ResolverFunction {
         if let Some(key) = key.as_ref().filter(|key| key.value().contains('#')) {
             errors.at(key, "a key cannot contain `#`, which numbers resolvers of the same name");
         }
-        let hidden = HiddenType::read(Kind::Resolver, place, attrs, vis, signature, errors);
+        let hidden = HiddenType::read(Kind::Resolver, written, errors);
         Self { hidden, key, cached }
     }
 
@@ -84,7 +74,7 @@ impl ResolverFunction {
 
     /// What it returns: the type, and its shape.
     ///
-    /// Constants cannot look at what depends on type parameters; there, the way it is written counts.
+    /// Constant evaluation does not know what depends on type parameters; there, the way it is written counts.
     fn returned(&self) -> (TokenStream, TokenStream) {
         if mentions(&self.hidden.output, &self.hidden.generics) {
             return (self.hidden.output.clone(), shape_as_written(&self.hidden.output));
@@ -92,7 +82,7 @@ impl ResolverFunction {
         (quote!(__RjReturned), quote!(__RJ_SHAPE))
     }
 
-    /// What its return type is, where constants can look at it.
+    /// What its return type is, where constant evaluation knows it.
     fn probes(&self) -> Option<TokenStream> {
         let output = &self.hidden.output;
         (!mentions(output, &self.hidden.generics)).then(|| {
@@ -212,17 +202,13 @@ impl ResolverFunction {
         let HiddenType { receiver, parameters, output, .. } = &self.hidden;
         let (returned, shape) = self.returned();
         let walk = local("walk");
-        let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(#walk.call())));
-        let resolves = resolve(parameters, &walk).map(|(pattern, future)| quote!(let #pattern = #future;));
-        let takes = take(parameters);
+        let filled = self.hidden.fill_within(&walk);
         let fills = parameters.iter().filter_map(|parameter| parameter.fill_shared(&walk));
         let into_ask = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
         let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
         let body = quote_spanned! { self.hidden.span()=>
             __rj::prelude::Box::pin(async move {
-                #(#supplies)*
-                #resolves
-                #takes
+                #filled
                 #(#fills)*
                 #walk.enter::<Self>();
                 #walk.settle::<Self>(#into_ask(#called)).await

@@ -237,14 +237,8 @@ impl<T> PipesInto<T> for T {
     label = "take a `{Out}`, or an `Option` of it if it may be left out"
 )]
 pub trait Piped<Out>: Sized {
-    /// It.
-    type Value;
-
     /// What is sent, where the first pipe takes an `In`.
     type Sent<In>;
-
-    /// Its place in the argument tuple.
-    type Slot<In>;
 
     /// What the first pipe gets; or the parameter itself, where nothing was sent.
     fn open<In>(sent: Self::Sent<In>) -> Result<In, Self>;
@@ -255,9 +249,7 @@ pub trait Piped<Out>: Sized {
 
 #[diagnostic::do_not_recommend]
 impl<T> Piped<T> for T {
-    type Value = Self;
     type Sent<In> = In;
-    type Slot<In> = PipedSlot<In, T>;
 
     fn open<In>(sent: In) -> Result<In, T> {
         Ok(sent)
@@ -270,9 +262,7 @@ impl<T> Piped<T> for T {
 
 #[diagnostic::do_not_recommend]
 impl<T> Piped<T> for Option<T> {
-    type Value = Self;
     type Sent<In> = Option<In>;
-    type Slot<In> = PipedSlot<Option<In>, Option<T>>;
 
     fn open<In>(sent: Option<In>) -> Result<In, Self> {
         sent.ok_or(None)

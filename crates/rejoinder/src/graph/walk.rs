@@ -44,7 +44,7 @@ impl<F: ReadParams> Arguments for FunctionArguments<'_, F> {
 
 /// The key under which each resolver of one item asks: its name, numbered where two that ask have the same.
 ///
-/// The numbers follow the order in which the resolvers are met, so every replica finds the same ones.
+/// The numbers follow the order in which the resolvers are reached, so every replica finds the same ones.
 #[derive(Debug, Default)]
 pub struct Keys(HashMap<TypeId, Cow<'static, str>>);
 

@@ -277,7 +277,7 @@ fn pipes(params: &[Param], inputs: &[NodeArgument<'static>]) -> Vec<&'static Pip
     inputs.iter().flat_map(|input| input.pipes).copied().chain(completing).collect()
 }
 
-/// Pipes run first, so their resolvers are met first.
+/// Pipes run first, so their resolvers are reached first.
 fn all_edges(edges: &[Edge], pipes: &[&'static PipeNode]) -> Vec<Edge> {
     pipes.iter().flat_map(|node| node.edges).chain(edges).copied().collect()
 }

@@ -39,26 +39,18 @@ pub trait Gated: Sized {
     }
 }
 
-impl Gated for Tool {
-    fn behind(mut self, gate: Gate) -> Self {
-        self.function.gates.push(gate);
-        self
-    }
+macro_rules! gated {
+    ($($item:ty)*) => { $(
+        impl Gated for $item {
+            fn behind(mut self, gate: Gate) -> Self {
+                self.function.gates.push(gate);
+                self
+            }
+        }
+    )* };
 }
 
-impl Gated for Prompt {
-    fn behind(mut self, gate: Gate) -> Self {
-        self.function.gates.push(gate);
-        self
-    }
-}
-
-impl Gated for Resource {
-    fn behind(mut self, gate: Gate) -> Self {
-        self.function.gates.push(gate);
-        self
-    }
-}
+gated!(Tool Prompt Resource);
 
 impl<I: Gated> Gated for Vec<I> {
     fn behind(self, gate: Gate) -> Self {

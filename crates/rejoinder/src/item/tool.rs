@@ -86,7 +86,7 @@ impl Tool {
     /// ```
     /// use rejoinder::{Resolver, Tool, model};
     ///
-    /// /// A tool of a plug-in, behind a resolver of ours that asks the user.
+    /// /// A tool of a plug-in, behind one of our resolvers that asks the user.
     /// fn guarded<Confirm: Resolver>(plugin: model::Tool) -> Tool {
     ///     Tool::dynamic(plugin, |_, _| async { "done" }).resolve::<Confirm>()
     /// }
