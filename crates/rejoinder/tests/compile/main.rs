@@ -64,7 +64,7 @@ fn programs(directory: impl AsRef<Path>) -> Vec<PathBuf> {
     found
 }
 
-/// Runs a check for each program, as many at once as there are processors. Returns what is wrong.
+/// Runs a check for each program, as many in parallel as there are processors. Returns what is wrong.
 fn for_each(programs: &[PathBuf], check: impl Fn(&Path) -> Result<(), String> + Sync) -> Vec<String> {
     let (left, wrong) = (Mutex::new(programs.iter()), Mutex::new(Vec::new()));
     thread::scope(|scope| {

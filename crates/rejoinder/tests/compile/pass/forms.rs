@@ -1,4 +1,4 @@
-//! The sound twins of `fail/forms`.
+//! The valid counterparts of `fail/forms`.
 
 #![deny(warnings)]
 

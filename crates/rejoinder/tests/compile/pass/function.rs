@@ -1,4 +1,4 @@
-//! The sound twins of `fail/function`.
+//! The valid counterparts of `fail/function`.
 
 // What a strict user's crate forbids must not come out of the macros.
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications)]

@@ -1,4 +1,4 @@
-//! The sound twins of `fail/group`.
+//! The valid counterparts of `fail/group`.
 
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations)]
 

@@ -1,4 +1,4 @@
-//! The sound twins of `fail/list`.
+//! The valid counterparts of `fail/list`.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! The sound twins of `fail/option`.
+//! The valid counterparts of `fail/option`.
 
 use rejoinder::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The sound twins of `fail/parameter`.
+//! The valid counterparts of `fail/parameter`.
 
 use rejoinder::{prelude::*, call::CompletionRequest};
 

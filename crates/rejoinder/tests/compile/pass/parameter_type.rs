@@ -1,4 +1,4 @@
-//! The sound twins of `fail/parameter_type`.
+//! The valid counterparts of `fail/parameter_type`.
 
 use std::{borrow::Cow, collections::HashMap};
 

@@ -1,4 +1,4 @@
-//! The sound twins of `fail/reply`.
+//! The valid counterparts of `fail/reply`.
 
 use rejoinder::{model, prelude::*, reply::{IntoCallError, IntoToolResult}};
 
@@ -38,7 +38,7 @@ fn structured(a: i64, b: i64) -> Result<Json<Sum>, NotASum> {
 }
 
 #[tool]
-fn told() -> Result<&'static str, CallError> {
+fn readable() -> Result<&'static str, CallError> {
     Err(CallError::new("no"))
 }
 
@@ -61,5 +61,5 @@ fn notes() -> Result<Vec<u8>, CallError> {
 }
 
 fn main() {
-    let _ = (tools![nothing, mine, structured, told, wrapped], prompts![review], resources![notes]);
+    let _ = (tools![nothing, mine, structured, readable, wrapped], prompts![review], resources![notes]);
 }

@@ -1,4 +1,4 @@
-//! The sound twins of `fail/resolvers`.
+//! The valid counterparts of `fail/resolvers`.
 
 // What a strict user's crate forbids must not come out of the macros.
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications)]
@@ -68,7 +68,7 @@ fn owned(path: String, #[resolve(auth::owner)] owner: &str, #[resolve(owner::own
     format!("{path} {owner} {length}")
 }
 
-/// What nobody has two of.
+/// A value that cannot be cloned.
 #[derive(Debug)]
 struct Big;
 

@@ -1,4 +1,4 @@
-//! The sound twins of `fail/resource`.
+//! The valid counterparts of `fail/resource`.
 
 use rejoinder::prelude::*;
 

@@ -1,5 +1,5 @@
 // 17:36: `#[resolve(..)]` does not name a resolver
-//! What is not a resolver is told once, whatever it is: its types are no matter then.
+//! What is not a resolver is reported once, and its types do not matter then.
 
 use rejoinder::prelude::*;
 

@@ -13,7 +13,7 @@ async fn name() -> Result<Ask<Rc<str>>, CallError> {
     Ok(Ask::known("Ada".into()))
 }
 
-// What takes them is not told of it again, whether it could hold them or not.
+// The functions that take them do not report it again, whether they could hold them or not.
 #[resolver]
 async fn length(#[resolve(name)] name: &Rc<str>) -> usize {
     name.len()
