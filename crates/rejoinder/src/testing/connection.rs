@@ -104,7 +104,7 @@ impl ClientConnection {
 
     /// Sends a request over the transport.
     async fn send(&self, id: u64, session: Option<&HeaderMap>, method: &str, params: Value) -> Result<ClientExchange> {
-        let params = self.params(id, session.is_some(), method, params);
+        let params = if method == "initialize" { params } else { self.with_meta(params, id, session.is_some()) };
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         if let Some(link) = self.link().await? {
             let messages = link.receive(id);
@@ -174,19 +174,9 @@ impl ClientConnection {
         request
     }
 
-    /// The params of a request, with the `_meta` of its era.
-    fn params(&self, id: u64, is_session: bool, method: &str, mut params: Value) -> Value {
-        if method != "initialize"
-            && let Value::Object(params) = &mut params
-        {
-            let own = params.remove("_meta");
-            params.insert("_meta".into(), self.meta(id, is_session, own));
-        }
-        params
-    }
-
-    /// The `_meta` of a request; an entry of the test's own replaces the client's, and `null` removes it.
-    fn meta(&self, id: u64, is_session: bool, own: Option<Value>) -> Value {
+    /// The params of a request, with the `_meta` of its era; an entry of the test's own replaces the client's, and `null`
+    /// removes it.
+    fn with_meta(&self, mut params: Value, id: u64, is_session: bool) -> Value {
         let mut meta = json!({ "progressToken": id });
         if !is_session {
             meta["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
@@ -194,15 +184,18 @@ impl ClientConnection {
             meta["io.modelcontextprotocol/clientInfo"] = json!(self.info);
             meta["io.modelcontextprotocol/logLevel"] = json!(self.log_level);
         }
-        let own = own.unwrap_or_else(|| json!({}));
-        match (own, &mut meta) {
-            (Value::Object(own), Value::Object(entries)) => {
-                entries.extend(own);
-                entries.retain(|_, entry| !entry.is_null());
-                meta
-            }
-            (own, _) => own,
+        match (params.get_mut("_meta").map(Value::take), &mut meta) {
+            (Some(Value::Object(own)), Value::Object(entries)) => entries.extend(own),
+            (Some(own), _) => meta = own,
+            (None, _) => {}
         }
+        if let Value::Object(entries) = &mut meta {
+            entries.retain(|_, entry| !entry.is_null());
+        }
+        if params.is_object() {
+            params["_meta"] = meta;
+        }
+        params
     }
 
     /// The headers that mirror the body.

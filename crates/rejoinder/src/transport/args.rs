@@ -69,24 +69,7 @@ impl Flags {
         let command = with_default_address(command, server.options.http.default_address);
         Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
-}
 
-/// HTTP is what the flags mean if there is an address without them.
-fn with_default_address(mut command: clap::Command, address: Option<SocketAddr>) -> clap::Command {
-    if let Some(address) = address {
-        return command
-            .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
-            .mut_arg("http", |http| http.default_value(address.to_string()));
-    }
-    for (flag, is_there) in [("ws", cfg!(feature = "ws")), ("sse", cfg!(feature = "sse"))] {
-        if is_there {
-            command = command.mut_arg(flag, |arg| arg.requires("http"));
-        }
-    }
-    command
-}
-
-impl Flags {
     /// The server with the tools that the command line selects.
     fn select(&self, mut server: Server) -> Server {
         if let Some(names) = &self.tools {
@@ -116,6 +99,21 @@ impl Flags {
         }
         http
     }
+}
+
+/// HTTP is what the flags mean if there is an address without them.
+fn with_default_address(mut command: clap::Command, address: Option<SocketAddr>) -> clap::Command {
+    if let Some(address) = address {
+        return command
+            .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
+            .mut_arg("http", |http| http.default_value(address.to_string()));
+    }
+    for (flag, is_there) in [("ws", cfg!(feature = "ws")), ("sse", cfg!(feature = "sse"))] {
+        if is_there {
+            command = command.mut_arg(flag, |arg| arg.requires("http"));
+        }
+    }
+    command
 }
 
 /// Logs a command that sends a first request, unless the program greets its user itself or needs credentials.

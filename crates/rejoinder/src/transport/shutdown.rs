@@ -1,7 +1,8 @@
 //! When a transport stops, and what it waits for before it has stopped.
 
-use std::sync::Arc;
-use std::time::Duration;
+#[cfg(unix)]
+use std::{future::poll_fn, task::Poll};
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -103,31 +104,24 @@ impl BuiltServer {
 }
 
 /// Ctrl-C, and SIGTERM where it exists.
-struct Signals(#[cfg(unix)] [std::io::Result<tokio::signal::unix::Signal>; 2]);
+struct Signals(#[cfg(unix)] Vec<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Signals {
     /// Signals are caught from this call on.
     fn catch() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        Self([SignalKind::interrupt(), SignalKind::terminate()].map(signal))
+        let caught = [SignalKind::interrupt(), SignalKind::terminate()].map(signal).into_iter();
+        let log = |error: &std::io::Error| tracing::warn!(%error, "cannot catch a signal");
+        Self(caught.filter_map(|signal| signal.inspect_err(log).ok()).collect())
     }
 
     async fn next(&mut self) {
-        async fn received(signal: &mut std::io::Result<tokio::signal::unix::Signal>) {
-            match signal {
-                Ok(signal) => drop(signal.recv().await),
-                Err(error) => {
-                    tracing::warn!(%error, "cannot catch a signal");
-                    std::future::pending::<()>().await;
-                }
-            }
-        }
-        let [interrupt, terminate] = &mut self.0;
-        tokio::select! {
-            () = received(interrupt) => {}
-            () = received(terminate) => {}
-        }
+        poll_fn(|cx| {
+            let received = self.0.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
+            if received { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
     }
 }
 
