@@ -118,7 +118,7 @@ fn graph_prints_where_parameters_come_from() {
 }
 
 #[test]
-fn what_contradicts_itself_or_is_no_flag_is_refused() {
+fn contradictory_and_unknown_flags_are_refused() {
     for flags in [&["--stdio", "--http", "8000"][..], &["--port", "1"], &["graph", "--stdio"], &["--http", "localhost"]]
     {
         let output = run(flags);

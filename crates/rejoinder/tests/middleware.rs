@@ -1,11 +1,8 @@
 //! Functions around every operation: what they see, what they change, how they end.
 
-#![expect(clippy::unwrap_used, reason = "tests may panic")]
+mod journal;
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex};
 
 use rejoinder::{
     CallEnd,
@@ -18,35 +15,12 @@ use rejoinder::{
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-/// The events, in order.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
-
-impl Log {
-    fn note(&self, text: impl Into<String>) {
-        self.0.lock().unwrap().push(text.into());
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-
-    /// Waits, for a short time, until there are that many events.
-    async fn wait_for(&self, notes: usize) -> Vec<String> {
-        for _ in 0..1000 {
-            if self.0.lock().unwrap().len() >= notes {
-                return self.take();
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("only {:?}", self.take());
-    }
-}
+use journal::Journal;
 
 /// Notes what goes in and what comes out.
 fn noting(
     name: &'static str,
-    log: &Log,
+    log: &Journal,
 ) -> impl Fn(OperationRequest, Next) -> rejoinder::BoxFuture<'static, OperationResult> + Send + Sync + 'static {
     let log = log.clone();
     move |request, next| {
@@ -73,7 +47,7 @@ async fn end(
     #[arg(default = "nobody")] tenant: String,
     scope: Scope,
     ctx: Context,
-    log: Dep<Log>,
+    log: Dep<Journal>,
 ) -> Result<String, CallError> {
     log.note("body");
     let deferred = log.clone();
@@ -112,7 +86,7 @@ async fn tag(ctx: Context) -> &'static str {
     ctx.extension::<Tag>().map_or("none", |tag| tag.0)
 }
 
-fn server(log: &Log) -> Server {
+fn server(log: &Journal) -> Server {
     Server::new("wrapped", "1.0.0")
         .provide(log.clone())
         .tools(tools![end, tag])
@@ -122,7 +96,7 @@ fn server(log: &Log) -> Server {
 
 #[tokio::test]
 async fn every_operation_passes_in_order_and_the_first_is_outermost() {
-    let log = Log::default();
+    let log = Journal::default();
     let server = server(&log).middleware(noting("a", &log)).middleware(noting("b", &log));
     in_both_eras(Client::new(server), async |client| {
         let around = |inner: &[&str], operation: &str, end: &str| {
@@ -153,7 +127,7 @@ async fn every_operation_passes_in_order_and_the_first_is_outermost() {
 
 #[tokio::test]
 async fn discover_and_subscriptions_pass() {
-    let log = Log::default();
+    let log = Journal::default();
     let client = Client::new(server(&log).middleware(noting("a", &log)));
     client.discover().await.unwrap();
     assert_eq!(log.take(), ["a: server/discover -", "a: success"]);
@@ -169,7 +143,7 @@ async fn discover_and_subscriptions_pass() {
 
 #[tokio::test]
 async fn the_result_is_seen_as_it_is() {
-    let log = Log::default();
+    let log = Journal::default();
     let client = Client::new(server(&log).middleware(noting("a", &log)));
     in_both_eras(client.answer("sure", ConfirmForm { yes: true }), async |client| {
         let mut ends = Vec::new();
@@ -190,7 +164,7 @@ async fn the_result_is_seen_as_it_is() {
 
 #[tokio::test]
 async fn l23_middleware_sees_the_text_of_an_internal_error_and_the_client_does_not() {
-    let log = Log::default();
+    let log = Journal::default();
     in_both_eras(Client::new(server(&log).middleware(noting("a", &log))), async |client| {
         let reply = client.call_tool("end", json!({ "how": "hidden" })).await.unwrap();
         assert!(reply.is_error() && !reply.text().contains("disk"), "{}", reply.text());
@@ -211,7 +185,7 @@ async fn add_tenant(mut request: OperationRequest, next: Next) -> OperationResul
 
 #[tokio::test]
 async fn changed_arguments_are_what_a_call_of_two_rounds_is_bound_to() {
-    let log = Log::default();
+    let log = Journal::default();
     let client = Client::new(server(&log).middleware(add_tenant)).answer("sure", ConfirmForm { yes: true });
     in_both_eras(client.header("x-tenant", "blue"), async |client| {
         let reply = client.call_tool("end", json!({ "how": "ask" })).await.unwrap();
@@ -222,7 +196,7 @@ async fn changed_arguments_are_what_a_call_of_two_rounds_is_bound_to() {
 
 #[tokio::test]
 async fn a_state_does_not_open_for_other_arguments_of_the_middleware() {
-    let client = Client::new(server(&Log::default()).middleware(add_tenant));
+    let client = Client::new(server(&Journal::default()).middleware(add_tenant));
     let capable = client.capabilities(serde_json::from_value(json!({ "elicitation": {} })).unwrap());
     let call = |tenant: &'static str, state: Option<Value>| {
         let client = capable.clone().header("x-tenant", tenant);
@@ -249,7 +223,7 @@ async fn an_extension_reaches_the_function_on_every_transport() {
         assert_eq!(request.extension::<Tag>().map(|tag| tag.0), Some("attached"));
         next.run(request).await
     }
-    let server = || server(&Log::default()).middleware(attach);
+    let server = || server(&Journal::default()).middleware(attach);
     in_both_eras(Client::new(server()), async |client| {
         assert_eq!(client.call_tool("tag", json!({})).await.unwrap().text(), "attached");
     })
@@ -280,7 +254,7 @@ async fn l11_a_middleware_answers_itself_and_nothing_is_opened() {
             _ => next.run(request).await,
         })
     }
-    let log = Log::default();
+    let log = Journal::default();
     let server = server(&log).middleware(noting("a", &log)).middleware(answer);
     in_both_eras(Client::new(server), async |client| {
         log.take();
@@ -314,7 +288,7 @@ async fn a_result_can_be_changed() {
         }
         result
     }
-    in_both_eras(Client::new(server(&Log::default()).middleware(sign)), async |client| {
+    in_both_eras(Client::new(server(&Journal::default()).middleware(sign)), async |client| {
         assert_eq!(client.call_tool("tag", json!({})).await.unwrap().text(), "none\nsigned");
         let prompt = client.get_prompt("review", json!({ "code": "x" })).await.unwrap();
         assert_eq!(prompt.result.description.as_deref(), Some("signed"));
@@ -324,7 +298,7 @@ async fn a_result_can_be_changed() {
 
 #[tokio::test]
 async fn what_a_call_emits_is_sent_while_it_runs() {
-    let log = Log::default();
+    let log = Journal::default();
     let client = Client::new(server(&log).middleware(noting("a", &log)));
     in_both_eras(client, async |client| {
         let reply = client.call_tool("end", json!({ "how": "progress" })).await.unwrap();
@@ -335,13 +309,13 @@ async fn what_a_call_emits_is_sent_while_it_runs() {
 
 #[tokio::test]
 async fn a_client_that_leaves_drops_the_chain_with_everything_in_it() {
-    struct Held(Log);
+    struct Held(Journal);
     impl Drop for Held {
         fn drop(&mut self) {
             self.0.note("the middleware was dropped");
         }
     }
-    let log = Log::default();
+    let log = Journal::default();
     let held = log.clone();
     let server = server(&log).middleware(move |request, next: Next| {
         let held = Held(held.clone());
@@ -370,7 +344,7 @@ async fn l27_a_middleware_that_panics_refuses_the_call() {
         assert!(result.is_error(), "on purpose");
         result
     }
-    let log = Log::default();
+    let log = Journal::default();
     in_both_eras(Client::new(server(&log).middleware(panics)), async |client| {
         let panicked = client.call_tool("end", json!({ "how": "well" })).await;
         // On a session the model reads it.
@@ -390,7 +364,7 @@ async fn the_rest_can_run_in_another_task() {
     async fn spawns(request: OperationRequest, next: Next) -> Result<OperationResult, CallError> {
         Ok(tokio::spawn(next.run(request)).await?)
     }
-    in_both_eras(Client::new(server(&Log::default()).middleware(spawns)), async |client| {
+    in_both_eras(Client::new(server(&Journal::default()).middleware(spawns)), async |client| {
         let reply = client.call_tool("end", json!({ "how": "progress" })).await.unwrap();
         assert_eq!((reply.text().as_str(), reply.progress.len()), ("progressed", 2));
     })
@@ -417,7 +391,7 @@ async fn a_header_that_repeats_an_argument_is_compared_with_what_the_client_sent
 fn what_is_printed_of_a_request_holds_no_secret() {
     let printed = Arc::new(Mutex::new(String::new()));
     let seen = Arc::clone(&printed);
-    let server = server(&Log::default()).middleware(move |request, next: Next| {
+    let server = server(&Journal::default()).middleware(move |request, next: Next| {
         *seen.lock().unwrap() = format!("{request:?}");
         next.run(request)
     });

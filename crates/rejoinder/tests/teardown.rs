@@ -2,49 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod journal;
 mod logged;
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use rejoinder::{CallEnd, Era, prelude::*, testing::Client};
 use serde_json::json;
 
+use journal::Journal;
 use logged::Logged;
-
-/// The events, in order.
-#[derive(Default)]
-struct Log(Mutex<Vec<String>>);
-
-impl Log {
-    fn note(&self, text: impl Into<String>) {
-        self.0.lock().unwrap().push(text.into());
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-
-    /// Waits, for a short time, until there are that many events.
-    async fn wait_for(&self, notes: usize) -> Vec<String> {
-        for _ in 0..1000 {
-            if self.0.lock().unwrap().len() >= notes {
-                return self.take();
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        panic!("only {:?}", self.take());
-    }
-}
 
 /// Something that has to be released.
 #[derive(Clone)]
 struct Connection;
 
 #[resolver]
-async fn connection(scope: Scope, log: Dep<Log>) -> Connection {
+async fn connection(scope: Scope, log: Dep<Journal>) -> Connection {
     log.note("open");
     scope.defer(move |ending| async move {
         // A deferred function can await, which `Drop` cannot.
@@ -55,7 +29,7 @@ async fn connection(scope: Scope, log: Dep<Log>) -> Connection {
 }
 
 #[resolver]
-async fn transaction(#[resolve(connection)] _connection: &Connection, scope: Scope, log: Dep<Log>) -> &'static str {
+async fn transaction(#[resolve(connection)] _connection: &Connection, scope: Scope, log: Dep<Journal>) -> &'static str {
     scope.defer(move |ending| async move {
         log.note(if ending.is_success() { "commit" } else { "roll back" });
     });
@@ -69,9 +43,9 @@ async fn end(
     #[resolve(transaction)] _transaction: &&'static str,
     ctx: Context,
     scope: Scope,
-    log: Dep<Log>,
+    log: Dep<Journal>,
 ) -> Result<&'static str, CallError> {
-    struct Held(Dep<Log>);
+    struct Held(Dep<Journal>);
     impl Drop for Held {
         fn drop(&mut self) {
             self.0.note("dropped");
@@ -101,7 +75,7 @@ async fn end(
 
 /// Spawns a task that defers something after the end of the call.
 #[tool]
-async fn outlived(scope: Scope, ctx: Context, log: Dep<Log>) {
+async fn outlived(scope: Scope, ctx: Context, log: Dep<Journal>) {
     let over = ctx.cancellation();
     tokio::spawn(async move {
         over.cancelled().await;
@@ -113,7 +87,7 @@ async fn outlived(scope: Scope, ctx: Context, log: Dep<Log>) {
 
 /// Never ends by itself, and records what sees its end.
 #[tool]
-async fn watches(#[arg(default)] talks: bool, scope: Scope, ctx: Context, log: Dep<Log>) {
+async fn watches(#[arg(default)] talks: bool, scope: Scope, ctx: Context, log: Dep<Journal>) {
     let (over, inner) = (ctx.cancellation(), log.clone());
     tokio::spawn(async move {
         over.cancelled().await;
@@ -131,7 +105,7 @@ async fn watches(#[arg(default)] talks: bool, scope: Scope, ctx: Context, log: D
 
 /// Asks after its end, which is too late.
 #[tool]
-async fn asks_at_the_end(scope: Scope, ctx: Context, log: Dep<Log>) {
+async fn asks_at_the_end(scope: Scope, ctx: Context, log: Dep<Journal>) {
     scope.defer(move |_| async move {
         let answer = ctx.ask("sure", Ask::confirm("Sure?")).await;
         log.note(answer.unwrap_err().to_string());
@@ -181,8 +155,8 @@ async fn limited_resource(
 #[tool]
 async fn guarded(#[resolve(refused)] _refused: &()) {}
 
-fn setup() -> (Client, Arc<Log>) {
-    let log = Arc::new(Log::default());
+fn setup() -> (Client, Arc<Journal>) {
+    let log = Arc::new(Journal::default());
     let server = Server::new("teardown", "1.0.0").provide_arc(Arc::clone(&log)).tools(tools![
         end,
         limited,
@@ -196,7 +170,7 @@ fn setup() -> (Client, Arc<Log>) {
     (Client::new(server).answer("sure", rejoinder::form::ConfirmForm { yes: true }), log)
 }
 
-async fn in_both_eras(test: impl AsyncFn(Client, &Log)) {
+async fn in_both_eras(test: impl AsyncFn(Client, &Journal)) {
     for era in [Era::Stateless, Era::Session] {
         let (client, log) = setup();
         test(client.era(era), &log).await;
@@ -237,7 +211,7 @@ fn not_async(#[resolve(plain)] plain: &&'static str) -> &'static str {
 }
 
 #[resolver]
-fn plain(#[resolve(transaction)] transaction: &&'static str, scope: Scope, log: Dep<Log>) -> &'static str {
+fn plain(#[resolve(transaction)] transaction: &&'static str, scope: Scope, log: Dep<Journal>) -> &'static str {
     scope.defer(move |_| async move { log.note("plain") });
     transaction
 }
@@ -388,7 +362,7 @@ async fn a_deferred_function_can_defer_another() {
 
 #[tokio::test]
 async fn a_unit_test_ends_its_scope_itself() {
-    let (scope, log) = (Scope::detached(), Dep::new(Log::default()));
+    let (scope, log) = (Scope::detached(), Dep::new(Journal::default()));
     connection(scope.clone(), log.clone()).await;
     scope.end(CallEnd::Cancelled).await;
     assert_eq!(log.take(), ["open", "close: Cancelled"]);
@@ -396,7 +370,7 @@ async fn a_unit_test_ends_its_scope_itself() {
 
 /// Defers a function that never ends, between two that do.
 #[tool]
-async fn hang(scope: Scope, log: Dep<Log>) -> &'static str {
+async fn hang(scope: Scope, log: Dep<Journal>) -> &'static str {
     let last = log.clone();
     scope.defer(move |_| async move { log.note("first") });
     scope.defer(|_| std::future::pending::<()>());
@@ -408,7 +382,7 @@ async fn hang(scope: Scope, log: Dep<Log>) -> &'static str {
 async fn r_l6_a_deferred_function_that_hangs_is_dropped_after_the_grace_period() {
     let (logged, _guard) = Logged::here();
     for era in [Era::Stateless, Era::Session] {
-        let log = Arc::new(Log::default());
+        let log = Arc::new(Journal::default());
         let server = Server::new("teardown", "1").provide_arc(Arc::clone(&log)).tools(tools![hang]);
         let client = Client::new(server.grace_period(Duration::from_secs(3))).era(era);
         let start = tokio::time::Instant::now();

@@ -46,7 +46,7 @@ fn without_them_it_does_not() {
 }
 
 #[test]
-fn what_are_no_keys_is_told_before_anything_is_served() {
+fn invalid_keys_are_reported_before_anything_is_served() {
     let mut command = binary();
     command.arg("--stdio").env("REJOINDER_STATE_KEYS", "not base64").stdin(Stdio::null());
     let output = command.output().expect("the binary starts");

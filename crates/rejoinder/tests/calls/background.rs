@@ -19,40 +19,15 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::logged::Logged;
+use crate::{journal::Journal, logged::Logged};
 
-/// The events, in order.
-#[derive(Default)]
-struct Log(Mutex<Vec<String>>);
-
-impl Log {
-    fn note(&self, text: impl Into<String>) {
-        self.0.lock().unwrap().push(text.into());
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut self.0.lock().unwrap())
-    }
-
-    /// Waits until there are that many events.
-    async fn wait_for(&self, events: usize) -> Vec<String> {
-        let there = async {
-            while self.0.lock().unwrap().len() < events {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        };
-        assert!(timeout(Duration::from_secs(30), there).await.is_ok(), "only {:?}", self.take());
-        self.take()
-    }
-}
-
-fn client(server: Server) -> (Client, Arc<Log>) {
-    let log = Arc::new(Log::default());
+fn client(server: Server) -> (Client, Arc<Journal>) {
+    let log = Arc::new(Journal::default());
     (Client::new(server.provide_arc(Arc::clone(&log))), log)
 }
 
 #[resolver]
-fn transaction(scope: Scope, background: BackgroundTasks, log: Dep<Log>) -> Result<(), CallError> {
+fn transaction(scope: Scope, background: BackgroundTasks, log: Dep<Journal>) -> Result<(), CallError> {
     let inner = log.clone();
     scope.defer(move |end| async move { inner.note(format!("teardown: {end:?}")) });
     background.add(async move { log.note("task of the resolver") })?;
@@ -66,7 +41,7 @@ async fn end(
     #[resolve(transaction)] _transaction: &(),
     background: BackgroundTasks,
     ctx: Context,
-    log: Dep<Log>,
+    log: Dep<Journal>,
 ) -> Result<&'static str, CallError> {
     let inner = log.clone();
     background.add(async move {
@@ -135,7 +110,7 @@ async fn a_round_that_ends_in_a_question_drops_its_tasks() {
 }
 
 #[tool]
-async fn by_hand(rounds: Rounds, background: BackgroundTasks, log: Dep<Log>) -> Result<Reply<()>, CallError> {
+async fn by_hand(rounds: Rounds, background: BackgroundTasks, log: Dep<Journal>) -> Result<Reply<()>, CallError> {
     let (round, reply) = match rounds.state::<u32>() {
         None => ("first", Reply::resume(1)),
         Some(_) => ("second", Reply::done(())),
@@ -146,7 +121,7 @@ async fn by_hand(rounds: Rounds, background: BackgroundTasks, log: Dep<Log>) -> 
 
 /// Holds up its first task until the concurrent ones have met.
 #[tool]
-async fn together(background: BackgroundTasks, barrier: Dep<Barrier>, log: Dep<Log>) -> Result<(), CallError> {
+async fn together(background: BackgroundTasks, barrier: Dep<Barrier>, log: Dep<Journal>) -> Result<(), CallError> {
     let (meet, note) = (barrier.clone(), log.clone());
     background.add(async move {
         meet.wait().await;
@@ -175,13 +150,13 @@ async fn concurrent_tasks_wait_for_no_other() {
 }
 
 #[prompt]
-async fn prompt(background: BackgroundTasks, log: Dep<Log>) -> Result<&'static str, CallError> {
+async fn prompt(background: BackgroundTasks, log: Dep<Journal>) -> Result<&'static str, CallError> {
     background.add(async move { log.note("prompt") })?;
     Ok("done")
 }
 
 #[resource("late://{name}")]
-async fn resource(name: String, background: BackgroundTasks, log: Dep<Log>) -> Result<&'static str, CallError> {
+async fn resource(name: String, background: BackgroundTasks, log: Dep<Journal>) -> Result<&'static str, CallError> {
     background.add(async move { log.note(name) })?;
     Ok("done")
 }
@@ -318,7 +293,7 @@ async fn there_is_a_limit_for_a_call_and_for_the_server() {
 
 /// Spawns a task that adds another after the end of the call.
 #[tool]
-async fn outlived(background: BackgroundTasks, ctx: Context, log: Dep<Log>) {
+async fn outlived(background: BackgroundTasks, ctx: Context, log: Dep<Journal>) {
     let over = ctx.cancellation();
     tokio::spawn(async move {
         over.cancelled().await;
@@ -338,7 +313,7 @@ async fn a_task_that_is_added_after_the_reply_starts_at_once() {
 }
 
 #[tool(timeout = "1s")]
-async fn times_out(background: BackgroundTasks, scope: Scope, log: Dep<Log>) -> Result<(), CallError> {
+async fn times_out(background: BackgroundTasks, scope: Scope, log: Dep<Journal>) -> Result<(), CallError> {
     let inner = log.clone();
     scope.defer(move |end| async move { inner.note(format!("teardown: {end:?}")) });
     background.add(async move { log.note("task") })?;

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod background;
+#[path = "../journal/mod.rs"]
+mod journal;
 #[path = "../logged/mod.rs"]
 mod logged;
 mod state;

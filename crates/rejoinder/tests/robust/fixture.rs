@@ -50,6 +50,14 @@ pub(crate) fn everywhere() -> http::Config {
     http::Config::new().websocket("/mcp/ws").sse("/sse")
 }
 
+/// Serves an application on a free port.
+pub(crate) async fn mount(app: axum::Router) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
 /// A running server; dropping it stops it.
 pub(crate) struct Host {
     pub(crate) address: SocketAddr,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Connection, Post, Response, call, observed, within},
-    fixture::{Events, Host, everywhere},
+    fixture::{Events, Host, everywhere, mount},
     ways::{LEGACY, in_session, initialize},
 };
 
@@ -198,9 +198,7 @@ async fn a_mounted_server_has_it_too() {
     let service = Server::new("mounted", "1").tools(tools![tenant]).build().expect("wired right").into_service();
     let inner = axum::Router::new().route_service("/events", service.sse());
     let app = axum::Router::new().nest("/deep", inner);
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    tokio::spawn(async move { axum::serve(listener, app).await });
+    let address = mount(app).await;
     let mut stream = Connection::open(address).await;
     stream.send(get("/deep/events").bytes()).await;
     stream.head().await.expect("an answer");

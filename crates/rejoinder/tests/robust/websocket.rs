@@ -21,7 +21,7 @@ use tokio_tungstenite::{
 
 use crate::{
     client::{call, observed, request, within},
-    fixture::{Events, Host, everywhere},
+    fixture::{Events, Host, everywhere, mount},
     ways::{LEGACY, in_session, initialize},
 };
 
@@ -428,9 +428,7 @@ async fn a_websocket_is_one_of_the_connections_that_are_limited() {
 async fn a_mounted_server_has_websockets_too() {
     let service = Server::new("mounted", "1").tools(tools![tenant]).build().expect("wired right").into_service();
     let app = axum::Router::new().route_service("/deep/ws", service.websocket()).route_service("/mcp", service.clone());
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    tokio::spawn(async move { axum::serve(listener, app).await });
+    let address = mount(app).await;
     let mut request = format!("ws://localhost:{}/deep/ws", address.port()).into_client_request().expect("a request");
     request.headers_mut().insert("x-tenant", "acme".parse().expect("a header"));
     let stream = TcpStream::connect(address).await.expect("the server accepts");
@@ -450,9 +448,7 @@ async fn a_websocket_closes_when_its_calls_are_done_and_the_server_stops() {
     let host = Host::start().await;
     let service = host.server.clone().into_service();
     let app = axum::Router::new().route_service("/mcp/ws", service.websocket());
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    tokio::spawn(async move { axum::serve(listener, app).await });
+    let address = mount(app).await;
     let request = format!("ws://localhost:{}/mcp/ws", address.port()).into_client_request().expect("a request");
     let stream = TcpStream::connect(address).await.expect("the server accepts");
     let (socket, _) = within(client_async(request.clone(), stream)).await.expect("the server upgrades");
