@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use rejoinder::{
-    Gated, Tool,
+    Tool,
     auth::{Auth, Principal},
     http,
     prelude::*,
+    server::Gated,
 };
 use rejoinder_bench::{caller, flags::Flags, serve, stream, two_rounds};
 
