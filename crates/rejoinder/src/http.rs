@@ -152,7 +152,8 @@ impl Config {
     }
 
     /// How long a connection may take to send the head of its next request, or to read more of a reply; 60 seconds by
-    /// default. Then it is closed, so that idle connections cannot keep other clients out. Not for a mounted service.
+    /// default. Then, or up to a quarter of that time later, it is closed, so that idle connections cannot keep other clients
+    /// out. Not for a mounted service.
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
         self.header_timeout = timeout;
         self

@@ -11,6 +11,7 @@ use futures_util::stream::{self, BoxStream, StreamExt};
 use http_body::{Body, Frame as BodyFrame, SizeHint};
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::serve::RequestCount;
 use crate::{
     BoxError,
     call::AfterReply,
@@ -18,7 +19,11 @@ use crate::{
 };
 
 /// The body of a response: one message, or a stream of them.
-pub struct ResponseBody(BodyKind);
+pub struct ResponseBody {
+    kind: BodyKind,
+    /// Held until the body has been written.
+    _request: Option<RequestCount>,
+}
 
 enum BodyKind {
     /// Empty once it has been sent.
@@ -29,24 +34,33 @@ enum BodyKind {
 
 impl ResponseBody {
     pub(super) fn empty() -> Self {
-        Self(BodyKind::Whole(Bytes::new()))
+        Self::of(BodyKind::Whole(Bytes::new()))
     }
 
     pub(super) fn whole(body: Bytes) -> Self {
-        Self(BodyKind::Whole(body))
+        Self::of(BodyKind::Whole(body))
     }
 
     pub(super) fn reply(body: ReplyBody) -> Self {
         match body {
-            ReplyBody::Whole(whole) => Self(BodyKind::Whole(whole)),
-            list @ ReplyBody::List { .. } => Self(BodyKind::Pieces(list.pieces().collect())),
+            ReplyBody::Whole(whole) => Self::of(BodyKind::Whole(whole)),
+            list @ ReplyBody::List { .. } => Self::of(BodyKind::Pieces(list.pieces().collect())),
         }
     }
 
     /// A stream of events.
     pub(super) fn events(source: impl stream::Stream<Item = Bytes> + Send + 'static) -> Self {
         let keep_alive = Box::pin(sleep(KEEP_ALIVE));
-        Self(BodyKind::Events(Box::new(EventStream { source: Some(source.boxed()), keep_alive })))
+        Self::of(BodyKind::Events(Box::new(EventStream { source: Some(source.boxed()), keep_alive })))
+    }
+
+    fn of(kind: BodyKind) -> Self {
+        Self { kind, _request: None }
+    }
+
+    /// The same body, which holds on to its request until it has been written.
+    pub(super) fn holding(self, request: RequestCount) -> Self {
+        Self { _request: Some(request), ..self }
     }
 }
 
@@ -61,7 +75,7 @@ impl Body for ResponseBody {
     type Error = BoxError;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<BodyFrame<Bytes>, BoxError>>> {
-        match &mut self.get_mut().0 {
+        match &mut self.get_mut().kind {
             BodyKind::Whole(whole) => {
                 let whole = std::mem::take(whole);
                 Poll::Ready((!whole.is_empty()).then(|| Ok(BodyFrame::data(whole))))
@@ -74,7 +88,7 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             BodyKind::Whole(whole) => whole.is_empty(),
             BodyKind::Pieces(pieces) => pieces.is_empty(),
             BodyKind::Events(events) => events.source.is_none(),
@@ -82,7 +96,7 @@ impl Body for ResponseBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.kind {
             BodyKind::Whole(whole) => SizeHint::with_exact(whole.len() as u64),
             BodyKind::Pieces(pieces) => SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum()),
             BodyKind::Events(_) => SizeHint::default(),

@@ -5,14 +5,17 @@ use std::{
     io::{self, IoSlice},
     net::{Ipv4Addr, SocketAddr},
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
 
 use ::http::Request;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::{
     io::{AsyncRead, AsyncWrite, Interest, ReadBuf},
     net::{
@@ -254,22 +257,44 @@ async fn connection<S>(
 {
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let stream = TokioIo::new(WriteTimeout::new(stream, timeout));
+    let requests = RequestCount::default();
+    let count = Arc::clone(&requests);
     let answer = service_fn(move |request| {
-        let (service, request) = (service.clone(), from_peer(request, peer));
-        async move { Ok::<_, Infallible>(service.route(request).await) }
+        count.fetch_add(1, Ordering::Relaxed);
+        let (service, request, held) = (service.clone(), from_peer(request, peer), Arc::clone(&count));
+        async move { Ok::<_, Infallible>(service.route(request).await.map(|body| body.holding(held))) }
     });
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(timeout);
-    let mut connection = pin!(builder.serve_connection(stream, answer).with_upgrades());
+    // `left` and `silent` notice what hyper would look for itself, at a higher price for each request: it would prepare
+    // another read, and start another timer.
+    let connection = http1::Builder::new().half_close(true).serve_connection(stream, answer);
+    let mut connection = pin!(connection.with_upgrades());
     let ended = tokio::select! {
+        biased;
         ended = &mut connection => ended,
         () = shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
+        () = silent(&requests, timeout) => return tracing::debug!("a client sent no request for too long"),
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection failed");
+    }
+}
+
+/// How many requests a connection has sent. Each holds a clone until its reply has been handed to the system.
+pub(super) type RequestCount = Arc<AtomicUsize>;
+
+/// Waits until the client has sent no head of a request for that time, or up to a quarter longer, while no reply was on its way.
+async fn silent(requests: &RequestCount, timeout: Duration) {
+    const TICKS: u32 = 8;
+    let (mut count, mut idle) = (0, 0);
+    while idle <= TICKS {
+        sleep(timeout / TICKS).await;
+        let before = std::mem::replace(&mut count, requests.load(Ordering::Relaxed));
+        // One clone is here, and one where requests are counted.
+        let is_idle = count == before && Arc::strong_count(requests) <= 2;
+        idle = if is_idle { idle + 1 } else { 0 };
     }
 }
 
@@ -281,16 +306,21 @@ struct SharedStream {
     _place: OwnedSemaphorePermit,
 }
 
-/// Waits until the client has left. hyper notices that only while it has nothing left to read, so a client could leave one
-/// more byte behind to keep its call running.
+/// What wakes [`left`]: on Linux only the end of the connection, elsewhere also what the client sends.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const LEAVING: Interest = Interest::PRIORITY;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const LEAVING: Interest = Interest::READABLE;
+
+/// Waits until the client has left, even if it left bytes behind that nobody reads while its call runs.
 async fn left(stream: &TcpStream) {
     loop {
-        let is_left = match stream.ready(Interest::READABLE).await {
+        let is_left = match stream.ready(LEAVING).await {
             Ok(ready) => ready.is_read_closed(),
             Err(_) => true,
         };
         // Longer than it takes to read what the client sent. A client that sends wakes this once in that time.
-        sleep(Duration::from_secs(1)).await;
+        sleep(Duration::from_millis(100)).await;
         if is_left {
             return;
         }
@@ -474,6 +504,29 @@ mod tests {
             tokio::spawn(async move { tokio::io::copy(&mut client, &mut tokio::io::sink()).await });
             timeout(Duration::from_secs(30), started.notified()).await.expect("it starts");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_is_silent_when_it_sends_no_request_and_gets_no_reply() {
+        let (requests, limit) = (RequestCount::default(), Duration::from_secs(8));
+        let started = tokio::time::Instant::now();
+        let count = Arc::clone(&requests);
+        silent(&requests, limit).await;
+        assert!((limit..limit * 5 / 4).contains(&started.elapsed()), "{:?}", started.elapsed());
+        let sends = async {
+            loop {
+                sleep(limit - Duration::from_millis(1)).await;
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        tokio::select! {
+            () = silent(&requests, limit) => panic!("it sends requests"),
+            _ = timeout(limit * 10, sends) => {}
+        }
+        let reply = Arc::clone(&count);
+        timeout(limit * 10, silent(&requests, limit)).await.expect_err("it gets a reply");
+        drop(reply);
+        timeout(limit * 2, silent(&requests, limit)).await.expect("it does nothing");
     }
 
     #[test]
