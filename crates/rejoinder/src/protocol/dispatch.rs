@@ -98,16 +98,15 @@ pub(crate) fn cancelled_request(envelope: &Envelope<'_>) -> Option<String> {
     }
     let is_cancellation = envelope.id.is_none() && envelope.method.as_deref() == Some("notifications/cancelled");
     let cancelled: Cancelled<'_> = serde_json::from_str(envelope.params.raw.filter(|_| is_cancellation)?).ok()?;
-    Some(request_key(cancelled.request_id.get()))
+    Some(request_key(cancelled.request_id.get()).into_owned())
 }
 
-/// A request's id, the same however it was spelled.
-pub(crate) fn request_key(id: &str) -> String {
-    // A number has one spelling, and may be too large for any type of ours.
-    match serde_json::from_str::<Value>(id) {
-        Ok(Value::String(text)) => Value::String(text).to_string(),
-        _ => id.to_owned(),
+/// A request's id, the same however it was spelled: only a string with escapes has several spellings.
+pub(crate) fn request_key(id: &str) -> Cow<'_, str> {
+    if !id.contains('\\') {
+        return Cow::Borrowed(id);
     }
+    serde_json::from_str::<Value>(id).map_or(Cow::Borrowed(id), |id| Cow::Owned(id.to_string()))
 }
 
 /// A request, while its operation is found.

@@ -18,7 +18,7 @@ use crate::{
         Dispatched, Envelope, Frame, Http, ReplyBody, RpcError, RpcReply, Session, Stream, batch, cancelled_request,
         dispatch, error_reply, is_of_session, random_id,
     },
-    server::{Engine, Refusal},
+    server::Engine,
 };
 
 /// How the messages of a connection travel: as lines, as frames, as events.
@@ -171,13 +171,10 @@ impl<W: Wire> Connection<'_, W> {
 
     /// Runs a call.
     fn run(&mut self, id: &str, mut stream: Stream) {
-        if self.in_flight.contains(id) {
-            let error = RpcError::invalid_request("a request with this id is still being answered");
-            return self.reply(error_reply(Some(id), &error));
-        }
-        if self.in_flight.len() >= self.most_calls {
-            return self.reply(error_reply(Some(id), &Refusal::TooManyCalls(self.most_calls).into()));
-        }
+        let key = match self.in_flight.admit(id, self.most_calls) {
+            Ok(key) => key,
+            Err(error) => return self.reply(error_reply(Some(id), &error)),
+        };
         if stream.is_listening() {
             // None of the author's code runs in it, and a client that closes its end at once is still acknowledged.
             match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
@@ -188,7 +185,7 @@ impl<W: Wire> Connection<'_, W> {
                 Poll::Pending => {}
             }
         }
-        self.in_flight.add(id, stream);
+        self.in_flight.add(key, stream);
     }
 
     fn reply(&mut self, reply: RpcReply) {

@@ -1,7 +1,7 @@
 //! The requests of a connection that are being served.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, VecDeque, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, Waker},
 };
@@ -13,7 +13,13 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-use crate::protocol::{Frame, RpcReply, Stream, request_key};
+use crate::{
+    protocol::{Frame, RpcError, RpcReply, Stream, request_key},
+    server::Refusal,
+};
+
+/// The id of a request, the same however it was spelled.
+pub(super) type RequestKey = Arc<str>;
 
 /// What running requests send to the writer.
 pub(super) enum Outgoing {
@@ -24,7 +30,7 @@ pub(super) enum Outgoing {
 
 /// A request that is over.
 pub(super) struct Finished {
-    key: String,
+    key: RequestKey,
     number: u64,
     reply: RpcReply,
 }
@@ -44,8 +50,7 @@ struct InFlightParts {
 
 #[derive(Default)]
 struct InFlightState {
-    /// By the id of the request, the same however it was spelled.
-    requests: HashMap<String, ServedRequest>,
+    requests: HashMap<RequestKey, ServedRequest>,
     /// The requests that wait to be started.
     queue: VecDeque<QueuedRequest>,
     /// How many tasks start requests.
@@ -63,7 +68,7 @@ struct ServedRequest {
 }
 
 struct QueuedRequest {
-    key: String,
+    key: RequestKey,
     number: u64,
     stream: Stream,
 }
@@ -74,18 +79,25 @@ impl InFlight {
         Self(Arc::new(InFlightParts { state: Mutex::default(), sender, most_starting }))
     }
 
-    /// Whether a request with this id is being served.
-    pub(super) fn contains(&self, id: &str) -> bool {
-        self.0.state().requests.contains_key(&request_key(id))
+    /// Whether a request with this id can be served beside the others, at most `most` together.
+    pub(super) fn admit(&self, id: &str, most: usize) -> Result<RequestKey, RpcError> {
+        let (key, state) = (RequestKey::from(request_key(id)), self.0.state());
+        if state.requests.contains_key(&key) {
+            return Err(RpcError::invalid_request("a request with this id is still being answered"));
+        }
+        if state.requests.len() >= most {
+            return Err(Refusal::TooManyCalls(most).into());
+        }
+        Ok(key)
     }
 
-    /// Serves a request.
-    pub(super) fn add(&self, id: &str, stream: Stream) {
-        let (key, is_subscription) = (request_key(id), stream.is_subscription());
+    /// Serves a request that was admitted.
+    pub(super) fn add(&self, key: RequestKey, stream: Stream) {
+        let is_subscription = stream.is_subscription();
         let mut state = self.0.state();
         let number = state.next_number;
         state.next_number += 1;
-        state.requests.insert(key.clone(), ServedRequest { number, is_subscription, task: None });
+        state.requests.insert(Arc::clone(&key), ServedRequest { number, is_subscription, task: None });
         let waiting = QueuedRequest { key, number, stream };
         if is_subscription {
             return self.0.spawn(&mut state, waiting);
@@ -99,10 +111,13 @@ impl InFlight {
 
     /// The last message of a request that is over; `None` if it was cancelled, perhaps while its reply was on the way.
     pub(super) fn done(&self, Finished { key, number, reply }: Finished) -> Option<RpcReply> {
-        let mut state = self.0.state();
-        state.requests.get(&key).filter(|served| served.number == number)?;
-        state.requests.remove(&key);
-        Some(reply)
+        match self.0.state().requests.entry(key) {
+            Entry::Occupied(served) if served.get().number == number => {
+                served.remove();
+                Some(reply)
+            }
+            _ => None,
+        }
     }
 
     /// Cancels a request; `false` if it is not one of these.
@@ -125,10 +140,6 @@ impl InFlight {
             served.task.iter().filter(|_| served.is_subscription).for_each(AbortHandle::abort);
             !served.is_subscription
         });
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.state().requests.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -209,7 +220,7 @@ impl InFlightParts {
     }
 
     fn spawn(self: &Arc<Self>, state: &mut InFlightState, waiting: QueuedRequest) {
-        let (key, parts) = (waiting.key.clone(), Arc::clone(self));
+        let (key, parts) = (Arc::clone(&waiting.key), Arc::clone(self));
         let task = state.spawn(async move {
             let QueuedRequest { key, number, mut stream } = waiting;
             loop {

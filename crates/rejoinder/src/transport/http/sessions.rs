@@ -287,7 +287,7 @@ impl HttpSessions {
         if let Some((is_kept, message)) = first {
             stream.push(is_kept, &message);
         }
-        session.run(request_key(id), stream, call, disconnects);
+        session.run(request_key(id).into_owned(), stream, call, disconnects);
         event_stream(ResponseBody::events(events))
     }
 
