@@ -1,7 +1,9 @@
 //! The answer to a question.
 
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{Outcome, Roots, Sample};
 use crate::form::{Elicit, FormErrors};
@@ -41,7 +43,24 @@ impl From<Value> for RawAnswer {
     }
 }
 
+/// An accepted form, and nothing else.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AcceptedForm<'a> {
+    #[serde(borrow)]
+    action: Cow<'a, str>,
+    content: Map<String, Value>,
+}
+
 impl RawAnswer {
+    /// Reads an answer. What cannot be read does not fit any question.
+    pub(crate) fn from_json(json: &RawValue) -> Self {
+        match serde_json::from_str::<AcceptedForm<'_>>(json.get()) {
+            Ok(form) if form.action == "accept" => Self::Filled(form.content),
+            _ => serde_json::from_str(json.get()).unwrap_or(Value::Null).into(),
+        }
+    }
+
     /// The answer with these values for the fields that an accepted form leaves out.
     pub(super) fn completed_with(&self, content: &Map<String, Value>) -> Self {
         let sent = match self {

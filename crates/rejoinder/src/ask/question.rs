@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{RawAnswer, Sampling};
 use crate::{
-    call::{Era, RequestInfo},
+    call::{Era, MemberName, RequestInfo},
     error::CallError,
     form::{Form, digest_of},
 };
@@ -236,8 +236,12 @@ impl Serialize for QuestionDigest {
 
 impl<'de> Deserialize<'de> for QuestionDigest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = URL_SAFE_NO_PAD.decode(String::deserialize(deserializer)?).unwrap_or_default();
-        bytes.try_into().map(Self).map_err(|_| D::Error::custom("not the digest of a question"))
+        let MemberName(text) = MemberName::deserialize(deserializer)?;
+        // The decoder wants room for whole groups of three bytes.
+        let mut bytes = [0; 18];
+        let decoded =
+            URL_SAFE_NO_PAD.decode_slice(&*text, &mut bytes).ok().and_then(|length| bytes[..length].try_into().ok());
+        decoded.map(Self).ok_or_else(|| D::Error::custom("not the digest of a question"))
     }
 }
 

@@ -46,7 +46,7 @@ impl<F: ReadParams> Arguments for FunctionArguments<'_, F> {
 ///
 /// The numbers follow the order in which the resolvers are reached, so every replica finds the same ones.
 #[derive(Debug, Default)]
-pub struct Keys(HashMap<TypeId, Cow<'static, str>>);
+pub struct Keys(Vec<(TypeId, Cow<'static, str>)>);
 
 impl Keys {
     /// The keys of everything that these edges reach.
@@ -65,7 +65,9 @@ impl Keys {
 
     /// The key of a resolver.
     pub fn get(&self, instance: &Instance) -> &str {
-        self.0.get(&instance.type_id()).map_or(instance.node.name, |key| key)
+        let id = instance.type_id();
+        // There are few, so the first that fits is found faster than by a hash.
+        self.0.iter().find(|(of, _)| *of == id).map_or(instance.node.name, |(_, key)| key)
     }
 }
 
