@@ -36,7 +36,7 @@ pub(crate) trait Carrier: Send + Sync {
 pub(crate) struct Carriage {
     pub(crate) carrier: Box<dyn Carrier>,
     /// What earlier rounds recorded.
-    pub(crate) record: Option<CallRecord>,
+    pub(crate) record: Option<Box<Mutex<CallRecord>>>,
     /// How many bytes the results of its steps may take.
     pub(crate) record_limit: usize,
 }

@@ -91,13 +91,19 @@ pub(crate) type RoundValues = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 impl Call {
     /// Starts a call; without a carrier it cannot ask.
     pub(crate) fn new(request: RequestInfo, dependencies: Arc<Dependencies>, carriage: Option<Carriage>) -> Self {
-        let call = Self(Arc::new(CallParts {
+        let (carrier, record, record_limit) = match carriage {
+            Some(Carriage { carrier, record, record_limit }) => {
+                (carrier.into(), record.map_or_else(OnceLock::new, OnceLock::from), record_limit.into())
+            }
+            None => Default::default(),
+        };
+        Self(Arc::new(CallParts {
             request,
             dependencies,
             outbox: Outbox::default(),
-            carrier: OnceLock::new(),
-            record: OnceLock::new(),
-            record_limit: OnceLock::new(),
+            carrier,
+            record,
+            record_limit,
             asking: parking::Turns::default(),
             open_questions: AtomicUsize::new(0),
             steps: parking::Turns::default(),
@@ -107,11 +113,7 @@ impl Call {
             background: OnceLock::new(),
             memo: OnceLock::new(),
             cancelled: OnceLock::new(),
-        }));
-        if let Some(carriage) = carriage {
-            call.carry(carriage);
-        }
-        call
+        }))
     }
 
     /// Gives a call that was started without one its carrier, and what earlier rounds recorded.
@@ -120,7 +122,7 @@ impl Call {
         let _ = self.0.carrier.set(carrier);
         let _ = self.0.record_limit.set(record_limit);
         if let Some(record) = record {
-            let _ = self.0.record.set(Box::new(Mutex::new(record)));
+            let _ = self.0.record.set(record);
         }
     }
 

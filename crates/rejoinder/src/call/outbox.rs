@@ -79,16 +79,13 @@ impl Outbox {
 
     /// Takes the oldest notification.
     pub(crate) fn take(&self) -> Option<Emitted> {
-        let emitted = lock(&self.queue).waiting.pop_front()?;
-        self.room.notify_waiters();
-        Some(emitted)
+        self.pop(&mut lock(&self.queue))
     }
 
     /// Takes the oldest notification, or is woken when there is one.
     pub(crate) fn poll_take(&self, cx: &Context<'_>) -> Poll<Emitted> {
         let mut queue = lock(&self.queue);
-        if let Some(emitted) = queue.waiting.pop_front() {
-            self.room.notify_waiters();
+        if let Some(emitted) = self.pop(&mut queue) {
             return Poll::Ready(emitted);
         }
         if !queue.reader.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
@@ -116,8 +113,21 @@ impl Outbox {
 
     /// Refuses everything from now on; what waits may still be taken.
     pub(super) fn close(&self) {
-        lock(&self.queue).closed = true;
-        self.room.notify_waiters();
+        let mut queue = lock(&self.queue);
+        queue.closed = true;
+        self.notify_if_full(&queue);
+    }
+
+    fn pop(&self, queue: &mut OutboxQueue) -> Option<Emitted> {
+        self.notify_if_full(queue);
+        queue.waiting.pop_front()
+    }
+
+    /// Wakes those that wait for room: there are none unless the outbox is full.
+    fn notify_if_full(&self, queue: &OutboxQueue) {
+        if queue.waiting.len() >= CAPACITY {
+            self.room.notify_waiters();
+        }
     }
 }
 

@@ -31,8 +31,7 @@ pub(crate) enum SentAnswer {
 impl SentAnswer {
     pub(super) fn read(&self) -> Arc<RawAnswer> {
         match self {
-            // What cannot be read does not fit any question.
-            Self::Json(json) => Arc::new(serde_json::from_str(json.get()).unwrap_or(Value::Null).into()),
+            Self::Json(json) => Arc::new(RawAnswer::from_json(json)),
             Self::Read(answer) => Arc::clone(answer),
         }
     }
@@ -196,10 +195,9 @@ struct RecordedSteps {
 
 impl Default for CallRecord {
     fn default() -> Self {
-        let (answers, questions, steps, final_answers, inside, round) = Default::default();
-        let mut record = Self { version: VERSION, answers, questions, steps, final_answers, inside, kept: None, round };
-        record.begin_round(InputResponses::new());
-        record
+        let (answers, questions, steps, final_answers, inside) = Default::default();
+        let round = RoundRecord { progressed: true, ..RoundRecord::default() };
+        Self { version: VERSION, answers, questions, steps, final_answers, inside, kept: None, round }
     }
 }
 
@@ -612,7 +610,7 @@ mod tests {
     fn round<const N: usize>(mut record: CallRecord, responses: [(&str, Value); N]) -> Call {
         record.begin_round(by_key(responses.map(|(key, answer)| (key, SentAnswer::Read(Arc::new(answer.into()))))));
         let carrier = Box::new(StatelessCarrier::for_tests());
-        let carriage = Carriage { carrier, record: Some(record), record_limit: 1000 };
+        let carriage = Carriage { carrier, record: Some(Box::new(record.into())), record_limit: 1000 };
         Call::new(RequestInfo::default(), Arc::default(), Some(carriage))
     }
 

@@ -84,29 +84,36 @@ impl Call {
     /// Runs what was deferred, the latest first; `None` if nothing was.
     ///
     /// A function that fails, panics or takes longer than `limit` is logged, and the others still run.
-    pub(crate) fn teardown(&self, end: CallEnd, limit: Option<Duration>) -> Option<BoxFuture<'static, ()>> {
-        let mut teardown = lock(&self.0.teardown);
-        if teardown.is_over {
-            return None;
+    pub(crate) fn teardown(
+        &self,
+        end: CallEnd,
+        limit: impl FnOnce() -> Option<Duration>,
+    ) -> Option<BoxFuture<'static, ()>> {
+        {
+            let mut teardown = lock(&self.0.teardown);
+            if teardown.is_over {
+                return None;
+            }
+            teardown.end = Some(end);
+            teardown.is_over = teardown.deferred.is_empty();
+            if teardown.is_over {
+                return None;
+            }
         }
-        teardown.end = Some(end);
-        teardown.is_over = teardown.deferred.is_empty();
-        let call = self.clone();
-        (!teardown.is_over).then(|| -> BoxFuture<'static, ()> {
-            Box::pin(async move {
-                // One at a time, because each may defer more.
-                while let Some(deferred) = call.next_deferred() {
-                    let run = run(deferred, end);
-                    let is_late = match limit {
-                        None => run.map(|()| false).await,
-                        Some(limit) => timeout(limit, run).await.is_err(),
-                    };
-                    if is_late {
-                        tracing::error!(?end, "a deferred function was dropped: it took longer than the grace period");
-                    }
+        let (call, limit) = (self.clone(), limit());
+        Some(Box::pin(async move {
+            // One at a time, because each may defer more.
+            while let Some(deferred) = call.next_deferred() {
+                let run = run(deferred, end);
+                let is_late = match limit {
+                    None => run.map(|()| false).await,
+                    Some(limit) => timeout(limit, run).await.is_err(),
+                };
+                if is_late {
+                    tracing::error!(?end, "a deferred function was dropped: it took longer than the grace period");
                 }
-            })
-        })
+            }
+        }))
     }
 
     fn next_deferred(&self) -> Option<Deferred> {

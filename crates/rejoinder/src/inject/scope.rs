@@ -68,7 +68,7 @@ impl Scope {
     /// Runs what was deferred so far: the framework does this for a call, and a unit test for a
     /// [detached](Scope::detached) scope.
     pub async fn end(&self, ending: CallEnd) {
-        if let Some(teardown) = self.0.teardown(ending, None) {
+        if let Some(teardown) = self.0.teardown(ending, || None) {
             teardown.await;
         }
     }

@@ -35,9 +35,8 @@ pub(crate) struct Stream {
     last: Option<RpcReply>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "nearly every one is a call")]
 enum StreamKind {
-    Running(Running),
+    Running(Box<Running>),
     Wrapped(Box<Wrapped>),
     Listen(Listen),
     /// Gates decide first.
@@ -54,7 +53,7 @@ pub(crate) enum Frame {
 
 impl Stream {
     /// A call, with what it asks over a session.
-    pub(super) fn running(writer: Writer, running: Running, questions: Option<Questions>) -> Self {
+    pub(super) fn running(writer: Writer, running: Box<Running>, questions: Option<Questions>) -> Self {
         Self { writer, kind: StreamKind::Running(running), questions, last: None }
     }
 

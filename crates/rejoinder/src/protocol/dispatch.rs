@@ -119,7 +119,6 @@ struct Request<'a> {
 }
 
 /// What becomes of a request.
-#[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
 enum Answered {
     /// The result of a method that a session answers itself.
     Result(Value),
@@ -289,10 +288,10 @@ impl Request<'_> {
         })
     }
 
-    fn state(&self) -> Result<Option<String>, NotStarted> {
+    fn state(&self) -> Result<Option<Utf8Bytes>, NotStarted> {
         let Some(state) = self.params.request_state else { return Ok(None) };
         match string(state) {
-            Some(state) => Ok(Some(state.into_owned())),
+            Some(state) => Ok(Some(Utf8Bytes::part(self.body, &state))),
             None => {
                 self.engine.seal.log_refusal(StateRefusal::NotText, self.method);
                 Err(NotStarted::Refused(Refusal::InvalidState))

@@ -6,7 +6,7 @@
 use std::{
     fmt,
     panic::AssertUnwindSafe,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
@@ -118,7 +118,7 @@ pub(crate) enum Exchange {
     /// With the reply, and back with a retry.
     Stateless {
         /// The `requestState`.
-        state: Option<String>,
+        state: Option<Utf8Bytes>,
         /// The `inputResponses`.
         answers: Option<InputResponses>,
         /// Whether the headers repeat arguments.
@@ -129,14 +129,13 @@ pub(crate) enum Exchange {
 }
 
 /// An operation that has passed the door.
-#[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
 pub(crate) enum Started {
     /// The client wants to know what the server is.
     Discovered,
     /// A page of a list.
     Listed(Page),
     /// A call, or a completion.
-    Running(Running),
+    Running(Box<Running>),
     /// A subscription to changes.
     Listening(Listener, ChangeFilter),
     /// Any of these, with middleware around it.
@@ -367,7 +366,7 @@ impl Engine {
         let record = is_retry.then(|| {
             let mut record = opened.as_ref().map(|opened| CallRecord::read(&opened.state)).unwrap_or_default();
             record.begin_round(answers.unwrap_or_default());
-            record
+            Box::new(Mutex::new(record))
         });
         let carriage = Carriage { carrier: Box::new(carrier), record, record_limit };
         let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> BoxFuture<'static, _> {

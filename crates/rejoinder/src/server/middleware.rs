@@ -169,7 +169,7 @@ impl Next {
             started => started,
         };
         let mut running = match started {
-            Ok(Started::Running(running)) => Box::new(running),
+            Ok(Started::Running(running)) => running,
             Ok(started) => return OperationResult(OperationEnd::Started(started)),
             Err(refusal) => return OperationResult(OperationEnd::Refused(refusal)),
         };
@@ -212,7 +212,6 @@ impl fmt::Debug for Next {
 pub struct OperationResult(pub(super) OperationEnd);
 
 /// How an operation ended.
-#[expect(clippy::large_enum_variant, reason = "it is moved a few times, and only where there is middleware")]
 pub(crate) enum OperationEnd {
     /// It was not a call.
     Started(Started),
@@ -353,7 +352,6 @@ pub(crate) struct Wrapped {
 }
 
 /// What comes out of an operation with middleware around it.
-#[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
 pub(crate) enum WrappedEvent {
     Emitted(Emitted),
     /// Its end, and what waits until the reply has left.

@@ -52,6 +52,8 @@ enum RunStage {
     /// There is something to report.
     Ended(Event),
     /// It has been reported.
+    Reported,
+    /// The function does not run yet, or was dropped.
     Over,
 }
 
@@ -93,8 +95,11 @@ pub(crate) enum Failed {
 
 impl Running {
     /// A call that does not run yet: only its gates do.
-    pub(super) fn new(call: Call, slot: RunningCall) -> Self {
-        Self { stage: RunStage::Over, teardown: None, source: None, contents: None, clock: None, call, _slot: slot }
+    ///
+    /// In a box: it is handed on several times before it is polled.
+    pub(super) fn new(call: Call, slot: RunningCall) -> Box<Self> {
+        let (teardown, source, contents, clock) = Default::default();
+        Box::new(Self { stage: RunStage::Over, teardown, source, contents, clock, call, _slot: slot })
     }
 
     /// Reads the arguments and calls the function, after `spend` if there is one.
@@ -117,7 +122,7 @@ impl Running {
     pub(super) async fn close(mut self, end: CallEnd) {
         // The panic's own message is in the log.
         let _ = self.replace(RunStage::Over);
-        self.teardown = self.call.teardown(end, self.grace());
+        self.teardown = self.call.teardown(end, || self.grace());
         self.call.end();
         if let Some(teardown) = &mut self.teardown {
             teardown.await;
@@ -131,7 +136,7 @@ impl Running {
         call: Call,
         slot: RunningCall,
         timeout: Option<Duration>,
-    ) -> Self {
+    ) -> Box<Self> {
         let mut running = Self::new(call, slot);
         running.run_future(future, timeout);
         running
@@ -185,7 +190,10 @@ impl Running {
             return Poll::Ready(Event::Emitted(emitted));
         }
         match std::mem::replace(&mut self.stage, RunStage::Over) {
-            RunStage::Ended(event) => Poll::Ready(event),
+            RunStage::Ended(event) => {
+                self.stage = RunStage::Reported;
+                Poll::Ready(event)
+            }
             _ => Poll::Pending,
         }
     }
@@ -242,7 +250,7 @@ impl Running {
                     }
                     Err(error) => self.stage = RunStage::failed(error),
                 },
-                RunStage::Ended(_) | RunStage::Over => return Poll::Ready(()),
+                RunStage::Ended(_) | RunStage::Reported | RunStage::Over => return Poll::Ready(()),
             }
         }
     }
@@ -298,7 +306,7 @@ impl Running {
         if end == CallEnd::Pending {
             self.call.drop_background();
         }
-        self.teardown = self.call.teardown(end, self.grace());
+        self.teardown = self.call.teardown(end, || self.grace());
     }
 
     /// Sends what the round asks: with the reply, sealed before teardown, or over the session.
@@ -333,7 +341,7 @@ impl Running {
     pub(crate) fn end_with(&mut self, end: CallEnd) {
         // The panic's own message is in the log.
         let _ = self.replace(RunStage::Over);
-        let teardown = self.teardown.take().or_else(|| self.call.teardown(end, self.grace()));
+        let teardown = self.teardown.take().or_else(|| self.call.teardown(end, || self.grace()));
         self.call.end();
         self.call.drop_state();
         // A call that is cancelled has no reply that its background tasks could wait for.
@@ -355,7 +363,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.end_with(CallEnd::Cancelled);
+        match self.stage {
+            RunStage::Reported => {
+                self.call.drop_state();
+                drop(self.after_reply());
+            }
+            _ => self.end_with(CallEnd::Cancelled),
+        }
     }
 }
 
