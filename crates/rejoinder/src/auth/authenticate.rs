@@ -399,3 +399,45 @@ impl VerifiedTokens {
         tokens.insert(id, (caller.clone(), until));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_verified_token_is_known_until_it_expires() {
+        let jwt = Auth::jwt("https://id.example", "https://mcp.example").method;
+        let introspection = Auth::introspection("https://id.example/introspect", "https://mcp.example").method;
+        let (now, minute) = (SystemTime::now(), Duration::from_secs(60));
+        for (what, method, expires, is_known, longest) in [
+            ("valid", &jwt, Some(now + minute), true, minute),
+            ("expired", &jwt, Some(now - minute), false, minute),
+            ("a word that is asked for again", &introspection, Some(now + minute), true, VALID_FOR + minute / 60),
+            ("the same without an end", &introspection, None, true, VALID_FOR + minute / 60),
+            ("expired, whatever the issuer says", &introspection, Some(now - minute), false, minute),
+        ] {
+            let (tokens, id) = (VerifiedTokens::default(), TokenDigest::of(what));
+            let caller = Principal::new("ada");
+            let caller = expires.map_or_else(|| caller.clone(), |expires| caller.clone().with_expiry(expires));
+            tokens.insert(id.clone(), &caller, method);
+            let until = lock(&tokens.0)[&id].1;
+            assert!(until <= SystemTime::now() + longest, "{what}");
+            assert_eq!(tokens.get(&id).is_some(), is_known, "{what}");
+            assert_eq!(lock(&tokens.0).contains_key(&id), is_known, "{what}: it is forgotten");
+        }
+    }
+
+    #[test]
+    fn only_so_many_tokens_are_remembered() {
+        let method = Auth::jwt("https://id.example", "https://mcp.example").method;
+        let tokens = VerifiedTokens::default();
+        let caller = Principal::new("ada").with_expiry(SystemTime::now() + Duration::from_secs(600));
+        for number in 0..=MOST_VERIFIED {
+            tokens.insert(TokenDigest::of(&number.to_string()), &caller, &method);
+            assert!(lock(&tokens.0).len() <= MOST_VERIFIED);
+        }
+        assert!(tokens.get(&TokenDigest::of(&MOST_VERIFIED.to_string())).is_some(), "the last is there");
+    }
+}

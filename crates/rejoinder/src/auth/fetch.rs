@@ -20,7 +20,7 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// How long an answer may take, from the first packet to its last byte.
-const LONGEST: Duration = Duration::from_secs(10);
+pub(super) const LONGEST: Duration = Duration::from_secs(10);
 
 /// Why there is no answer. It names nothing of what was sent.
 #[derive(Debug, Clone, thiserror::Error)]

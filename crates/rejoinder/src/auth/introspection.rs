@@ -9,11 +9,11 @@ use ::http::{HeaderValue, Request, header};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http_body_util::Full;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
     Principal,
-    fetch::{fetch, trusted_url},
+    fetch::{LONGEST, fetch, trusted_url},
     jwt::{TokenError, principal},
 };
 use crate::model::JsonObject;
@@ -40,11 +40,13 @@ impl Introspection {
 
     /// Asks the issuer about a token.
     pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
-        let _place = self.places.acquire().await.map_err(|_| TokenError::NoAnswer)?;
         let no_answer = |error: &dyn fmt::Display| {
             tracing::warn!(url = self.url, %error, "cannot introspect a token");
             TokenError::NoAnswer
         };
+        // Tokens that nobody has issued must not make others wait for long while the endpoint hangs.
+        let place = timeout(LONGEST, self.places.acquire()).await;
+        let _place = place.map_err(|_| no_answer(&"too many tokens wait for an answer"))?;
         let uri = trusted_url(&self.url).map_err(|error| no_answer(&error))?;
         let mut request = Request::post(uri)
             .header(header::ACCEPT, "application/json")

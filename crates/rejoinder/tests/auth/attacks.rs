@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     AUDIENCE, call, initialize,
     issuer::{Answer, Issuer, now},
+    keys::pass,
     logged::Logged,
     send, service, whoami_with,
 };
@@ -335,6 +336,38 @@ async fn an_issuer_that_hangs_stops_nobody_whose_token_is_known() {
     let another = format!("Bearer {}", issuer.token_with(json!({ "jti": "2" })));
     assert_eq!(whoami_with(&service, &another).await.status, 200);
     assert!(!hanging.is_finished());
-    // A client that leaves does not stop what others wait for.
-    hanging.abort();
+    // Nobody waits for ever: neither for a key that may exist, nor for the first keys.
+    let first = tokio::spawn({
+        let (service, bearer) = (crate::service(issuer.auth()), bearer.clone());
+        async move { whoami_with(&service, &bearer).await }
+    });
+    while issuer.fetches() < 3 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    pass(Duration::from_secs(11)).await;
+    assert_eq!((hanging.await.unwrap().status.as_u16(), first.await.unwrap().status.as_u16()), (401, 503));
+}
+
+#[tokio::test]
+async fn an_introspection_endpoint_that_hangs_makes_nobody_wait_for_long() {
+    let issuer = Issuer::start().await;
+    issuer.answer("/introspect", Answer::Hang);
+    let auth = Auth::introspection(format!("{}/introspect", issuer.url), AUDIENCE).authorization_server(&issuer.url);
+    let service = service(auth);
+    let asked = (0..200).map(|number| {
+        let service = service.clone();
+        tokio::spawn(async move { whoami_with(&service, &format!("Bearer opaque-{number}")).await.status })
+    });
+    let asked: Vec<_> = asked.collect();
+    while issuer.requests().len() < 32 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // The time of those that are asked about is over, and of those that wait; a few of these may get a place just then.
+    for _ in 0..2 {
+        pass(Duration::from_secs(11)).await;
+    }
+    for status in futures_util::future::join_all(asked).await {
+        assert_eq!(status.unwrap(), 503);
+    }
+    assert!(issuer.requests().len() <= 64, "the others did not wait for their turn: {}", issuer.requests().len());
 }

@@ -1,6 +1,6 @@
 //! Connections that stay open: WebSocket and HTTP+SSE, in both eras, and sessions over HTTP. The caller is who opened them.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use rejoinder::http as transport;
@@ -14,7 +14,7 @@ use tokio_tungstenite::{
 use crate::{
     client::{Connection, Post, call, text, within},
     initialize,
-    issuer::Issuer,
+    issuer::{Issuer, now},
     logged::Logged,
     server,
 };
@@ -99,6 +99,36 @@ async fn a_websocket_is_opened_with_a_token_and_belongs_to_its_caller() {
             assert_eq!(refused["error"]["data"]["reason"], "insufficient_scope", "{refused}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_websocket_is_of_no_use_when_its_token_has_expired() {
+    let issuer = Issuer::start().await;
+    let address = serve(&issuer).await;
+    // Clocks may differ by 30 seconds. On a machine that takes longer to open it, it is tried again.
+    let mut socket = loop {
+        let token = issuer.token_with(json!({ "exp": now() - 27 }));
+        match websocket(address, Some(&token)).await {
+            Ok(socket) => break socket,
+            Err(status) => assert_eq!(status, 401),
+        }
+    };
+    let expired = async {
+        for is_session in ERAS {
+            if is_session {
+                ask(&mut socket, &first()).await;
+            }
+            loop {
+                let reply = ask(&mut socket, &whoami(is_session)).await;
+                if let Some(error) = reply["error"]["message"].as_str() {
+                    assert!(error.contains("have expired: authenticate again"), "{error}");
+                    break;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), expired).await.expect("it expires");
 }
 
 /// An HTTP request with these credentials.

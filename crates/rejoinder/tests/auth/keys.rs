@@ -18,8 +18,8 @@ use crate::{
     service, whoami_with,
 };
 
-/// Lets the clock that keys are kept by go on.
-async fn pass(time: Duration) {
+/// Lets time pass for timeouts, and for what is kept for a while.
+pub(crate) async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
     tokio::time::resume();
