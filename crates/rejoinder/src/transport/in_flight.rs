@@ -12,6 +12,7 @@ use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinSet},
 };
+use tracing::Instrument;
 
 use crate::{
     protocol::{Frame, RpcError, RpcReply, Stream, request_key},
@@ -246,6 +247,6 @@ impl InFlightState {
     fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         // Those that are over need not be kept.
         while self.tasks.try_join_next().is_some() {}
-        self.tasks.spawn(task)
+        self.tasks.spawn(task.in_current_span())
     }
 }

@@ -80,8 +80,7 @@ async fn a_websocket_is_opened_with_a_token_and_belongs_to_its_caller() {
     let (logged, _guard) = Logged::here();
     assert_eq!(websocket(address, None).await.err(), Some(401));
     assert_eq!(websocket(address, Some("hunter2.is.secret")).await.err(), Some(401));
-    let logged = logged.text();
-    assert!(logged.contains("peer=\"127.0.0.1:") && !logged.contains("hunter2"), "{logged}");
+    assert!(logged.text().contains("peer=\"127.0.0.1:") && !logged.text().contains("hunter2"), "{}", logged.text());
     for is_session in ERAS {
         for subject in ["ada", "bob"] {
             let token = issuer.token_with(json!({ "sub": subject }));
@@ -97,6 +96,11 @@ async fn a_websocket_is_opened_with_a_token_and_belongs_to_its_caller() {
             };
             let refused = ask(&mut socket, &write).await;
             assert_eq!(refused["error"]["data"]["reason"], "insufficient_scope", "{refused}");
+            let hidden = write.to_string().replace("write", "hidden");
+            assert!(ask(&mut socket, &serde_json::from_str(&hidden).unwrap()).await["error"].is_object());
+            let logged = logged.text();
+            let line = logged.lines().last().unwrap();
+            assert!(line.contains("peer=127.0.0.1:") && line.contains("there is no such tool"), "{line}");
         }
     }
 }
