@@ -392,6 +392,22 @@ fn a_choice_cannot_be_chosen_twice() {
 }
 
 #[test]
+fn a_list_that_is_known_at_run_time_keeps_its_number_of_choices() {
+    let days = Field::any_of("days", ["monday", "tuesday", "friday"]).min_items(1).max_items(2);
+    let schema = Form::new().with(&days).to_value()["properties"]["days"].clone();
+    assert_eq!((&schema["minItems"], &schema["maxItems"]), (&json!(1), &json!(2)));
+    for (chosen, expected) in [
+        (json!(["friday"]), ""),
+        (json!([]), "`days` must have between 1 and 2 choices"),
+        (json!(["monday", "tuesday", "friday"]), "`days` must have between 1 and 2 choices"),
+    ] {
+        let mut errors = FormErrors::default();
+        days.read(json!({ "days": chosen }).as_object().unwrap(), &mut errors);
+        assert_eq!(errors.to_string(), expected);
+    }
+}
+
+#[test]
 fn an_accepted_form_without_content_is_an_empty_answer() {
     #[derive(Debug, PartialEq, Elicit)]
     struct Note {

@@ -94,14 +94,12 @@ impl<E: ElicitEnum> ElicitField for Vec<E> {
     const TYPE: &'static str = "array";
 
     fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-        rules.describe(schema);
+        rules.describe_items(schema);
         describe_items(E::CHOICES, schema);
     }
 
     fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-        let chosen = read_items(value, E::CHOICES, E::from_value)?;
-        rules.check_items(chosen.len())?;
-        Ok(chosen)
+        read_items(value, rules, E::CHOICES, E::from_value)
     }
 
     fn write(&self) -> Value {
@@ -135,10 +133,13 @@ impl Field<Vec<String>> {
             rules,
             default: None,
             json_type: "array",
-            describe: |rules, schema| describe_items(rules.choices(), schema),
+            describe: |rules, schema| {
+                rules.describe_items(schema);
+                describe_items(rules.choices(), schema);
+            },
             read: |value, rules| {
                 let has = |text: &str| rules.choices().iter().any(|(choice, _)| choice == text);
-                read_items(value, rules.choices(), |text| has(text).then(|| text.to_owned()))
+                read_items(value, rules, rules.choices(), |text| has(text).then(|| text.to_owned()))
             },
             write: |chosen| chosen.as_slice().into(),
             absent: || None,
@@ -160,6 +161,7 @@ fn describe_items<S: AsRef<str>>(choices: &[(S, Option<S>)], schema: &mut Map<St
 /// Reads several choices, each at most once.
 fn read_items<T, S: AsRef<str>>(
     value: &Value,
+    rules: &Rules,
     choices: &[(S, Option<S>)],
     choose: impl Fn(&str) -> Option<T>,
 ) -> Result<Vec<T>, String> {
@@ -171,6 +173,7 @@ fn read_items<T, S: AsRef<str>>(
     if items.len() > choices.len() || (1..items.len()).any(is_repeated) {
         return Err("must not have the same choice twice".to_owned());
     }
+    rules.check_items(chosen.len())?;
     Ok(chosen)
 }
 

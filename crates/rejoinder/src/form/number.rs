@@ -6,30 +6,26 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
-use super::{ElicitField, Number, NumberField, Rules, rules::between};
+use super::{ElicitField, Number, NumberField, Rules};
 
-macro_rules! integers {
-    ($($integer:ident)*) => { $(
+macro_rules! numbers {
+    ($json_type:literal, $read:ident, $number:ident => $made:expr, $($type:ident)*) => { $(
         #[diagnostic::do_not_recommend]
-        impl ElicitField for $integer {
-            type Default = $integer;
-            const TYPE: &'static str = "integer";
+        impl ElicitField for $type {
+            type Default = Self;
+            const TYPE: &'static str = $json_type;
 
             fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-                describe_integer(Self::MIN.into(), Self::MAX.into(), rules, schema);
+                describe_number(Self::MIN.into(), Self::MAX.into(), rules, schema);
             }
 
             fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-                let (number, is_exact) = whole(value).ok_or("must be a whole number")?;
-                rules.check_number_of_type(Number::Whole(number), Self::MIN.into(), Self::MAX.into())?;
-                if !is_exact {
-                    return Err("is too large to be written with a point or an exponent".to_owned());
-                }
-                Self::try_from(number).map_err(|_| format!("must be {}", between(Some(Self::MIN), Some(Self::MAX))))
+                // It is between these bounds.
+                $read(value, rules, Self::MIN.into(), Self::MAX.into()).map(|number| number as Self)
             }
 
             fn write(&self) -> Value {
-                (*self).into()
+                Number::from(*self).to_value()
             }
 
             fn from_default(default: Self) -> Self {
@@ -38,71 +34,47 @@ macro_rules! integers {
         }
 
         #[diagnostic::do_not_recommend]
-        impl NumberField for $integer {
-            type Bound = $integer;
+        impl NumberField for $type {
+            type Bound = Self;
         }
 
-        impl From<$integer> for Number {
-            fn from(number: $integer) -> Self {
-                // Every integer of at most 64 bits fits.
-                Self::Whole(number as i128)
+        impl From<$type> for Number {
+            fn from($number: $type) -> Self {
+                $made
             }
         }
     )* };
 }
 
-integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
-
-macro_rules! reals {
-    ($($real:ident)*) => { $(
-        #[diagnostic::do_not_recommend]
-        impl ElicitField for $real {
-            type Default = $real;
-            const TYPE: &'static str = "number";
-
-            fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-                let number = real(value).ok_or("must be a number")?;
-                rules.check_number_of_type(Number::Real(number), Self::MIN.into(), Self::MAX.into())?;
-                Ok(number as Self)
-            }
-
-            fn write(&self) -> Value {
-                shortest(self).into()
-            }
-
-            fn from_default(default: Self) -> Self {
-                default
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
-        impl NumberField for $real {
-            type Bound = $real;
-        }
-
-        impl From<$real> for Number {
-            fn from(number: $real) -> Self {
-                Self::Real(shortest(number))
-            }
-        }
-    )* };
-}
-
-reals!(f32 f64);
+// Every integer of at most 64 bits fits into one of 128.
+numbers!("integer", read_whole, number => Self::Whole(number as i128), i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+numbers!("number", read_real, number => Self::Real(shortest(number)), f32 f64);
 
 /// The number as it is written: `0.1_f32` is 0.1 and not 0.10000000149.
 fn shortest(number: impl Display) -> f64 {
     number.to_string().parse().unwrap_or(f64::NAN)
 }
 
-/// Describes an integer. A bound of its type is included if it is small enough to matter to a user and to every client.
-fn describe_integer(min: Number, max: Number, rules: &Rules, schema: &mut Map<String, Value>) {
+/// Describes a number. A bound of its type is included if it is small enough to matter to a user and to every client.
+fn describe_number(min: Number, max: Number, rules: &Rules, schema: &mut Map<String, Value>) {
     for (keyword, bound) in [("minimum", min), ("maximum", max)] {
         if bound.as_f64().abs() <= f64::from(u32::MAX) {
             schema.insert(keyword.into(), bound.to_value());
         }
     }
     rules.describe(schema);
+}
+
+fn read_whole(value: &Value, rules: &Rules, least: Number, greatest: Number) -> Result<i128, String> {
+    let (number, is_exact) = whole(value).ok_or("must be a whole number")?;
+    rules.check_number_of_type(Number::Whole(number), least, greatest)?;
+    if is_exact { Ok(number) } else { Err("is too large to be written with a point or an exponent".to_owned()) }
+}
+
+fn read_real(value: &Value, rules: &Rules, least: Number, greatest: Number) -> Result<f64, String> {
+    let number = real(value).ok_or("must be a number")?;
+    rules.check_number_of_type(Number::Real(number), least, greatest)?;
+    Ok(number)
 }
 
 /// A whole number, and whether it is certainly the one that was written.

@@ -73,10 +73,15 @@ impl Rules {
             ("maxLength", self.max_length.map(Value::from)),
             ("pattern", self.pattern.as_ref().map(|pattern| pattern.as_str().into())),
             ("format", format.map(|format| format.name().into())),
-            ("minItems", self.min_items.map(Value::from)),
-            ("maxItems", self.max_items.map(Value::from)),
         ];
         schema.extend(keywords.into_iter().filter_map(|(keyword, value)| Some((keyword.into(), value?))));
+        self.describe_items(schema);
+    }
+
+    /// Adds the JSON Schema keywords of the rules for lists, as far as forms have them.
+    pub(super) fn describe_items(&self, schema: &mut Map<String, Value>) {
+        let keywords = [("minItems", self.min_items), ("maxItems", self.max_items)];
+        schema.extend(keywords.into_iter().filter_map(|(keyword, count)| Some((keyword.into(), count?.into()))));
     }
 
     /// Adds all JSON Schema keywords of the rules that are set.
@@ -306,7 +311,7 @@ pub(crate) fn shortened(text: &str) -> String {
 }
 
 /// "at least 1", "at most 3", "between 1 and 3" or "exactly 2".
-pub(super) fn between<T: fmt::Display + PartialEq>(min: Option<T>, max: Option<T>) -> String {
+fn between<T: fmt::Display + PartialEq>(min: Option<T>, max: Option<T>) -> String {
     match (min, max) {
         (Some(min), Some(max)) if min == max => format!("exactly {min}"),
         (Some(min), Some(max)) => format!("between {min} and {max}"),
