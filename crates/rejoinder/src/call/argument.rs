@@ -24,7 +24,15 @@ impl<'de> Deserialize<'de> for SentArgument<'de> {
     }
 }
 
+/// JSON of more bytes than this has to fit its type before it is read as a value, which can take sixty times as much memory:
+/// what is spelled as a string in it is not read.
+const LONGEST_UNREAD: usize = 256 * 1024;
+
 impl SentArgument<'_> {
+    fn is_long(&self) -> bool {
+        matches!(self, Self::Json(json) if json.get().len() > LONGEST_UNREAD)
+    }
+
     /// Whether it is the JSON `null`.
     pub(super) fn is_null(&self) -> bool {
         matches!(self, Self::Json(json) if json.get() == "null")
@@ -92,11 +100,14 @@ impl ArgumentCheck {
         &self,
         sent: &SentArgument<'_>,
     ) -> Result<T, Vec<ArgumentError>> {
-        let unread = if self.has_rules && (self.is_required || !sent.is_null()) {
+        let is_checked = self.has_rules && (self.is_required || !sent.is_null());
+        let unread = if is_checked && !sent.is_long() {
             None
         } else {
             match T::read(sent) {
-                Ok(value) => return Ok(value),
+                Ok(value) if !is_checked => return Ok(value),
+                Ok(_) => None,
+                Err(error) if sent.is_long() => return Err(vec![error]),
                 Err(error) => Some(error),
             }
         };
@@ -257,6 +268,14 @@ mod tests {
         let sent = SentArgument::Json(serde_json::from_str(json).expect("JSON"));
         let text = |error: ArgumentError| ArgumentErrors(vec![error.of("x")]).to_string();
         check.read(&sent).map_err(|errors| errors.into_iter().map(text).collect())
+    }
+
+    #[test]
+    fn a_h1_what_is_long_has_to_fit_its_type() {
+        let long = |last: &str| format!("[{}{last}]", "1,".repeat(LONGEST_UNREAD / 2));
+        assert_eq!(read::<Vec<u8>>(&long("1")).map(|read| read.len()), Ok(LONGEST_UNREAD / 2 + 1));
+        let wrong = read::<Vec<u8>>(&long("\"2\"")).unwrap_err();
+        assert!(wrong.len() == 1 && wrong[0].contains("expected an integer"), "{wrong:?}");
     }
 
     #[test]

@@ -556,7 +556,7 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         // Nobody accepts them. One for which there is no room tries again after a second, and again without end.
         let connecting = futures_util::future::try_join_all((0..400).map(|_| TcpStream::connect(address)));
-        let connected = tokio::time::timeout(Duration::from_secs(30), connecting).await.expect("there is room for all");
+        let connected = timeout(Duration::from_secs(30), connecting).await.expect("there is room for all");
         assert_eq!(connected.expect("they are accepted").len(), 400);
     }
 
