@@ -275,7 +275,9 @@ mod tests {
         let long = |last: &str| format!("[{}{last}]", "1,".repeat(LONGEST_UNREAD / 2));
         assert_eq!(read::<Vec<u8>>(&long("1")).map(|read| read.len()), Ok(LONGEST_UNREAD / 2 + 1));
         let wrong = read::<Vec<u8>>(&long("\"2\"")).unwrap_err();
-        assert!(wrong.len() == 1 && wrong[0].contains("expected an integer"), "{wrong:?}");
+        assert!(wrong.len() == 1 && wrong[0].contains("invalid type: string \"2\", expected u8"), "{wrong:?}");
+        let wrong = read::<u8>(&format!("\"{}\"", "x".repeat(LONGEST_UNREAD))).unwrap_err();
+        assert!(wrong.len() == 1 && wrong[0].len() < 600, "{} bytes", wrong[0].len());
     }
 
     #[test]

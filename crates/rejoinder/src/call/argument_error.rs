@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     error::{BoxError, CallError},
-    form::shortened,
+    form::{shortened, shortened_to},
 };
 
 /// How many errors are reported one by one.
@@ -31,7 +31,9 @@ impl ArgumentError {
 
     /// The error that serde found at this path inside the argument.
     pub(super) fn at(path: &str, error: &impl fmt::Display) -> Self {
-        Self::new(path, without_position(&error.to_string()))
+        // It may repeat a long value.
+        const LONGEST: usize = 500;
+        Self::new(path, shortened_to(LONGEST, without_position(&error.to_string())))
     }
 
     pub(crate) fn required() -> Self {

@@ -25,7 +25,7 @@ pub use choice::{ElicitEnum, IntoChoice};
 pub use field::ArgumentRules;
 pub use field::{ElicitField, Field, ListField, NumberField, TextField};
 pub use format::Format;
-pub(crate) use rules::{LONGEST_MATCHED, shortened};
+pub(crate) use rules::{LONGEST_MATCHED, shortened, shortened_to};
 pub use rules::{Number, Rules};
 
 use std::{

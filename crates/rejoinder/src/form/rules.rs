@@ -303,8 +303,12 @@ fn repeated(items: &[Value]) -> Option<&Value> {
 
 /// The beginning of a text that may be long.
 pub(crate) fn shortened(text: &str) -> String {
-    const MAX: usize = 80;
-    match text.char_indices().nth(MAX) {
+    shortened_to(80, text)
+}
+
+/// At most this many characters of a text.
+pub(crate) fn shortened_to(most: usize, text: &str) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
