@@ -89,21 +89,15 @@ struct CallParts {
 pub(crate) type RoundValues = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
 impl Call {
-    /// Starts a call; without a carrier it cannot ask.
-    pub(crate) fn new(request: RequestInfo, dependencies: Arc<Dependencies>, carriage: Option<Carriage>) -> Self {
-        let (carrier, record, record_limit) = match carriage {
-            Some(Carriage { carrier, record, record_limit }) => {
-                (carrier.into(), record.map_or_else(OnceLock::new, OnceLock::from), record_limit.into())
-            }
-            None => Default::default(),
-        };
+    /// A call that cannot ask until it has a [carrier](Self::carry).
+    pub(crate) fn new(request: RequestInfo, dependencies: Arc<Dependencies>) -> Self {
         Self(Arc::new(CallParts {
             request,
             dependencies,
             outbox: Outbox::default(),
-            carrier,
-            record,
-            record_limit,
+            carrier: OnceLock::new(),
+            record: OnceLock::new(),
+            record_limit: OnceLock::new(),
             asking: parking::Turns::default(),
             open_questions: AtomicUsize::new(0),
             steps: parking::Turns::default(),
@@ -116,7 +110,7 @@ impl Call {
         }))
     }
 
-    /// Gives a call that was started without one its carrier, and what earlier rounds recorded.
+    /// Gives the call its carrier, and what earlier rounds recorded.
     pub(crate) fn carry(&self, Carriage { carrier, record, record_limit }: Carriage) {
         // An error means that it was done before.
         let _ = self.0.carrier.set(carrier);
@@ -149,7 +143,7 @@ impl Call {
 
     /// A call without a request, for unit tests.
     pub fn detached() -> Self {
-        Self::new(RequestInfo::default(), Arc::default(), None)
+        Self::new(RequestInfo::default(), Arc::default())
     }
 
     /// What the request says about itself.
@@ -274,7 +268,7 @@ mod tests {
     #[test]
     fn a_call_without_a_client_cannot_ask() {
         let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
-        let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default(), None);
+        let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default());
         let ctx = Context::from_call(&call, "ctx")
             .now_or_never()
             .expect("nothing is awaited")

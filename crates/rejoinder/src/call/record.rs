@@ -611,7 +611,9 @@ mod tests {
         record.begin_round(by_key(responses.map(|(key, answer)| (key, SentAnswer::Read(Arc::new(answer.into()))))));
         let carrier = Box::new(StatelessCarrier::for_tests());
         let carriage = Carriage { carrier, record: Some(Box::new(record.into())), record_limit: 1000 };
-        Call::new(RequestInfo::default(), Arc::default(), Some(carriage))
+        let call = Call::new(RequestInfo::default(), Arc::default());
+        call.carry(carriage);
+        call
     }
 
     /// The answer under a key, or what there is instead.

@@ -217,7 +217,8 @@ mod tests {
         let info = RequestInfo { capabilities, ..RequestInfo::default() };
         let carrier = Box::new(StatelessCarrier::for_tests());
         let carriage = Carriage { carrier, record: None, record_limit: 1024 };
-        let call = Call::new(info, Arc::default(), Some(carriage));
+        let call = Call::new(info, Arc::default());
+        call.carry(carriage);
         let ctx = Context::from_call(&call, "ctx")
             .now_or_never()
             .expect("nothing is awaited")

@@ -184,7 +184,7 @@ async fn what_the_call_supplies_is_not_an_argument() {
     let mut headers = http::HeaderMap::new();
     headers.insert("x-tenant", http::HeaderValue::from_static("acme"));
     let facts = RequestInfo { http: Some(Arc::new((headers, http::Extensions::new()))), ..RequestInfo::default() };
-    assert_eq!(call_in(whoami, json!({}), Call::new(facts, Arc::new(dependencies), None)).await, "acme");
+    assert_eq!(call_in(whoami, json!({}), Call::new(facts, Arc::new(dependencies))).await, "acme");
     assert_eq!(log.0.load(Ordering::Relaxed), 1);
 
     assert_eq!(call(whoami, json!({})).await, json!({ "error": "no tenant" }));

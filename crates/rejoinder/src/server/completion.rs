@@ -3,17 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    TargetKind,
+    Running, TargetKind,
     door::{Refusal, check_scopes},
     engine::Engine,
     registry::Entry,
 };
-use crate::{
-    BoxFuture,
-    call::{Call, CompletionRequest},
-    error::Halt,
-    item::Output,
-};
+use crate::{call::CompletionRequest, item::Output};
 
 /// The argument that a client wants values for.
 #[derive(Debug, Clone)]
@@ -51,25 +46,25 @@ impl Completion {
 }
 
 impl Engine {
-    /// Proposes values for an argument: those of the author's function, else those that its type lists.
-    pub(super) fn completion(
+    /// Starts to propose values for an argument: those of the author's function, else those that its type lists.
+    pub(super) fn start_completion(
         &self,
-        entry: Option<&Arc<Entry>>,
+        entry: Option<Arc<Entry>>,
         completing: CompleteArgument,
-        call: &Call,
-    ) -> Result<BoxFuture<'static, Result<Output, Halt>>, Refusal> {
+        running: &mut Running,
+    ) -> Result<(), Refusal> {
         let found = entry.and_then(|entry| {
             let param = entry.item.function().params.iter().find(|param| param.name == completing.argument)?;
-            Some((Arc::clone(entry), param))
+            Some((entry, param))
         });
         let Some((entry, param)) = found else {
             return Err(Refusal::NothingToComplete(completing));
         };
-        check_scopes(entry.scopes().iter(), call.request())?;
+        check_scopes(entry.scopes().iter(), running.call().request())?;
         let CompleteArgument { value, known: arguments, argument, .. } = completing;
-        let completion_request = CompletionRequest { value, arguments, call: call.clone() };
+        let completion_request = CompletionRequest { value, arguments, call: running.call().clone() };
         let receiver = Arc::clone(&entry.item.function().receiver);
-        Ok(Box::pin(async move {
+        let propose = async move {
             Ok(Output::Completion(match param.complete {
                 Some(complete) => (complete.run)(receiver, param.name, completion_request).await?,
                 None => {
@@ -82,6 +77,8 @@ impl Engine {
                         .collect()
                 }
             }))
-        }))
+        };
+        running.run_future(Box::pin(propose), self.options.timeout);
+        Ok(())
     }
 }

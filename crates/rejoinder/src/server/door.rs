@@ -13,7 +13,7 @@ use std::{
 use futures_util::FutureExt;
 
 use super::{
-    CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running, RunningCall,
+    CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running,
     engine::Engine,
     gates::OpenGates,
     middleware::{OperationRequest, Wrapped},
@@ -255,39 +255,38 @@ impl Engine {
         if self.is_gated(&operation) {
             return Ok(Started::Gated(Box::pin(Arc::clone(self).gated(operation, request, exchange))));
         }
-        let target = match operation {
-            Operation::Discover => return Ok(Started::Discovered),
-            Operation::List(list, cursor) => return self.list(list, cursor.as_deref(), &OpenGates::default()),
-            Operation::Listen(filter) => return self.listen(filter, request),
+        match operation {
+            Operation::Discover => Ok(Started::Discovered),
+            Operation::List(list, cursor) => self.list(list, cursor.as_deref(), &OpenGates::default()),
+            Operation::Listen(filter) => self.listen(filter, request),
             Operation::Complete(argument) => {
-                let call = Call::new(request, Arc::clone(&self.dependencies), None);
+                let mut running = self.begin(request)?;
                 let entry = self.entry(argument.kind, &argument.name);
-                let completion = self.completion(entry.as_ref(), argument, &call)?;
-                let slot = self.slot(call.request().principal.as_ref())?;
-                let running = Running::of_future(completion, call, slot, self.options.timeout);
-                return Ok(Started::Running(running));
+                self.start_completion(entry, argument, &mut running)?;
+                Ok(Started::Running(running))
             }
-            Operation::Call(target) => target,
-        };
-        let found = self.registry.load().find(target.kind, &target.name);
-        if found.is_empty() {
-            return Err(self.unknown(&target, &OpenGates::default()));
+            Operation::Call(target) => {
+                let found = self.registry.load().find(target.kind, &target.name);
+                if found.is_empty() {
+                    return Err(self.unknown(&target, &OpenGates::default()));
+                }
+                let mut running = self.begin(request)?;
+                self.start_call(target, found, exchange, &mut running)?;
+                Ok(Started::Running(running))
+            }
         }
-        check_scopes(found.iter().flat_map(|candidate| candidate.entry.scopes()), &request)?;
-        check_param_headers(&found, &target, &request, &exchange)?;
-        let slot = self.slot(request.principal.as_ref())?;
-        // 4. The state: what earlier rounds of the call recorded.
-        let OpenedRound { carriage, is_retry, spend } = self.open(&target, &request, exchange)?;
-        // 5. The arguments, and 6. the function.
-        let call = Call::new(request, Arc::clone(&self.dependencies), Some(carriage));
-        let source = CallSource { engine: Arc::clone(self), found, target, is_retry };
-        let mut running = Running::new(call, slot);
-        running.start(source, spend)?;
-        Ok(Started::Running(running))
     }
 
-    /// Starts a call whose gates are open: the same, but for the call, which ran the gates.
-    pub(super) fn start_open(
+    /// A call with a place among those that may run at once. Nothing of it runs yet.
+    pub(super) fn begin(&self, request: RequestInfo) -> Result<Box<Running>, Refusal> {
+        let of_caller = self.shares.calls.take(request.principal.as_ref())?;
+        let most = self.options.max_calls;
+        let slot = self.calls.begin_below(most, of_caller).ok_or(Refusal::TooManyCalls(most))?;
+        Ok(Running::new(Call::new(request, Arc::clone(&self.dependencies)), slot))
+    }
+
+    /// Starts a call of what was found, whose gates are open. A check that needs the item is a line here.
+    pub(super) fn start_call(
         self: &Arc<Self>,
         target: Target,
         found: Vec<Candidate>,
@@ -297,8 +296,10 @@ impl Engine {
         let request = running.call().request();
         check_scopes(found.iter().flat_map(|candidate| candidate.entry.scopes()), request)?;
         check_param_headers(&found, &target, request, &exchange)?;
+        // 4. The state: what earlier rounds of the call recorded.
         let OpenedRound { carriage, is_retry, spend } = self.open(&target, request, exchange)?;
         running.call().carry(carriage);
+        // 5. The arguments, and 6. the function.
         running.start(CallSource { engine: Arc::clone(self), found, target, is_retry }, spend)
     }
 
@@ -318,13 +319,6 @@ impl Engine {
             return Err(Refusal::Expired);
         }
         Ok(())
-    }
-
-    /// A place among the calls that may run at once.
-    pub(super) fn slot(&self, caller: Option<&Principal>) -> Result<RunningCall, Refusal> {
-        let of_caller = self.shares.calls.take(caller)?;
-        let most = self.options.max_calls;
-        self.calls.begin_below(most, of_caller).ok_or(Refusal::TooManyCalls(most))
     }
 
     /// That there is no such item, for a caller for whom these gates are open.

@@ -65,10 +65,9 @@ impl Engine {
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
         // First, so that a server that is busy refuses what is hidden and what is unknown in the same way.
-        let slot = self.slot(request.principal.as_ref())?;
-        let call = Call::new(request, Arc::clone(&self.dependencies), None);
         // Dropping it runs what the gates deferred.
-        let mut running = Running::new(call.clone(), slot);
+        let mut running = self.begin(request)?;
+        let call = running.call().clone();
         call.outbox().mute(true);
         let started = self.start_gated(operation, exchange, &call, &mut running).await;
         match started {
@@ -97,7 +96,7 @@ impl Engine {
             }
             let (engine, request) = (Arc::clone(&engine), request.clone());
             Some(Box::pin(async move {
-                let call = Call::new(request, Arc::clone(&engine.dependencies), None);
+                let call = Call::new(request, Arc::clone(&engine.dependencies));
                 let running = Running::new(call.clone(), engine.calls.begin());
                 call.outbox().mute(true);
                 let mut gates = Deciding::new(&engine, &call);
@@ -126,9 +125,7 @@ impl Engine {
             Operation::Complete(argument) => {
                 let entry = gates.registry.get(argument.kind, &argument.name).cloned();
                 let entry = gates.visible(argument.kind, entry.into_iter().collect(), |entry| entry).await.pop();
-                let completion = self.completion(entry.as_ref(), argument, call)?;
-                running.run_future(completion, self.options.timeout);
-                Ok(None)
+                self.start_completion(entry, argument, running).map(|()| None)
             }
             Operation::Call(target) => {
                 let found = gates.registry.find(target.kind, &target.name);
@@ -139,7 +136,7 @@ impl Engine {
                     tracing::info!(name, "refused a call: there is no such {} for this caller", target.kind.noun());
                     return Err(self.unknown(&target, &gates.open));
                 }
-                self.start_open(target, found, exchange, running).map(|()| None)
+                self.start_call(target, found, exchange, running).map(|()| None)
             }
             Operation::Discover | Operation::Listen(_) => unreachable!("no gate decides about these"),
         }

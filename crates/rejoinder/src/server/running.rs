@@ -94,7 +94,7 @@ pub(crate) enum Failed {
 }
 
 impl Running {
-    /// A call that does not run yet: only its gates do.
+    /// A call of which at most the gates run.
     ///
     /// In a box: it is handed on several times before it is polled.
     pub(super) fn new(call: Call, slot: RunningCall) -> Box<Self> {
@@ -131,18 +131,6 @@ impl Running {
     }
 
     /// Runs a future instead of a tool, prompt or resource.
-    pub(super) fn of_future(
-        future: BoxFuture<'static, Result<Output, Halt>>,
-        call: Call,
-        slot: RunningCall,
-        timeout: Option<Duration>,
-    ) -> Box<Self> {
-        let mut running = Self::new(call, slot);
-        running.run_future(future, timeout);
-        running
-    }
-
-    /// Runs a future instead of a tool, prompt or resource, in a call that does not run yet.
     pub(super) fn run_future(&mut self, future: BoxFuture<'static, Result<Output, Halt>>, timeout: Option<Duration>) {
         (self.stage, self.clock) = (RunStage::Function(future), RoundClock::start(timeout));
     }
@@ -389,7 +377,8 @@ mod tests {
                 log.lock().expect("no panic").push(end);
                 Box::pin(std::future::ready(Ok(())))
             }));
-            let mut running = Running::of_future(Box::pin(pending()), call.clone(), calls.begin(), None);
+            let mut running = Running::new(call.clone(), calls.begin());
+            running.run_future(Box::pin(pending()), None);
             assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());
             running.end_with(end);
             assert!(call.is_over());
