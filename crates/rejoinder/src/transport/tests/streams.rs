@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
-    fixture::{Fixture, fixture, until},
+    fixture::{Fixture, dynamic, fixture, until},
     http::{Events, Http},
 };
 use crate::prelude::*;
@@ -82,6 +82,18 @@ async fn a_stateless_call_that_is_silent_for_long_is_answered_with_events() {
     let error = json!({ "code": -32602, "message": "not today" });
     let reply: Value = last.trim().strip_prefix("event: message\ndata: ").expect("an event").parse().expect("JSON");
     assert_eq!((at, reply), (40, json!({ "jsonrpc": "2.0", "id": "call", "error": error })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_silence_of_a_stateless_call_can_be_set() {
+    let tool = dynamic("fail_after", |_, _| std::future::pending::<String>());
+    let config = crate::http::Config::new().stream_after(Duration::from_secs(2));
+    let server = Server::new("quick", "1.0.0").tools([tool]).http(config).build().expect("a good server");
+    let client = Http::new(&Fixture { server, seen: Arc::default() });
+    let begun = Instant::now();
+    let response = client.send("POST", &STATELESS, fail_after(40)).await;
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    assert_eq!(begun.elapsed().as_secs(), 2);
 }
 
 #[tokio::test(start_paused = true)]
