@@ -256,9 +256,9 @@ async fn connection<S>(
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let timeout = timeout.min(LONGEST_TIMEOUT);
-    let stream = TokioIo::new(WriteTimeout::new(stream, timeout));
     let requests = RequestCount::default();
     let count = Arc::clone(&requests);
+    let stream = TokioIo::new(WriteTimeout::new(stream, timeout).counting(Arc::clone(&requests)));
     let answer = service_fn(move |request| {
         count.fetch_add(1, Ordering::Relaxed);
         let (service, request, held) = (service.clone(), from_peer(request, peer), Arc::clone(&count));
@@ -282,7 +282,8 @@ async fn connection<S>(
     }
 }
 
-/// How many requests a connection has sent. Each holds a clone until its reply has been handed to the system.
+/// How many requests a connection has sent, and how often it was written to. Each request holds a clone until its reply has
+/// been handed to hyper; a large reply takes many writes after that.
 pub(super) type RequestCount = Arc<AtomicUsize>;
 
 /// Waits until the client has sent no head of a request for that time, or up to a quarter longer, while no reply was on its way.
@@ -292,8 +293,8 @@ async fn silent(requests: &RequestCount, timeout: Duration) {
     while idle <= TICKS {
         sleep(timeout / TICKS).await;
         let before = std::mem::replace(&mut count, requests.load(Ordering::Relaxed));
-        // One clone is here, and one where requests are counted.
-        let is_idle = count == before && Arc::strong_count(requests) <= 2;
+        // One clone is here, one where requests are counted, and one where writes are.
+        let is_idle = count == before && Arc::strong_count(requests) <= 3;
         idle = if is_idle { idle + 1 } else { 0 };
     }
 }
@@ -510,7 +511,7 @@ mod tests {
     async fn a_client_is_silent_when_it_sends_no_request_and_gets_no_reply() {
         let (requests, limit) = (RequestCount::default(), Duration::from_secs(8));
         let started = tokio::time::Instant::now();
-        let count = Arc::clone(&requests);
+        let (count, _writes) = (Arc::clone(&requests), Arc::clone(&requests));
         silent(&requests, limit).await;
         assert!((limit..limit * 5 / 4).contains(&started.elapsed()), "{:?}", started.elapsed());
         let sends = async {

@@ -3,6 +3,10 @@
 use std::{
     io::{self, IoSlice},
     pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -22,15 +26,23 @@ pub(super) struct WriteTimeout<S> {
     timeout: Duration,
     /// Runs while nothing can be written.
     blocked: Option<Pin<Box<Sleep>>>,
+    /// Counts the writes, for what watches the connection.
+    writes: Arc<AtomicUsize>,
 }
 
 impl<S> WriteTimeout<S> {
     pub(super) fn new(stream: S, timeout: Duration) -> Self {
-        Self { stream, timeout, blocked: None }
+        Self { stream, timeout, blocked: None, writes: Arc::default() }
+    }
+
+    /// The same stream, which counts its writes there.
+    pub(super) fn counting(self, writes: Arc<AtomicUsize>) -> Self {
+        Self { writes, ..self }
     }
 
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
+            self.writes.fetch_add(1, Ordering::Relaxed);
             self.blocked = None;
             return written;
         }
