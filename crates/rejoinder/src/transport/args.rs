@@ -256,7 +256,12 @@ mod tests {
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"block","_meta":{meta}}}}}"#);
         // The end of the input stops the server.
         server.stdin.take().expect("a pipe").write_all(format!("{call}\n").as_bytes()).expect("it reads");
-        assert_eq!(server.wait().expect("it ends").code(), Some(1));
+        let ended = (0..600).find_map(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            server.try_wait().expect("a child")
+        });
+        let _ = server.kill();
+        assert_eq!(ended.expect("it ends").code(), Some(1));
     }
 
     #[test]

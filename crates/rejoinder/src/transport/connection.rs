@@ -61,7 +61,8 @@ pub(super) async fn serve(
     let in_flight = InFlight::new(sender);
     let mut connection = Connection { engine, wire, most_calls, in_flight, session: None };
     let ended = connection.converse(&mut receiver, &shutdown).await;
-    connection.in_flight.stop().await;
+    // A call that blocks its thread cannot be ended, so it is not waited for without end.
+    let _ = timeout(engine.options.grace, connection.in_flight.stop()).await;
     match ended {
         // The client reads no more: it has left.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
