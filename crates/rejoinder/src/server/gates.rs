@@ -4,7 +4,12 @@
 // becomes the call of the function if they are open, so that both share what resolvers made and deferred. An unknown name
 // takes the same way, so that neither the answer nor the time shows whether there is something behind a gate.
 
-use std::{any::TypeId, collections::HashSet, panic::AssertUnwindSafe, sync::Arc};
+use std::{
+    any::TypeId,
+    collections::{BTreeMap, btree_map},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+};
 
 use futures_util::{FutureExt, future::join_all};
 use tokio::time::timeout;
@@ -22,13 +27,13 @@ use crate::{
     graph::Gate,
 };
 
-/// The gates that are open for a caller.
+/// Which gates are open for a caller. There are few, so that a tree is faster than a hash.
 #[derive(Debug, Default)]
-pub(super) struct OpenGates(HashSet<TypeId>);
+pub(super) struct OpenGates(BTreeMap<TypeId, bool>);
 
 impl OpenGates {
     pub(super) fn contains(&self, gate: &Gate) -> bool {
-        self.0.contains(&gate.type_id())
+        self.0.get(&gate.type_id()) == Some(&true)
     }
 
     /// Whether all of these are open.
@@ -149,13 +154,11 @@ struct Deciding<'a> {
     registry: Arc<Registry>,
     call: &'a Call,
     open: OpenGates,
-    closed: HashSet<TypeId>,
 }
 
 impl<'a> Deciding<'a> {
     fn new(engine: &'a Engine, call: &'a Call) -> Self {
-        let (open, closed) = Default::default();
-        Self { engine, registry: engine.registry.load_full(), call, open, closed }
+        Self { engine, registry: engine.registry.load_full(), call, open: OpenGates::default() }
     }
 
     /// Those that are there for the caller. If none is, all gates run, as they do where there is nothing of that name.
@@ -176,10 +179,9 @@ impl<'a> Deciding<'a> {
 
     /// Runs those of these gates that have not run, concurrently.
     async fn decide(&mut self, kind: TargetKind, gates: &[Gate]) {
-        let mut new = HashSet::new();
-        let is_new = |gate: &&Gate| {
-            let id = gate.type_id();
-            !self.open.0.contains(&id) && !self.closed.contains(&id) && new.insert(id)
+        let is_new = |gate: &&Gate| match self.open.0.entry(gate.type_id()) {
+            btree_map::Entry::Vacant(verdict) => !*verdict.insert(false),
+            btree_map::Entry::Occupied(_) => false,
         };
         let gates: Vec<&Gate> = gates.iter().filter(is_new).collect();
         let verdicts = join_all(gates.iter().map(|gate| self.run(gate))).await;
@@ -196,8 +198,7 @@ impl<'a> Deciding<'a> {
                     kind.noun()
                 );
             }
-            let decided = if verdict == Ok(true) { &mut self.open.0 } else { &mut self.closed };
-            decided.insert(gate.type_id());
+            self.open.0.insert(gate.type_id(), verdict == Ok(true));
         }
     }
 
