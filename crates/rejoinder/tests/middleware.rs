@@ -5,7 +5,7 @@ mod journal;
 use std::sync::{Arc, Mutex};
 
 use rejoinder::{
-    CallEnd,
+    CallEnd, Era,
     form::ConfirmForm,
     middleware::{Next, OperationRequest, OperationResult},
     model::Reference,
@@ -192,6 +192,22 @@ async fn changed_arguments_are_what_a_call_of_two_rounds_is_bound_to() {
         assert_eq!((reply.text().as_str(), &reply.asked), ("asked blue", &vec![vec!["sure".to_owned()]]));
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_middleware_knows_the_retry_of_a_call() {
+    let log = Journal::default();
+    let retries = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&retries);
+    let server = server(&log).middleware(move |request: OperationRequest, next: Next| {
+        noted.lock().unwrap().push(request.is_retry());
+        next.run(request)
+    });
+    let client = Client::new(server).answer("sure", ConfirmForm { yes: true });
+    client.call_tool("end", json!({ "how": "ask" })).await.unwrap();
+    assert_eq!(std::mem::take(&mut *retries.lock().unwrap()), [false, true]);
+    client.era(Era::Session).call_tool("end", json!({ "how": "ask" })).await.unwrap();
+    assert_eq!(*retries.lock().unwrap(), [false], "a call on a session is one request");
 }
 
 #[tokio::test]

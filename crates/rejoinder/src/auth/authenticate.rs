@@ -153,18 +153,20 @@ impl Auth {
     pub fn key(self, key: impl AsRef<str>, caller: Principal) -> Self {
         let key = key.as_ref();
         let digest = (key.len() >= 16).then(|| key_digest(key));
-        self.add_key(digest.ok_or("a key has fewer than 16 characters"), caller)
+        self.add_key(digest.ok_or("has fewer than 16 characters"), caller)
     }
 
     /// Accepts the key with this SHA-256, in hexadecimal, for this caller.
     pub fn hashed_key(self, sha256: &str, caller: Principal) -> Self {
-        self.add_key(digest_from_hex(sha256).ok_or("a digest of a key is not 64 hexadecimal digits"), caller)
+        self.add_key(digest_from_hex(sha256).ok_or("is not a SHA-256 of 64 hexadecimal digits"), caller)
     }
 
     fn add_key(mut self, digest: Result<[u8; 32], &str>, caller: Principal) -> Self {
         match (&mut self.method, digest) {
             (AuthMethod::ApiKey(_, keys), Ok(digest)) => keys.add(digest, caller),
-            (AuthMethod::ApiKey(..), Err(mistake)) => self.mistakes.push(mistake.to_owned()),
+            (AuthMethod::ApiKey(..), Err(mistake)) => {
+                self.mistakes.push(format!("the key of `{}` {mistake}", caller.subject()));
+            }
             _ => self.mistakes.push("keys are for `Auth::api_key`".to_owned()),
         }
         self
@@ -249,8 +251,9 @@ impl Auth {
             AuthMethod::ApiKey(..) => Vec::new(),
         };
         let addresses = addresses.into_iter().filter_map(|url| trusted_url(url).err());
-        let no_keys = matches!(&self.method, AuthMethod::ApiKey(_, keys) if keys.is_empty());
-        let no_keys = no_keys.then(|| "there is no valid key: add one with `Auth::key`".to_owned());
+        let no_keys =
+            matches!(&self.method, AuthMethod::ApiKey(_, keys) if keys.is_empty()) && self.mistakes.is_empty();
+        let no_keys = no_keys.then(|| "there is no key: add one with `Auth::key`".to_owned());
         let is_unknown = self.is_oauth() && self.authorization_servers().is_empty();
         let is_unknown =
             is_unknown.then(|| "clients must know where to get tokens: add `Auth::authorization_server`".to_owned());
@@ -266,9 +269,17 @@ impl Auth {
         }
     }
 
+    /// The header that has the key of a caller, without an OAuth issuer.
+    pub(crate) fn key_header(&self) -> Option<&HeaderName> {
+        match &self.method {
+            AuthMethod::ApiKey(name, _) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether clients get what they need from an OAuth issuer.
     pub(crate) fn is_oauth(&self) -> bool {
-        !matches!(self.method, AuthMethod::ApiKey(..))
+        self.key_header().is_none()
     }
 
     /// The address of the endpoint, as far as it is known.

@@ -238,7 +238,8 @@ impl Engine {
         // 2. The middleware, around everything below.
         if !self.options.middleware.0.is_empty() {
             let dependencies = Arc::clone(&self.dependencies);
-            let request = OperationRequest { info: request, operation, dependencies };
+            let is_retry = matches!(&exchange, Exchange::Stateless { state: Some(_), .. });
+            let request = OperationRequest { info: request, operation, dependencies, is_retry };
             return Ok(Started::Wrapped(Box::new(Wrapped::new(self, request, exchange))));
         }
         self.pass(operation, request, exchange)

@@ -49,6 +49,7 @@ pub struct OperationRequest {
     pub(super) info: RequestInfo,
     pub(super) operation: Operation,
     pub(super) dependencies: Arc<Dependencies>,
+    pub(super) is_retry: bool,
 }
 
 impl OperationRequest {
@@ -60,6 +61,14 @@ impl OperationRequest {
     /// The name of the tool or prompt, or the URI of the resource, that is called or whose argument is completed.
     pub fn name(&self) -> Option<&str> {
         self.operation.name()
+    }
+
+    /// Whether the request continues a call that asked: it has a `requestState`, which has not been opened yet.
+    ///
+    /// A quota counts a call once if it passes over retries. Use [`single_use`](crate::state::StatePolicy::single_use) then,
+    /// so that a client cannot send a retry twice.
+    pub fn is_retry(&self) -> bool {
+        self.is_retry
     }
 
     /// The caller, if the server knows it.

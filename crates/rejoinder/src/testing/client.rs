@@ -336,7 +336,8 @@ impl Client {
     }
 }
 
-/// Runs a test with a client of each era: first [`Era::Stateless`], then [`Era::Session`].
+/// Runs a test with a client of each era: first [`Era::Stateless`], then [`Era::Session`]. Both call the same server, with
+/// the same services.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::{Client, in_both_eras}};

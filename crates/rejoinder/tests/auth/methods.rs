@@ -108,7 +108,9 @@ async fn a_key_is_a_caller() {
         "{}",
         logged.text()
     );
-    assert_eq!(call(&service, "whoami", &[], json!({})).await.status, 401);
+    let without = call(&service, "whoami", &[], json!({})).await;
+    assert_eq!(without.status, 401);
+    assert!(format!("{without:?}").contains("send your key in the header `x-api-key`"), "{without:?}");
     assert_eq!(
         call(&service, "whoami", &[("authorization", "Bearer ada's very long key")], json!({})).await.status,
         401

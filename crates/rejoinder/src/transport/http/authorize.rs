@@ -1,5 +1,7 @@
 //! Who may send requests: what `Auth` says, in the words of HTTP and of the MCP authorization specification.
 
+use std::borrow::Cow;
+
 use ::http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
 use tracing::{Span, field::display};
@@ -95,12 +97,19 @@ impl Endpoint {
                 return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message).response(None);
             }
         };
-        let mut response = HttpRefusal::new(status, message).response(None);
+        let message = match (auth.key_header(), refusal) {
+            (Some(name), AuthRefusal::Missing) => {
+                format!("authentication is required: send your key in the header `{name}`").into()
+            }
+            (Some(_), AuthRefusal::Invalid(_)) => "the key is not valid for this server".into(),
+            _ => Cow::Borrowed(message),
+        };
         let challenge = if auth.is_oauth() {
-            self.challenge(auth, error.map(|error| (error, message)), &auth.required_scopes, host)
+            self.challenge(auth, error.map(|error| (error, &*message)), &auth.required_scopes, host)
         } else {
             r#"ApiKey realm="mcp""#.to_owned()
         };
+        let mut response = HttpRefusal::new(status, message).response(None);
         if let Ok(challenge) = HeaderValue::try_from(challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
