@@ -1,4 +1,4 @@
-//! What the macros write paths to, besides what is public. It changes without notice.
+//! Items that only the macros use. They change without notice.
 
 pub use crate::{
     call::{ArgumentDefault, OwnDefault, Param, ReadParams},

@@ -11,9 +11,9 @@ use crate::{errors::Extent, names, signature::Place};
 
 /// The path to a resolver, and to the hidden type beside it.
 ///
-/// The type is imported, because a `use` takes a function as well as a type: where there is no type of that name, the
-/// alias means `Unmarked`, which stands in a block around it, and the compiler says that the function is not a resolver. A
-/// `use` cannot tell a resolver from a crate of the same name, though; there the path is written as a type.
+/// The type is imported, because a `use` takes a function as well as a type: if no type has that name, the alias means
+/// `Unmarked` from the enclosing block, and the compiler says that the function is not a resolver. A `use` cannot tell
+/// a resolver from a crate of the same name, though; there the path is written as a type.
 pub(super) struct Named {
     /// The path to the hidden type, without the types of a generic resolver.
     path: TokenStream,

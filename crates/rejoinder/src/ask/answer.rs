@@ -115,7 +115,7 @@ pub trait Answer: Sized + Send + Sync + 'static {
     fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError>;
 }
 
-/// The user agreed to open a web page. What happens there the server has to find out itself.
+/// The user agreed to open a web page. The server must find out what the user did there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UrlVisited;
 

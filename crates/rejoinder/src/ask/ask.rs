@@ -68,11 +68,12 @@ impl<T> Ask<T> {
         self
     }
 
-    /// Lets an answer count for this text instead of for the exact message, which may then change between rounds.
+    /// Binds the answer to this text instead of to the exact message, so the message may change between rounds.
     ///
     /// By default an answer counts only for the exact question that was asked, and a question whose message changes is
     /// asked again, a few times. Use this if the message shows live data, such as what is left in stock. Everything that
-    /// the user agrees to belongs in `text`. The fields of a form and the address of a page always count.
+    /// the user agrees to belongs in `text`. The answer is always bound to the fields of a form and to the URL of a
+    /// page.
     ///
     /// ```
     /// use rejoinder::Ask;
@@ -272,7 +273,7 @@ impl<T: Elicit> Ask<T> {
 }
 
 impl Ask<UrlVisited> {
-    /// Sends the user to a web page: for what must not pass through the client, such as a password.
+    /// Sends the user to a web page. Use it for data that must not pass through the client, such as a password.
     pub fn url(url: impl Into<String>, message: impl Into<String>) -> Self {
         Self::question(Question::Visit { url: url.into(), message: message.into() })
     }

@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// How long an answer may take, from the first packet to its last byte.
 pub(super) const LONGEST: Duration = Duration::from_secs(10);
 
-/// Why there is no answer. It names nothing of what was sent.
+/// Explains why a request to the issuer failed. It never contains data of the request.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(super) enum FetchError {
     #[error("it does not answer within {} seconds", LONGEST.as_secs())]

@@ -88,7 +88,7 @@ impl VerifyingKey {
             ("OKP", Some("Ed25519")) => KeyMaterial::Ed25519(bytes(jwk.x)?),
             _ => return None,
         };
-        // A key for an algorithm that is not accepted, such as encryption, is of no use.
+        // A key for an algorithm that is not accepted, such as encryption, cannot be used.
         let algorithm = jwk.alg.map(Algorithm::deserialize).transpose().ok()?;
         is_for_signatures.then_some(Self { id: jwk.kid, algorithm, material })
     }

@@ -47,7 +47,7 @@ use crate::{call::Call, error::CallError, inject::FromCall, model::JsonObject};
 /// Two principals are equal if they are the same caller: issuer and subject. States and sessions belong to a caller in this
 /// sense, so a fresh token of the same user continues both.
 ///
-/// It is cheap to clone. `Debug` shows neither who it is nor the claims, because what is printed ends up in logs.
+/// It is cheap to clone. `Debug` hides the subject and the claims, because debug output ends up in logs.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Principal(Arc<PrincipalParts>);
@@ -145,7 +145,7 @@ impl Principal {
         self.0.client_id.as_deref()
     }
 
-    /// What it may do.
+    /// Returns the scopes of the caller.
     pub fn scopes(&self) -> &[String] {
         &self.0.scopes
     }

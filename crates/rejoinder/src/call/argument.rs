@@ -219,7 +219,8 @@ impl<T: Default> OwnDefault for T {
     }
 }
 
-/// What a function marked [`#[completion]`](crate::completion) gets: what the user types.
+/// The input of a function marked [`#[completion]`](crate::completion): the text that the user has typed, and the
+/// arguments that are already filled in.
 #[derive(Debug, Clone)]
 pub struct CompletionRequest {
     /// What the user has typed so far.

@@ -22,11 +22,11 @@ use crate::{
     lock,
 };
 
-/// How far a [background task](crate::BackgroundTasks) is.
+/// The status of a [background task](crate::BackgroundTasks).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BackgroundStatus {
-    /// It has not started: the reply has not left yet, or another task of the call runs before it.
+    /// It has not started: the reply is not sent yet, or an earlier task of the call is still running.
     Waiting,
     /// It runs.
     Running,
@@ -39,7 +39,7 @@ pub enum BackgroundStatus {
 }
 
 impl BackgroundStatus {
-    /// Whether it runs no more.
+    /// Returns whether the task has ended.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Waiting | Self::Running)
     }
@@ -70,7 +70,7 @@ impl BackgroundState {
         });
     }
 
-    /// Waits until it runs no more.
+    /// Waits until the task has ended.
     pub(crate) async fn over(&self) -> BackgroundStatus {
         let mut status = self.status.subscribe();
         status.wait_for(|status| status.is_over()).await.map_or(BackgroundStatus::Cancelled, |status| *status)

@@ -209,7 +209,7 @@ impl Call {
         self.0.request.extensions()?.get::<T>()
     }
 
-    /// Cancelled when the client gives up or the call ends.
+    /// Returns a token that is cancelled when the client cancels or disconnects, or the call ends.
     pub fn cancellation(&self) -> &CancellationToken {
         let token = self.0.cancelled.get_or_init(CancellationToken::new);
         if self.is_over() {

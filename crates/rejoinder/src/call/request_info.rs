@@ -13,7 +13,7 @@ use crate::auth::Principal;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Era {
-    /// 2026-07-28 and later: each request stands alone.
+    /// 2026-07-28 and later: each request is independent.
     #[default]
     Stateless,
     /// 2025-11-25 and earlier: `initialize` opens a session.
@@ -48,7 +48,7 @@ pub enum ProgressToken {
 /// Who the client says it is. It may lie, so nothing may depend on it.
 pub(crate) type ClientInfo = Implementation;
 
-/// What a request says about itself.
+/// The metadata of a request.
 ///
 /// It can be stored and read back, headers included; extensions are not stored. `Debug` shows neither the values of headers
 /// nor `_meta`, because they contain passwords and tokens. A stored `RequestInfo` contains them.
@@ -62,7 +62,7 @@ pub struct RequestInfo {
     pub era: Era,
     /// The protocol version of the request.
     pub protocol_version: Cow<'static, str>,
-    /// What the client declared that it can do.
+    /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
     /// The client's `clientInfo`, as a JSON object; see [`client`](Self::client).
     #[serde(with = "optional_json_text")]
@@ -71,10 +71,10 @@ pub struct RequestInfo {
     pub log_level: Option<Level>,
     /// The token for progress; without it, none.
     pub progress_token: Option<ProgressToken>,
-    /// What the HTTP request brought, or the one that opened the connection, if there was one.
+    /// Headers and extensions of the HTTP request, or of the request that opened the connection; `None` on stdio.
     #[serde(with = "stored_headers")]
     pub http: Option<Arc<(HeaderMap, Extensions)>>,
-    /// What the request's `_meta` has beyond the fields that the protocol defines, as a JSON object.
+    /// The fields of `_meta` that the protocol does not define, as a JSON object.
     #[serde(with = "optional_json_text")]
     pub meta: Option<Bytes>,
     /// The caller, if the server knows it.

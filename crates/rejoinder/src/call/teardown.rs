@@ -36,7 +36,7 @@ pub enum CallEnd {
     Panicked,
     /// The round ended with a question: the function runs again from the start when the answer comes.
     Pending,
-    /// The client gave up, or the server stops.
+    /// The client cancelled the call or disconnected, or the server is shutting down.
     Cancelled,
     /// The round took longer than its [timeout](crate::Server::timeout).
     TimedOut,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{BoxError, MISSING_CAPABILITY, Panicked};
 use crate::{ask::NextRound, call::ArgumentErrors};
 
-/// Why a tool, prompt, resource or resolver failed.
+/// Explains why a tool, prompt, resource or resolver failed.
 ///
 /// What the client sees depends on how the error was made:
 ///
@@ -14,8 +14,7 @@ use crate::{ask::NextRound, call::ArgumentErrors};
 /// * any other error, through `?` (also an `anyhow::Error`): a generic sentence and an id. The details go to the log only,
 ///   so that clients never see the error of a database, for example.
 ///
-/// An error type of your own says itself what the client sees if it implements
-/// [`IntoCallError`](crate::reply::IntoCallError).
+/// Implement [`IntoCallError`](crate::reply::IntoCallError) for your own error type to choose what the client sees.
 ///
 /// ```
 /// use rejoinder::CallError;
@@ -68,8 +67,8 @@ impl CallError {
         Self(CallErrorKind::Message(text.into()))
     }
 
-    /// What a resource returns if nothing exists at its URI: the client gets the error of an unknown resource. Elsewhere the
-    /// model reads the text, as with [`CallError::new`].
+    /// Return this from a resource if nothing exists at the URI: the client gets the error of an unknown resource.
+    /// Elsewhere the model reads the text, as with [`CallError::new`].
     ///
     /// ```
     /// use rejoinder::prelude::*;

@@ -13,9 +13,9 @@ impl Context {
     ///
     /// Clients of 2026-07-28 and later get the question with the reply, and answer it with a retry of the request,
     /// which any replica can serve. So an ask without an answer **never returns**: the function is dropped where it
-    /// waits and runs again from the top in the next round, with what was answered. Put what must not happen twice
-    /// into [`Context::once`]. Asks that wait side by side (`join!`) go out in one round.
-    /// On a session the function simply waits.
+    /// waits and runs again from the top in the next round, with the answers. Put work that must not happen twice into
+    /// [`Context::once`]. Questions that are awaited together (`join!`) are sent in one round. On a session the
+    /// function simply waits.
     ///
     /// The round ends where the function next waits for anything: in a `tokio::select!`, or within a
     /// `tokio::time::timeout`, the question goes out at once unless another branch is ready at that moment. A task that

@@ -12,7 +12,7 @@ use crate::{
     error::{CallError, Panicked},
 };
 
-/// Work that runs after the reply has left: a mail, a log entry, a cache to fill.
+/// Adds work that runs after the reply is sent, such as a mail, a log entry or a cache to fill.
 ///
 /// Tasks start when the transport has the last byte of the reply, so the client does not wait for them. They run one after
 /// the other, in the order in which they were added; see [`concurrent`](Self::concurrent).
@@ -51,8 +51,8 @@ use crate::{
 /// that ends in a question drops its tasks: the function runs again from the start and adds them again. Errors and panics are
 /// logged with the name of the tool, the id of the request and the id of the task.
 ///
-/// What the call deferred ([`Scope::defer`](crate::Scope::defer)) runs before the reply, and so before the tasks: a
-/// transaction of the call is closed by then. A server that shuts down waits for tasks for the
+/// Deferred functions ([`Scope::defer`](crate::Scope::defer)) run before the reply, and so before the tasks: the
+/// transaction of the call is already closed. A server that shuts down waits for tasks for the
 /// [grace period](crate::Server::grace_period), and then cancels them.
 #[derive(Debug, Clone)]
 pub struct BackgroundTasks {
@@ -116,7 +116,7 @@ impl BackgroundTasks {
         self.push(move || spawn_blocking(move || span.in_scope(|| task().into_result())))
     }
 
-    /// The same tasks, but what is added to this one waits for no other task of the call, and no other waits for it.
+    /// Returns a handle whose tasks run concurrently with the other tasks of the call.
     ///
     /// ```
     /// use rejoinder::prelude::*;
@@ -134,8 +134,8 @@ impl BackgroundTasks {
         Self { call: self.call.clone(), is_concurrent: true }
     }
 
-    /// Runs what was added, and waits for it: the framework does this for a call, and a unit test for
-    /// [detached](Self::detached) tasks.
+    /// Runs the added tasks and waits for them. The framework runs the tasks of a call after the reply; a unit test
+    /// calls this for [detached](Self::detached) tasks.
     pub async fn finish(&self) {
         self.call.finish_background().await;
     }
@@ -198,7 +198,7 @@ impl<T> BackgroundTask<T> {
         self.state.id
     }
 
-    /// How far it is.
+    /// Returns the status of the task.
     pub fn status(&self) -> BackgroundStatus {
         self.state.status()
     }

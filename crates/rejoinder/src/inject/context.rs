@@ -116,7 +116,7 @@ impl Context {
         self.call.request().client()
     }
 
-    /// What the client declared that it can do.
+    /// Returns the capabilities that the client declared.
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.call.request().capabilities
     }
@@ -136,10 +136,11 @@ impl Context {
         self.call.request().principal.as_ref()
     }
 
-    /// The session that the call belongs to: `None` with clients of 2026-07-28 and later, which have none.
+    /// Returns the id of the session that the call belongs to: `None` with clients of 2026-07-28 and later, which have
+    /// no session.
     ///
-    /// What a session may do, such as a login that lasts as long as it, is kept under this id. Without an id there is nothing
-    /// to keep it under; ask [who calls](Self::principal) instead.
+    /// Use it as a key for data that lives as long as the session, such as a login. Without a session, use the
+    /// [caller](Self::principal) as the key.
     ///
     /// ```
     /// use std::{collections::HashSet, sync::Mutex};
@@ -174,8 +175,9 @@ impl Context {
         std::str::from_utf8(&self.call.request().request_id).unwrap_or_default()
     }
 
-    /// Cancelled when the call ends, also when the client gave up. The function's future is dropped by then, so this is for
-    /// tasks that it spawned. To run something when the call ends, use [`Scope`](crate::inject::Scope).
+    /// Returns a token that is cancelled when the call ends or the client cancels the call. Pass it to tasks that the
+    /// function spawns; the function itself is dropped. To run something when the call ends, use
+    /// [`Scope`](crate::inject::Scope).
     pub fn cancellation(&self) -> CancellationToken {
         self.call.cancellation().clone()
     }
@@ -245,7 +247,8 @@ impl IntoFuture for Progress {
     }
 }
 
-/// What a pipe knows of the value that it gets: a parameter of functions marked [`#[pipe]`](crate::pipe).
+/// The context of the value that a pipe converts: its field, its source and the call. A parameter of functions marked
+/// [`#[pipe]`](crate::pipe).
 ///
 /// ```
 /// use rejoinder::{FieldError, PipeContext, prelude::*};

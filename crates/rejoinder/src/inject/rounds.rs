@@ -7,7 +7,7 @@ use crate::{
     error::CallError,
 };
 
-/// The rounds of a call, for a function that makes them by hand: what came back with this one.
+/// The answers and the state of this round, for a function that controls its rounds by hand.
 ///
 /// Resolvers and [`Context::ask`](super::Context::ask) keep track of rounds by themselves. This is for functions that
 /// keep their own state between rounds, and return a [`Reply`](crate::Reply).
@@ -38,18 +38,18 @@ impl Rounds {
         Self(Call::detached())
     }
 
-    /// The outcome of the question that was asked under this key, in the last round or before.
+    /// Returns the outcome of the question that was asked under this key, in the last round or before.
     ///
     /// `None` if it was not asked, or has no usable answer yet: ask it then. When an answer did not fit, the next question
-    /// names the reason; a question is asked three times in all. The answer counts for any text that was asked under the
-    /// key: where a consent depends on what was shown, keep that in the state and compare.
+    /// names the reason; a question is asked three times in all. The answer is valid for any text under this key. If a
+    /// consent depends on the text, keep the text in the state and compare it.
     pub fn answer<T: Answer>(&self, key: impl AsRef<str>) -> Option<Outcome<T>> {
         let key = key.as_ref();
         let answer = self.0.answer_by_hand(key, |answer| T::read(answer).map(|_| ()))?;
         T::read(&answer).map_err(|AnswerError(reason)| tracing::debug!(key, reason, "an answer does not fit")).ok()
     }
 
-    /// The state that the last round handed on, sealed on its way through the client.
+    /// Returns the state that the last round saved. It is sealed while the client carries it.
     ///
     /// `None` in the first round, and if it has another type, because another build of the server wrote it.
     pub fn state<S: DeserializeOwned>(&self) -> Option<S> {

@@ -65,7 +65,7 @@ impl Scope {
         }));
     }
 
-    /// Runs what was deferred so far: the framework does this for a call, and a unit test for a
+    /// Runs the deferred functions. The framework does this at the end of a round; a unit test calls it for a
     /// [detached](Scope::detached) scope.
     pub async fn end(&self, ending: CallEnd) {
         if let Some(teardown) = self.0.teardown(ending, || None) {

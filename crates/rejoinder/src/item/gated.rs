@@ -1,10 +1,10 @@
 use super::{Prompt, Resource, Tool};
 use crate::graph::{Gate, GateResolver};
 
-/// An item, or a list of items, that can be put behind a gate: what `enabled = ..` is in an attribute.
+/// Puts an item, or a list of items, behind a gate, as `enabled = ..` does in an attribute.
 ///
-/// A gate is a resolver of `bool`, named as in `#[resolve(..)]`. An item behind several gates is there if all of them are
-/// open. See [`#[tool]`](macro@crate::tool) for what a gate is and does.
+/// A gate is a resolver of `bool`, named as in `#[resolve(..)]`. An item with several gates is visible if all of them
+/// are open. [`#[tool]`](macro@crate::tool) describes gates.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};

@@ -193,14 +193,14 @@ impl Tool {
         self
     }
 
-    /// The same tool with a limit on how long a round of a call may take, as `#[tool(timeout = "30s")]` sets it.
+    /// Limits how long a round of a call of this tool may take, as `#[tool(timeout = "30s")]` does.
     ///
     /// ```
     /// use std::time::Duration;
     ///
     /// use rejoinder::{Tool, model};
     ///
-    /// let record = model::Tool::new("wait", "Wait for ever.", model::JsonObject::new());
+    /// let record = model::Tool::new("wait", "Wait forever.", model::JsonObject::new());
     /// let tool = Tool::dynamic(record, |_, _| std::future::pending::<()>()).timeout(Duration::from_secs(30));
     /// assert_eq!(tool.name(), "wait");
     /// ```
@@ -258,7 +258,7 @@ fn annotations(hints: Annotations) -> Option<ToolAnnotations> {
 /// Calls the closure of a tool that is made at run time.
 type RunDynamic = dyn Fn(JsonObject, Context) -> BoxFuture<'static, Result<Output, Halt>> + Send + Sync;
 
-/// What a tool that is made at run time is made of.
+/// The definition of a tool that is created at run time.
 #[derive(Clone)]
 struct Dynamic {
     run: Arc<RunDynamic>,
@@ -320,7 +320,7 @@ pub struct ToolDetails {
     pub output_schema: fn() -> Option<OutputSchema>,
 }
 
-/// What a tool does to the world, as hints to the client; unset is the protocol's default.
+/// Behaviour hints for the client; a hint that is not set has the protocol's default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Annotations {
     /// It changes nothing.

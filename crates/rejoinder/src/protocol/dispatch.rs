@@ -214,7 +214,7 @@ impl Request<'_> {
         let (info, client, questions) = session.call()?;
         let operation = self.operation(method, None)?;
         if let Operation::Call(target) = &operation {
-            // There is no state in a session, so whatever this is, it was not made for this call.
+            // A session has no request state, so this state belongs to another call.
             if self.params.request_state.is_some() {
                 self.engine.seal.log_refusal(StateRefusal::Session, target.kind.method());
                 return Err(NotStarted::Refused(Refusal::InvalidState));

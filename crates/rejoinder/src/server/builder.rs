@@ -365,10 +365,12 @@ impl Server {
         self.tools(nested)
     }
 
-    /// Offers only tools of these names; the others do not exist, for anybody. Called again, it narrows further.
+    /// Offers only the tools with these names. For clients, all other tools do not exist. A second call keeps only the
+    /// tools that both calls name.
     ///
-    /// For a deployment that needs a part of what the program can do; `serve_from_args` takes `--tools a,b` from whoever
-    /// starts it. A name that no tool has is an error. Which *callers* see a tool is for a gate: `#[tool(enabled = ..)]`.
+    /// Use it for a deployment that needs only some of the tools. `serve_from_args` has the flag `--tools a,b` for the
+    /// same purpose. An unknown name is an error. To hide a tool from some *callers*, use a gate:
+    /// `#[tool(enabled = ..)]`.
     ///
     /// ```
     /// use rejoinder::{prelude::*, testing::Client};
@@ -534,7 +536,7 @@ impl Server {
         self
     }
 
-    /// The caller on stdio: whoever starts the program is the only one who can talk to it.
+    /// Sets the caller of all requests on stdio. Only the process that starts the server can send them.
     ///
     /// ```
     /// use rejoinder::{Server, auth::Principal};
@@ -608,10 +610,11 @@ impl Server {
         self
     }
 
-    /// The largest message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
+    /// Limits the size of a message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
     ///
-    /// What is not an argument has limits of its own: the `id` of a request and its `progressToken` 1,024 bytes each, `_meta`
-    /// and the `params` of `initialize` 64 KiB each, answers [`max_answers_size`](Self::max_answers_size).
+    /// Other parts of a message have their own limits: 1,024 bytes for the `id` and for the `progressToken` of a
+    /// request, 64 KiB for `_meta` and for the `params` of `initialize`, and
+    /// [`max_answers_size`](Self::max_answers_size) for answers.
     pub fn max_message_size(mut self, bytes: usize) -> Self {
         self.options.max_message_size = bytes;
         self
@@ -685,16 +688,16 @@ impl Server {
         self
     }
 
-    /// How many [background tasks](crate::BackgroundTasks) may wait or run at once; 10,000 by default. One more is refused
-    /// with an error of `add`.
+    /// Limits how many [background tasks](crate::BackgroundTasks) wait or run at the same time; 10,000 by default.
+    /// Beyond the limit, `add` returns an error.
     pub fn max_background_tasks(mut self, tasks: usize) -> Self {
         self.options.max_background_tasks = tasks;
         self
     }
 
-    /// How long running calls may continue when the server shuts down, on any transport; 10 seconds by default. Closing
-    /// sessions, what calls have deferred, and background tasks may each take as long again. At any time it is also the limit of one deferred
-    /// function, because the reply waits for it.
+    /// Sets how long running calls may continue when the server shuts down, on any transport; 10 seconds by default.
+    /// Closing sessions, deferred functions and background tasks each get the same time again. It also limits every
+    /// single deferred function, because the reply waits for it.
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.options.grace = grace;
         self

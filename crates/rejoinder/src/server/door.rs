@@ -304,7 +304,7 @@ impl Engine {
         running.start(CallSource { engine: Arc::clone(self), found, target, is_retry }, spend)
     }
 
-    /// Finds out who calls. The function of the author has the last word.
+    /// Identifies the caller. `Server::principal` overrides the other sources.
     pub(crate) fn identify(&self, request: &mut RequestInfo) -> Result<(), Refusal> {
         request.principal = match &request.http {
             Some(http) => http.1.get::<Principal>().cloned(),
@@ -322,7 +322,7 @@ impl Engine {
         Ok(())
     }
 
-    /// That there is no such item, for a caller for whom these gates are open.
+    /// Returns the refusal for an unknown item. Its suggestion names only items that the open gates show.
     pub(super) fn unknown(&self, target: &Target, open: &OpenGates) -> Refusal {
         let similar = self.registry.load().similar(target.kind, &target.name, open);
         Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar }
@@ -341,7 +341,7 @@ impl Engine {
         Ok(Started::Listening(subscription, filter))
     }
 
-    /// Opens what the round brings. A bad state is refused whether the item ever asks or not.
+    /// Opens the state of the request. An invalid state is refused even if the item never asks.
     fn open(&self, target: &Target, request: &RequestInfo, exchange: Exchange) -> Result<OpenedRound, Refusal> {
         let record_limit = self.seal.record_limit();
         let (state, answers) = match exchange {

@@ -192,11 +192,7 @@ impl<'a> Deciding<'a> {
                 let more = behind.count();
                 let (gate, shown) = (gate.shown(), shown.join("`, `"));
                 let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-                tracing::warn!(
-                    reason,
-                    "the gate `{gate}` failed, so nobody sees what is behind it: the {} `{shown}`{more}",
-                    kind.noun()
-                );
+                tracing::warn!(reason, "the gate `{gate}` failed, so it hides the {} `{shown}`{more}", kind.noun());
             }
             self.open.0.insert(gate.type_id(), verdict == Ok(true));
         }

@@ -140,10 +140,10 @@ impl ServerHandle {
         }
     }
 
-    /// Notifies clients that their lists may have changed, because gates decide otherwise than before: somebody has logged in,
-    /// or bought another plan.
+    /// Notifies clients that their lists may have changed, because the result of a gate has changed: for example, a
+    /// user has logged in or changed plans.
     ///
-    /// Gates run for every list and every call, so nothing else needs to be done. Only lists with gates are announced.
+    /// Gates run for every list and every call, so no other call is necessary. Only lists with gates are announced.
     ///
     /// ```
     /// use rejoinder::prelude::*;

@@ -132,7 +132,7 @@ pub(super) fn remedy(unasked: &Unasked) -> String {
         Question::Form { form, .. } if *form == TextForm::form() => {
             format!(".answer({key:?}, rejoinder::form::TextForm {{ text: \"..\".into() }})")
         }
-        // There is no type that the test could name.
+        // This form has no Rust type, so the test cannot name one.
         Question::Form { form, .. } if !is_typed => with(json!({ "action": "accept", "content": filled(form) })),
         Question::Visit { .. } => with(json!({ "action": "accept" })),
         Question::Sample(_) => {

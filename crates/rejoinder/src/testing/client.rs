@@ -230,7 +230,8 @@ impl Client {
     }
 
     /// Accepts a function that takes another path in a later round, and so does not reach an answer or a step that an
-    /// earlier round recorded. By default this is an error, because such a function can ask in vain or leave work half done.
+    /// earlier round recorded. By default this is an error, because such a function can ask a question that it never
+    /// uses, or do only part of its work.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU32, Ordering};

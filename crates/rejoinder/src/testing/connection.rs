@@ -92,7 +92,7 @@ impl ClientConnection {
             }
             (None, Some(headers)) => {
                 let (mut service, cancelled) = (self.service.clone(), self.post(headers.clone(), &cancelled));
-                // Without a runtime there is no call that runs.
+                // Without a runtime no call can be running.
                 let post = async move { service.call(cancelled.map(Full::new)).await };
                 Some(Box::new(|| drop(Handle::try_current().map(|runtime| runtime.spawn(post)))))
             }

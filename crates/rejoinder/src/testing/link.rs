@@ -27,7 +27,7 @@ struct Inbox {
     is_closed: bool,
     /// The open requests by their ids, the oldest first.
     requests: Vec<(u64, UnboundedSender<Value>)>,
-    /// Who hears what belongs to no request.
+    /// They receive the messages that belong to no request.
     listeners: Vec<UnboundedSender<Value>>,
 }
 

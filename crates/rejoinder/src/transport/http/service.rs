@@ -50,8 +50,7 @@ use crate::{
 /// let app: Router = Router::new().route_service("/mcp", server.into_service());
 /// ```
 ///
-/// What your layers put into the request's extensions is there for tools, as
-/// [`Context::extension`](crate::Context::extension).
+/// With [`Context::extension`](crate::Context::extension), tools read the request extensions that your layers insert.
 ///
 /// Another transport is another route: `service.websocket()` with the feature `ws`, `service.sse()` with `sse`.
 #[derive(Clone)]
@@ -290,9 +289,9 @@ impl McpService {
     }
 
     /// Ends subscriptions and sessions, which would stay open otherwise, and closes WebSockets and streams of HTTP+SSE when
-    /// their calls are done. Stateless calls in flight over HTTP go on.
+    /// their calls are done. Stateless calls in flight over HTTP continue.
     ///
-    /// It is done within the [grace period](crate::Server::grace_period), also where a client does not read.
+    /// It takes at most the [grace period](crate::Server::grace_period), even if a client does not read.
     /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
     pub async fn close(&self) {
         self.start_closing();

@@ -84,7 +84,7 @@ pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefu
     Ok(request.principal)
 }
 
-/// Whether a session is the caller's. The session of somebody else looks like one that never was.
+/// Returns whether the session belongs to the caller. The session of another caller looks like an unknown session.
 pub(super) fn is_owner(owner: &Owner, caller: &Owner) -> bool {
     let is_owner = owner == caller;
     if !is_owner {
