@@ -82,7 +82,7 @@ async fn no_forged_token_gets_through() {
         ("of another type", header(json!({ "alg": "ES256", "kid": "p256", "typ": "dpop+jwt" }))),
         ("a logout token", header(json!({ "alg": "ES256", "kid": "p256", "typ": "logout+jwt" }))),
         ("a path as the id of a key", header(json!({ "alg": "ES256", "kid": "../../../etc/passwd" }))),
-        ("an id that is no text", header(json!({ "alg": "ES256", "kid": { "$ne": null } }))),
+        ("an id that is not a string", header(json!({ "alg": "ES256", "kid": { "$ne": null } }))),
         ("expired", issuer.token_with(json!({ "exp": now() - 31 }))),
         ("expired long ago", issuer.token_with(json!({ "exp": 0 }))),
         ("expires at no time", issuer.token_with(json!({ "exp": "tomorrow" }))),
@@ -158,7 +158,7 @@ async fn credentials_that_cannot_be_read_are_refused() {
     let refused = logged.lines().filter(|line| line.contains("its credentials cannot be read"));
     assert_eq!(refused.filter(|line| line.contains(r#"peer="192.0.2.7:4711""#)).count(), 9, "{logged}");
     assert!(!logged.contains(&good) && !logged.contains("YWRhOnB3"), "{logged}");
-    // What is not the header `Authorization` is not looked at.
+    // Only the header `Authorization` is read.
     for (name, value) in
         [("x-authorization", &*bearer), ("cookie", &*format!("access_token={good}")), ("x-user", "ada")]
     {
