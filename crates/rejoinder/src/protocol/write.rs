@@ -176,6 +176,16 @@ impl Writer {
 
     /// Why an operation did not start.
     pub(super) fn refused(&self, refusal: Refusal) -> RpcReply {
+        // What a client that probes for hidden items sends. Nothing of the request is logged: it may be a secret.
+        let probed = match &refusal {
+            Refusal::UnknownCursor => Some("its cursor is unknown"),
+            Refusal::HeaderMismatch(_) => Some("a header differs from the argument that it repeats"),
+            Refusal::NothingToComplete(_) => Some("it completes an unknown argument"),
+            _ => None,
+        };
+        if let Some(reason) = probed {
+            tracing::info!("refused a request: {reason}");
+        }
         match refusal {
             Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
                 self.tool_error(bad.to_string())

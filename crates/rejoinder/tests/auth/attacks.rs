@@ -231,6 +231,15 @@ async fn each_attempt_behind_the_token_is_logged_with_its_address() {
     let line = text.lines().last().unwrap();
     assert!(line.contains("belongs to another caller") && line.contains("peer=192.0.2.7:4711"), "{line}");
     assert!(!text.contains(session) && !text.contains("bob") && !text.contains("ada"), "{text}");
+
+    let forged = json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": { "cursor": "aGlkZGVu" } });
+    let headers = [("authorization", &*ada), ("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")];
+    let refused = send(&service, Method::POST, &headers, forged.to_string()).await;
+    assert_eq!(refused.body["error"]["code"], -32602, "{refused:?}");
+    let text = logged.text();
+    let line = text.lines().last().unwrap();
+    assert!(line.contains("its cursor is unknown") && line.contains("peer=192.0.2.7:4711"), "{line}");
+    assert!(!line.contains("aGlkZGVu"), "{line}");
 }
 
 #[tokio::test]
