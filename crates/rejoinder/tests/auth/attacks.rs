@@ -180,7 +180,7 @@ async fn an_identity_cannot_be_smuggled_beside_the_token() {
     assert_eq!(call(&service, "whoami", &headers, rest).await.text(), r#"ada ["a", "b"]"#);
 }
 
-/// A token is not bound to a connection, so whoever has it is its owner; nothing else can be done with it.
+/// A token is not bound to a connection, so each client that presents it counts as its owner.
 #[tokio::test]
 async fn a_replayed_token_is_good_for_its_own_server_and_caller_only() {
     let issuer = Issuer::start().await;
@@ -345,7 +345,7 @@ async fn an_issuer_that_hangs_stops_nobody_whose_token_is_known() {
     let another = format!("Bearer {}", issuer.token_with(json!({ "jti": "2" })));
     assert_eq!(whoami_with(&service, &another).await.status, 200);
     assert!(!hanging.is_finished());
-    // Nobody waits for ever: neither for a key that may exist, nor for the first keys.
+    // No request waits forever: neither for a key that may exist, nor for the first keys.
     let first = tokio::spawn({
         let (service, bearer) = (crate::service(issuer.auth()), bearer.clone());
         async move { whoami_with(&service, &bearer).await }
