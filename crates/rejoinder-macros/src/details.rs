@@ -58,25 +58,18 @@ fn elements(name: &str, example: &str, rule: &str, options: &mut Options, errors
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`.
+#[expect(clippy::too_many_arguments, reason = "everything that the author wrote")]
 pub(crate) fn read(
     kind: Kind,
-    tokens: TokenStream,
+    options: &mut Options,
+    uri: Option<LitStr>,
     attrs: &[Attribute],
     ident: &Ident,
     parameters: &[&FunctionParameter],
     is_async: bool,
     errors: &mut Errors,
 ) -> Details {
-    const COMMON: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled", "scopes"];
-    let own: &[&str] = match kind {
-        Kind::Tool => &["read_only", "destructive", "idempotent", "open_world", "blocking", "tags"],
-        Kind::Resource => &["mime_type", "ttl_ms", "public"],
-        _ => &[],
-    };
-    let attribute = format!("`#[{}]`", kind.word());
-    let first = |input: ParseStream<'_>| (kind == Kind::Resource).then(|| uri(input)).transpose();
-    let (uri, mut options) = Options::parse_after(&attribute, &[COMMON, own].concat(), first, tokens, errors);
-    let variables = uri.flatten().map(|uri| {
+    let variables = uri.map(|uri| {
         let variables = variables(&uri.value());
         check_variables(&uri, &variables, parameters, errors);
         (uri, variables)
@@ -86,7 +79,7 @@ pub(crate) fn read(
     let name = name.map_or_else(|| names::wire(ident), |name| name.value());
     let described = options.expression("description", "\"..\"", errors);
     let description = option(described.map(ToTokens::into_token_stream).or_else(|| docs::description(attrs)));
-    let (title, icons) = (option(options.text("title", errors)), icons(&mut options, errors));
+    let (title, icons) = (option(options.text("title", errors)), icons(options, errors));
     let mut fields = quote!(name: #name, title: #title, description: #description, icons: &[#(#icons),*],);
     if let Some((uri, _)) = &variables {
         let mime_type = option(options.text("mime_type", errors));
@@ -100,7 +93,7 @@ pub(crate) fn read(
             quote!(#hint: #given,)
         });
         let rule = "`tags` is a list of strings: `tags = [\"admin\"]`";
-        let tags = elements("tags", "[\"admin\"]", rule, &mut options, errors);
+        let tags = elements("tags", "[\"admin\"]", rule, options, errors);
         fields.extend(quote!(annotations: __rj::Annotations { #(#hints)* }, tags: &[#(#tags),*],));
         let flag = options.flag("blocking", errors).filter(|flag| flag.value);
         blocking = flag.is_some();
@@ -121,8 +114,7 @@ pub(crate) fn read(
         }
         parsed
     });
-    let (enabled, scopes) = (gate(&mut options, errors), scopes(&mut options, errors));
-    options.finish(errors);
+    let (enabled, scopes) = (gate(options, errors), scopes(options, errors));
     let variables = variables.map(|(_, variables)| variables);
     Details { variables, fields, blocking, timeout_ms, enabled, scopes }
 }
@@ -169,7 +161,7 @@ fn check_name(kind: Kind, given: Option<&LitStr>, ident: &Ident, errors: &mut Er
 }
 
 /// The URI, and the comma after it.
-fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
+pub(crate) fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
     let uri = input.parse().map_err(|error: syn::Error| {
         syn::Error::new(error.span(), "a resource needs its URI first: `#[resource(\"notes://{id}\")]`")
     })?;

@@ -2,8 +2,6 @@ use proc_macro2::Ident;
 use quote::format_ident;
 use syn::Path;
 
-use crate::names;
-
 /// What a function is: one of the three that clients are offered, a resolver, a pipe, or a completion function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -24,10 +22,23 @@ impl Kind {
         let segments: Vec<&Ident> = path.segments.iter().map(|segment| &segment.ident).collect();
         let word = match &*segments {
             [word] => word,
-            [first, word] if names::rejoinder().to_string().replace([':', ' '], "") == first.to_string() => word,
+            [first, word] if *first == "rejoinder" => word,
             _ => return None,
         };
         Self::ITEMS.into_iter().chain([Self::Resolver, Self::Pipe, Self::Completion]).find(|kind| *word == kind.word())
+    }
+
+    /// The options of its attribute.
+    pub(crate) fn options(self) -> Vec<&'static str> {
+        let of_items: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled", "scopes"];
+        let own: &[&str] = match self {
+            Self::Tool => &["read_only", "destructive", "idempotent", "open_world", "blocking", "tags"],
+            Self::Resource => &["mime_type", "ttl_ms", "public"],
+            Self::Resolver => &["key", "cache"],
+            Self::Prompt | Self::Pipe | Self::Completion => &[],
+        };
+        let of_items = if Self::ITEMS.contains(&self) { of_items } else { &[] };
+        [of_items, own, &["crate"]].concat()
     }
 
     /// Whether its first parameter is a value that it gets: a pipe, or a completion function.

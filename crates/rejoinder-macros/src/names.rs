@@ -1,43 +1,18 @@
-use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{PathArguments, Type};
 
-/// The path to `rejoinder`, under the name that the user gave the dependency.
+/// The path to `rejoinder`, unless the author gives another one with `crate = ".."`.
 pub(crate) fn rejoinder() -> TokenStream {
-    match crate_name("rejoinder") {
-        Ok(FoundCrate::Name(name)) => {
-            let name = Ident::new(&name, Span::call_site());
-            quote!(::#name)
-        }
-        // Tests, examples and doctests of the crate itself know it by its name, and so does its library.
-        Ok(FoundCrate::Itself) | Err(_) => quote!(::rejoinder),
-    }
+    quote!(::rejoinder)
 }
 
 /// Imports `rejoinder`, and what the macros use of it, for the code that they write.
-pub(crate) fn imports() -> TokenStream {
-    let rejoinder = rejoinder();
+pub(crate) fn imports(rejoinder: &TokenStream) -> TokenStream {
     quote! {
         use #rejoinder as __rejoinder;
         use #rejoinder::__private as __rj;
     }
-}
-
-/// Whether there is a crate or a type of the language of that name. An import would not know which is meant.
-pub(crate) fn is_taken(ident: &Ident) -> bool {
-    const TYPES: &[&str] = &[
-        "bool", "char", "str", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
-        "f16", "f32", "f64", "f128",
-    ];
-    // The last of them are the functions that every module has.
-    const OTHERS: &[&str] =
-        &["std", "core", "alloc", "proc_macro", "test", "drop", "size_of", "size_of_val", "align_of", "align_of_val"];
-    let name = wire(ident);
-    let is_crate = |name: &str| crate_name(name).is_ok();
-    let is_other = TYPES.contains(&&*name) || OTHERS.contains(&&*name);
-    // The program itself counts, too: its tests and binaries know its library by that name.
-    is_other || is_crate(&name) || is_crate(&name.replace('_', "-"))
 }
 
 /// A name that cannot clash with a user's name, even when another macro writes the function.

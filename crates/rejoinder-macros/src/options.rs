@@ -1,7 +1,7 @@
 //! The options in the parentheses of an attribute: `name = "..", read_only, icon(..)`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{
     Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Path, Token,
     parse::{ParseStream, Parser},
@@ -154,6 +154,12 @@ impl Options {
         }
     }
 
+    /// `crate = "path"`: where `rejoinder` is, for those who renamed it or use it through another crate.
+    pub(crate) fn rejoinder(&mut self, errors: &mut Errors) -> TokenStream {
+        let given = self.literal("crate", errors).and_then(|path| errors.check(path.parse::<Path>()));
+        given.map_or_else(names::rejoinder, ToTokens::into_token_stream)
+    }
+
     /// Each `name(..)`, with the tokens in its parentheses.
     pub(crate) fn lists(&mut self, name: &str, errors: &mut Errors) -> Vec<TokenStream> {
         let mut lists = Vec::new();
@@ -196,7 +202,7 @@ pub(crate) fn tokens_of(attr: &Attribute, example: &str, errors: &mut Errors) ->
 }
 
 /// The expression of an `Option`.
-pub(crate) fn option(value: Option<impl quote::ToTokens>) -> TokenStream {
+pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
     match value {
         Some(value) => quote!(__rj::prelude::Some(#value)),
         None => quote!(__rj::prelude::None),

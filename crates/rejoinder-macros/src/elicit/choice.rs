@@ -22,11 +22,9 @@ struct ChoiceVariant {
 
 /// Implements `ElicitEnum`.
 pub(crate) fn choice(item: TokenStream) -> TokenStream {
-    derive(item, |item, errors| {
-        let mut options = elicit_options(&item.attrs, &["rename_all", "legacy_names"], errors);
+    derive(item, "a choice", &["rename_all", "legacy_names"], |item, options, errors| {
         let case = options.literal("rename_all", errors).or_else(|| serde_option(&item.attrs, "rename_all", errors));
         let legacy = options.flag("legacy_names", errors).is_some_and(|flag| flag.value);
-        options.finish(errors);
         if let Some(case) = case.as_ref().filter(|case| !CASES.contains(&&*case.value())) {
             let written = case.value();
             errors.at(case, format!("`rename_all` has no case `{written}`; {}", use_one_of(&written, &CASES)));
@@ -54,7 +52,7 @@ fn read_variant(variant: &Variant, case: &str, errors: &mut Errors) -> ChoiceVar
     if !matches!(variant.fields, Fields::Unit) {
         errors.at(&variant.fields, "a variant of a choice cannot have data: use another field of the form");
     }
-    let mut options = elicit_options(&variant.attrs, &["title", "name"], errors);
+    let mut options = elicit_options("`#[elicit]`", &variant.attrs, &["title", "name"], errors);
     let name = options.literal("name", errors).or_else(|| serde_option(&variant.attrs, "rename", errors));
     let title = options.expression("title", "\"..\"", errors);
     options.finish(errors);

@@ -28,7 +28,7 @@ impl FormField {
     pub(super) fn read(field: &syn::Field, case: &str, errors: &mut Errors) -> Option<Self> {
         let ident = field.ident.clone()?;
         let known = [&["title", "description", "default", "name", "example"], CONSTRAINTS].concat();
-        let mut options = elicit_options(&field.attrs, &known, errors);
+        let mut options = elicit_options("`#[elicit]`", &field.attrs, &known, errors);
         let name = options.literal("name", errors).or_else(|| serde_option(&field.attrs, "rename", errors));
         if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
             errors.at(name, "the name of a field cannot be empty");

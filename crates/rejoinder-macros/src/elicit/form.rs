@@ -9,7 +9,7 @@ use crate::{errors::Errors, names::local};
 
 /// Implements `Elicit`.
 pub(crate) fn form(item: TokenStream) -> TokenStream {
-    derive(item, |item, errors| {
+    derive(item, "a form", &[], |item, _, errors| {
         let fields = read(item, errors)?;
         Some(implementation(item, &fields))
     })
@@ -17,9 +17,6 @@ pub(crate) fn form(item: TokenStream) -> TokenStream {
 
 fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<FormField>> {
     let ident = &item.ident;
-    for attr in item.attrs.iter().filter(|attr| attr.path().is_ident("elicit")) {
-        errors.at(attr, "put `#[elicit(..)]` on a field of the form");
-    }
     check_generics(&item.generics, "a form", errors);
     let case = serde_option(&item.attrs, "rename_all", errors).map(|case| case.value()).unwrap_or_default();
     match &item.data {

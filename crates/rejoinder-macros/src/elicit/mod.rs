@@ -16,14 +16,23 @@ use syn::{
 
 use crate::{errors::Errors, names, options::Options};
 
-/// Writes the implementation, or the errors.
-fn derive(item: TokenStream, implement: impl FnOnce(&DeriveInput, &mut Errors) -> Option<TokenStream>) -> TokenStream {
+/// Writes the implementation, or the errors. `known` are the options of the whole, which is a form or a choice.
+fn derive(
+    item: TokenStream,
+    what: &str,
+    known: &[&'static str],
+    implement: impl FnOnce(&DeriveInput, &mut Options, &mut Errors) -> Option<TokenStream>,
+) -> TokenStream {
     let item: DeriveInput = match syn::parse2(item) {
         Ok(item) => item,
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    let (implementation, imports) = (implement(&item, &mut errors), names::imports());
+    let mut options =
+        elicit_options(&format!("`#[elicit]` on {what}"), &item.attrs, &[known, &["crate"]].concat(), &mut errors);
+    let (implementation, rejoinder) = (implement(&item, &mut options, &mut errors), options.rejoinder(&mut errors));
+    options.finish(&mut errors);
+    let imports = names::imports(&rejoinder);
     let implementation = quote! {
         #[allow(deprecated, reason = "the type, or a part of it, may be deprecated")]
         const _: () = {
@@ -35,7 +44,7 @@ fn derive(item: TokenStream, implement: impl FnOnce(&DeriveInput, &mut Errors) -
 }
 
 /// The options of every `#[elicit(..)]` among these attributes.
-fn elicit_options(attrs: &[Attribute], known: &[&'static str], errors: &mut Errors) -> Options {
+fn elicit_options(attribute: &str, attrs: &[Attribute], known: &[&'static str], errors: &mut Errors) -> Options {
     let mut all = TokenStream::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("elicit")) {
         match &attr.meta {
@@ -50,7 +59,7 @@ fn elicit_options(attrs: &[Attribute], known: &[&'static str], errors: &mut Erro
             }
         }
     }
-    Options::parse("`#[elicit]`", known, all, errors)
+    Options::parse(attribute, known, all, errors)
 }
 
 /// The text of an option of `#[serde(..)]`, so that a name is written once for both.

@@ -2,49 +2,25 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::Path;
 
 use super::{
-    HiddenType, Written,
-    named::Named,
+    HiddenType,
     parameter::{Filled, pass, piped_types, resolve, take},
 };
 use crate::{
-    details::{self, Details},
-    errors::{Errors, Extent},
+    details::Details,
+    errors::Extent,
     kind::Kind,
     names::{self, local},
-    signature::Place,
 };
 
-/// All that the expansion needs to know of a tool, prompt or resource.
-pub(super) struct Item {
-    pub(super) hidden: HiddenType,
-    details: Details,
+/// A tool, prompt or resource.
+pub(super) struct Item<'a> {
+    pub(super) hidden: &'a HiddenType,
+    pub(super) details: &'a Details,
 }
 
-impl Item {
-    /// Reads a function, and takes our attributes off its parameters.
-    pub(super) fn read(kind: Kind, options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
-        let (place, attrs) = (written.place, written.attrs);
-        let hidden = HiddenType::read(kind, written, errors);
-        let parameters: Vec<_> = hidden.parameters.iter().map(|filled| &filled.parameter).collect();
-        let mut details = details::read(kind, options, attrs, &hidden.name, &parameters, hidden.is_async, errors);
-        details.fields = place.outside(details.fields);
-        let enabled = details.enabled.take();
-        let mut item = Self { hidden, details };
-        item.put_behind(enabled.as_ref(), place);
-        item
-    }
-
-    /// Adds a gate.
-    pub(super) fn put_behind(&mut self, gate: Option<&Path>, place: &Place) {
-        if let Some(gate) = gate {
-            let index = self.hidden.parameters.len() + self.hidden.gates.len();
-            self.hidden.gates.push(Named::new(index, gate, place, &self.hidden.generics));
-        }
-    }
-
+impl Item<'_> {
     /// The hidden type.
     pub(super) fn expand(&self) -> TokenStream {
         let Self { hidden, details } = self;

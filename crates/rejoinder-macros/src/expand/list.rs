@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    Attribute, Expr, Token,
+    Attribute, Expr, ExprAssign, LitStr, Token,
     parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
 };
@@ -31,13 +31,20 @@ impl Parse for Listed {
 pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
     let (mut errors, item, word, list) = (Errors::default(), kind.item(), kind.word(), kind.method());
     let listed = errors.check(Punctuated::<Listed, Token![,]>::parse_terminated.parse2(tokens)).unwrap_or_default();
-    let each = listed.iter().map(|Listed { attrs, function }| {
+    let mut rejoinder = names::rejoinder();
+    let each = listed.iter().filter_map(|Listed { attrs, function }| {
+        if let Expr::Assign(ExprAssign { left, right, .. }) = function
+            && matches!(&**left, Expr::Path(path) if path.path.is_ident("crate"))
+        {
+            rejoinder = errors.check(syn::parse2::<LitStr>(quote!(#right)).and_then(|path| path.parse()))?;
+            return None;
+        }
         let Expr::Path(path) = function else {
             errors.at(
                 function,
                 format!("`{list}![..]` takes the names of functions marked `#[{word}]`, such as `{list}![name]`"),
             );
-            return TokenStream::new();
+            return None;
         };
         check_path(
             &path.path,
@@ -45,10 +52,10 @@ pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
             &mut errors,
         );
         let item_of = Extent::of(path).member(path, quote!(__rj::ListedAs<__rejoinder::#item>), "item");
-        quote!(#(#attrs)* #item_of(__rj::std::sync::Arc::new(())))
+        Some(quote!(#(#attrs)* #item_of(__rj::std::sync::Arc::new(()))))
     });
-    let (each, imports): (Vec<_>, _) = (each.collect(), names::imports());
-    let items = names::local("items");
+    let each: Vec<TokenStream> = each.collect();
+    let (imports, items) = (names::imports(&rejoinder), names::local("items"));
     let list = quote! {
         #imports
         #[allow(unused_qualifications, reason = "paths are written in full")]

@@ -14,17 +14,20 @@ mod tests;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Path, ReturnType, Signature, Visibility};
+use syn::{
+    Attribute, GenericParam, Generics, ImplItem, ImplItemFn, ItemImpl, Path, ReturnType, Signature, Visibility,
+    parse::ParseStream,
+};
 
 use self::{
     item::Item,
     named::{Named, imports},
     parameter::{Filled, resolve, take},
     pipe::PipeFunction,
-    resolver::ResolverFunction,
+    resolver::{ResolverFunction, ResolverOptions},
 };
 use crate::{
-    details,
+    details::{self, Details},
     errors::{Errors, Extent},
     kind::Kind,
     names,
@@ -56,7 +59,7 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
     function.check_own_name(kind, &mut errors);
     let FunctionItem { attrs, vis, signature, .. } = &mut function;
     let written = Written { place: &Place::Free, attrs, vis, signature };
-    let hidden = MarkedFunction::read(kind, options, written, &mut errors).expand();
+    let hidden = HiddenType::read(kind, options, written, &mut errors).expand();
     errors.or(&function, hidden)
 }
 
@@ -64,10 +67,10 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
 pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut options =
-        Options::parse("`#[handlers]`", &["tools", "prompts", "resources", "enabled"], options, &mut errors);
+        Options::parse("`#[handlers]`", &["tools", "prompts", "resources", "enabled", "crate"], options, &mut errors);
     let given = Kind::ITEMS
         .map(|kind| options.ident(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors));
-    let enabled = details::gate(&mut options, &mut errors);
+    let (enabled, rejoinder) = (details::gate(&mut options, &mut errors), options.rejoinder(&mut errors));
     options.finish(&mut errors);
     let first: Option<TokenTree> = item.clone().into_iter().next();
     let mut block: ItemImpl = match syn::parse2(item.clone()) {
@@ -90,9 +93,10 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
         let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
         let ImplItemFn { attrs, vis, sig: signature, .. } = method;
         let written = Written { place: &place, attrs, vis, signature };
-        let mut function = MarkedFunction::read(kind, options, written, &mut errors);
-        if let MarkedFunction::Item(item) = &mut function {
-            item.put_behind(enabled.as_ref(), &place);
+        let mut function = HiddenType::read(kind, options, written, &mut errors);
+        function.rejoinder = rejoinder.clone();
+        if Kind::ITEMS.contains(&kind) {
+            function.put_behind(enabled.as_ref(), &place);
         }
         functions.push(function);
     }
@@ -102,61 +106,35 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
             "this block has nothing to offer: write `#[tool]`, `#[prompt]` or `#[resource(..)]` before a method",
         );
     }
-    let hidden: Vec<&HiddenType> = functions.iter().map(MarkedFunction::hidden).collect();
-    for parameter in hidden.iter().flat_map(|hidden| &hidden.parameters).map(|filled| &filled.parameter) {
+    for parameter in functions.iter().flat_map(|function| &function.parameters).map(|filled| &filled.parameter) {
         if let Some(path) = parameter.resolver() {
-            check_named(path, Kind::Resolver, |name| format!("#[resolve({name})]"), &block, &hidden, &mut errors);
+            check_named(path, Kind::Resolver, |name| format!("#[resolve({name})]"), &block, &functions, &mut errors);
         }
         for path in &parameter.pipes {
-            check_named(path, Kind::Pipe, |name| format!("#[pipe({name})]"), &block, &hidden, &mut errors);
+            check_named(path, Kind::Pipe, |name| format!("#[pipe({name})]"), &block, &functions, &mut errors);
         }
         if let Some(path) = parameter.complete() {
-            check_named(path, Kind::Completion, |name| format!("complete = {name}"), &block, &hidden, &mut errors);
+            check_named(path, Kind::Completion, |name| format!("complete = {name}"), &block, &functions, &mut errors);
         }
     }
     let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
-        let items: Vec<_> = hidden.iter().copied().filter(|hidden| hidden.kind == kind).collect();
+        let items: Vec<_> = functions.iter().filter(|function| function.kind == kind).collect();
         if let Some(name) = given.as_ref().filter(|_| items.is_empty()) {
             errors.at(name, format!("this block has no {}: remove the option", kind.method()));
         }
-        if items.is_empty() { TokenStream::new() } else { method(kind, given, &ty, &items) }
+        if items.is_empty() { TokenStream::new() } else { method(kind, given, &ty, &items, &rejoinder) }
     });
     let methods: Vec<TokenStream> = methods.collect();
-    let functions = functions.iter().map(MarkedFunction::expand);
+    let functions = functions.iter().map(HiddenType::expand);
     errors.or(&block, quote!(#(#functions)* #(#methods)*))
 }
 
-/// A function with one of our attributes.
-enum MarkedFunction {
-    Item(Item),
-    Resolver(ResolverFunction),
-    Pipe(PipeFunction),
-}
-
-impl MarkedFunction {
-    fn read(kind: Kind, options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
-        match kind {
-            Kind::Resolver => Self::Resolver(ResolverFunction::read(options, written, errors)),
-            Kind::Pipe | Kind::Completion => Self::Pipe(PipeFunction::read(kind, &options, written, errors)),
-            Kind::Tool | Kind::Prompt | Kind::Resource => Self::Item(Item::read(kind, options, written, errors)),
-        }
-    }
-
-    fn hidden(&self) -> &HiddenType {
-        match self {
-            Self::Item(item) => &item.hidden,
-            Self::Resolver(resolver) => &resolver.hidden,
-            Self::Pipe(pipe) => &pipe.hidden,
-        }
-    }
-
-    fn expand(&self) -> TokenStream {
-        match self {
-            Self::Item(item) => item.expand(),
-            Self::Resolver(resolver) => resolver.expand(),
-            Self::Pipe(pipe) => pipe.expand(),
-        }
-    }
+/// What only some kinds of functions have.
+enum Role {
+    Item(Details),
+    Resolver(ResolverOptions),
+    /// A pipe or a completion function, with the type of its first parameter.
+    Pipe(TokenStream),
 }
 
 fn check_block(block: &ItemImpl, errors: &mut Errors) {
@@ -175,7 +153,7 @@ fn check_named(
     kind: Kind,
     written: impl Fn(String) -> String,
     block: &ItemImpl,
-    marked: &[&HiddenType],
+    marked: &[HiddenType],
     errors: &mut Errors,
 ) {
     let (is_method, name) = match &*path.segments.iter().collect::<Vec<_>>() {
@@ -221,8 +199,14 @@ fn take_attribute(method: &mut ImplItemFn, errors: &mut Errors) -> Option<(Kind,
 }
 
 /// `tools()`, `prompts()` or `resources()`, or what the author called it.
-fn method(kind: Kind, given: Option<Ident>, ty: &TokenStream, items: &[&HiddenType]) -> TokenStream {
-    let (item, method, imports) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::imports());
+fn method(
+    kind: Kind,
+    given: Option<Ident>,
+    ty: &TokenStream,
+    items: &[&HiddenType],
+    rejoinder: &TokenStream,
+) -> TokenStream {
+    let (item, method, imports) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::imports(rejoinder));
     let doc = format!(" Every {} of this block, on this value.", kind.word());
     let each = items.iter().map(|HiddenType { ident, cfgs, .. }| {
         let of = quote!(<#ident as __rj::ListedAs<__rejoinder::#item, #ty>>::item);
@@ -257,6 +241,8 @@ struct Written<'a> {
 /// A function, and the hidden type beside it, which has its type parameters.
 struct HiddenType {
     kind: Kind,
+    /// The path to `rejoinder`.
+    rejoinder: TokenStream,
     /// The function's name, so that both are imported together; the type of a method has its own name.
     ident: Ident,
     vis: Visibility,
@@ -270,18 +256,17 @@ struct HiddenType {
     receiver: TokenStream,
     has_self: bool,
     is_async: bool,
-    /// The variable of the value that a pipe gets, its first parameter.
-    value: Option<Ident>,
     parameters: Vec<Filled>,
     /// The gates of an item.
     gates: Vec<Named>,
     /// What the function returns.
     output: TokenStream,
+    role: Role,
 }
 
 impl HiddenType {
     /// Reads a function, and takes our attributes off its parameters.
-    fn read(kind: Kind, written: Written<'_>, errors: &mut Errors) -> Self {
+    fn read(kind: Kind, options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
         let Written { place, attrs, vis, signature } = written;
         let has_self = signature::check(kind, place, signature, errors);
         let parameters = read_all(kind, signature, errors);
@@ -296,8 +281,26 @@ impl HiddenType {
             ReturnType::Type(_, ty) => place.outside(ty.to_token_stream()),
         };
         let filled = |(index, parameter)| Filled::new(kind, index, parameter, place, &generics);
-        Self {
+        let mut parameters: Vec<_> = parameters.into_iter().enumerate().map(filled).collect();
+        let uri = |input: ParseStream<'_>| (kind == Kind::Resource).then(|| details::uri(input)).transpose();
+        let attribute = format!("`#[{}]`", kind.word());
+        let (uri, mut options) = Options::parse_after(&attribute, &kind.options(), uri, options, errors);
+        let (rejoinder, is_async) = (options.rejoinder(errors), signature.asyncness.is_some());
+        let role = match kind {
+            Kind::Resolver => Role::Resolver(ResolverOptions::read(&mut options, errors)),
+            Kind::Pipe | Kind::Completion => Role::Pipe(pipe::take_value(kind, name, &mut parameters, errors)),
+            Kind::Tool | Kind::Prompt | Kind::Resource => {
+                let read: Vec<_> = parameters.iter().map(|filled| &filled.parameter).collect();
+                let mut details =
+                    details::read(kind, &mut options, uri.flatten(), attrs, name, &read, is_async, errors);
+                details.fields = place.outside(details.fields);
+                Role::Item(details)
+            }
+        };
+        options.finish(errors);
+        let mut hidden = Self {
             kind,
+            rejoinder,
             ident,
             vis,
             cfgs: attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect(),
@@ -305,12 +308,33 @@ impl HiddenType {
             function,
             receiver,
             has_self,
-            is_async: signature.asyncness.is_some(),
-            value: None,
-            parameters: parameters.into_iter().enumerate().map(filled).collect(),
+            is_async,
+            parameters,
             generics,
             gates: Vec::new(),
             output,
+            role,
+        };
+        if let Role::Item(details) = &mut hidden.role {
+            let enabled = details.enabled.take();
+            hidden.put_behind(enabled.as_ref(), place);
+        }
+        hidden
+    }
+
+    /// Adds a gate.
+    fn put_behind(&mut self, gate: Option<&Path>, place: &Place) {
+        if let Some(gate) = gate {
+            let index = self.parameters.len() + self.gates.len();
+            self.gates.push(Named::new(index, gate, place, &self.generics));
+        }
+    }
+
+    fn expand(&self) -> TokenStream {
+        match &self.role {
+            Role::Item(details) => Item { hidden: self, details }.expand(),
+            Role::Resolver(options) => ResolverFunction { hidden: self, options }.expand(),
+            Role::Pipe(value) => PipeFunction { hidden: self, value }.expand(),
         }
     }
 
@@ -343,25 +367,25 @@ impl HiddenType {
         let names = self.generics.params.iter().map(name_of);
         let turbofish = (!self.generics.params.is_empty()).then(|| quote!(::<#(#names),*>));
         let self_argument = self.has_self.then(|| quote!(#receiver,));
-        let locals = self.value.iter().chain(self.parameters.iter().map(|parameter| &parameter.local));
+        let value = matches!(self.role, Role::Pipe(_)).then(|| names::local("value"));
+        let locals = value.iter().chain(self.parameters.iter().map(|parameter| &parameter.local));
         let wait = self.is_async.then(|| quote!(.await));
         quote!(#function #turbofish(#self_argument #(#locals),*)#wait)
     }
 
     /// The type, and a block for the code about it.
     fn with(&self, code: TokenStream) -> TokenStream {
-        let Self { ident, vis, cfgs, generics, .. } = self;
+        let Self { ident, vis, cfgs, generics, rejoinder, .. } = self;
         let (around, inner) = imports(self.parameters.iter().flat_map(Filled::named).chain(&self.gates));
         let code =
             if inner.is_empty() { quote!(#around #code) } else { quote!(#around const _: () = { #inner #code };) };
-        let imports = names::imports();
+        let imports = names::imports(rejoinder);
         let declared = self.parameters.iter().map(Filled::declared);
         let struct_generics = (!generics.params.is_empty()).then(|| {
             let params = generics.params.iter().map(resolver::declared);
             quote!(<#(#params),*>)
         });
         let field = struct_generics.as_ref().map(|_| {
-            let rejoinder = names::rejoinder();
             let types = generics.params.iter().filter(|param| matches!(param, GenericParam::Type(_))).map(name_of);
             quote! {
                 #[allow(dead_code, reason = "it only uses the type parameters")]

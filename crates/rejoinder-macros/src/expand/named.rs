@@ -7,13 +7,13 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{AngleBracketedGenericArguments, GenericArgument, Generics, Path, PathArguments};
 
 use super::{method_type, resolver::mentions};
-use crate::{errors::Extent, names, signature::Place};
+use crate::{errors::Extent, signature::Place};
 
 /// The path to a resolver, and to the hidden type beside it.
 ///
 /// The type is imported, because a `use` takes a function as well as a type: if no type has that name, the alias means
 /// `Unmarked` from the enclosing block, and the compiler says that the function is not a resolver. A `use` cannot tell
-/// a resolver from a crate of the same name, though; there the path is written as a type.
+/// a resolver from a crate of the same name, though: the compiler then asks for `self::name`.
 pub(super) struct Named {
     /// The path to the hidden type, without the types of a generic resolver.
     path: TokenStream,
@@ -22,7 +22,7 @@ pub(super) struct Named {
     /// The same where the function's own type parameters are not in scope: a node does not depend on them.
     arguments_of_node: TokenStream,
     /// What it is imported as.
-    local: Option<Ident>,
+    local: Ident,
     /// The name, if it is one without a path. A function of this name makes the import succeed where there is none: the
     /// compiler then says that this is not a resolver, and not that an import failed.
     word: Option<Ident>,
@@ -49,13 +49,12 @@ impl Named {
             let word = &mut path.segments[0].ident;
             word.set_span(Span::mixed_site().located_at(word.span()));
         }
-        let is_imported = path.get_ident().is_none_or(|name| !names::is_taken(name));
         Self {
-            word: path.get_ident().filter(|_| is_imported).cloned(),
+            word: path.get_ident().cloned(),
             path: place.outside(path.to_token_stream()),
             arguments: place.outside(arguments.to_token_stream()),
             arguments_of_node: place.outside(of_node.to_token_stream()),
-            local: is_imported.then(|| Ident::new(&format!("__RjNamed{index}"), extent.start)),
+            local: Ident::new(&format!("__RjNamed{index}"), extent.start),
             at: Span::call_site().located_at(extent.start),
             extent,
         }
@@ -63,18 +62,14 @@ impl Named {
 
     /// The hidden type.
     pub(super) fn ty(&self) -> TokenStream {
-        let (named, arguments) = (self.named(), &self.arguments);
-        quote!(#named #arguments)
+        let Self { local, arguments, .. } = self;
+        quote!(#local #arguments)
     }
 
     /// The node of a resolver.
     pub(super) fn node(&self) -> TokenStream {
-        let (named, arguments) = (self.named(), &self.arguments_of_node);
-        quote_spanned!(self.at=> <#named #arguments>::__node())
-    }
-
-    fn named(&self) -> TokenStream {
-        self.local.as_ref().map_or_else(|| self.path.clone(), ToTokens::to_token_stream)
+        let Self { local, arguments_of_node, at, .. } = self;
+        quote_spanned!(*at=> <#local #arguments_of_node>::__node())
     }
 }
 
@@ -96,7 +91,6 @@ fn without_types(mut arguments: AngleBracketedGenericArguments, generics: &Gener
 pub(super) fn imports<'a>(named: impl IntoIterator<Item = &'a Named>) -> (TokenStream, TokenStream) {
     let (mut around, mut imports, mut words) = (TokenStream::new(), TokenStream::new(), HashSet::new());
     for Named { path, local, word, at, extent, .. } in named {
-        let Some(local) = local else { continue };
         // As if it were written there: what does not exist is reported without mentioning the macro.
         let shown = Ident::new(&local.to_string(), extent.end);
         let word = word.iter().filter(|word| words.insert(word.to_string())).map(|word| quote!(fn #word() {}));

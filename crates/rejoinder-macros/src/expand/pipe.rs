@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{HiddenType, Written, parameter::Filled};
+use super::{HiddenType, parameter::Filled};
 use crate::{
     errors::{Errors, Extent},
     kind::Kind,
@@ -11,39 +11,34 @@ use crate::{
     parameter::Source,
 };
 
-/// All that the expansion needs to know of a pipe.
-pub(super) struct PipeFunction {
+/// A pipe, or a completion function.
+pub(super) struct PipeFunction<'a> {
     /// Without the first parameter.
-    pub(super) hidden: HiddenType,
+    pub(super) hidden: &'a HiddenType,
     /// The type of the first parameter.
-    value: TokenStream,
+    pub(super) value: &'a TokenStream,
 }
 
-impl PipeFunction {
-    /// Reads a function, and takes our attributes off its parameters.
-    pub(super) fn read(kind: Kind, options: &TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
-        if !options.is_empty() {
-            errors.at(options, format!("`#[{}]` takes no options on a function", kind.word()));
-        }
-        let mut hidden = HiddenType::read(kind, written, errors);
-        if hidden.parameters.is_empty() {
-            let what = if kind == Kind::Pipe { "a value" } else { "a `CompletionRequest`" };
-            errors.at(&hidden.name, format!("a {} takes {what}: make it the first parameter", kind.word()));
-            return Self { hidden, value: quote!(()) };
-        }
-        let value = hidden.parameters.remove(0);
-        if !matches!(value.parameter.source, Source::Type) {
-            let message = format!("the first parameter of a {} is what it gets: remove the attribute", kind.word());
-            errors.at(&value.parameter.ident, message);
-        }
-        hidden.value = Some(local("value"));
-        Self { hidden, value: value.ty }
+/// Takes the first parameter, which is the value, off the others. Returns its type.
+pub(super) fn take_value(kind: Kind, name: &Ident, parameters: &mut Vec<Filled>, errors: &mut Errors) -> TokenStream {
+    if parameters.is_empty() {
+        let what = if kind == Kind::Pipe { "a value" } else { "a `CompletionRequest`" };
+        errors.at(name, format!("a {} takes {what}: make it the first parameter", kind.word()));
+        return quote!(());
     }
+    let value = parameters.remove(0);
+    if !matches!(value.parameter.source, Source::Type) {
+        let message = format!("the first parameter of a {} is what it gets: remove the attribute", kind.word());
+        errors.at(&value.parameter.ident, message);
+    }
+    value.ty
+}
 
+impl PipeFunction<'_> {
     /// The hidden type.
     pub(super) fn expand(&self) -> TokenStream {
         let HiddenType { ident, name, parameters, output, .. } = &self.hidden;
-        let (value, name, check) = (&self.value, names::wire(name), Ident::new("__RJ_CHECK", Span::call_site()));
+        let (value, name, check) = (self.value, names::wire(name), Ident::new("__RJ_CHECK", Span::call_site()));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
         let edges = parameters.iter().filter_map(Filled::edge);
         let (refusals, run) = (self.hidden.refusals(&check), self.run());
@@ -89,8 +84,8 @@ impl PipeFunction {
     }
 
     fn run(&self) -> TokenStream {
-        let HiddenType { receiver, output, value, .. } = &self.hidden;
-        let [walk, field] = ["walk", "field"].map(local);
+        let HiddenType { receiver, output, .. } = &self.hidden;
+        let [walk, field, value] = ["walk", "field", "value"].map(local);
         let filled = self.hidden.fill_within(&walk);
         let returned = quote!(__RjReturned);
         let into_out = Extent::of(output).member(&returned, quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "into_out");

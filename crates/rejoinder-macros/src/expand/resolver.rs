@@ -7,39 +7,40 @@ use syn::{
     parse_quote,
 };
 
-use super::{HiddenType, Written, name_of, parameter::Filled};
+use super::{HiddenType, name_of, parameter::Filled};
 use crate::{
     errors::{Errors, Extent},
-    kind::Kind,
     names::{self, local},
     options::{Options, option},
     signature::Place,
 };
 
-/// All that the expansion needs to know of a resolver.
-pub(super) struct ResolverFunction {
-    pub(super) hidden: HiddenType,
+/// What the options of `#[resolver]` say.
+pub(super) struct ResolverOptions {
     key: Option<LitStr>,
     cached: bool,
 }
 
-impl ResolverFunction {
-    /// Reads a function, and takes our attributes off its parameters.
-    pub(super) fn read(options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
-        let mut options = Options::parse("`#[resolver]`", &["key", "cache"], options, errors);
+impl ResolverOptions {
+    pub(super) fn read(options: &mut Options, errors: &mut Errors) -> Self {
         let key = options.literal("key", errors);
-        let cached = options.flag("cache", errors).is_none_or(|cached| cached.value);
-        options.finish(errors);
         if let Some(key) = key.as_ref().filter(|key| key.value().is_empty()) {
             errors.at(key, "a key cannot be empty");
         }
         if let Some(key) = key.as_ref().filter(|key| key.value().contains('#')) {
             errors.at(key, "a key cannot contain `#`, which numbers resolvers of the same name");
         }
-        let hidden = HiddenType::read(Kind::Resolver, written, errors);
-        Self { hidden, key, cached }
+        Self { key, cached: options.flag("cache", errors).is_none_or(|cached| cached.value) }
     }
+}
 
+/// A resolver.
+pub(super) struct ResolverFunction<'a> {
+    pub(super) hidden: &'a HiddenType,
+    pub(super) options: &'a ResolverOptions,
+}
+
+impl ResolverFunction<'_> {
     /// The hidden type.
     pub(super) fn expand(&self) -> TokenStream {
         let HiddenType { ident, output, .. } = &self.hidden;
@@ -110,8 +111,8 @@ impl ResolverFunction {
     /// Its place in the graph: a static value, so that the checks can walk a cycle of them.
     fn node(&self) -> TokenStream {
         let HiddenType { ident, name, generics, parameters, output, .. } = &self.hidden;
-        let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), self.cached);
-        let (name, key) = (names::wire(name), option(self.key.as_ref()));
+        let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), self.options.cached);
+        let (name, key) = (names::wire(name), option(self.options.key.as_ref()));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(false));
         let below = parameters.iter().filter_map(|parameter| Some(parameter.resolver.as_ref()?.node()));
         // With the span of the function's own name, the line is that of the function.

@@ -122,8 +122,6 @@ impl Compiler {
             .args(self.externs.iter().flat_map(|library| ["--extern", library]))
             .arg(format!("-Ldependency={}", self.dependencies.display()))
             .arg(program)
-            // The macros find the name of the framework in the manifest.
-            .env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"))
             .output()
             .expect("rustc can be run");
         let messages = compiled.stderr.lines().map(|line| line.expect("it is text"));

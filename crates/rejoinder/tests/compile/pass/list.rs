@@ -64,4 +64,5 @@ fn main() {
     assert_eq!((shout.len(), tools![shout, size].len()), (1, size - 1));
     assert_eq!(tools![triage::triage, serde_json, size].len(), 3);
     let _ = (prompts![cry], tools![], prompts![], resources![]);
+    assert_eq!(rejoinder_neighbour::tools().len(), 2);
 }

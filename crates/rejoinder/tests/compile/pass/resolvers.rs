@@ -239,9 +239,9 @@ mod named_like_others {
 
     #[tool]
     pub(crate) fn sum(
-        #[resolve(serde)] serde: u8,
-        #[resolve(f16)] f16: u8,
-        #[resolve(size_of)] size: u8,
+        #[resolve(self::serde)] serde: u8,
+        #[resolve(self::f16)] f16: u8,
+        #[resolve(self::size_of)] size: u8,
         #[resolve(vec)] vec: u8,
     ) -> u8 {
         serde + f16 + size + vec

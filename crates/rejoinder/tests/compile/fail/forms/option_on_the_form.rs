@@ -1,4 +1,4 @@
-// 5:1: put `#[elicit(..)]` on a field of the form
+// 5:10: `#[elicit]` has no option `title`; the options are `crate`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

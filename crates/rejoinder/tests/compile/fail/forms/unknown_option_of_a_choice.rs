@@ -1,4 +1,4 @@
-// 5:10: `#[elicit]` has no option `rename`; the options are `rename_all`, `legacy_names`
+// 7:14: `#[elicit]` has no option `description`; the options are `title`, `name`
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]

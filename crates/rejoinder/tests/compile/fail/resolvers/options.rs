@@ -1,4 +1,4 @@
-// 4:12: `#[resolver]` has no option `kye`; the options are `key`, `cache`
+// 4:12: `#[resolver]` has no option `kye`; the options are `key`, `cache`, `crate`
 use rejoinder::prelude::*;
 
 #[resolver(kye = "a")]

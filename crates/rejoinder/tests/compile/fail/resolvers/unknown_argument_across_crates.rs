@@ -1,4 +1,4 @@
-// 5:44: resolver `language` (crates/rejoinder/tests/neighbour/src/lib.rs:7) takes the tool's argument `path: &str`, but tool `translate` has only `text: String`: add the argument to the tool, or use the name of the one that is meant
+// 5:44: resolver `language` (crates/rejoinder/tests/neighbour/src/lib.rs:9) takes the tool's argument `path: &str`, but tool `translate` has only `text: String`: add the argument to the tool, or use the name of the one that is meant
 use rejoinder::prelude::*;
 
 #[tool]

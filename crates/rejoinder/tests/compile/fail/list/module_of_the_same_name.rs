@@ -1,0 +1,15 @@
+// 
+use rejoinder::prelude::*;
+
+mod triage {
+    use rejoinder::prelude::*;
+
+    #[tool]
+    pub(super) fn triage() {}
+}
+
+use triage::*;
+
+fn main() {
+    let _ = tools![triage];
+}
