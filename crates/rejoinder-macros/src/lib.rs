@@ -34,7 +34,9 @@ use proc_macro::TokenStream;
 /// * `scopes = ["files:write"]`: what the caller must be allowed to do;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
 /// * `enabled = path`, a resolver of `bool` that decides whether the tool is there for a caller;
-/// * `tags = [".."]`, for `Server::only_tagged`.
+/// * `tags = [".."]`, for `Server::only_tagged`;
+/// * `crate = "framework"`: the path to `rejoinder`, if it is a dependency under another name, or of another crate. Every
+///   attribute has this option, also `#[elicit(crate = "..")]` on a form or a choice, and `tools![crate = "..", buy]`.
 ///
 /// On a parameter:
 ///
@@ -107,7 +109,7 @@ pub fn resolver(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Resolver, options.into(), &item.into()).into()
 }
 
-/// Has no options. Its first parameter is the value. On each of the others:
+/// Its first parameter is the value. On each of the others:
 ///
 /// * nothing, for what the call supplies, and for a `PipeContext`;
 /// * `#[header]`, `#[inject]`, `#[resolve(function)]`, as for `#[tool]`. Such a resolver takes no arguments by name: pipes run
@@ -117,7 +119,7 @@ pub fn pipe(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Pipe, options.into(), &item.into()).into()
 }
 
-/// Has no options. Its first parameter is a `CompletionRequest`; the others are as for `#[pipe]`, and no resolver may ask.
+/// Its first parameter is a `CompletionRequest`; the others are as for `#[pipe]`, and no resolver may ask.
 #[proc_macro_attribute]
 pub fn completion(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::function(Kind::Completion, options.into(), &item.into()).into()
@@ -147,7 +149,7 @@ pub fn resources(functions: TokenStream) -> TokenStream {
 /// # Options
 ///
 /// `tools = more_tools`, `prompts = ..`, `resources = ..`: other names for these methods. A second block of the same type
-/// needs them, because a type has one method of a name. `enabled = path`: a gate for everything in the block.
+/// needs them, because a type has one method of a name ("duplicate definitions with name `tools`"). `enabled = path`: a gate for everything in the block.
 ///
 /// (It is not called `tools`, because the list `tools![..]` is: macros of both kinds share their names.)
 #[proc_macro_attribute]

@@ -1,4 +1,4 @@
-// 5:10: `#[elicit]` has no option `title`; the options are `crate`
+// 5:10: `#[elicit]` on a form has no option `title`; the options are `crate`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

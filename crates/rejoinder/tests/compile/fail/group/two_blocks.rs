@@ -1,4 +1,4 @@
-// 
+// 6:1: duplicate definitions with name `tools`
 use rejoinder::prelude::*;
 
 struct Shop;

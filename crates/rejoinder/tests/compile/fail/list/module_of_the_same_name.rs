@@ -1,4 +1,4 @@
-// 
+// 14:20: expected type, found module `triage`
 use rejoinder::prelude::*;
 
 mod triage {

@@ -1,4 +1,4 @@
-// 
+// 9:26: the trait `Store` is not dyn compatible
 use rejoinder::prelude::*;
 
 trait Store: Send + Sync {
