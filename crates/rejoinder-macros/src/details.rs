@@ -9,24 +9,22 @@ use crate::{
     errors::Errors,
     kind::Kind,
     names,
-    options::{Options, option},
+    options::{Options, option, some_field},
     parameter::FunctionParameter,
 };
 
 /// What the options of `#[tool]`, `#[prompt]` or `#[resource]` say.
 pub(crate) struct Details {
+    /// The name that clients see.
+    pub(crate) name: String,
     /// The variables of a resource's URI.
     pub(crate) variables: Option<Vec<String>>,
-    /// The fields of the struct in `rejoinder`, each with a comma.
+    /// The fields of `ItemDetails` in `rejoinder`, each with a comma.
     pub(crate) fields: TokenStream,
     /// Whether the function blocks its thread.
     pub(crate) blocking: bool,
-    /// How long a round may take, in milliseconds.
-    pub(crate) timeout_ms: Option<u64>,
     /// The gate that `enabled = ..` names.
     pub(crate) enabled: Option<Path>,
-    /// The scopes that a caller needs.
-    pub(crate) scopes: Vec<LitStr>,
 }
 
 /// `enabled = is_admin`.
@@ -78,23 +76,27 @@ pub(crate) fn read(
     check_name(kind, name.as_ref(), ident, errors);
     let name = name.map_or_else(|| names::wire(ident), |name| name.value());
     let described = options.expression("description", "\"..\"", errors);
-    let description = option(described.map(ToTokens::into_token_stream).or_else(|| docs::description(attrs)));
-    let (title, icons) = (option(options.text("title", errors)), icons(options, errors));
-    let mut fields = quote!(name: #name, title: #title, description: #description, icons: &[#(#icons),*],);
+    let mut given = vec![
+        ("title", options.text("title", errors)),
+        ("description", described.map(ToTokens::into_token_stream).or_else(|| docs::description(attrs))),
+        ("timeout_ms", timeout(options, errors)),
+    ];
+    let icons = icons(options, errors);
+    let mut lists = vec![("icons", icons), ("scopes", scopes(options, errors))];
+    let (mut fields, mut blocking) = (TokenStream::new(), false);
     if let Some((uri, _)) = &variables {
-        let mime_type = option(options.text("mime_type", errors));
-        let (ttl_ms, public) = (option(options.number("ttl_ms", errors)), option(options.flag("public", errors)));
-        fields.extend(quote!(uri: #uri, mime_type: #mime_type, ttl_ms: #ttl_ms, public: #public,));
+        fields.extend(quote!(uri: #uri,));
+        given.push(("mime_type", options.text("mime_type", errors)));
+        given.push(("ttl_ms", options.number("ttl_ms", errors)));
+        given.push(("public", options.flag("public", errors).map(ToTokens::into_token_stream)));
     }
-    let mut blocking = false;
     if kind == Kind::Tool {
-        let hints = ["read_only", "destructive", "idempotent", "open_world"].map(|name| {
-            let (hint, given) = (format_ident!("{name}"), option(options.flag(name, errors)));
-            quote!(#hint: #given,)
-        });
+        for hint in ["read_only", "destructive", "idempotent", "open_world"] {
+            given.push((hint, options.flag(hint, errors).map(ToTokens::into_token_stream)));
+        }
         let rule = "`tags` is a list of strings: `tags = [\"admin\"]`";
         let tags = elements("tags", "[\"admin\"]", rule, options, errors);
-        fields.extend(quote!(annotations: __rj::Annotations { #(#hints)* }, tags: &[#(#tags),*],));
+        lists.push(("tags", tags.into_iter().map(ToTokens::into_token_stream).collect()));
         let flag = options.flag("blocking", errors).filter(|flag| flag.value);
         blocking = flag.is_some();
         if let Some(flag) = flag.filter(|_| is_async) {
@@ -104,23 +106,30 @@ pub(crate) fn read(
             );
         }
     }
-    let timeout_ms = options.literal("timeout", errors).and_then(|written| {
-        let parsed = milliseconds(&written.value());
-        if parsed.is_none() {
-            errors.at(
-                &written,
-                "`timeout` is a whole number above 0 with its unit `ms`, `s`, `m` or `h`: `timeout = \"30s\"`",
-            );
-        }
-        parsed
-    });
-    let (enabled, scopes) = (gate(options, errors), scopes(options, errors));
-    let variables = variables.map(|(_, variables)| variables);
-    Details { variables, fields, blocking, timeout_ms, enabled, scopes }
+    fields.extend(given.into_iter().filter_map(some_field));
+    for (list, elements) in lists.into_iter().filter(|(_, elements)| !elements.is_empty()) {
+        let list = format_ident!("{list}");
+        fields.extend(quote!(#list: &[#(#elements),*],));
+    }
+    let (variables, enabled) = (variables.map(|(_, variables)| variables), gate(options, errors));
+    Details { name, variables, fields, blocking, enabled }
+}
+
+/// `timeout = "30s"`, in milliseconds.
+fn timeout(options: &mut Options, errors: &mut Errors) -> Option<TokenStream> {
+    let written = options.literal("timeout", errors)?;
+    let milliseconds = milliseconds(&written.value());
+    if milliseconds.is_none() {
+        errors.at(
+            &written,
+            "`timeout` is a whole number above 0 with its unit `ms`, `s`, `m` or `h`: `timeout = \"30s\"`",
+        );
+    }
+    milliseconds.map(ToTokens::into_token_stream)
 }
 
 /// `scopes = ["..", ".."]`.
-fn scopes(options: &mut Options, errors: &mut Errors) -> Vec<LitStr> {
+fn scopes(options: &mut Options, errors: &mut Errors) -> Vec<TokenStream> {
     const RULE: &str = "`scopes` is a list of strings without spaces and quotes: `scopes = [\"files:write\"]`";
     // RFC 6749, section 3.3.
     let is_scope =
@@ -128,7 +137,9 @@ fn scopes(options: &mut Options, errors: &mut Errors) -> Vec<LitStr> {
     let mut scopes = Vec::new();
     for scope in elements("scopes", "[\"files:write\"]", RULE, options, errors) {
         match scope {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if is_scope(&text.value()) => scopes.push(text),
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if is_scope(&text.value()) => {
+                scopes.push(text.into_token_stream());
+            }
             other => errors.at(other, RULE),
         }
     }
@@ -213,7 +224,7 @@ fn icons(options: &mut Options, errors: &mut Errors) -> Vec<TokenStream> {
         }
         let [mime_type, sizes] = ["mime_type", "sizes"].map(|name| option(options.text(name, errors)));
         options.finish(errors);
-        icons.push(quote!(__rj::IconDetails { src: #src, mime_type: #mime_type, sizes: #sizes }));
+        icons.push(quote!((#src, #mime_type, #sizes)));
     }
     icons
 }

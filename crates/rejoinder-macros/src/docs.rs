@@ -14,7 +14,7 @@ pub(crate) fn description(attrs: &[Attribute]) -> Option<TokenStream> {
             (!text.is_empty()).then(|| quote!(#text))
         }
         // `#[doc = include_str!("..")]`: only the compiler knows the text.
-        None => Some(quote!(__rj::std::concat!(#(#lines, "\n"),*))),
+        None => Some(quote!(::std::concat!(#(#lines, "\n"),*))),
     }
 }
 
@@ -70,6 +70,6 @@ mod tests {
     #[test]
     fn an_included_text_is_left_to_the_compiler() {
         let attrs: [Attribute; 1] = [parse_quote!(#[doc = include_str!("a.md")])];
-        assert_eq!(written(&attrs), quote!(__rj::std::concat!(include_str!("a.md"), "\n")).to_string());
+        assert_eq!(written(&attrs), quote!(::std::concat!(include_str!("a.md"), "\n")).to_string());
     }
 }

@@ -64,11 +64,6 @@ impl Kind {
         format_ident!("{}{rest}", first.to_uppercase())
     }
 
-    /// The type in `rejoinder` of what its attribute says.
-    pub(crate) fn details(self) -> Ident {
-        format_ident!("{}Details", self.item())
-    }
-
     /// The method that a block under `#[handlers]` gains.
     pub(crate) fn method(self) -> Ident {
         format_ident!("{}s", self.word())

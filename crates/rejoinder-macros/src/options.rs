@@ -1,6 +1,6 @@
 //! The options in the parentheses of an attribute: `name = "..", read_only, icon(..)`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
     Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Path, Token,
@@ -204,7 +204,19 @@ pub(crate) fn tokens_of(attr: &Attribute, example: &str, errors: &mut Errors) ->
 /// The expression of an `Option`.
 pub(crate) fn option(value: Option<impl ToTokens>) -> TokenStream {
     match value {
-        Some(value) => quote!(__rj::prelude::Some(#value)),
-        None => quote!(__rj::prelude::None),
+        Some(value) => quote!(::std::option::Option::Some(#value)),
+        None => quote!(::std::option::Option::None),
     }
+}
+
+/// `name: Some(value),` where there is a value.
+pub(crate) fn some_field<T: ToTokens>((name, value): (&str, Option<T>)) -> Option<TokenStream> {
+    let (name, value) = (Ident::new(name, Span::call_site()), option(Some(value?)));
+    Some(quote!(#name: #value,))
+}
+
+/// A struct of `rejoinder` that has a name, and these fields.
+pub(crate) fn with_fields(ty: &TokenStream, name: &str, fields: TokenStream) -> TokenStream {
+    let named = quote!(#ty::new(#name));
+    if fields.is_empty() { named } else { quote!(#ty { #fields ..#named }) }
 }

@@ -71,22 +71,22 @@ impl FunctionParameter {
             return None;
         }
         let owner = match &*reference.elem {
-            Type::Path(path) if path.path.is_ident("str") => quote!(__rj::prelude::String),
+            Type::Path(path) if path.path.is_ident("str") => quote!(::std::string::String),
             Type::Slice(slice) => {
                 let elem = &slice.elem;
-                quote!(__rj::prelude::Vec<#elem>)
+                quote!(::std::vec::Vec<#elem>)
             }
             Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Path") => {
                 // `PathBuf`, unless `Path` is a type of the author's own.
-                quote!(<#path as __rj::std::borrow::ToOwned>::Owned)
+                quote!(<#path as ::std::borrow::ToOwned>::Owned)
             }
             other if is_optional => {
-                return Some(Borrowed { ty: quote!(__rj::prelude::Option<#other>), borrow: quote!(.as_ref()) });
+                return Some(Borrowed { ty: quote!(::std::option::Option<#other>), borrow: quote!(.as_ref()) });
             }
             other => return Some(Borrowed { ty: quote!(#other), borrow: quote!() }),
         };
         Some(if is_optional {
-            Borrowed { ty: quote!(__rj::prelude::Option<#owner>), borrow: quote!(.as_deref()) }
+            Borrowed { ty: quote!(::std::option::Option<#owner>), borrow: quote!(.as_deref()) }
         } else {
             Borrowed { ty: owner, borrow: quote!() }
         })

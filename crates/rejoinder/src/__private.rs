@@ -7,17 +7,13 @@ pub use crate::{
     graph::{
         AnyShape, Check, Completes, CompletionInput, CompletionOutput, Edge, FitsIf, FitsIn, FromOutcome,
         FunctionArguments, Gate, GateResolver, HasArgument, Instance, ItemNode, Node, NodeArgument, Offers, Pipe,
-        PipeField, PipeNode, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto,
-        ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, piped, shape, try_join,
+        PipeField, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, ResolverParameter,
+        Returned, SameAs, Shape, Unmarked, Walk, piped, shape, try_join,
     },
     inject::{AnyType, FromHeader, Parameter, Probe, source},
-    item::{
-        Annotations, Callee, Function, IconDetails, ListedAs, Output, PromptDetails, ResourceDetails, ToolDetails,
-        blocking,
-    },
+    item::{Callee, Function, ItemDetails, ListedAs, Output, blocking},
 };
 pub use serde_json;
-pub use std::{self, prelude::v1 as prelude};
 
 /// For the bench: seals a state and opens it again.
 pub use crate::rounds::seal::MeasuredSeal;

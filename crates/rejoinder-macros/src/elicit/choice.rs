@@ -75,18 +75,18 @@ fn implementation(ident: &Ident, variants: &[ChoiceVariant], legacy: bool) -> To
     quote! {
         #[automatically_derived]
         impl __rejoinder::ElicitEnum for #ident {
-            const CHOICES: &'static [(&'static __rj::std::primitive::str, __rj::prelude::Option<&'static __rj::std::primitive::str>)] =
+            const CHOICES: &'static [(&'static ::std::primitive::str, ::std::option::Option<&'static ::std::primitive::str>)] =
                 &[#((#values, #titles)),*];
-            const LEGACY_NAMES: __rj::std::primitive::bool = #legacy;
+            const LEGACY_NAMES: ::std::primitive::bool = #legacy;
 
-            fn from_value(#value: &__rj::std::primitive::str) -> __rj::prelude::Option<Self> {
+            fn from_value(#value: &::std::primitive::str) -> ::std::option::Option<Self> {
                 match #value {
-                    #(#values => __rj::prelude::Some(Self::#idents),)*
-                    _ => __rj::prelude::None,
+                    #(#values => ::std::option::Option::Some(Self::#idents),)*
+                    _ => ::std::option::Option::None,
                 }
             }
 
-            fn value(&self) -> &'static __rj::std::primitive::str {
+            fn value(&self) -> &'static ::std::primitive::str {
                 match self {
                     #(Self::#idents => #values,)*
                 }

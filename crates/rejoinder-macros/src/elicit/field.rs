@@ -40,7 +40,7 @@ impl FormField {
         if let Some((option, value)) = default {
             // A list is written as an array, and is a `Vec`.
             let value =
-                if matches!(value, Expr::Array(_)) { quote!(__rj::prelude::Vec::from(#value)) } else { quote!(#value) };
+                if matches!(value, Expr::Array(_)) { quote!(::std::vec::Vec::from(#value)) } else { quote!(#value) };
             calls.extend(call(&option, value));
         }
         options.finish(errors);

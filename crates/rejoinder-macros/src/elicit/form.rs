@@ -50,14 +50,14 @@ fn implementation(item: &DeriveInput, fields: &[FormField]) -> TokenStream {
     let [content, errors, all] = ["content", "errors", "fields"].map(local);
     quote! {
         fn __rj_fields() -> &'static (#(__rejoinder::form::Field<#types>,)*) {
-            static __RJ_FIELDS: __rj::std::sync::OnceLock<(#(__rejoinder::form::Field<#types>,)*)> = __rj::std::sync::OnceLock::new();
+            static __RJ_FIELDS: ::std::sync::OnceLock<(#(__rejoinder::form::Field<#types>,)*)> = ::std::sync::OnceLock::new();
             __RJ_FIELDS.get_or_init(|| (#(#expressions,)*))
         }
 
         #[automatically_derived]
         impl __rejoinder::Elicit for #ident {
             fn form() -> __rejoinder::form::Form {
-                static __RJ_FORM: __rj::std::sync::OnceLock<__rejoinder::form::Form> = __rj::std::sync::OnceLock::new();
+                static __RJ_FORM: ::std::sync::OnceLock<__rejoinder::form::Form> = ::std::sync::OnceLock::new();
                 __RJ_FORM
                     .get_or_init(|| {
                         let #all = __rj_fields();
@@ -67,19 +67,19 @@ fn implementation(item: &DeriveInput, fields: &[FormField]) -> TokenStream {
             }
 
             fn read(
-                #content: &__rj::serde_json::Map<__rj::prelude::String, __rj::serde_json::Value>,
-            ) -> __rj::prelude::Result<Self, __rejoinder::form::FormErrors> {
+                #content: &__rj::serde_json::Map<::std::string::String, __rj::serde_json::Value>,
+            ) -> ::std::result::Result<Self, __rejoinder::form::FormErrors> {
                 let #all = __rj_fields();
                 let mut #errors = __rejoinder::form::FormErrors::default();
                 #(let #values = #all.#indices.read(#content, &mut #errors);)*
                 match (#(#values,)*) {
-                    (#(__rj::prelude::Some(#values),)*) => __rj::prelude::Ok(Self { #(#idents: #values),* }),
+                    (#(::std::option::Option::Some(#values),)*) => ::std::result::Result::Ok(Self { #(#idents: #values),* }),
                     #[allow(unreachable_patterns, reason = "a form may have no fields")]
-                    _ => __rj::prelude::Err(#errors),
+                    _ => ::std::result::Result::Err(#errors),
                 }
             }
 
-            fn write(&self) -> __rj::serde_json::Map<__rj::prelude::String, __rj::serde_json::Value> {
+            fn write(&self) -> __rj::serde_json::Map<::std::string::String, __rj::serde_json::Value> {
                 let #all = __rj_fields();
                 let mut #content = __rj::serde_json::Map::new();
                 #(#all.#indices.write(&self.#idents, &mut #content);)*

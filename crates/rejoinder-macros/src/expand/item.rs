@@ -12,6 +12,7 @@ use crate::{
     errors::Extent,
     kind::Kind,
     names::{self, local},
+    options::with_fields,
 };
 
 /// A tool, prompt or resource.
@@ -31,22 +32,17 @@ impl Item<'_> {
         let slots_struct = (!slots.is_empty()).then(|| quote!(struct __RjSlots(#(#slots),*);));
         let params = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::param);
         let set = nested(Span::call_site(), slots.iter().cloned());
-        let (fields, details) = (&details.fields, kind.details());
-        let output_schema = (*kind == Kind::Tool).then(|| {
+        let mut fields = details.fields.clone();
+        if *kind == Kind::Tool {
             let schema = self.returned("output_schema");
-            quote!(output_schema: #schema)
-        });
-        let timeout = self
-            .details
-            .timeout_ms
-            .map(|timeout| quote!(const TIMEOUT_MS: __rj::prelude::Option<u64> = __rj::prelude::Some(#timeout);));
+            fields.extend(quote!(output_schema: #schema,));
+        }
+        let details = with_fields(&quote!(__rj::ItemDetails), &details.name, fields);
         let gates = hidden.gates.iter().map(|gate| {
             let (ty, node) = (gate.ty(), gate.node());
             quote_spanned!(gate.at=> __rj::Gate::of::<#ty>(#node))
         });
         let gates = (!hidden.gates.is_empty()).then(|| quote!(const GATES: &'static [__rj::Gate] = &[#(#gates),*];));
-        let scopes = &self.details.scopes;
-        let scopes = (!scopes.is_empty()).then(|| quote!(const SCOPES: &'static [&'static str] = &[#(#scopes),*];));
         let (node, checks, run) = (self.node(), self.checks(), self.run());
         let piped_types = piped_types(parameters);
         hidden.with(quote! {
@@ -59,7 +55,7 @@ impl Item<'_> {
 
             #[automatically_derived]
             impl __rj::ListedAs<__rejoinder::#item, #receiver> for #ident {
-                fn item(receiver: __rj::std::sync::Arc<#receiver>) -> __rejoinder::#item {
+                fn item(receiver: ::std::sync::Arc<#receiver>) -> __rejoinder::#item {
                     __rejoinder::#item::of::<#function>(receiver)
                 }
             }
@@ -73,11 +69,8 @@ impl Item<'_> {
             #[automatically_derived]
             impl __rj::Function for #function {
                 type Receiver = #receiver;
-                type Details = __rj::#details;
-                const DETAILS: __rj::#details = __rj::#details { #fields #output_schema };
-                #timeout
+                const DETAILS: __rj::ItemDetails = #details;
                 #gates
-                #scopes
 
                 fn node() -> &'static __rj::ItemNode<'static> {
                     &__RJ_ITEM
@@ -96,18 +89,12 @@ impl Item<'_> {
         let edges = parameters.iter().filter_map(Filled::edge);
         let by_hand = self.returned("BY_HAND");
         let variables = match &self.details.variables {
-            Some(variables) => quote!(__rj::prelude::Some(&[#(#variables),*])),
-            None => quote!(__rj::prelude::None),
+            Some(variables) => quote!(::std::option::Option::Some(&[#(#variables),*])),
+            None => quote!(::std::option::Option::None),
         };
         quote! {
-            static __RJ_ITEM: __rj::ItemNode<'static> = __rj::ItemNode {
-                kind: #kind,
-                name: #name,
-                arguments: &[#(#arguments),*],
-                edges: &[#(#edges),*],
-                by_hand: #by_hand,
-                variables: #variables,
-            };
+            static __RJ_ITEM: __rj::ItemNode<'static> =
+                __rj::ItemNode::new(#kind, #name, &[#(#arguments),*], &[#(#edges),*], #by_hand, #variables);
         }
     }
 
@@ -173,7 +160,7 @@ impl Item<'_> {
             called = quote!(__rj::blocking(|| #called).await);
         }
         let body = quote_spanned! { self.hidden.span()=>
-            __rj::prelude::Box::pin(async move {
+            ::std::boxed::Box::pin(async move {
                 #(#supplies)*
                 #passes
                 #resolves
@@ -187,10 +174,10 @@ impl Item<'_> {
         quote! {
             #[allow(unused_variables, reason = "not every function needs all of them")]
             fn run(
-                #callee: __rj::std::sync::Arc<__rj::Callee<#receiver>>,
+                #callee: ::std::sync::Arc<__rj::Callee<#receiver>>,
                 #arguments: Self::Set,
                 #call: __rejoinder::Call,
-            ) -> __rejoinder::BoxFuture<'static, __rj::prelude::Result<__rj::Output, __rj::Halt>> {
+            ) -> __rejoinder::BoxFuture<'static, ::std::result::Result<__rj::Output, __rj::Halt>> {
                 #body
             }
         }

@@ -52,14 +52,14 @@ pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
             &mut errors,
         );
         let item_of = Extent::of(path).member(path, quote!(__rj::ListedAs<__rejoinder::#item>), "item");
-        Some(quote!(#(#attrs)* #item_of(__rj::std::sync::Arc::new(()))))
+        Some(quote!(#(#attrs)* #item_of(::std::sync::Arc::new(()))))
     });
     let each: Vec<TokenStream> = each.collect();
     let (imports, items) = (names::imports(&rejoinder), names::local("items"));
     let list = quote! {
         #imports
         #[allow(unused_qualifications, reason = "paths are written in full")]
-        let #items = __rj::prelude::Vec::<__rejoinder::#item>::from([#(#each),*]);
+        let #items = ::std::vec::Vec::<__rejoinder::#item>::from([#(#each),*]);
         #items
     };
     let list = errors.or(&TokenStream::new(), list);

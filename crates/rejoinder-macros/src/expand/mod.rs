@@ -210,7 +210,7 @@ fn method(
     let doc = format!(" Every {} of this block, on this value.", kind.word());
     let each = items.iter().map(|HiddenType { ident, cfgs, .. }| {
         let of = quote!(<#ident as __rj::ListedAs<__rejoinder::#item, #ty>>::item);
-        quote!(#(#cfgs)* #of(__rj::std::sync::Arc::clone(self)))
+        quote!(#(#cfgs)* #of(::std::sync::Arc::clone(self)))
     });
     quote! {
         const _: () = {
@@ -222,8 +222,8 @@ fn method(
                 #[doc = #doc]
                 #[must_use]
                 #[allow(unreachable_pub, reason = "the type may be less public than its functions")]
-                pub fn #method(self: &__rj::std::sync::Arc<Self>) -> __rj::prelude::Vec<__rejoinder::#item> {
-                    __rj::prelude::Vec::from([#(#each),*])
+                pub fn #method(self: &::std::sync::Arc<Self>) -> ::std::vec::Vec<__rejoinder::#item> {
+                    ::std::vec::Vec::from([#(#each),*])
                 }
             }
         };
@@ -389,7 +389,7 @@ impl HiddenType {
             let types = generics.params.iter().filter(|param| matches!(param, GenericParam::Type(_))).map(name_of);
             quote! {
                 #[allow(dead_code, reason = "it only uses the type parameters")]
-                __of: #rejoinder::__private::std::marker::PhantomData<fn() -> (#(#types,)*)>
+                __of: ::std::marker::PhantomData<fn() -> (#(#types,)*)>
             }
         });
         quote! {

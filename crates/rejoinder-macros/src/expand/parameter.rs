@@ -9,7 +9,7 @@ use crate::{
     errors::Extent,
     kind::Kind,
     names::{self, local, pretty},
-    options::option,
+    options::{option, some_field, with_fields},
     parameter::{ArgumentOptions, Borrowed, FunctionParameter, Source},
     signature::Place,
 };
@@ -129,7 +129,7 @@ impl Filled {
             } else {
                 self.extent.call(quote!(__rj::source::of), &quote!(#injected || #dep, #argument, #form))
             };
-            quote!(const #source: __rj::std::primitive::u8 = #value;)
+            quote!(const #source: ::std::primitive::u8 = #value;)
         });
         Some(quote!(type #alias = #ty; #source))
     }
@@ -156,21 +156,17 @@ impl Filled {
             Source::Argument(argument) => argument.header.as_ref().map(ToTokens::to_token_stream),
             _ => None,
         };
-        let (description, header) = (option(description.as_ref()), option(header));
         let complete = self.complete.as_ref();
         let complete = complete.map(|named| named.extent.member(&named.ty(), quote!(__rj::Completes), "COMPLETE"));
-        let (default, complete) = (option(self.default.as_ref()), option(complete));
-        let keywords = option(self.keywords.as_ref());
-        quote! {
-            __rj::Param {
-                name: #name,
-                description: #description,
-                default: #default,
-                header: #header,
-                complete: #complete,
-                keywords: #keywords,
-            }
-        }
+        let (default, keywords) = (self.default.clone(), self.keywords.clone());
+        let fields = [
+            ("description", description.clone()),
+            ("default", default),
+            ("header", header),
+            ("complete", complete),
+            ("keywords", keywords),
+        ];
+        with_fields(&quote!(__rj::Param), name, fields.into_iter().filter_map(some_field).collect())
     }
 
     /// It in the graph, where no resolver fills it. `typed` is whether type parameters are in scope.
@@ -390,11 +386,11 @@ pub(super) fn pass(parameters: &[Filled], arguments: &Ident, walk: &TokenStream)
         let future = quote! {
             __rj::piped(async {
                 let #value = match <#ty as __rj::Piped<#made>>::open::<#taken>(#local) {
-                    __rj::prelude::Ok(#value) => #value,
-                    __rj::prelude::Err(#value) => return __rj::prelude::Ok::<#ty, __rj::PipeStop>(#value),
+                    ::std::result::Result::Ok(#value) => #value,
+                    ::std::result::Result::Err(#value) => return ::std::result::Result::Ok::<#ty, __rj::PipeStop>(#value),
                 };
                 #(#runs)*
-                __rj::prelude::Ok(<#ty as __rj::Piped<#made>>::close(#value))
+                ::std::result::Result::Ok(<#ty as __rj::Piped<#made>>::close(#value))
             })
         };
         (quote!(#local), future)
@@ -470,7 +466,7 @@ fn default_value(expression: &Expr, ty: &impl ToTokens) -> TokenStream {
     if converted {
         let extent = Extent::of(expression);
         let inferred = quote_spanned!(extent.start=> _);
-        let into = extent.member(&inferred, quote!(__rj::std::convert::Into<#ty>), "into");
+        let into = extent.member(&inferred, quote!(::std::convert::Into<#ty>), "into");
         quote_spanned!(at=> #into(#expression))
     } else {
         quote!(#expression)

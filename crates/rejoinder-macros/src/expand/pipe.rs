@@ -57,14 +57,9 @@ impl PipeFunction<'_> {
         });
         self.hidden.with(quote! {
             type __RjReturned = #output;
-            const __RJ_SHAPE: __rj::std::primitive::u8 = __rj::Shape::<__RjReturned>::OF;
-            static __RJ_PIPE: __rj::PipeNode = __rj::PipeNode {
-                name: #name,
-                kind: #kind,
-                arguments: &[#(#arguments),*],
-                edges: &[#(#edges),*],
-                may_ask: #is_pipe,
-            };
+            const __RJ_SHAPE: ::std::primitive::u8 = __rj::Shape::<__RjReturned>::OF;
+            static __RJ_PIPE: __rj::ItemNode<'static> =
+                __rj::ItemNode::pipe(#kind, #name, &[#(#arguments),*], &[#(#edges),*], #is_pipe);
             const _: () = {
                 const #check: __rj::Check = __RJ_PIPE.check();
                 #refusals
@@ -74,7 +69,7 @@ impl PipeFunction<'_> {
             impl __rj::Pipe for #ident {
                 type In = #value;
                 type Out = #out;
-                const NODE: &'static __rj::PipeNode = &__RJ_PIPE;
+                const NODE: &'static __rj::ItemNode<'static> = &__RJ_PIPE;
 
                 #run
             }
@@ -102,8 +97,8 @@ impl PipeFunction<'_> {
                 #walk: &'a __rj::Walk<'a>,
                 #field: __rj::PipeField,
                 #value: Self::In,
-            ) -> impl __rj::std::future::Future<Output = __rj::prelude::Result<Self::Out, __rj::PipeStop>>
-            + __rj::prelude::Send
+            ) -> impl ::std::future::Future<Output = ::std::result::Result<Self::Out, __rj::PipeStop>>
+            + ::std::marker::Send
             + 'a {
                 #body
             }

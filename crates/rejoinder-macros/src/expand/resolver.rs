@@ -89,7 +89,7 @@ impl ResolverFunction<'_> {
         (!mentions(output, &self.hidden.generics)).then(|| {
             quote! {
                 type __RjReturned = #output;
-                const __RJ_SHAPE: __rj::std::primitive::u8 =
+                const __RJ_SHAPE: ::std::primitive::u8 =
                     __rj::Shape::<__RjReturned>::OF + __rj::Shape::<__RjReturned>::ASK_IN_RESULT;
             }
         })
@@ -102,7 +102,7 @@ impl ResolverFunction<'_> {
         if mentions(&self.hidden.output, &generics) {
             let (returned, shape) = self.returned();
             let value = quote!(<#returned as __rj::Returned<{ #shape }>>::Value);
-            let bound = parse_quote!(#value: __rj::std::marker::Send + __rj::std::marker::Sync + 'static);
+            let bound = parse_quote!(#value: ::std::marker::Send + ::std::marker::Sync + 'static);
             generics.make_where_clause().predicates.push(bound);
         }
         generics
@@ -116,14 +116,14 @@ impl ResolverFunction<'_> {
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(false));
         let below = parameters.iter().filter_map(|parameter| Some(parameter.resolver.as_ref()?.node()));
         // With the span of the function's own name, the line is that of the function.
-        let at = quote_spanned!(ident.span()=> __rj::std::concat!(__rj::std::file!(), ":", __rj::std::line!()));
+        let at = quote_spanned!(ident.span()=> ::std::concat!(::std::file!(), ":", ::std::line!()));
         let constants = constants(generics);
         let (params, names) = (generics.params.iter().map(declared), generics.params.iter().map(name_of));
         quote! {
             static __RJ_NODE: __rj::Node = {
                 #constants
                 __rj::Node {
-                    id: __rj::Node::id(__rj::std::module_path!(), #name, #at),
+                    id: __rj::Node::id(::std::module_path!(), #name, #at),
                     name: #name,
                     key: #key,
                     at: #at,
@@ -156,7 +156,7 @@ impl ResolverFunction<'_> {
         let arguments =
             if generics.params.is_empty() { quote!(__RJ_NODE.arguments) } else { quote!(&[#(#arguments),*]) };
         let form = if mentions(output, generics) {
-            quote!(__rj::prelude::None)
+            quote!(::std::option::Option::None)
         } else {
             quote!(__rj::Shape::<__RjReturned>::FORM)
         };
@@ -208,7 +208,7 @@ impl ResolverFunction<'_> {
         let into_ask = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
         let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
         let body = quote_spanned! { self.hidden.span()=>
-            __rj::prelude::Box::pin(async move {
+            ::std::boxed::Box::pin(async move {
                 #filled
                 #(#fills)*
                 #walk.enter::<Self>();
@@ -219,7 +219,7 @@ impl ResolverFunction<'_> {
             #[allow(unused_variables, reason = "not every resolver needs it")]
             fn run<'a>(
                 #walk: &'a __rj::Walk<'a>,
-            ) -> __rejoinder::BoxFuture<'a, __rj::prelude::Result<__rejoinder::Outcome<Self::Output>, __rj::Halt>> {
+            ) -> __rejoinder::BoxFuture<'a, ::std::result::Result<__rejoinder::Outcome<Self::Output>, __rj::Halt>> {
                 #body
             }
         }

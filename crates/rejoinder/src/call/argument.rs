@@ -167,6 +167,13 @@ pub struct Param {
     pub keywords: Option<fn() -> Map<String, Value>>,
 }
 
+impl Param {
+    /// A name, and nothing else.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, description: None, default: None, header: None, complete: None, keywords: None }
+    }
+}
+
 /// The default of one argument, in the argument's own type.
 #[derive(Debug, Clone, Copy)]
 pub struct ArgumentDefault {

@@ -165,134 +165,70 @@ impl<T> Field<T> {
 
 /// Writes the methods that set constraints, for the fields of forms and for arguments.
 macro_rules! constraints {
-    ($owner:ident) => {
-        impl<T> $owner<T> {
-            /// The format of the text.
-            pub fn format(mut self, format: Format) -> Self
+    ($($(#[$doc:meta])* $of:ident: $rule:ident($($value:ident: $type:ty)?) = $set:expr;)*) => {
+        impl<T> Field<T> {
+            $($(#[$doc])* pub fn $rule(mut self $(, $value: $type)?) -> Self
             where
-                T: TextField,
+                T: $of,
             {
-                self.rules.format = Some(format);
+                self.rules.$rule = $set;
                 self
-            }
+            })*
+        }
 
-            /// A regular expression that matches some part of the text; `^` and `$` anchor it.
-            ///
-            /// # Panics
-            ///
-            /// `pattern` is not a regular expression. The macros check this at compile time.
-            pub fn pattern(mut self, pattern: &str) -> Self
+        impl<T> ArgumentRules<T> {
+            $($(#[$doc])* pub fn $rule(mut self $(, $value: $type)?) -> Self
             where
-                T: TextField,
+                T: $of,
             {
-                match Regex::new(pattern) {
-                    Ok(pattern) => self.rules.pattern = Some(pattern),
-                    Err(error) => panic!("`{pattern}` is not a regular expression: {error}"),
-                }
+                self.rules.$rule = $set;
                 self
-            }
-
-            /// The smallest number of characters.
-            pub fn min_length(mut self, characters: u32) -> Self
-            where
-                T: TextField,
-            {
-                self.rules.min_length = Some(characters);
-                self
-            }
-
-            /// The largest number of characters.
-            pub fn max_length(mut self, characters: u32) -> Self
-            where
-                T: TextField,
-            {
-                self.rules.max_length = Some(characters);
-                self
-            }
-
-            /// The smallest number.
-            pub fn min(mut self, min: T::Bound) -> Self
-            where
-                T: NumberField,
-            {
-                self.rules.min = Some(min.into());
-                self
-            }
-
-            /// The largest number.
-            pub fn max(mut self, max: T::Bound) -> Self
-            where
-                T: NumberField,
-            {
-                self.rules.max = Some(max.into());
-                self
-            }
-
-            /// The number must be larger than this one.
-            pub fn exclusive_min(mut self, min: T::Bound) -> Self
-            where
-                T: NumberField,
-            {
-                self.rules.exclusive_min = Some(min.into());
-                self
-            }
-
-            /// The number must be smaller than this one.
-            pub fn exclusive_max(mut self, max: T::Bound) -> Self
-            where
-                T: NumberField,
-            {
-                self.rules.exclusive_max = Some(max.into());
-                self
-            }
-
-            /// The number must be a multiple of this one.
-            ///
-            /// # Panics
-            ///
-            /// `unit` is not more than 0.
-            pub fn multiple_of(mut self, unit: T::Bound) -> Self
-            where
-                T: NumberField,
-            {
-                let unit = unit.into();
-                assert!(unit > Number::Whole(0), "`multiple_of` must be more than 0");
-                self.rules.multiple_of = Some(unit);
-                self
-            }
-
-            /// The smallest number of items.
-            pub fn min_items(mut self, items: u32) -> Self
-            where
-                T: ListField,
-            {
-                self.rules.min_items = Some(items);
-                self
-            }
-
-            /// The largest number of items.
-            pub fn max_items(mut self, items: u32) -> Self
-            where
-                T: ListField,
-            {
-                self.rules.max_items = Some(items);
-                self
-            }
-
-            /// No item is in the list twice. In a form this is always so.
-            pub fn unique_items(mut self) -> Self
-            where
-                T: ListField,
-            {
-                self.rules.unique_items = true;
-                self
-            }
+            })*
         }
     };
 }
 
-constraints!(Field);
-constraints!(ArgumentRules);
+constraints! {
+    /// The format of the text.
+    TextField: format(format: Format) = Some(format);
+    /// A regular expression that matches some part of the text; `^` and `$` anchor it.
+    ///
+    /// # Panics
+    ///
+    /// `pattern` is not a regular expression. The macros check this at compile time.
+    TextField: pattern(pattern: &str) = match Regex::new(pattern) {
+        Ok(pattern) => Some(pattern),
+        Err(error) => panic!("`{pattern}` is not a regular expression: {error}"),
+    };
+    /// The smallest number of characters.
+    TextField: min_length(characters: u32) = Some(characters);
+    /// The largest number of characters.
+    TextField: max_length(characters: u32) = Some(characters);
+    /// The smallest number.
+    NumberField: min(min: T::Bound) = Some(min.into());
+    /// The largest number.
+    NumberField: max(max: T::Bound) = Some(max.into());
+    /// The number must be larger than this one.
+    NumberField: exclusive_min(min: T::Bound) = Some(min.into());
+    /// The number must be smaller than this one.
+    NumberField: exclusive_max(max: T::Bound) = Some(max.into());
+    /// The number must be a multiple of this one.
+    ///
+    /// # Panics
+    ///
+    /// `unit` is not more than 0.
+    NumberField: multiple_of(unit: T::Bound) = {
+        let unit = unit.into();
+        assert!(unit > Number::Whole(0), "`multiple_of` must be more than 0");
+        Some(unit)
+    };
+    /// The smallest number of items.
+    ListField: min_items(items: u32) = Some(items);
+    /// The largest number of items.
+    ListField: max_items(items: u32) = Some(items);
+    /// No item is in the list twice. In a form this is always so.
+    ListField: unique_items() = true;
+}
 
 /// The constraints of an argument of type `T`, as `#[arg(..)]` sets them.
 #[derive(Debug)]

@@ -105,9 +105,26 @@ const fn find_cycle(node: &'static Node, path: &mut Nodes, seen: &mut Nodes) -> 
     None
 }
 
+impl Node {
+    /// Checks a resolver that is a gate: nothing that it needs asks or takes arguments.
+    pub const fn check_gate(&'static self) -> Check {
+        const GATE: ItemNode<'_> = ItemNode {
+            may_ask: false,
+            without_arguments: Some("runs where there are no arguments"),
+            ..ItemNode::new("gate", "", &[], &[], false, None)
+        };
+        let mut check = Check::new();
+        // A cycle is reported where it is.
+        if find_cycle(self, &mut Nodes::new(), &mut Nodes::new()).is_none() {
+            check_below(&GATE, self, &mut Nodes::new(), &mut check.report);
+        }
+        check
+    }
+}
+
 impl ItemNode<'_> {
-    /// Checks an item: its own parameters, the arguments that resolvers take from it by name, and that nothing else asks
-    /// where it makes its rounds by hand.
+    /// Checks an item: its own parameters, the arguments that resolvers take from it by name, and that nobody asks where
+    /// nobody may.
     pub const fn check(&self) -> Check {
         let mut check = Check::new();
         let (mut path, mut seen) = (Nodes::new(), Nodes::new());
@@ -162,6 +179,9 @@ const fn check_argument(item: &ItemNode<'_>, index: usize, report: &mut Report) 
     let name = argument.name;
     if argument.is_argument && find(item.arguments.split_at(index).0, name, true).is_some() {
         return report.push(&["another parameter is already the argument `", name, "`: rename one of the two"]);
+    }
+    if argument.by_hand && item.without_arguments.is_some() {
+        return report.push(&["a ", item.kind, " cannot take `Rounds`: remove this parameter"]);
     }
     if argument.by_hand && !item.by_hand {
         return report.push(&[
@@ -232,42 +252,12 @@ const fn check_below(item: &ItemNode<'_>, node: &'static Node, seen: &mut Nodes,
     }
 }
 
-/// Checks this resolver, and all that it needs, for what has no arguments to give and perhaps cannot ask.
-pub(super) const fn check_without_arguments(
-    node: &'static Node,
-    kind: &str,
-    why: &str,
-    may_ask: bool,
-    report: &mut Report,
-) {
-    let mut all = Nodes::new();
-    if find_cycle(node, &mut Nodes::new(), &mut all).is_some() {
-        // It is reported where it is.
-        return;
-    }
-    let mut i = 0;
-    while i < all.length && !report.failed() {
-        let node = all.get(i);
-        let mut argument = 0;
-        while argument < node.arguments.len() && !report.failed() {
-            if node.arguments[argument].is_argument {
-                let name = node.arguments[argument].name;
-                report.push(&["resolver `", node.name, "` (", node.at, ") takes the argument `", name, "`, but a "]);
-                report.push(&[kind, " ", why, ": use a resolver that takes none, here and below"]);
-            }
-            argument += 1;
-        }
-        if node.asks && !may_ask && !report.failed() {
-            report.push(&["resolver `", node.name, "` (", node.at, ") asks, but a ", kind, " cannot ask: "]);
-            report.push(&["use a resolver that does not, here and below"]);
-        }
-        i += 1;
-    }
-}
-
-/// Reports this resolver if it asks beside rounds that are made by hand.
+/// Reports this resolver if it asks where nobody may, or beside rounds that are made by hand.
 pub(super) const fn check_asking(item: &ItemNode<'_>, node: &Node, report: &mut Report) {
-    if item.by_hand && node.asks {
+    if !item.may_ask && node.asks {
+        report.push(&["resolver `", node.name, "` (", node.at, ") asks, but a ", item.kind, " cannot ask: "]);
+        report.push(&["use a resolver that does not, here and below"]);
+    } else if item.by_hand && node.asks {
         report.push(&[item.kind, " `", item.name, "` makes its rounds by hand (`Rounds`, `Reply`), but resolver `"]);
         report.push(&[node.name, "` (", node.at, ") asks too: ask in one of the two places only"]);
     }
@@ -279,6 +269,10 @@ pub(super) const fn check_known(item: &ItemNode<'_>, node: &Node, argument: &Nod
         return;
     }
     let name = argument.name;
+    if let Some(why) = item.without_arguments {
+        report.push(&["resolver `", node.name, "` (", node.at, ") takes the argument `", name, "`, but a "]);
+        return report.push(&[item.kind, " ", why, ": use a resolver that takes none, here and below"]);
+    }
     report.push(&["resolver `", node.name, "` (", node.at, ") takes the ", item.kind, "'s argument `", name, ": "]);
     report.push(&[argument.written, "`, but ", item.kind, " `", item.name, "` has "]);
     if let Some(parameter) = find(item.arguments, name, false) {

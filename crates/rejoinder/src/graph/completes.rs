@@ -2,7 +2,7 @@
 
 use std::{any::Any, sync::Arc};
 
-use super::{Keys, Pipe, PipeField, PipeNode, PipeStop, Walk};
+use super::{ItemNode, Keys, Pipe, PipeField, PipeStop, Walk};
 use crate::{
     BoxFuture,
     call::CompletionRequest,
@@ -42,7 +42,7 @@ type RunCompletion =
 #[derive(Debug, Clone, Copy)]
 pub struct Complete {
     /// Its place in the graph.
-    pub(crate) node: &'static PipeNode,
+    pub(crate) node: &'static ItemNode<'static>,
     pub(crate) run: RunCompletion,
 }
 

@@ -2,7 +2,7 @@
 
 use std::{any::TypeId, borrow::Cow, fmt};
 
-use super::{Check, Edge, Instance, Keys, Node, Resolver, Walk, check::check_without_arguments};
+use super::{Edge, Instance, Keys, Node, Resolver, Walk};
 use crate::{BoxFuture, ask::Outcome, call::Call, error::Halt};
 
 /// A resolver that `enabled = ..` can name.
@@ -80,14 +80,5 @@ impl Gate {
 impl fmt::Debug for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Gate").field(&self.shown()).finish()
-    }
-}
-
-impl Node {
-    /// Checks a resolver that is a gate: nothing that it needs asks or takes arguments.
-    pub const fn check_gate(&'static self) -> Check {
-        let mut check = Check::new();
-        check_without_arguments(self, "gate", "runs where there are no arguments", false, &mut check.report);
-        check
     }
 }

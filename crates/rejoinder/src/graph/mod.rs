@@ -24,7 +24,7 @@ pub use gate::{Gate, GateResolver};
 pub(crate) use node::{ByName, bad_forms, below, needs_of};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
 pub use pipe::{
-    Pipe, PipeField, PipeNode, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, piped,
+    Pipe, PipeField, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, piped,
 };
 pub use resolver::{AnyShape, Resolver, ResolverParameter, Returned, Shape, Unmarked, shape};
 pub(crate) use walk::{Arguments, Double, Keys, Settled};

@@ -8,7 +8,7 @@ use std::{
 use schemars::SchemaGenerator;
 use serde_json::{Value, value::RawValue};
 
-use super::{PipeNode, PipeParameter, Resolver};
+use super::{PipeParameter, Resolver};
 use crate::{
     call::{Argument, ArgumentError, SentArgument},
     form::Form,
@@ -50,21 +50,51 @@ impl Node {
     }
 }
 
-/// A tool, prompt or resource in the graph.
+/// What is not a resolver in the graph: a tool, prompt or resource, or a pipe or completion function that one names.
 #[derive(Debug)]
 pub struct ItemNode<'a> {
-    /// `tool`, `prompt` or `resource`.
-    pub kind: &'static str,
+    /// `tool`, `prompt`, `resource`, `pipe` or `completion function`; `gate` for the place where a resolver is one.
+    pub(crate) kind: &'static str,
     /// Its name.
-    pub name: &'a str,
-    /// Its parameters that are not filled by resolvers.
-    pub arguments: &'a [NodeArgument<'a>],
+    pub(crate) name: &'a str,
+    /// Its parameters that are not filled by resolvers. The value of a pipe is not among them.
+    pub(crate) arguments: &'a [NodeArgument<'a>],
     /// The resolvers it needs.
-    pub edges: &'a [Edge],
+    pub(crate) edges: &'a [Edge],
     /// Whether it makes its rounds by hand.
-    pub by_hand: bool,
+    pub(crate) by_hand: bool,
+    /// Whether its resolvers may ask.
+    pub(crate) may_ask: bool,
+    /// Why its resolvers cannot take arguments by name, if they cannot.
+    pub(super) without_arguments: Option<&'static str>,
     /// The variables of a resource's URI.
-    pub variables: Option<&'a [&'a str]>,
+    pub(super) variables: Option<&'a [&'a str]>,
+}
+
+impl<'a> ItemNode<'a> {
+    /// A tool, prompt or resource.
+    pub const fn new(
+        kind: &'static str,
+        name: &'a str,
+        arguments: &'a [NodeArgument<'a>],
+        edges: &'a [Edge],
+        by_hand: bool,
+        variables: Option<&'a [&'a str]>,
+    ) -> Self {
+        Self { kind, name, arguments, edges, by_hand, may_ask: true, without_arguments: None, variables }
+    }
+
+    /// A pipe, or a completion function, for which nobody is asked.
+    pub const fn pipe(
+        kind: &'static str,
+        name: &'a str,
+        arguments: &'a [NodeArgument<'a>],
+        edges: &'a [Edge],
+        may_ask: bool,
+    ) -> Self {
+        let without_arguments = Some("runs before arguments can be taken by name");
+        Self { may_ask, without_arguments, ..Self::new(kind, name, arguments, edges, false, None) }
+    }
 }
 
 /// A parameter that no resolver fills.
@@ -79,7 +109,7 @@ pub struct NodeArgument<'a> {
     /// The header that it is, if it is one.
     pub header: Option<&'a str>,
     /// The pipes that it passes through.
-    pub pipes: &'a [&'static PipeNode],
+    pub pipes: &'a [&'static ItemNode<'static>],
     /// Whether it is `Rounds`.
     pub(super) by_hand: bool,
     /// What it needs to have been provided.
@@ -121,7 +151,7 @@ impl<'a> NodeArgument<'a> {
     }
 
     /// The same parameter, which passes through these pipes.
-    pub const fn through(self, pipes: &'a [&'static PipeNode]) -> Self {
+    pub const fn through(self, pipes: &'a [&'static ItemNode<'static>]) -> Self {
         Self { pipes, ..self }
     }
 
@@ -270,7 +300,7 @@ pub(crate) fn below(edges: &[Edge]) -> Vec<&'static Instance> {
 /// What the parameters of an item, of these pipes, and of the resolvers that it reaches need to have been provided.
 pub(crate) fn needs_of(
     arguments: &[NodeArgument<'static>],
-    pipes: &[&'static PipeNode],
+    pipes: &[&'static ItemNode<'static>],
     edges: &[Edge],
 ) -> Vec<(&'static str, Need)> {
     let needs = |arguments: &[NodeArgument<'static>], of| {

@@ -5,11 +5,7 @@
 
 use std::any::Any;
 
-use super::{
-    Edge, NodeArgument, Walk,
-    check::{Check, check_without_arguments},
-    shape,
-};
+use super::{ItemNode, Walk, shape};
 use crate::{
     call::{ArgumentError, ArgumentErrors, Call, FieldError, IntoFieldError, Param, SentArguments, Slot},
     error::{CallError, Halt},
@@ -30,7 +26,7 @@ pub trait Pipe: 'static {
     type Out: Send + 'static;
 
     /// Its place in the graph.
-    const NODE: &'static PipeNode;
+    const NODE: &'static ItemNode<'static>;
 
     /// Fills its other parameters and calls it.
     fn run<'a>(
@@ -38,46 +34,6 @@ pub trait Pipe: 'static {
         field: PipeField,
         value: Self::In,
     ) -> impl Future<Output = Result<Self::Out, PipeStop>> + Send + 'a;
-}
-
-/// A pipe in the graph.
-#[derive(Debug)]
-pub struct PipeNode {
-    /// The function's name.
-    pub name: &'static str,
-    /// `pipe` or `completion function`.
-    pub kind: &'static str,
-    /// Its parameters after the value that no resolver fills.
-    pub arguments: &'static [NodeArgument<'static>],
-    /// The resolvers that it needs.
-    pub edges: &'static [Edge],
-    /// Whether its resolvers may ask.
-    pub may_ask: bool,
-}
-
-impl PipeNode {
-    /// Checks what it takes: it runs before there are arguments for its resolvers.
-    pub const fn check(&self) -> Check {
-        let mut check = Check::new();
-        while check.place < self.arguments.len() {
-            if self.arguments[check.place].by_hand {
-                check.report.push(&["a ", self.kind, " cannot take `Rounds`: remove this parameter"]);
-                return check;
-            }
-            check.place += 1;
-        }
-        let mut i = 0;
-        while i < self.edges.len() {
-            let why = "runs before arguments can be taken by name";
-            check_without_arguments(self.edges[i].node, self.kind, why, self.may_ask, &mut check.report);
-            if check.report.failed() {
-                return check;
-            }
-            check.place += 1;
-            i += 1;
-        }
-        check
-    }
 }
 
 /// The argument or header that passes through a pipe.

@@ -18,10 +18,10 @@ use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, Param, ReadParams, SentArguments, UnknownArguments, read_arguments},
     error::Halt,
-    graph::{Edge, Gate, ItemNode, Keys, NodeArgument, PipeNode, needs_of},
+    graph::{Edge, Gate, ItemNode, Keys, NodeArgument, needs_of},
     inject::Need,
     reply::ResourceBody,
-    schema::{ArgumentCheck, InputSchema, SchemaCheck},
+    schema::{ArgumentCheck, InputSchema, OutputSchema, SchemaCheck},
 };
 
 /// A function with all that the framework must know to call it. The macros implement it.
@@ -33,21 +33,11 @@ pub trait Function: ReadParams {
     /// Whose method it is; `()` for a free function.
     type Receiver: Send + Sync + 'static;
 
-    /// [`ToolDetails`](super::ToolDetails), [`PromptDetails`](super::PromptDetails) or
-    /// [`ResourceDetails`](super::ResourceDetails).
-    type Details;
-
-    /// Its attributes and doc comments.
-    const DETAILS: Self::Details;
-
-    /// `timeout = ".."`, in milliseconds.
-    const TIMEOUT_MS: Option<u64> = None;
+    /// Its attribute and its doc comment.
+    const DETAILS: ItemDetails;
 
     /// `enabled = ..`, of the function and of its block.
     const GATES: &'static [Gate] = &[];
-
-    /// `scopes = [..]`.
-    const SCOPES: &'static [&'static str] = &[];
 
     /// Its place in the graph.
     fn node() -> &'static ItemNode<'static>;
@@ -196,9 +186,9 @@ impl ItemFunction {
             edges: Cow::Borrowed(edges),
             arguments,
             problems,
-            timeout: F::TIMEOUT_MS.map(Duration::from_millis),
+            timeout: F::DETAILS.timeout_ms.map(Duration::from_millis),
             gates: F::GATES.to_vec(),
-            scopes: F::SCOPES.iter().map(|scope| (*scope).to_owned()).collect(),
+            scopes: F::DETAILS.scopes.iter().map(|scope| (*scope).to_owned()).collect(),
         }
     }
 
@@ -250,7 +240,7 @@ impl ItemFunction {
     }
 
     /// The pipes and the completion functions of its parameters.
-    fn pipes(&self) -> Vec<&'static PipeNode> {
+    fn pipes(&self) -> Vec<&'static ItemNode<'static>> {
         pipes(self.params, self.inputs)
     }
 
@@ -272,13 +262,13 @@ impl ItemFunction {
     }
 }
 
-fn pipes(params: &[Param], inputs: &[NodeArgument<'static>]) -> Vec<&'static PipeNode> {
+fn pipes(params: &[Param], inputs: &[NodeArgument<'static>]) -> Vec<&'static ItemNode<'static>> {
     let completing = params.iter().filter_map(|param| Some(param.complete?.node));
     inputs.iter().flat_map(|input| input.pipes).copied().chain(completing).collect()
 }
 
 /// Pipes run first, so their resolvers are reached first.
-fn all_edges(edges: &[Edge], pipes: &[&'static PipeNode]) -> Vec<Edge> {
+fn all_edges(edges: &[Edge], pipes: &[&'static ItemNode<'static>]) -> Vec<Edge> {
     pipes.iter().flat_map(|node| node.edges).chain(edges).copied().collect()
 }
 
@@ -294,23 +284,73 @@ pub(super) fn read_guarded<T>(read: impl FnOnce() -> T) -> Result<T, Ready> {
         .map_err(|panic| -> Ready { Box::new(|_| Box::pin(async { resume_unwind(panic) })) })
 }
 
-/// `icon(src = "..", mime_type = "..", sizes = "..")`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IconDetails {
-    /// Where the picture is.
-    pub src: &'static str,
-    /// Its MIME type.
+/// What the attribute and the doc comment of an item say. Some of it is only for tools, or only for resources.
+#[derive(Debug, Clone, Copy)]
+pub struct ItemDetails {
+    /// Its name.
+    pub name: &'static str,
+    /// `title = ".."`.
+    pub title: Option<&'static str>,
+    /// The doc comment.
+    pub description: Option<&'static str>,
+    /// `icon(..)`: where the picture is, its MIME type, and its sizes, such as `48x48`.
+    pub icons: &'static [(&'static str, Option<&'static str>, Option<&'static str>)],
+    /// `timeout = ".."`, in milliseconds.
+    pub timeout_ms: Option<u64>,
+    /// `scopes = [..]`.
+    pub scopes: &'static [&'static str],
+    /// Whether a tool changes nothing.
+    pub read_only: Option<bool>,
+    /// Whether it may destroy something.
+    pub destructive: Option<bool>,
+    /// Whether doing it twice is doing it once.
+    pub idempotent: Option<bool>,
+    /// Whether it deals with the world outside.
+    pub open_world: Option<bool>,
+    /// `tags = [..]`.
+    pub tags: &'static [&'static str],
+    /// The schema of what a tool returns.
+    pub output_schema: fn() -> Option<OutputSchema>,
+    /// The URI of a resource, or its template.
+    pub uri: &'static str,
+    /// `mime_type = ".."`.
     pub mime_type: Option<&'static str>,
-    /// Its sizes, such as `48x48`.
-    pub sizes: Option<&'static str>,
+    /// How long a client may keep the contents, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// Whether it may keep them for everybody.
+    pub public: Option<bool>,
 }
 
-pub(super) fn icons(details: &[IconDetails]) -> Option<Vec<Icon>> {
-    let icons = details.iter().map(|details| {
-        let mut icon = Icon::new(details.src);
-        icon.mime_type = details.mime_type.map(str::to_owned);
-        icon.sizes = details.sizes.map(|sizes| sizes.split_whitespace().map(str::to_owned).collect());
-        icon
-    });
-    (!details.is_empty()).then(|| icons.collect())
+impl ItemDetails {
+    /// A name, and nothing else.
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            title: None,
+            description: None,
+            icons: &[],
+            timeout_ms: None,
+            scopes: &[],
+            read_only: None,
+            destructive: None,
+            idempotent: None,
+            open_world: None,
+            tags: &[],
+            output_schema: || None,
+            uri: "",
+            mime_type: None,
+            ttl_ms: None,
+            public: None,
+        }
+    }
+
+    pub(super) fn icons(&self) -> Option<Vec<Icon>> {
+        let icons = self.icons.iter().map(|(src, mime_type, sizes)| {
+            let mut icon = Icon::new(*src);
+            icon.mime_type = mime_type.map(str::to_owned);
+            icon.sizes = sizes.map(|sizes| sizes.split_whitespace().map(str::to_owned).collect());
+            icon
+        });
+        (!self.icons.is_empty()).then(|| icons.collect())
+    }
 }

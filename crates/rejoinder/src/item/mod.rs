@@ -6,12 +6,12 @@ mod prompt;
 mod resource;
 mod tool;
 
-pub use function::{Callee, Function, IconDetails, ListedAs, Output, blocking};
+pub use function::{Callee, Function, ItemDetails, ListedAs, Output, blocking};
 pub(crate) use function::{ItemArgument, ItemFunction, OutputStream, Ready};
 pub use gated::Gated;
-pub use prompt::{Prompt, PromptDetails};
-pub use resource::{Resource, ResourceDetails};
-pub use tool::{Annotations, Tool, ToolDetails};
+pub use prompt::Prompt;
+pub use resource::Resource;
+pub use tool::Tool;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rmcp::model::{self, PromptArgument};
 use serde_json::Value;
 
-use super::function::{Function, IconDetails, ItemFunction, icons};
+use super::function::{Function, ItemFunction};
 use crate::schema::InputSchema;
 
 /// A prompt, ready to be given to a server. `prompts![..]` makes them from functions marked `#[prompt]`.
@@ -15,7 +15,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// The prompt that a function marked `#[prompt]` is.
-    pub fn of<F: Function<Details = PromptDetails>>(receiver: Arc<F::Receiver>) -> Self {
+    pub fn of<F: Function>(receiver: Arc<F::Receiver>) -> Self {
         let details = F::DETAILS;
         let schema = InputSchema::of::<F::Set>(F::PARAMS);
         let arguments: Vec<_> = schema
@@ -32,7 +32,7 @@ impl Prompt {
         record.title = details.title.map(Into::into);
         record.description = details.description.map(Into::into);
         record.arguments = (!arguments.is_empty()).then_some(arguments);
-        record.icons = icons(details.icons);
+        record.icons = details.icons();
         Self { record, function: ItemFunction::of::<F>(receiver, &schema) }
     }
 
@@ -50,17 +50,4 @@ impl Prompt {
     pub fn record_mut(&mut self) -> &mut model::Prompt {
         &mut self.record
     }
-}
-
-/// What `#[prompt]` knows besides the parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct PromptDetails {
-    /// The prompt's name.
-    pub name: &'static str,
-    /// `title = ".."`.
-    pub title: Option<&'static str>,
-    /// The doc comment.
-    pub description: Option<&'static str>,
-    /// `icon(..)`.
-    pub icons: &'static [IconDetails],
 }

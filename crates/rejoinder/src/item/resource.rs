@@ -2,7 +2,7 @@ use std::{any::TypeId, sync::Arc};
 
 use rmcp::model;
 
-use super::function::{Function, IconDetails, ItemFunction, icons};
+use super::function::{Function, ItemDetails, ItemFunction};
 use crate::schema::InputSchema;
 
 /// A resource, or a template of many, ready to be given to a server.
@@ -10,14 +10,14 @@ use crate::schema::InputSchema;
 /// `resources![..]` makes them from functions marked `#[resource("..")]`.
 #[derive(Debug, Clone)]
 pub struct Resource {
-    details: ResourceDetails,
+    details: ItemDetails,
     uri: String,
     pub(crate) function: ItemFunction,
 }
 
 impl Resource {
     /// The resource that a function marked `#[resource("..")]` is.
-    pub fn of<F: Function<Details = ResourceDetails>>(receiver: Arc<F::Receiver>) -> Self {
+    pub fn of<F: Function>(receiver: Arc<F::Receiver>) -> Self {
         let (details, schema) = (F::DETAILS, InputSchema::of::<F::Set>(F::PARAMS));
         Self { details, uri: details.uri.to_owned(), function: ItemFunction::of::<F>(receiver, &schema) }
     }
@@ -35,7 +35,7 @@ impl Resource {
     }
 
     /// What its attributes declare.
-    pub fn details(&self) -> &ResourceDetails {
+    pub fn details(&self) -> &ItemDetails {
         &self.details
     }
 
@@ -45,7 +45,7 @@ impl Resource {
         record.title = self.details.title.map(Into::into);
         record.description = self.details.description.map(Into::into);
         record.mime_type = self.details.mime_type.map(Into::into);
-        record.icons = icons(self.details.icons);
+        record.icons = self.details.icons();
         record
     }
 
@@ -55,7 +55,7 @@ impl Resource {
         record.title = self.details.title.map(Into::into);
         record.description = self.details.description.map(Into::into);
         record.mime_type = self.details.mime_type.map(Into::into);
-        record.icons = icons(self.details.icons);
+        record.icons = self.details.icons();
         record
     }
 
@@ -65,25 +65,4 @@ impl Resource {
         let types = self.function.argument(argument).zip(other.function.argument(others));
         types.is_some_and(|(ours, theirs)| (any.contains(&ours.ty) || ours.ty == theirs.ty) && !ours.has_rules)
     }
-}
-
-/// What `#[resource("..")]` knows besides the parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct ResourceDetails {
-    /// The URI, or the URI template.
-    pub uri: &'static str,
-    /// The resource's name.
-    pub name: &'static str,
-    /// `title = ".."`.
-    pub title: Option<&'static str>,
-    /// The doc comment.
-    pub description: Option<&'static str>,
-    /// `mime_type = ".."`.
-    pub mime_type: Option<&'static str>,
-    /// `ttl_ms = ..`: for how long a client may keep the contents.
-    pub ttl_ms: Option<u64>,
-    /// `public`: whether a cache may hand the contents to other callers.
-    pub public: Option<bool>,
-    /// `icon(..)`.
-    pub icons: &'static [IconDetails],
 }

@@ -2,7 +2,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use rmcp::model::{self, JsonObject, ToolAnnotations};
 
-use super::function::{Function, IconDetails, ItemFunction, Output, Ready, icons, read_guarded};
+use super::function::{Function, ItemDetails, ItemFunction, Output, Ready, read_guarded};
 use crate::{
     BoxFuture,
     call::ArgumentErrors,
@@ -10,7 +10,7 @@ use crate::{
     graph::{Resolver, Resolvers},
     inject::Context,
     reply::IntoToolResult,
-    schema::{InputSchema, OutputSchema, SchemaCheck},
+    schema::{InputSchema, SchemaCheck},
 };
 
 /// A tool, ready to be given to a server.
@@ -28,7 +28,7 @@ pub struct Tool {
 
 impl Tool {
     /// The tool that a function marked `#[tool]` is.
-    pub fn of<F: Function<Details = ToolDetails>>(receiver: Arc<F::Receiver>) -> Self {
+    pub fn of<F: Function>(receiver: Arc<F::Receiver>) -> Self {
         let (details, schema) = (F::DETAILS, InputSchema::of::<F::Set>(F::PARAMS));
         let function = ItemFunction::of::<F>(receiver, &schema);
         let mut record = model::Tool::default();
@@ -38,8 +38,8 @@ impl Tool {
         record.input_schema = Arc::clone(&schema.finished);
         let checked = Arc::clone(&schema.finished);
         record.output_schema = (details.output_schema)().map(|output| output.schema);
-        record.annotations = annotations(details.annotations);
-        record.icons = icons(details.icons);
+        record.annotations = annotations(&details);
+        record.icons = details.icons();
         let tags = details.tags.iter().copied().map(Cow::Borrowed).collect();
         Self { record, tags, function, checked, dynamic: None }
     }
@@ -249,10 +249,11 @@ impl Tool {
     }
 }
 
-fn annotations(hints: Annotations) -> Option<ToolAnnotations> {
-    (hints != Annotations::default()).then(|| {
-        ToolAnnotations::from_raw(None, hints.read_only, hints.destructive, hints.idempotent, hints.open_world)
-    })
+/// The hints for the client; one that is not set has the protocol's default.
+fn annotations(details: &ItemDetails) -> Option<ToolAnnotations> {
+    let &ItemDetails { read_only, destructive, idempotent, open_world, .. } = details;
+    let is_set = [read_only, destructive, idempotent, open_world].iter().any(Option::is_some);
+    is_set.then(|| ToolAnnotations::from_raw(None, read_only, destructive, idempotent, open_world))
 }
 
 /// Calls the closure of a tool that is made at run time.
@@ -299,41 +300,4 @@ impl fmt::Debug for Dynamic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dynamic").field("resolvers", &self.resolvers).finish_non_exhaustive()
     }
-}
-
-/// What `#[tool]` knows besides the parameters.
-#[derive(Debug, Clone, Copy)]
-pub struct ToolDetails {
-    /// The tool's name.
-    pub name: &'static str,
-    /// `title = ".."`.
-    pub title: Option<&'static str>,
-    /// The doc comment.
-    pub description: Option<&'static str>,
-    /// What the tool does to the world.
-    pub annotations: Annotations,
-    /// `icon(..)`.
-    pub icons: &'static [IconDetails],
-    /// `tags = [..]`.
-    pub tags: &'static [&'static str],
-    /// The schema of what it returns.
-    pub output_schema: fn() -> Option<OutputSchema>,
-}
-
-/// Behaviour hints for the client; a hint that is not set has the protocol's default.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Annotations {
-    /// It changes nothing.
-    pub read_only: Option<bool>,
-    /// It may destroy something.
-    pub destructive: Option<bool>,
-    /// Doing it twice is doing it once.
-    pub idempotent: Option<bool>,
-    /// It reaches beyond the server.
-    pub open_world: Option<bool>,
-}
-
-impl Annotations {
-    /// No hints.
-    pub const NONE: Self = Self { read_only: None, destructive: None, idempotent: None, open_world: None };
 }

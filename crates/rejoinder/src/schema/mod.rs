@@ -220,23 +220,13 @@ mod tests {
     }
 
     const PARAMS: &[Param] = &[
+        Param { description: Some("The leaf."), ..Param::new("leaf") },
         Param {
-            name: "leaf",
-            description: Some("The leaf."),
-            default: None,
-            header: None,
-            complete: None,
-            keywords: None,
-        },
-        Param {
-            name: "color",
-            description: None,
             default: Some(ArgumentDefault::of(&(red as fn() -> Color))),
             header: Some("Color"),
-            complete: None,
-            keywords: None,
+            ..Param::new("color")
         },
-        Param { name: "count", description: None, default: None, header: None, complete: None, keywords: None },
+        Param::new("count"),
     ];
 
     #[test]
