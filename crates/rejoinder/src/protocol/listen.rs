@@ -2,13 +2,12 @@
 
 use std::task::{Context, Poll};
 
-use crate::model::ServerCapabilities;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{RpcError, answer::Frame, write::Writer};
-use crate::server::{Change, ChangeFilter, Engine, FilterTooLarge, Listener};
+use crate::server::{Change, ChangeFilter, Engine, FilterTooLarge, Listener, TargetKind};
 
 /// An open subscription.
 pub(super) struct Listen {
@@ -39,25 +38,23 @@ impl Listen {
     }
 
     pub(super) fn poll_frame(&mut self, cx: &Context<'_>, writer: &Writer) -> Poll<Frame> {
-        let notification = |method, params| Frame::Notification(writer.of_subscription(method, &params));
+        let notification = |method: &str, params| Frame::Notification(writer.of_subscription(method, &params));
         if let Some(filter) = self.acknowledgement.take() {
             let params = json!({ "notifications": filter });
             return Poll::Ready(notification("notifications/subscriptions/acknowledged", params));
         }
         self.subscription.poll_change(cx).map(|change| match change.map(described_change) {
-            Some((method, params)) => notification(method, params),
+            Some((method, params)) => notification(&method, params),
             None => Frame::Last(writer.unsubscribed()),
         })
     }
 }
 
 /// A change as the method and params of a notification.
-fn described_change(change: Change) -> (&'static str, Value) {
+fn described_change(change: Change) -> (String, Value) {
     match change {
-        Change::Tools => ("notifications/tools/list_changed", json!({})),
-        Change::Prompts => ("notifications/prompts/list_changed", json!({})),
-        Change::Resources => ("notifications/resources/list_changed", json!({})),
-        Change::Updated(uri) => ("notifications/resources/updated", json!({ "uri": uri })),
+        Change::List(kind) => (format!("notifications/{}/list_changed", kind.plural()), json!({})),
+        Change::Updated(uri) => ("notifications/resources/updated".to_owned(), json!({ "uri": uri })),
     }
 }
 
@@ -76,34 +73,24 @@ pub(super) fn filter(engine: &Engine, params: &str) -> Result<ChangeFilter, RpcE
         return Err(RpcError::invalid_params("`params.notifications` must be an object"));
     }
     let wanted = serde_json::from_str(wanted).map_err(not_a_filter)?;
-    honoured(wanted, &engine.capabilities).map_err(|too_much| {
+    honoured(wanted, engine).map_err(|too_much| {
         RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}"))
     })
 }
 
-fn honoured(wanted: Wanted, capabilities: &ServerCapabilities) -> Result<ChangeFilter, FilterTooLarge> {
-    let (tools, prompts, resources) = (&capabilities.tools, &capabilities.prompts, &capabilities.resources);
-    let mut filter = ChangeFilter {
-        tools: wanted.tools_list_changed == Some(true) && tools.is_some(),
-        prompts: wanted.prompts_list_changed == Some(true) && prompts.is_some(),
-        resources: wanted.resources_list_changed == Some(true) && resources.is_some(),
-        ..ChangeFilter::default()
-    };
-    let updated = wanted.resource_subscriptions.filter(|_| resources.is_some()).unwrap_or_default();
-    updated.into_iter().try_for_each(|uri| filter.add_resource(uri))?;
+fn honoured(wanted: Wanted, engine: &Engine) -> Result<ChangeFilter, FilterTooLarge> {
+    let lists = [wanted.tools_list_changed, wanted.prompts_list_changed, wanted.resources_list_changed];
+    let lists = TargetKind::ALL.map(|kind| lists[kind as usize] == Some(true) && engine.declares(kind));
+    let mut filter = ChangeFilter { lists, ..ChangeFilter::default() };
+    let updated = wanted.resource_subscriptions.filter(|_| engine.declares(TargetKind::Resource));
+    updated.into_iter().flatten().try_for_each(|uri| filter.add_resource(uri))?;
     Ok(filter)
 }
 
 fn describe(filter: &ChangeFilter) -> Value {
     let mut described = json!({});
-    for (key, wanted) in [
-        ("toolsListChanged", filter.tools),
-        ("promptsListChanged", filter.prompts),
-        ("resourcesListChanged", filter.resources),
-    ] {
-        if wanted {
-            described[key] = true.into();
-        }
+    for kind in TargetKind::ALL.into_iter().filter(|kind| filter.lists[*kind as usize]) {
+        described[format!("{}ListChanged", kind.plural())] = true.into();
     }
     if !filter.updated.is_empty() {
         described["resourceSubscriptions"] = json!(filter.updated);

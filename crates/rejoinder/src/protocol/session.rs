@@ -31,7 +31,7 @@ use crate::{
     error::CallError,
     model::{ClientCapabilities, Implementation},
     rounds::SessionClient,
-    server::{ChangeFilter, Engine, Listener},
+    server::{ChangeFilter, Engine, Listener, TargetKind},
 };
 
 /// A session.
@@ -93,13 +93,8 @@ const MOST_OUTGOING: usize = 64;
 impl Session {
     /// A session that waits for `initialize`.
     pub(crate) fn new(engine: &Arc<Engine>, id: Option<String>) -> Self {
-        let declared = &engine.capabilities;
-        let filter = ChangeFilter {
-            tools: declared.tools.is_some(),
-            prompts: declared.prompts.is_some(),
-            resources: declared.resources.is_some(),
-            ..ChangeFilter::default()
-        };
+        let lists = TargetKind::ALL.map(|kind| engine.declares(kind));
+        let filter = ChangeFilter { lists, ..ChangeFilter::default() };
         let state = SessionState {
             client: None,
             initialized: false,

@@ -6,11 +6,12 @@ use serde_json::{json, value::to_raw_value};
 use super::{
     BuildError, BuildProblem, CacheHints, ServerHandle, TargetKind,
     engine::{Calls, Engine},
-    lifecycle::{LifecycleSteps, boxed},
+    lifecycle::{Lifecycle, step},
     middleware::{Next, OperationRequest, OperationResult},
     options::{Callback, ServerOptions},
     registry::AnyItem,
     subscriptions::Hub,
+    tool_filter::{FilterRule, ToolFilter, admits},
     wiring::WiringCheck,
 };
 use crate::{
@@ -85,7 +86,7 @@ pub struct Server {
     pub(super) items: [Option<Vec<AnyItem>>; 3],
     /// Whether `nest` was called with an empty name.
     pub(super) has_unnamed_nest: bool,
-    pub(super) lifecycle: LifecycleSteps,
+    pub(super) lifecycle: Lifecycle,
     pub(crate) options: ServerOptions,
 }
 
@@ -98,7 +99,7 @@ impl Server {
             dependencies: Dependencies::default(),
             items: Default::default(),
             has_unnamed_nest: false,
-            lifecycle: LifecycleSteps::default(),
+            lifecycle: Lifecycle::default(),
             options: ServerOptions::default(),
         }
     }
@@ -269,10 +270,7 @@ impl Server {
         F: Future<Output = R> + Send + 'static,
         R: TaskOutput<Value = ()>,
     {
-        self.lifecycle.on_start(Box::new(move |server| {
-            let run = run(server);
-            Box::pin(async move { run.await.into_result().map_err(boxed) })
-        }));
+        self.lifecycle.on_start(step(run));
         self
     }
 
@@ -310,10 +308,7 @@ impl Server {
         F: Future<Output = R> + Send + 'static,
         R: TaskOutput<Value = ()>,
     {
-        self.lifecycle.on_stop(Box::new(move |server| {
-            let run = run(server);
-            Box::pin(async move { run.await.into_result() })
-        }));
+        self.lifecycle.on_stop(step(run));
         self
     }
 
@@ -395,18 +390,23 @@ impl Server {
     /// # }
     /// ```
     pub fn allow_tools<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
-        self.allow_listed(names.into_iter().map(Into::into).collect(), "`Server::allow_tools`")
+        self.filter_tools(FilterRule::Named, names, "`Server::allow_tools`")
     }
 
-    pub(crate) fn allow_listed(mut self, names: Vec<String>, given_to: &'static str) -> Self {
-        self.options.tool_filter.only(names, given_to);
+    pub(crate) fn filter_tools<N: Into<String>>(
+        mut self,
+        rule: FilterRule,
+        names: impl IntoIterator<Item = N>,
+        set_by: &'static str,
+    ) -> Self {
+        let names = names.into_iter().map(Into::into).collect();
+        self.options.tool_filters.push(ToolFilter { rule, names, set_by });
         self
     }
 
     /// Offers no tools of these names: the opposite of [`allow_tools`](Self::allow_tools).
-    pub fn deny_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.options.tool_filter.except(names.into_iter().map(Into::into).collect());
-        self
+    pub fn deny_tools<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+        self.filter_tools(FilterRule::NotNamed, names, "`Server::deny_tools`")
     }
 
     /// Offers only tools with one of these tags, as [`allow_tools`](Self::allow_tools) does with names.
@@ -427,17 +427,15 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn only_tagged<N: Into<String>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
-        self.options.tool_filter.tagged(tags.into_iter().map(Into::into).collect());
-        self
+    pub fn only_tagged<N: Into<String>>(self, tags: impl IntoIterator<Item = N>) -> Self {
+        self.filter_tools(FilterRule::Tagged, tags, "`Server::only_tagged`")
     }
 
     /// Offers only tools that are marked `#[tool(read_only)]`; `serve_from_args` takes `--read-only`.
     ///
     /// The mark is what the tool's author says; nothing enforces it. Prompts and resources stay.
-    pub fn only_read_only(mut self) -> Self {
-        self.options.tool_filter.read_only();
-        self
+    pub fn only_read_only(self) -> Self {
+        self.filter_tools(FilterRule::ReadOnly, [""; 0], "`Server::only_read_only`")
     }
 
     /// Offers prompts. With an empty list it declares that there may be some later.
@@ -804,12 +802,17 @@ impl Server {
     fn build_with_warnings(self) -> Result<(BuiltServer, Vec<BuildProblem>), BuildError> {
         let capabilities = capabilities(&self);
         let mut check = WiringCheck::new(&self.dependencies, &self.options);
-        let filter = &self.options.tool_filter;
-        for (subject, mistake) in filter.mistakes(self.items[TargetKind::Tool as usize].as_deref().unwrap_or_default())
-        {
-            check.report(subject, mistake);
+        let (filters, tools) = (&self.options.tool_filters, self.items[TargetKind::Tool as usize].as_deref());
+        for filter in filters {
+            let mistakes = filter.mistakes(tools.unwrap_or_default());
+            mistakes.into_iter().for_each(|mistake| check.report(filter.set_by, mistake));
         }
-        self.items.into_iter().flatten().flatten().filter(|item| filter.admits(item)).for_each(|item| check.add(item));
+        self.items
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|item| admits(filters, item))
+            .for_each(|item| check.add(item));
         if self.has_unnamed_nest {
             check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
         }
@@ -823,9 +826,8 @@ impl Server {
         let seal = seal
             .map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("`StatePolicy`", mistake)))
             .ok();
-        let (mut registry, warnings) = check.finish()?;
+        let (registry, warnings) = check.finish()?;
 
-        registry.render(self.options.page_size);
         let seal = Arc::new(seal.expect("its mistakes were reported"));
         let ServerOptions { max_calls, max_subscriptions, http, .. } = &self.options;
         let shares = self.options.caller_limits.shares(*max_calls, http.max_sessions, *max_subscriptions);
@@ -843,7 +845,7 @@ impl Server {
             seal,
             registry: Arc::new(ArcSwap::from_pointee(registry)),
             dependencies: Arc::new(self.dependencies),
-            lifecycle: self.lifecycle.finish().map(Arc::new),
+            lifecycle: self.lifecycle.is_needed().then(|| Arc::new(self.lifecycle)),
         };
         Ok((BuiltServer(engine.with_handle()), warnings))
     }

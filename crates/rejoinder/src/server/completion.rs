@@ -60,7 +60,7 @@ impl Engine {
         let Some((entry, param)) = found else {
             return Err(Refusal::NothingToComplete(completing));
         };
-        check_scopes(entry.scopes().iter(), running.call().request())?;
+        check_scopes(entry.item.function().scopes.iter(), running.call().request())?;
         let CompleteArgument { value, known: arguments, argument, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: running.call().clone() };
         let receiver = Arc::clone(&entry.item.function().receiver);

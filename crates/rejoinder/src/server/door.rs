@@ -56,7 +56,7 @@ pub(crate) struct Target {
 }
 
 /// A tool, a prompt or a resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TargetKind {
     Tool,
     Prompt,
@@ -94,22 +94,27 @@ impl Operation {
 }
 
 impl TargetKind {
-    /// As messages name it.
-    pub(super) fn noun(self) -> &'static str {
+    pub(crate) const ALL: [Self; 3] = [Self::Tool, Self::Prompt, Self::Resource];
+
+    /// How messages and methods name it, one and several, and the method that calls it.
+    fn described(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Tool => "tool",
-            Self::Prompt => "prompt",
-            Self::Resource => "resource",
+            Self::Tool => ("tool", "tools", "tools/call"),
+            Self::Prompt => ("prompt", "prompts", "prompts/get"),
+            Self::Resource => ("resource", "resources", "resources/read"),
         }
     }
 
-    /// The method that calls it.
+    pub(super) fn noun(self) -> &'static str {
+        self.described().0
+    }
+
+    pub(crate) fn plural(self) -> &'static str {
+        self.described().1
+    }
+
     pub(crate) fn method(self) -> &'static str {
-        match self {
-            Self::Tool => "tools/call",
-            Self::Prompt => "prompts/get",
-            Self::Resource => "resources/read",
-        }
+        self.described().2
     }
 }
 
@@ -295,7 +300,7 @@ impl Engine {
         running: &mut Running,
     ) -> Result<(), Refusal> {
         let request = running.call().request();
-        check_scopes(found.iter().flat_map(|candidate| candidate.entry.scopes()), request)?;
+        check_scopes(found.iter().flat_map(|candidate| &candidate.entry.item.function().scopes), request)?;
         check_param_headers(&found, &target, request, &exchange)?;
         // 4. The state: what earlier rounds of the call recorded.
         let OpenedRound { carriage, is_retry, spend } = self.open(&target, request, exchange)?;
@@ -446,7 +451,7 @@ impl CallSource {
                         // They may contain what the user answered: for this caller, and not to be kept.
                         contents.hints = CacheHints::CONTENTS;
                     }
-                    let timeout = candidate.entry.timeout().or(options.timeout);
+                    let timeout = candidate.entry.item.function().timeout.or(options.timeout);
                     return Ok(ReadCall { ready, contents, timeout });
                 }
                 // A value of another type means that the template does not have this URI.

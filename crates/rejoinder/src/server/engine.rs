@@ -60,8 +60,17 @@ impl Engine {
         self.registry.load().get(kind, name).cloned()
     }
 
-    /// Replaces what is offered and notifies all listeners, unless `edit` returns `false`.
-    pub(super) fn change(&self, change: &Change, mut edit: impl FnMut(&mut Registry) -> bool) {
+    /// Whether the server declares that it has items of this kind.
+    pub(crate) fn declares(&self, kind: TargetKind) -> bool {
+        match kind {
+            TargetKind::Tool => self.capabilities.tools.is_some(),
+            TargetKind::Prompt => self.capabilities.prompts.is_some(),
+            TargetKind::Resource => self.capabilities.resources.is_some(),
+        }
+    }
+
+    /// Replaces the items of a kind and notifies all listeners, unless `edit` returns `false`.
+    pub(super) fn change(&self, kind: TargetKind, mut edit: impl FnMut(&mut Registry) -> bool) {
         let mut is_changed = false;
         self.registry.rcu(|registry| {
             let mut changed = Registry::clone(registry);
@@ -69,11 +78,11 @@ impl Engine {
             if !is_changed {
                 return Arc::clone(registry);
             }
-            changed.render(self.options.page_size);
+            changed.index();
             Arc::new(changed)
         });
         if is_changed {
-            self.hub.notify(change);
+            self.hub.notify(&Change::List(kind));
         }
     }
 

@@ -6,7 +6,7 @@ use std::{
     fmt::{self, Write},
 };
 
-use super::{BuiltServer, Server, registry::AnyItem};
+use super::{BuiltServer, Server, registry::AnyItem, tool_filter::admits};
 use crate::graph::{Edge, Instance, Keys, NodeArgument, schema_arguments};
 
 /// Where the parameters of everything that a server offers come from: arguments, resolvers with their questions, and
@@ -75,7 +75,7 @@ impl fmt::Display for Graph {
 impl Server {
     /// Where the parameters of everything that the server offers come from.
     pub fn graph(&self) -> Graph {
-        let items = self.items.iter().flatten().flatten().filter(|item| self.options.tool_filter.admits(item));
+        let items = self.items.iter().flatten().flatten().filter(|item| admits(&self.options.tool_filters, item));
         Graph(items.cloned().collect())
     }
 }

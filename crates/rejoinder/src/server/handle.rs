@@ -5,6 +5,7 @@ use super::{
     engine::Engine,
     registry::AnyItem,
     subscriptions::Change,
+    tool_filter::admits,
     wiring::{BuildError, WiringCheck, hidden},
 };
 use crate::{
@@ -37,10 +38,10 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct ServerHandle(Weak<Engine>);
 
-/// Why nothing was added to a running server.
+/// Why nothing was added to a running server: all problems, as [`Server::check`](super::Server::check) reports them.
 ///
 /// ```
-/// use rejoinder::{prelude::*, server::AddError};
+/// use rejoinder::prelude::*;
 ///
 /// struct Database;
 ///
@@ -50,41 +51,13 @@ pub struct ServerHandle(Weak<Engine>);
 /// # fn main() -> rejoinder::Result<()> {
 /// let server = Server::new("shop", "1.0.0").tools([]).build()?;
 /// let error = server.handle().add_tools(tools![count]).unwrap_err();
-/// assert!(matches!(error, AddError::Wiring(_)));
 /// assert!(error.to_string().contains("parameter `database` needs a"));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AddError {
-    /// The server did not declare this kind of item when it was built.
-    #[error(transparent)]
-    NotOffered(#[from] NotOffered),
-    /// The new items have problems: all of them, as [`Server::check`](super::Server::check) reports them.
-    #[error("nothing was added:{}", .0.list())]
-    Wiring(#[from] BuildError),
-}
-
-/// The server did not declare this kind of item when it was built, so clients do not look for it.
-///
-/// ```
-/// use rejoinder::{prelude::*, server::AddError};
-///
-/// #[tool]
-/// async fn ping() {}
-///
-/// # fn main() -> rejoinder::Result<()> {
-/// let server = Server::new("shop", "1.0.0").build()?;
-/// let error = server.handle().add_tools(tools![ping]).unwrap_err();
-/// assert!(matches!(error, AddError::NotOffered(_)));
-/// assert!(error.to_string().contains("call `Server::tools([])`"));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the server was built without {0}, so none can be added; call `Server::{0}([])` before `build()`")]
-pub struct NotOffered(&'static str);
+#[error("nothing was added:{}", .0.list())]
+pub struct AddError(#[from] pub BuildError);
 
 impl ServerHandle {
     pub(super) fn new(engine: Weak<Engine>) -> Self {
@@ -168,9 +141,9 @@ impl ServerHandle {
     fn announce(&self, is_meant: impl Fn(Option<&Principal>) -> bool) {
         let Some(engine) = self.engine() else { return };
         let registry = engine.registry.load();
-        for kind in [TargetKind::Tool, TargetKind::Prompt, TargetKind::Resource] {
+        for kind in TargetKind::ALL {
             if !registry.gates(kind).is_empty() {
-                engine.hub.notify_some(&changed(kind), &is_meant);
+                engine.hub.notify_some(&Change::List(kind), &is_meant);
             }
         }
     }
@@ -199,22 +172,18 @@ impl ServerHandle {
     /// Checks the new items by themselves and then beside those that are there; adds all of them or none.
     fn add(&self, kind: TargetKind, items: impl Iterator<Item = AnyItem>) -> Result<(), AddError> {
         let Some(engine) = self.engine() else { return Ok(()) };
-        let declared = &engine.capabilities;
-        let (plural, is_declared) = match kind {
-            TargetKind::Tool => ("tools", declared.tools.is_some()),
-            TargetKind::Prompt => ("prompts", declared.prompts.is_some()),
-            TargetKind::Resource => ("resources", declared.resources.is_some()),
-        };
-        if !is_declared {
-            return Err(NotOffered(plural).into());
-        }
         let mut check = WiringCheck::new(&engine.dependencies, &engine.options);
-        items.filter(|item| engine.options.tool_filter.admits(item)).for_each(|item| check.add(item));
+        if !engine.declares(kind) {
+            let plural = kind.plural();
+            let mistake = format!("the server was built without them; call `Server::{plural}([])` before `build()`");
+            check.report(plural, mistake);
+        }
+        items.filter(|item| admits(&engine.options.tool_filters, item)).for_each(|item| check.add(item));
         let (added, _) = check.finish()?;
         let mut problems = Vec::new();
-        engine.change(&changed(kind), |registry| {
+        engine.change(kind, |registry| {
             let is_changed = registry.extend(&added);
-            problems = added.items().filter_map(|item| hidden(registry, item)).collect();
+            problems = hidden(registry);
             is_changed && problems.is_empty()
         });
         if problems.is_empty() { Ok(()) } else { Err(BuildError(problems).into()) }
@@ -222,16 +191,8 @@ impl ServerHandle {
 
     fn remove(&self, kind: TargetKind, name: &str) {
         if let Some(engine) = self.engine() {
-            engine.change(&changed(kind), |registry| registry.remove(kind, name));
+            engine.change(kind, |registry| registry.remove(kind, name));
         }
-    }
-}
-
-fn changed(kind: TargetKind) -> Change {
-    match kind {
-        TargetKind::Tool => Change::Tools,
-        TargetKind::Prompt => Change::Prompts,
-        TargetKind::Resource => Change::Resources,
     }
 }
 

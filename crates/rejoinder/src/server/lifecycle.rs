@@ -18,6 +18,7 @@ use crate::{
     BoxError, BoxFuture,
     call::Dependencies,
     error::{CallError, CallErrorKind},
+    inject::TaskOutput,
     lock,
 };
 
@@ -48,29 +49,49 @@ pub struct StartError {
     source: Arc<dyn Error + Send + Sync>,
 }
 
-/// What a server runs when it starts and stops, as it is put together.
+/// What a server runs when it starts and stops.
 #[derive(Default)]
-pub(super) struct LifecycleSteps {
-    starts: Vec<StartStep>,
-    stops: Vec<Stop>,
+pub(super) struct Lifecycle {
+    starts: Arc<Vec<StartStep>>,
+    /// Taken when they run.
+    stops: Arc<Mutex<Vec<Step>>>,
+    /// The start, once it has begun.
+    starting: OnceLock<Shared<BoxFuture<'static, Result<(), StartError>>>>,
+    /// How many transports serve it until they end.
+    serving: AtomicUsize,
 }
 
-type Start = Box<dyn FnOnce(ServerHandle) -> BoxFuture<'static, Result<(), BoxError>> + Send>;
-type Stop = Box<dyn FnOnce(ServerHandle) -> BoxFuture<'static, Result<(), CallError>> + Send>;
+type Step = Box<dyn FnOnce(ServerHandle) -> BoxFuture<'static, Result<(), BoxError>> + Send>;
+
+/// A step of a function of the author.
+pub(super) fn step<F, R>(run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Step
+where
+    F: Future<Output = R> + Send + 'static,
+    R: TaskOutput<Value = ()>,
+{
+    Box::new(move |server| {
+        let run = run(server);
+        Box::pin(async move { run.await.into_result().map_err(boxed) })
+    })
+}
 
 struct StartStep {
     name: String,
     /// Whether there is something to do: a test may have replaced what it provides.
     is_needed: fn(&Dependencies) -> bool,
     /// Locked while it runs.
-    run: tokio::sync::Mutex<Option<Start>>,
+    run: tokio::sync::Mutex<Option<Step>>,
 }
 
-impl LifecycleSteps {
+impl Lifecycle {
+    fn add(&mut self, name: String, is_needed: fn(&Dependencies) -> bool, run: Step) {
+        let starts = Arc::get_mut(&mut self.starts).expect("only a built server has copies");
+        starts.push(StartStep { name, is_needed, run: Some(run).into() });
+    }
+
     /// Runs a function when the server starts.
-    pub(super) fn on_start(&mut self, run: Start) {
-        let is_needed = |_: &Dependencies| true;
-        self.starts.push(StartStep { name: "`on_start`".to_owned(), is_needed, run: Some(run).into() });
+    pub(super) fn on_start(&mut self, run: Step) {
+        self.add("`on_start`".to_owned(), |_| true, run);
     }
 
     /// Runs a function when the server starts, whose result is the `T` of these services.
@@ -80,58 +101,32 @@ impl LifecycleSteps {
         make: impl FnOnce(ServerHandle) -> BoxFuture<'static, Result<Arc<T>, BoxError>> + Send + 'static,
     ) {
         let place = dependencies.insert_later::<T>();
-        let run: Start = Box::new(move |server| {
+        let run: Step = Box::new(move |server| {
             let made = make(server);
             Box::pin(async move { made.await.map(|service| drop(place.set(service))) })
         });
-        let name = format!("providing `{}`", std::any::type_name::<T>());
-        self.starts.push(StartStep { name, is_needed: Dependencies::is_later::<T>, run: Some(run).into() });
+        self.add(format!("providing `{}`", std::any::type_name::<T>()), Dependencies::is_later::<T>, run);
     }
 
     /// Runs a function when the server stops.
-    pub(super) fn on_stop(&mut self, run: Stop) {
-        self.stops.push(run);
+    pub(super) fn on_stop(&mut self, run: Step) {
+        lock(&self.stops).push(run);
     }
 
-    /// `None` if there is nothing to run.
-    pub(super) fn finish(self) -> Option<Lifecycle> {
-        let Self { starts, stops } = self;
-        let is_empty = starts.is_empty() && stops.is_empty();
-        (!is_empty).then(|| Lifecycle::new(starts.into(), Arc::new(Mutex::new(stops))))
-    }
-}
-
-impl fmt::Debug for LifecycleSteps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.starts.iter().map(|step| &step.name)).finish()
-    }
-}
-
-/// What a server runs when it starts and stops.
-pub(super) struct Lifecycle {
-    starts: Arc<[StartStep]>,
-    /// Taken when they run.
-    stops: Arc<Mutex<Vec<Stop>>>,
-    /// The start, once it has begun.
-    starting: OnceLock<Shared<BoxFuture<'static, Result<(), StartError>>>>,
-    /// How many transports serve it until they end.
-    serving: AtomicUsize,
-}
-
-impl Lifecycle {
-    fn new(starts: Arc<[StartStep]>, stops: Arc<Mutex<Vec<Stop>>>) -> Self {
-        Self { starts, stops, starting: OnceLock::new(), serving: AtomicUsize::new(0) }
+    /// Whether there is anything to run.
+    pub(super) fn is_needed(&self) -> bool {
+        !self.starts.is_empty() || !lock(&self.stops).is_empty()
     }
 
     /// For a copy of the server with other services: it starts by itself, and each function still runs once.
     pub(super) fn of_copy(&self) -> Self {
-        Self::new(Arc::clone(&self.starts), Arc::clone(&self.stops))
+        Self { starts: Arc::clone(&self.starts), stops: Arc::clone(&self.stops), ..Self::default() }
     }
 }
 
 impl fmt::Debug for Lifecycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lifecycle").finish_non_exhaustive()
+        f.debug_list().entries(self.starts.iter().map(|step| &step.name)).finish()
     }
 }
 
@@ -158,7 +153,7 @@ impl Engine {
 
     async fn run_starts(self: Arc<Self>) -> Result<(), StartError> {
         let server = ServerHandle::new(Arc::downgrade(&self));
-        for step in self.lifecycle.iter().flat_map(|lifecycle| &*lifecycle.starts) {
+        for step in self.lifecycle.iter().flat_map(|lifecycle| &**lifecycle.starts) {
             let mut run = step.run.lock().await;
             let Some(run) = run.take_if(|_| (step.is_needed)(&self.dependencies)) else { continue };
             // The function itself may panic before it returns a future.
@@ -213,7 +208,7 @@ impl StartError {
 }
 
 /// The error of a function that may return a [`CallError`].
-pub(super) fn boxed(error: CallError) -> BoxError {
+fn boxed(error: CallError) -> BoxError {
     match error.kind() {
         CallErrorKind::Internal(error) => Box::new(Arc::clone(error)),
         _ => error.to_string().into(),

@@ -21,7 +21,7 @@ mod wiring;
 
 pub use builder::{BuiltServer, Server};
 pub use graph::Graph;
-pub use handle::{AddError, NotOffered, ServerHandle};
+pub use handle::{AddError, ServerHandle};
 pub use lifecycle::StartError;
 pub use options::{CacheHints, CacheScope};
 pub use wiring::{BuildError, BuildProblem};
@@ -37,3 +37,4 @@ pub(crate) use options::{Callback, ServerOptions};
 pub(crate) use registry::{Contents, List, Page};
 pub(crate) use running::{Event, Failed, Running};
 pub(crate) use subscriptions::{Change, ChangeFilter, FilterTooLarge, Listener};
+pub(crate) use tool_filter::FilterRule;

@@ -27,7 +27,7 @@ pub(crate) struct ServerOptions {
     pub(crate) caller_limits: CallerLimits,
     pub(crate) grace: Duration,
     pub(crate) timeout: Option<Duration>,
-    pub(super) tool_filter: ToolFilter,
+    pub(super) tool_filters: Vec<ToolFilter>,
     pub(crate) principal: Callback<Option<Arc<IdentifyCaller>>>,
     pub(crate) stdio_principal: Option<Principal>,
     /// The first is the outermost.
@@ -53,7 +53,7 @@ impl Default for ServerOptions {
             caller_limits: CallerLimits::new(),
             grace: Duration::from_secs(10),
             timeout: None,
-            tool_filter: ToolFilter::default(),
+            tool_filters: Vec::new(),
             principal: Callback::default(),
             stdio_principal: None,
             middleware: Callback::default(),

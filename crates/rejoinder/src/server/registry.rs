@@ -1,10 +1,8 @@
 //! What a server offers at one moment, by name, with its lists rendered.
 
 use std::{
-    borrow::Cow,
     collections::HashMap,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -60,52 +58,36 @@ impl AnyItem {
     }
 }
 
-/// An item, with what calling it needs.
+/// An item, with what listing and calling it needs.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(super) item: AnyItem,
+    /// The list that shows it, and how, as JSON.
+    list: List,
+    listed: String,
     /// The arguments of a tool that a header mirrors.
     pub(crate) param_headers: Vec<ParamHeader>,
     /// For a resource that is a template.
-    pub(super) template: Option<UriTemplate>,
+    template: Option<UriTemplate>,
 }
 
 /// No resource has a longer URI.
 pub(super) const LONGEST_URI: usize = 8 * 1024;
 
 impl Entry {
-    fn list(&self) -> List {
-        match self.item {
-            AnyItem::Tool(_) => List::Tools,
-            AnyItem::Prompt(_) => List::Prompts,
-            AnyItem::Resource(_) if self.template.is_some() => List::Templates,
-            AnyItem::Resource(_) => List::Resources,
-        }
-    }
-
-    /// How a list shows it, as JSON.
-    fn listed(&self) -> String {
-        match &self.item {
-            AnyItem::Tool(tool) => json(tool.record()),
-            AnyItem::Prompt(prompt) => json(prompt.record()),
-            AnyItem::Resource(resource) if self.template.is_some() => json(&resource.template_record()),
-            AnyItem::Resource(resource) => json(&resource.record()),
-        }
+    pub(super) fn new(item: AnyItem, param_headers: Vec<ParamHeader>, template: Option<UriTemplate>) -> Self {
+        let (list, listed) = match &item {
+            AnyItem::Tool(tool) => (List::Tools, json(tool.record())),
+            AnyItem::Prompt(prompt) => (List::Prompts, json(prompt.record())),
+            AnyItem::Resource(resource) if template.is_some() => (List::Templates, json(&resource.template_record())),
+            AnyItem::Resource(resource) => (List::Resources, json(&resource.record())),
+        };
+        Self { item, list, listed, param_headers, template }
     }
 
     /// What decides whether it is there for a caller.
     pub(super) fn gates(&self) -> &[Gate] {
         &self.item.function().gates
-    }
-
-    /// How long a round of a call may take, if the item says so.
-    pub(super) fn timeout(&self) -> Option<Duration> {
-        self.item.function().timeout
-    }
-
-    /// What the caller must be allowed to do.
-    pub(super) fn scopes(&self) -> &[String] {
-        &self.item.function().scopes
     }
 
     /// What a reply says about the contents, if it is a resource.
@@ -180,19 +162,12 @@ type Shelf = IndexMap<String, Arc<Entry>>;
 pub(super) struct Registry {
     /// The items of each [`TargetKind`].
     shelves: [Shelf; 3],
-    /// The pages of each [`List`] that no gate takes part in.
-    lists: [Pages; 4],
-    /// Each [`List`] that gates take part in.
-    gated: [Option<Arc<GatedList>>; 4],
     /// The gates of each [`TargetKind`], each once.
     gates: [Vec<Gate>; 3],
+    /// Whether gates take part in each [`List`].
+    gated: [bool; 4],
+    kept: Arc<Mutex<KeptPages>>,
 }
-
-/// The pages of a list, each under the cursor that leads to it.
-type Pages = Vec<(Cursor, Page)>;
-
-/// The name of the item before a page, in base64; empty before the first.
-type Cursor = String;
 
 /// A page of a list.
 #[derive(Debug, Clone)]
@@ -203,61 +178,19 @@ pub(crate) struct Page {
     pub(crate) is_gated: bool,
 }
 
-/// A list that depends on the caller.
-#[derive(Debug)]
-struct GatedList {
-    items: Vec<ListedItem>,
-    kept: Mutex<KeptPages>,
-}
-
-/// The pages for callers with the same verdicts.
+/// Pages that have been made: by list, verdicts of its gates, and place of the first item.
 #[derive(Debug, Default)]
 struct KeptPages {
-    pages: HashMap<Box<[bool]>, Arc<Pages>>,
+    pages: HashMap<(List, Box<[bool]>, usize), Page>,
     /// How long all of them are.
     bytes: usize,
 }
 
-#[derive(Debug)]
-struct ListedItem {
-    entry: Arc<Entry>,
-    /// How the list shows it.
-    json: String,
-}
-
-/// An item of a list, and how the list shows it if that has been written already.
-type Listed<'a> = (&'a Entry, Option<&'a str>);
-
-impl GatedList {
-    /// How many bytes of pages are kept.
-    const MOST_KEPT: usize = 16 * 1024 * 1024;
-
-    /// The items that are there for a caller.
-    fn visible<'a>(&'a self, open: &'a OpenGates) -> impl Iterator<Item = Listed<'a>> {
-        let visible = self.items.iter().filter(|item| open.all(item.entry.gates()));
-        visible.map(|item| (&*item.entry, Some(&*item.json)))
-    }
-
-    /// The pages for a caller, `pattern` being the verdicts of all gates.
-    fn pages(&self, list: List, open: &OpenGates, pattern: Box<[bool]>, size: usize) -> Arc<Pages> {
-        if let Some(pages) = lock(&self.kept).pages.get(&pattern) {
-            return Arc::clone(pages);
-        }
-        let pages = Arc::new(pages(list, self.visible(open), size, true));
-        let bytes: usize = pages.iter().map(|(cursor, page)| cursor.len() + page.members.len()).sum();
-        let mut kept = lock(&self.kept);
-        if kept.bytes + bytes > Self::MOST_KEPT {
-            *kept = KeptPages::default();
-        }
-        if bytes <= Self::MOST_KEPT && kept.pages.insert(pattern, Arc::clone(&pages)).is_none() {
-            kept.bytes += bytes;
-        }
-        pages
-    }
-}
+/// How many bytes of pages are kept.
+const MOST_KEPT: usize = 16 * 1024 * 1024;
 
 /// One of the four lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum List {
     Tools,
     Prompts,
@@ -266,34 +199,22 @@ pub(crate) enum List {
 }
 
 impl List {
-    const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
+    /// The items that it lists, its method, and the member of the result that holds the items.
+    fn described(self) -> (TargetKind, &'static str, &'static str) {
+        match self {
+            Self::Tools => (TargetKind::Tool, "tools/list", "tools"),
+            Self::Prompts => (TargetKind::Prompt, "prompts/list", "prompts"),
+            Self::Resources => (TargetKind::Resource, "resources/list", "resources"),
+            Self::Templates => (TargetKind::Resource, "resources/templates/list", "resourceTemplates"),
+        }
+    }
 
     pub(super) fn kind(self) -> TargetKind {
-        match self {
-            Self::Tools => TargetKind::Tool,
-            Self::Prompts => TargetKind::Prompt,
-            Self::Resources | Self::Templates => TargetKind::Resource,
-        }
+        self.described().0
     }
 
-    /// The method that returns it.
     pub(super) fn method(self) -> &'static str {
-        match self {
-            Self::Tools => "tools/list",
-            Self::Prompts => "prompts/list",
-            Self::Resources => "resources/list",
-            Self::Templates => "resources/templates/list",
-        }
-    }
-
-    /// The member of the result that holds the items.
-    fn field(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources => "resources",
-            Self::Templates => "resourceTemplates",
-        }
+        self.described().1
     }
 }
 
@@ -358,7 +279,7 @@ impl Registry {
 
     /// Whether a list depends on the caller.
     pub(super) fn is_gated(&self, list: List) -> bool {
-        self.gated[list as usize].is_some()
+        self.gated[list as usize]
     }
 
     /// The names of the items behind a gate.
@@ -369,106 +290,70 @@ impl Registry {
         behind.map(|(name, _)| name.as_str())
     }
 
-    /// Two templates, of which one has that URI and the second can never match: the second, and the first.
-    pub(super) fn hidden(&self, uri: &str) -> Option<(&str, &str)> {
-        let resources = &self.shelves[TargetKind::Resource as usize];
-        let (at, uri, entry) = resources.get_full(uri)?;
-        resources.iter().enumerate().find_map(|(other_at, (other_uri, other))| match other_at.cmp(&at) {
-            std::cmp::Ordering::Less => other.takes_all_of(entry).then_some((&**uri, &**other_uri)),
-            std::cmp::Ordering::Equal => None,
-            std::cmp::Ordering::Greater => entry.takes_all_of(other).then_some((&**other_uri, &**uri)),
+    /// A template that can never match, and the one before it that matches all its URIs.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = (&str, &str)> {
+        let templates = || {
+            let resources = self.shelves[TargetKind::Resource as usize].iter();
+            resources.filter(|(_, entry)| entry.template.is_some())
+        };
+        templates().enumerate().filter_map(move |(index, (uri, entry))| {
+            let (hiding, _) = templates().take(index).find(|(_, before)| before.takes_all_of(entry))?;
+            Some((uri.as_str(), hiding.as_str()))
         })
     }
 
-    /// The entries of a list.
-    fn listed(&self, list: List) -> impl Iterator<Item = &Arc<Entry>> {
-        self.shelves[list.kind() as usize].values().filter(move |entry| entry.list() == list)
-    }
-
-    /// Renders the lists: once for each change, not once for each request.
-    pub(super) fn render(&mut self, page_size: usize) {
-        self.gates = Default::default();
+    /// Notes which gates there are, once for each change, and forgets the pages of before.
+    pub(super) fn index(&mut self) {
+        (self.gates, self.gated, self.kept) = Default::default();
         for entry in self.shelves.iter().flat_map(IndexMap::values) {
             let known = &mut self.gates[entry.item.kind() as usize];
             for gate in entry.gates() {
+                self.gated[entry.list as usize] = true;
                 if !known.iter().any(|other| other.type_id() == gate.type_id()) {
                     known.push(*gate);
                 }
             }
         }
-        self.gated = List::ALL.map(|list| {
-            let is_gated = self.listed(list).any(|entry| !entry.gates().is_empty());
-            let item = |entry: &Arc<Entry>| ListedItem { entry: Arc::clone(entry), json: entry.listed() };
-            is_gated
-                .then(|| Arc::new(GatedList { items: self.listed(list).map(item).collect(), kept: Mutex::default() }))
-        });
-        self.lists = List::ALL.map(|list| match self.gated[list as usize] {
-            Some(_) => Vec::new(),
-            None => pages(list, self.listed(list).map(|entry| (&**entry, None)), page_size, false),
-        });
     }
 
     /// A page of a list; `None` if there is no such cursor.
     ///
-    /// A cursor names an item, so it stays valid while other items are added and removed; then its page is made. An item that
-    /// is not there for the caller is like one that does not exist.
+    /// A cursor is the name of the item before the page, in base64, so it stays valid while other items are added and
+    /// removed. An item that is not there for the caller is like one that does not exist.
     pub(super) fn page(&self, list: List, cursor: Option<&str>, open: &OpenGates, page_size: usize) -> Option<Page> {
-        match &self.gated[list as usize] {
-            None => {
-                let kept = &self.lists[list as usize];
-                page(list, cursor, kept, || self.listed(list).map(|entry| (&**entry, None)), page_size, false)
+        let (kind, _, field) = list.described();
+        let shelf = &self.shelves[kind as usize];
+        let is_listed = |entry: &&Arc<Entry>| entry.list == list && open.all(entry.gates());
+        let start = match cursor {
+            None => 0,
+            Some(cursor) => {
+                let before = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+                let (index, _, _) = shelf.get_full(&before).filter(|(_, _, entry)| is_listed(entry))?;
+                index + 1
             }
-            Some(gated) => {
-                let pattern = self.gates(list.kind()).iter().map(|gate| open.contains(gate)).collect();
-                let kept = gated.pages(list, open, pattern, page_size);
-                page(list, cursor, &kept, || gated.visible(open), page_size, true)
-            }
+        };
+        let is_gated = self.is_gated(list);
+        let gates = if is_gated { self.gates(kind) } else { &[] };
+        let key = (list, gates.iter().map(|gate| open.contains(gate)).collect(), start);
+        if let Some(page) = lock(&self.kept).pages.get(&key) {
+            return Some(page.clone());
         }
-    }
-}
-
-/// The page of a cursor: one of those that are made, or one from the item on that the cursor names.
-fn page<'a, E: Iterator<Item = Listed<'a>>>(
-    list: List,
-    cursor: Option<&str>,
-    made: &Pages,
-    entries: impl Fn() -> E,
-    size: usize,
-    is_gated: bool,
-) -> Option<Page> {
-    let find = |start: &str| made.iter().find(|(cursor, _)| cursor == start).map(|(_, page)| page.clone());
-    let Some(cursor) = cursor else { return find("") };
-    if let Some(page) = find(cursor).filter(|_| !cursor.is_empty()) {
-        return Some(page);
-    }
-    let after = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-    let mut rest = entries();
-    rest.find(|(entry, _)| entry.item.name() == after)?;
-    pages(list, rest.take(size.max(1) + 1), size, is_gated).into_iter().next().map(|(_, page)| page)
-}
-
-/// The pages of a list, each under the cursor that leads to it.
-fn pages<'a>(list: List, entries: impl Iterator<Item = Listed<'a>>, size: usize, is_gated: bool) -> Pages {
-    let entries: Vec<_> = entries.collect();
-    let mut chunks = entries.chunks(size.max(1)).peekable();
-    let (mut pages, mut cursor) = (Vec::new(), String::new());
-    loop {
-        let chunk = chunks.next().unwrap_or_default();
-        let item = |(entry, json): &Listed<'a>| json.map_or_else(|| entry.listed().into(), Cow::Borrowed);
-        let items = chunk.iter().map(item).collect::<Vec<_>>().join(",");
-        let items = format!("\"{}\":[{items}]", list.field());
-        match (chunks.peek(), chunk.last()) {
-            (Some(_), Some((last, _))) => {
-                let next = URL_SAFE_NO_PAD.encode(last.item.name());
-                let members = format!("{items},\"nextCursor\":\"{next}\"").into();
-                pages.push((cursor, Page { members, is_gated }));
-                cursor = next;
-            }
-            _ => {
-                pages.push((cursor, Page { members: items.into(), is_gated }));
-                return pages;
-            }
+        let mut rest = shelf.values().skip(start).filter(is_listed);
+        let entries: Vec<_> = rest.by_ref().take(page_size).collect();
+        let items: Vec<_> = entries.iter().map(|entry| &*entry.listed).collect();
+        let mut members = format!("\"{field}\":[{}]", items.join(","));
+        if let (Some(last), Some(_)) = (entries.last(), rest.next()) {
+            members += &format!(",\"nextCursor\":\"{}\"", URL_SAFE_NO_PAD.encode(last.item.name()));
         }
+        let page = Page { members: members.into(), is_gated };
+        let mut kept = lock(&self.kept);
+        if kept.bytes + page.members.len() > MOST_KEPT {
+            *kept = KeptPages::default();
+        }
+        if page.members.len() <= MOST_KEPT && kept.pages.insert(key, page.clone()).is_none() {
+            kept.bytes += page.members.len();
+        }
+        Some(page)
     }
 }
 

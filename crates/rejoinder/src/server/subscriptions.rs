@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, Waker, ready},
 };
 
-use super::{Refusal, registry::LONGEST_URI};
+use super::{Refusal, TargetKind, registry::LONGEST_URI};
 use crate::{
     BoxFuture,
     auth::{CallerSlot, Principal, ShareUsedUp, quarter},
@@ -17,18 +17,16 @@ use crate::{
 /// Something that changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    Tools,
-    Prompts,
-    Resources,
+    List(TargetKind),
+    /// The contents of a resource.
     Updated(String),
 }
 
 /// The changes that a listener wants to hear about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ChangeFilter {
-    pub(crate) tools: bool,
-    pub(crate) prompts: bool,
-    pub(crate) resources: bool,
+    /// Changes of the list of each [`TargetKind`].
+    pub(crate) lists: [bool; 3],
     /// The URIs of resources; [`ChangeFilter::add_resource`] limits them.
     pub(crate) updated: BTreeSet<String>,
     /// The length of all these URIs.
@@ -91,9 +89,7 @@ impl ChangeFilter {
 
     fn wants(&self, change: &Change) -> bool {
         match change {
-            Change::Tools => self.tools,
-            Change::Prompts => self.prompts,
-            Change::Resources => self.resources,
+            Change::List(kind) => self.lists[*kind as usize],
             Change::Updated(uri) => self.updated.contains(uri),
         }
     }
@@ -405,17 +401,17 @@ mod tests {
     #[test]
     fn a_listener_that_is_dropped_is_forgotten() {
         let hub = Hub::default();
-        let filter = || ChangeFilter { tools: true, ..ChangeFilter::default() };
+        let filter = || ChangeFilter { lists: [true; 3], ..ChangeFilter::default() };
         let stays = hub.subscribe(filter());
         for _ in 0..1000 {
             let left = hub.subscribe(filter());
-            hub.notify(&Change::Tools);
+            hub.notify(&Change::List(TargetKind::Tool));
             drop(left);
         }
         assert_eq!(hub.subscribers(), 1);
         // However often it changed, there is one change to report.
         let cx = Context::from_waker(Waker::noop());
-        assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Change::Tools)));
+        assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Change::List(TargetKind::Tool))));
         assert_eq!(stays.poll_change(&cx), Poll::Pending);
     }
 }

@@ -138,9 +138,7 @@ impl<'a> WiringCheck<'a> {
         let problem = |message| BuildProblem { subject: subject.clone(), message };
         self.problems.extend(messages.into_iter().map(problem));
         self.warnings.extend(warnings(&item).into_iter().map(problem));
-        let entry = Arc::new(Entry { item, param_headers: headers, template });
-        self.registry.add(Arc::clone(&entry));
-        self.problems.extend(hidden(&self.registry, &entry.item));
+        self.registry.add(Arc::new(Entry::new(item, headers, template)));
     }
 
     pub(super) fn report(&mut self, subject: &str, message: impl Into<String>) {
@@ -149,7 +147,9 @@ impl<'a> WiringCheck<'a> {
 
     /// The items and the warnings, unless there is a problem.
     pub(super) fn finish(mut self) -> Result<(Registry, Vec<BuildProblem>), BuildError> {
+        self.problems.extend(hidden(&self.registry));
         self.warnings.extend(forgotten(&self.registry));
+        self.registry.index();
         if self.problems.is_empty() { Ok((self.registry, self.warnings)) } else { Err(BuildError(self.problems)) }
     }
 
@@ -273,14 +273,13 @@ fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTempl
     template
 }
 
-/// The problem that one of two templates can never match, if one of the two is this item.
-pub(super) fn hidden(registry: &Registry, item: &AnyItem) -> Option<BuildProblem> {
-    let AnyItem::Resource(resource) = item else { return None };
-    let (second, first) = registry.hidden(resource.uri())?;
-    Some(BuildProblem {
-        subject: format!("resource `{second}`"),
+/// The templates that can never match.
+pub(super) fn hidden(registry: &Registry) -> Vec<BuildProblem> {
+    let problem = |(hidden, hiding)| BuildProblem {
+        subject: format!("resource `{hidden}`"),
         message: format!(
-            "it can never match: every URI it matches is matched by `{first}`, which was added first; change one of the two"
+            "it can never match: every URI it matches is matched by `{hiding}`, which was added first; change one of the two"
         ),
-    })
+    };
+    registry.hidden().map(problem).collect()
 }

@@ -8,7 +8,11 @@ use std::{
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{http::listen_address, shutdown::exit_after};
-use crate::{BoxFuture, Error, http, protocol::MODERN, server::Server};
+use crate::{
+    BoxFuture, Error, http,
+    protocol::MODERN,
+    server::{FilterRule, Server},
+};
 
 /// An MCP server.
 #[derive(Debug, Parser)]
@@ -73,8 +77,8 @@ impl Flags {
     /// The server with the tools that the command line selects.
     fn select(&self, mut server: Server) -> Server {
         if let Some(names) = &self.tools {
-            let names = names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-            server = server.allow_listed(names.collect(), "`--tools`");
+            let names = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+            server = server.filter_tools(FilterRule::Named, names, "`--tools`");
         }
         if self.read_only { server.only_read_only() } else { server }
     }

@@ -1,6 +1,6 @@
 //! `Server::check()` lists every mistake at once.
 
-use rejoinder::{BuiltServer, Resource, Tool, http, model, prelude::*, server::AddError, testing::Client};
+use rejoinder::{BuiltServer, Resource, Tool, http, model, prelude::*, testing::Client};
 use serde_json::json;
 
 struct Database;
@@ -336,7 +336,7 @@ async fn an_added_item_replaces_the_one_of_the_same_name() {
         Tool::dynamic(model::Tool::new("late", "", model::JsonObject::new()), move |_, _| async move { text })
     };
     let twice = handle.add_tools([again("second"), again("third")]).unwrap_err();
-    assert!(matches!(&twice, AddError::Wiring(mistakes) if mistakes.0.len() == 1), "{twice}");
+    assert_eq!(twice.0.0.len(), 1, "{twice}");
     assert_eq!(client.call_tool("late", json!({})).await.unwrap().text(), "first");
     handle.add_tools([again("second")]).unwrap();
     assert_eq!(client.call_tool("late", json!({})).await.unwrap().text(), "second");
