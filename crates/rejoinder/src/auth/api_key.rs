@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq;
 
-use super::Principal;
+use super::{Principal, authenticate::digest_of};
 
 /// The keys of a server. Only their digests are kept.
 #[derive(Clone, Default)]
@@ -22,7 +21,7 @@ impl ApiKeys {
 
     /// The owner of a key. All keys are compared, each in constant time, so that the time says nothing.
     pub(super) fn owner(&self, key: &str) -> Option<Principal> {
-        let sent = key_digest(key);
+        let sent = digest_of(key);
         let mut owner = None;
         for (digest, caller) in &self.0 {
             if bool::from(digest.ct_eq(&sent)) {
@@ -37,10 +36,6 @@ impl fmt::Debug for ApiKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} keys", self.0.len())
     }
-}
-
-pub(super) fn key_digest(key: &str) -> [u8; 32] {
-    digest(&SHA256, key.as_bytes()).as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
 /// A digest, as 64 hexadecimal digits.

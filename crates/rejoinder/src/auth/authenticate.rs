@@ -12,13 +12,13 @@ use ring::digest::{SHA256, digest};
 
 use super::{
     Principal,
-    api_key::{ApiKeys, digest_from_hex, key_digest},
+    api_key::{ApiKeys, digest_from_hex},
     fetch::trusted_url,
     introspection::{Introspection, VALID_FOR},
     jwks::{IssuerKeys, KeySource},
-    jwt::{Expected, SignedToken, TokenError},
+    jwt::{Expected, SignedToken},
 };
-use crate::lock;
+use crate::{error::RefusalLog, lock};
 
 /// How a server finds out over HTTP who calls; see [`http::Config::auth`](crate::http::Config::auth).
 ///
@@ -47,6 +47,7 @@ pub struct Auth {
     resource: Option<String>,
     authorization_server: Option<String>,
     verified: VerifiedTokens,
+    pub(crate) refusals: RefusalLog<AuthRefusal>,
     /// Settings that can never work.
     mistakes: Vec<String>,
 }
@@ -58,18 +59,18 @@ enum AuthMethod {
     ApiKey(HeaderName, ApiKeys),
 }
 
-/// Why a request is refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a request is refused, for the log. It contains nothing of the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub(crate) enum AuthRefusal {
-    /// It has no credentials.
+    #[error("it has no credentials")]
     Missing,
-    /// What it has cannot be read as credentials.
+    #[error("its credentials cannot be read")]
     Malformed,
-    /// Its credentials are not valid; the reason is for the log.
-    Invalid(String),
-    /// Its caller lacks a scope.
+    #[error("{0}")]
+    Invalid(&'static str),
+    #[error("its caller lacks a scope")]
     InsufficientScope,
-    /// Whether they are valid cannot be found out now.
+    #[error("its credentials cannot be checked now")]
     Unavailable,
 }
 
@@ -82,6 +83,7 @@ impl Auth {
             resource,
             authorization_server: None,
             verified: VerifiedTokens::default(),
+            refusals: RefusalLog::default(),
             mistakes: Vec::new(),
         }
     }
@@ -99,13 +101,8 @@ impl Auth {
         let (issuer, audience) = (issuer.into(), audience.into());
         let resource = trusted_url(&audience).is_ok().then(|| audience.clone());
         let keys = Arc::new(IssuerKeys::new(KeySource::Issuer(issuer.clone())));
-        let mut auth = Self::new(AuthMethod::Jwt(Expected { issuer, audience }, keys), resource);
-        if let AuthMethod::Jwt(expected, _) = &auth.method
-            && expected.audience.is_empty()
-        {
-            auth.mistakes.push("the audience is empty".to_owned());
-        }
-        auth
+        let mistakes = audience.is_empty().then(|| "the audience is empty".to_owned()).into_iter().collect();
+        Self { mistakes, ..Self::new(AuthMethod::Jwt(Expected { issuer, audience }, keys), resource) }
     }
 
     /// Asks the issuer about each token (RFC 7662): for tokens that only the issuer can read. Its answer counts for 30 seconds.
@@ -152,7 +149,7 @@ impl Auth {
     /// Accepts this key, for this caller.
     pub fn key(self, key: impl AsRef<str>, caller: Principal) -> Self {
         let key = key.as_ref();
-        let digest = (key.len() >= 16).then(|| key_digest(key));
+        let digest = (key.len() >= 16).then(|| digest_of(key));
         self.add_key(digest.ok_or("has fewer than 16 characters"), caller)
     }
 
@@ -241,31 +238,30 @@ impl Auth {
 
     /// Settings that can never work.
     pub(crate) fn mistakes(&self) -> Vec<String> {
-        let addresses: Vec<&str> = match &self.method {
-            AuthMethod::Jwt(expected, keys) => match keys.source() {
-                KeySource::Issuer(_) => vec![&expected.issuer],
-                KeySource::Url(url) => vec![url],
-                KeySource::File(_) | KeySource::Json(_) => Vec::new(),
-            },
-            AuthMethod::Introspection(endpoint) => vec![&endpoint.url],
-            AuthMethod::ApiKey(..) => Vec::new(),
+        let mut mistakes = self.mistakes.clone();
+        let asked = match &self.method {
+            AuthMethod::Jwt(_, keys) => keys.address(),
+            AuthMethod::Introspection(endpoint) => Some(&endpoint.url),
+            AuthMethod::ApiKey(_, keys) => {
+                if keys.is_empty() && mistakes.is_empty() {
+                    mistakes.push("there is no key: add one with `Auth::key`".to_owned());
+                }
+                None
+            }
         };
-        let addresses = addresses.into_iter().filter_map(|url| trusted_url(url).err());
-        let no_keys =
-            matches!(&self.method, AuthMethod::ApiKey(_, keys) if keys.is_empty()) && self.mistakes.is_empty();
-        let no_keys = no_keys.then(|| "there is no key: add one with `Auth::key`".to_owned());
-        let is_unknown = self.is_oauth() && self.authorization_servers().is_empty();
-        let is_unknown =
-            is_unknown.then(|| "clients must know where to get tokens: add `Auth::authorization_server`".to_owned());
-        self.mistakes.iter().cloned().chain(addresses).chain(no_keys).chain(is_unknown).collect()
+        mistakes.extend(asked.and_then(|url| trusted_url(url).err()));
+        if self.is_oauth() && self.token_source().is_none() {
+            mistakes.push("clients must know where to get tokens: add `Auth::authorization_server`".to_owned());
+        }
+        mistakes
     }
 
     /// Where clients get tokens.
-    pub(crate) fn authorization_servers(&self) -> Vec<&str> {
+    pub(crate) fn token_source(&self) -> Option<&str> {
         match (&self.authorization_server, &self.method) {
-            (Some(server), _) => vec![server],
-            (None, AuthMethod::Jwt(expected, _)) => vec![&expected.issuer],
-            (None, _) => Vec::new(),
+            (Some(server), _) => Some(server),
+            (None, AuthMethod::Jwt(expected, _)) => Some(&expected.issuer),
+            (None, _) => None,
         }
     }
 
@@ -296,18 +292,15 @@ impl Auth {
         };
         let caller = match &self.method {
             AuthMethod::ApiKey(_, keys) => {
-                keys.owner(credentials).ok_or_else(|| AuthRefusal::Invalid("the key is not known".to_owned()))?
+                keys.owner(credentials).ok_or(AuthRefusal::Invalid("the key is not known"))?
             }
             method => {
-                let id = TokenDigest::of(credentials);
+                let id = digest_of(credentials);
                 match self.verified.get(&id) {
                     Some(caller) => caller,
                     None => {
                         // In a box: nearly every token has been verified before.
-                        let caller = Box::pin(method.verify(credentials)).await.map_err(|error| match error {
-                            TokenError::NoAnswer => AuthRefusal::Unavailable,
-                            error => AuthRefusal::Invalid(error.to_string()),
-                        })?;
+                        let caller = Box::pin(method.verify(credentials)).await?;
                         self.verified.insert(id, &caller, method);
                         caller
                     }
@@ -323,10 +316,7 @@ impl Auth {
 
     /// The token or key in the headers.
     fn credentials<'a>(&self, headers: &'a HeaderMap) -> Result<&'a str, AuthRefusal> {
-        let name = match &self.method {
-            AuthMethod::ApiKey(name, _) => name,
-            _ => &AUTHORIZATION,
-        };
+        let name = self.key_header().unwrap_or(&AUTHORIZATION);
         let mut values = headers.get_all(name).iter();
         let value = match (values.next(), values.next()) {
             (None, _) => return Err(AuthRefusal::Missing),
@@ -349,38 +339,33 @@ impl Auth {
 }
 
 impl AuthMethod {
-    async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+    async fn verify(&self, token: &str) -> Result<Principal, AuthRefusal> {
         match self {
             Self::Jwt(expected, keys) => {
                 let token = SignedToken::read(token)?;
-                let keys = keys.for_token(&token).await.ok_or(TokenError::NoAnswer)?;
+                let keys = keys.for_token(&token).await.ok_or(AuthRefusal::Unavailable)?;
                 token.verify(&keys, expected)
             }
             Self::Introspection(endpoint) => endpoint.verify(token).await,
-            Self::ApiKey(..) => Err(TokenError::Malformed),
+            Self::ApiKey(..) => Err(AuthRefusal::Malformed),
         }
     }
 }
 
-/// What identifies a token, without the token.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct TokenDigest([u8; 32]);
-
-impl TokenDigest {
-    fn of(token: &str) -> Self {
-        Self(digest(&SHA256, token.as_bytes()).as_ref().try_into().expect("SHA-256 has 32 bytes"))
-    }
+/// What identifies a token or a key, without the token or key.
+pub(super) fn digest_of(secret: &str) -> [u8; 32] {
+    digest(&SHA256, secret.as_bytes()).as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
 /// The tokens that have been verified, until they expire.
 #[derive(Debug, Default)]
-struct VerifiedTokens(Mutex<HashMap<TokenDigest, (Principal, SystemTime)>>);
+struct VerifiedTokens(Mutex<HashMap<[u8; 32], (Principal, SystemTime)>>);
 
 /// How many are remembered.
 const MOST_VERIFIED: usize = 10_000;
 
 impl VerifiedTokens {
-    fn get(&self, id: &TokenDigest) -> Option<Principal> {
+    fn get(&self, id: &[u8; 32]) -> Option<Principal> {
         let mut tokens = lock(&self.0);
         let (caller, until) = tokens.get(id)?;
         if SystemTime::now() < *until {
@@ -390,7 +375,7 @@ impl VerifiedTokens {
         None
     }
 
-    fn insert(&self, id: TokenDigest, caller: &Principal, method: &AuthMethod) {
+    fn insert(&self, id: [u8; 32], caller: &Principal, method: &AuthMethod) {
         let now = SystemTime::now();
         let until = match method {
             AuthMethod::Introspection(_) => {
@@ -429,10 +414,10 @@ mod tests {
             ("the same without an end", &introspection, None, true, VALID_FOR + minute / 60),
             ("expired, whatever the issuer says", &introspection, Some(now - minute), false, minute),
         ] {
-            let (tokens, id) = (VerifiedTokens::default(), TokenDigest::of(what));
+            let (tokens, id) = (VerifiedTokens::default(), digest_of(what));
             let caller = Principal::new("ada");
             let caller = expires.map_or_else(|| caller.clone(), |expires| caller.clone().with_expiry(expires));
-            tokens.insert(id.clone(), &caller, method);
+            tokens.insert(id, &caller, method);
             let until = lock(&tokens.0)[&id].1;
             assert!(until <= SystemTime::now() + longest, "{what}");
             assert_eq!(tokens.get(&id).is_some(), is_known, "{what}");
@@ -446,9 +431,9 @@ mod tests {
         let tokens = VerifiedTokens::default();
         let caller = Principal::new("ada").with_expiry(SystemTime::now() + Duration::from_secs(600));
         for number in 0..=MOST_VERIFIED {
-            tokens.insert(TokenDigest::of(&number.to_string()), &caller, &method);
+            tokens.insert(digest_of(&number.to_string()), &caller, &method);
             assert!(lock(&tokens.0).len() <= MOST_VERIFIED);
         }
-        assert!(tokens.get(&TokenDigest::of(&MOST_VERIFIED.to_string())).is_some(), "the last is there");
+        assert!(tokens.get(&digest_of(&MOST_VERIFIED.to_string())).is_some(), "the last is there");
     }
 }

@@ -1,9 +1,6 @@
 //! Opaque tokens: the issuer says whether they are valid (RFC 7662).
 
-use std::{
-    fmt,
-    time::{Duration, SystemTime},
-};
+use std::{fmt, time::Duration};
 
 use ::http::{HeaderValue, Request, header};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -12,9 +9,9 @@ use serde_json::Value;
 use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
-    Principal,
+    AuthRefusal, Principal,
     fetch::{LONGEST, fetch, trusted_url},
-    jwt::{TokenError, principal},
+    jwt::principal,
 };
 use crate::model::JsonObject;
 
@@ -39,10 +36,10 @@ impl Introspection {
     }
 
     /// Asks the issuer about a token.
-    pub(super) async fn verify(&self, token: &str) -> Result<Principal, TokenError> {
+    pub(super) async fn verify(&self, token: &str) -> Result<Principal, AuthRefusal> {
         let no_answer = |error: &dyn fmt::Display| {
             tracing::warn!(url = self.url, %error, "cannot introspect a token");
-            TokenError::NoAnswer
+            AuthRefusal::Unavailable
         };
         // Tokens that nobody has issued must not make others wait for long while the endpoint hangs.
         let place = timeout(LONGEST, self.places.acquire()).await;
@@ -63,7 +60,7 @@ impl Introspection {
         let mut claims: JsonObject =
             serde_json::from_slice(&answer).map_err(|_| no_answer(&"its answer is not a JSON object"))?;
         if claims.get("active") != Some(&Value::Bool(true)) {
-            return Err(TokenError::Inactive);
+            return Err(AuthRefusal::Invalid("the token is not active"));
         }
         if !claims.contains_key("sub")
             && let Some(client) = claims.get("client_id").cloned()
@@ -72,7 +69,7 @@ impl Introspection {
         }
         // So that two endpoints never speak of the same caller.
         claims.entry("iss").or_insert_with(|| self.url.clone().into());
-        principal(claims, &self.audience, SystemTime::now())
+        principal(claims, &self.audience)
     }
 }
 

@@ -65,44 +65,46 @@ struct KeptKeys {
     found_at: Option<Uri>,
 }
 
+impl KeptKeys {
+    fn usable(&self, now: Instant) -> Option<Arc<[VerifyingKey]>> {
+        self.keys.clone().filter(|_| self.fresh_until.is_some_and(|until| now < until + MOST_STALE))
+    }
+}
+
 impl IssuerKeys {
     pub(super) fn new(source: KeySource) -> Self {
         Self { source, kept: Mutex::default(), fetching: AsyncMutex::new(()) }
     }
 
-    pub(super) fn source(&self) -> &KeySource {
-        &self.source
+    /// The address that is asked for them, if one is.
+    pub(super) fn address(&self) -> Option<&String> {
+        match &self.source {
+            KeySource::Issuer(url) | KeySource::Url(url) => Some(url),
+            KeySource::File(_) | KeySource::Json(_) => None,
+        }
     }
 
     /// The keys, among which there is one for the token if the issuer has it.
     pub(super) async fn for_token(self: &Arc<Self>, token: &SignedToken<'_>) -> Option<Arc<[VerifyingKey]>> {
-        let (keys, fetches) = {
-            let kept = lock(&self.kept);
-            let now = Instant::now();
-            let is_fresh = kept.fresh_until.is_some_and(|until| now < until);
-            let is_usable = kept.fresh_until.is_some_and(|until| now < until + MOST_STALE);
-            let keys = kept.keys.clone().filter(|_| is_usable);
+        let fetched = {
+            let (kept, now) = (lock(&self.kept), Instant::now());
+            let keys = kept.usable(now);
             let is_known = keys.as_ref().is_some_and(|keys| keys.iter().any(|key| key.is_for(token)));
-            let may_fetch = kept.next_fetch.is_none_or(|next| next <= now);
-            if !may_fetch || is_known && is_fresh {
+            let is_fresh = kept.fresh_until.is_some_and(|until| now < until);
+            if is_known && is_fresh || kept.next_fetch.is_some_and(|next| now < next) {
                 return keys;
             }
+            // In a task of its own: a client that leaves must not stop what others wait for.
+            let (keys_of, fetches, is_refetch) = (Arc::clone(self), kept.fetches, keys.is_some() && !is_known);
+            let fetched = tokio::spawn(async move { keys_of.fetch_after(fetches, is_refetch).await });
             if is_known {
                 // They are used while newer ones are on their way.
-                let keys_of = Arc::clone(self);
-                let fetches = kept.fetches;
-                tokio::spawn(async move { keys_of.fetch_after(fetches, false).await });
                 return keys;
             }
-            (keys, kept.fetches)
+            fetched
         };
-        // In a task of its own: a client that leaves must not stop what others wait for.
-        let (keys_of, is_refetch) = (Arc::clone(self), keys.is_some());
-        let fetched = tokio::spawn(async move { keys_of.fetch_after(fetches, is_refetch).await });
         let _ = fetched.await;
-        let kept = lock(&self.kept);
-        let is_usable = kept.fresh_until.is_some_and(|until| Instant::now() < until + MOST_STALE);
-        kept.keys.clone().filter(|_| is_usable)
+        lock(&self.kept).usable(Instant::now())
     }
 
     /// Fetches the keys, unless somebody else has done so since that fetch.

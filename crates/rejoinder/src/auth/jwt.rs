@@ -3,11 +3,11 @@
 use std::time::{Duration, SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use ring::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey};
+use ring::signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use super::Principal;
+use super::{AuthRefusal, Principal};
 use crate::model::JsonObject;
 
 /// How far the clocks of issuer and server may differ.
@@ -16,18 +16,29 @@ const LEEWAY: Duration = Duration::from_secs(30);
 /// A longer token is refused before it is read.
 const LONGEST: usize = 16 * 1024;
 
-/// How a token is signed. Only with a private key: `none` and shared secrets are not here, so they cannot be accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub(super) enum Algorithm {
-    RS256,
-    RS384,
-    RS512,
-    PS256,
-    PS384,
-    PS512,
-    ES256,
-    ES384,
-    EdDSA,
+/// How a token is signed, by the kind of its key. Only with a private key: `none` and shared secrets are not here, so they
+/// cannot be accepted.
+#[derive(Clone, Copy)]
+enum Algorithm {
+    Rsa(&'static RsaParameters),
+    Curve(&'static str, &'static dyn VerificationAlgorithm),
+}
+
+impl Algorithm {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "RS256" => Self::Rsa(&signature::RSA_PKCS1_2048_8192_SHA256),
+            "RS384" => Self::Rsa(&signature::RSA_PKCS1_2048_8192_SHA384),
+            "RS512" => Self::Rsa(&signature::RSA_PKCS1_2048_8192_SHA512),
+            "PS256" => Self::Rsa(&signature::RSA_PSS_2048_8192_SHA256),
+            "PS384" => Self::Rsa(&signature::RSA_PSS_2048_8192_SHA384),
+            "PS512" => Self::Rsa(&signature::RSA_PSS_2048_8192_SHA512),
+            "ES256" => Self::Curve("P-256", &signature::ECDSA_P256_SHA256_FIXED),
+            "ES384" => Self::Curve("P-384", &signature::ECDSA_P384_SHA384_FIXED),
+            "EdDSA" => Self::Curve("Ed25519", &signature::ED25519),
+            _ => return None,
+        })
+    }
 }
 
 /// A public key of the issuer.
@@ -35,16 +46,14 @@ pub(super) enum Algorithm {
 pub(super) struct VerifyingKey {
     id: Option<String>,
     /// The only algorithm that it is for, if it names one.
-    algorithm: Option<Algorithm>,
+    algorithm: Option<String>,
     material: KeyMaterial,
 }
 
 #[derive(Debug, Clone)]
 enum KeyMaterial {
     Rsa { n: Vec<u8>, e: Vec<u8> },
-    P256(Vec<u8>),
-    P384(Vec<u8>),
-    Ed25519(Vec<u8>),
+    Curve { name: String, point: Vec<u8> },
 }
 
 impl VerifyingKey {
@@ -64,7 +73,7 @@ impl VerifyingKey {
         struct Jwk {
             kty: String,
             kid: Option<String>,
-            alg: Option<Value>,
+            alg: Option<String>,
             r#use: Option<String>,
             key_ops: Option<Vec<String>>,
             crv: Option<String>,
@@ -75,63 +84,49 @@ impl VerifyingKey {
         }
         let jwk: Jwk = serde_json::from_value(jwk).ok()?;
         let is_for_signatures = jwk.r#use.is_none_or(|usage| usage == "sig")
-            && jwk.key_ops.is_none_or(|operations| operations.iter().any(|operation| operation == "verify"));
+            && jwk.key_ops.is_none_or(|operations| operations.iter().any(|operation| operation == "verify"))
+            // Such as encryption.
+            && jwk.alg.as_deref().is_none_or(|name| Algorithm::named(name).is_some());
         let bytes = |field: Option<String>| URL_SAFE_NO_PAD.decode(field?).ok();
-        let point = |size: usize, x: Option<String>, y: Option<String>| {
-            let (x, y) = (bytes(x)?, bytes(y)?);
-            (x.len() == size && y.len() == size).then(|| [&[4], &*x, &*y].concat())
-        };
-        let material = match (&*jwk.kty, jwk.crv.as_deref()) {
+        let coordinate = |field, size| bytes(field).filter(|bytes| bytes.len() == size);
+        let material = match (&*jwk.kty, jwk.crv) {
             ("RSA", _) => KeyMaterial::Rsa { n: bytes(jwk.n)?, e: bytes(jwk.e)? },
-            ("EC", Some("P-256")) => KeyMaterial::P256(point(32, jwk.x, jwk.y)?),
-            ("EC", Some("P-384")) => KeyMaterial::P384(point(48, jwk.x, jwk.y)?),
-            ("OKP", Some("Ed25519")) => KeyMaterial::Ed25519(bytes(jwk.x)?),
+            ("EC", Some(name)) => {
+                let size = match &*name {
+                    "P-256" => 32,
+                    "P-384" => 48,
+                    _ => return None,
+                };
+                KeyMaterial::Curve {
+                    name,
+                    point: [vec![4], coordinate(jwk.x, size)?, coordinate(jwk.y, size)?].concat(),
+                }
+            }
+            ("OKP", Some(name)) if name == "Ed25519" => KeyMaterial::Curve { name, point: bytes(jwk.x)? },
             _ => return None,
         };
-        // A key for an algorithm that is not accepted, such as encryption, cannot be used.
-        let algorithm = jwk.alg.map(Algorithm::deserialize).transpose().ok()?;
-        is_for_signatures.then_some(Self { id: jwk.kid, algorithm, material })
+        is_for_signatures.then_some(Self { id: jwk.kid, algorithm: jwk.alg, material })
     }
 
     /// Whether it is the key for such a token. A token without an id of a key is for any key that fits.
     pub(super) fn is_for(&self, token: &SignedToken<'_>) -> bool {
+        let fits = match (&self.material, token.algorithm) {
+            (KeyMaterial::Rsa { .. }, Algorithm::Rsa(_)) => true,
+            (KeyMaterial::Curve { name, .. }, Algorithm::Curve(curve, _)) => name == curve,
+            _ => false,
+        };
         let is_named = token.header.kid.is_none() || token.header.kid == self.id;
-        is_named && self.algorithm.is_none_or(|only| only == token.header.alg) && self.fits(token.header.alg)
-    }
-
-    fn fits(&self, algorithm: Algorithm) -> bool {
-        use Algorithm::{ES256, ES384, EdDSA, PS256, PS384, PS512, RS256, RS384, RS512};
-        match self.material {
-            KeyMaterial::Rsa { .. } => matches!(algorithm, RS256 | RS384 | RS512 | PS256 | PS384 | PS512),
-            KeyMaterial::P256(_) => algorithm == ES256,
-            KeyMaterial::P384(_) => algorithm == ES384,
-            KeyMaterial::Ed25519(_) => algorithm == EdDSA,
-        }
+        fits && is_named && self.algorithm.as_ref().is_none_or(|only| *only == token.header.alg)
     }
 
     fn verifies(&self, token: &SignedToken<'_>) -> bool {
         let (message, signature) = (token.signed.as_bytes(), &*token.signature);
-        let verified = match (&self.material, token.header.alg) {
-            (KeyMaterial::Rsa { n, e }, algorithm) => {
-                let parameters = match algorithm {
-                    Algorithm::RS256 => &signature::RSA_PKCS1_2048_8192_SHA256,
-                    Algorithm::RS384 => &signature::RSA_PKCS1_2048_8192_SHA384,
-                    Algorithm::RS512 => &signature::RSA_PKCS1_2048_8192_SHA512,
-                    Algorithm::PS256 => &signature::RSA_PSS_2048_8192_SHA256,
-                    Algorithm::PS384 => &signature::RSA_PSS_2048_8192_SHA384,
-                    Algorithm::PS512 => &signature::RSA_PSS_2048_8192_SHA512,
-                    _ => return false,
-                };
+        let verified = match (&self.material, token.algorithm) {
+            (KeyMaterial::Rsa { n, e }, Algorithm::Rsa(parameters)) => {
                 RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
             }
-            (KeyMaterial::P256(point), Algorithm::ES256) => {
-                UnparsedPublicKey::new(&signature::ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
-            }
-            (KeyMaterial::P384(point), Algorithm::ES384) => {
-                UnparsedPublicKey::new(&signature::ECDSA_P384_SHA384_FIXED, point).verify(message, signature)
-            }
-            (KeyMaterial::Ed25519(key), Algorithm::EdDSA) => {
-                UnparsedPublicKey::new(&signature::ED25519, key).verify(message, signature)
+            (KeyMaterial::Curve { point, .. }, Algorithm::Curve(_, algorithm)) => {
+                UnparsedPublicKey::new(algorithm, point).verify(message, signature)
             }
             _ => return false,
         };
@@ -139,42 +134,10 @@ impl VerifyingKey {
     }
 }
 
-/// Why a token is refused, for the log. It contains nothing of the token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TokenError {
-    #[error("the token is not a signed token")]
-    Malformed,
-    #[error("the token is not signed with an algorithm of a private key")]
-    Algorithm,
-    #[error("the token is of another type than an access token")]
-    Type,
-    #[error("the token has critical fields that are not known here")]
-    Critical,
-    #[error("the token's key is not one of its issuer")]
-    UnknownKey,
-    #[error("the token does not say which of several keys has signed it")]
-    NoKeyId,
-    #[error("the token's signature is wrong")]
-    Signature,
-    #[error("the token has expired, or does not say when it expires")]
-    Expired,
-    #[error("the token is not valid yet")]
-    NotYet,
-    #[error("the token is of another issuer")]
-    Issuer,
-    #[error("the token is for another audience")]
-    Audience,
-    #[error("the token has no subject")]
-    Subject,
-    #[error("the token is not active")]
-    Inactive,
-    #[error("the issuer does not say whether the token is valid; the log has the reason")]
-    NoAnswer,
-}
-
 /// A token whose signature has not been checked.
 pub(super) struct SignedToken<'a> {
     header: TokenHeader,
+    algorithm: Algorithm,
     /// What is signed: header and claims, as they were sent.
     signed: &'a str,
     claims: &'a str,
@@ -183,58 +146,63 @@ pub(super) struct SignedToken<'a> {
 
 #[derive(Deserialize)]
 struct TokenHeader {
-    alg: Algorithm,
+    alg: String,
     kid: Option<String>,
     typ: Option<String>,
     crit: Option<IgnoredAny>,
 }
 
+/// A part of a token.
+fn decoded(part: &str) -> Result<Vec<u8>, AuthRefusal> {
+    URL_SAFE_NO_PAD.decode(part).map_err(|_| NOT_SIGNED)
+}
+
+const NOT_SIGNED: AuthRefusal = AuthRefusal::Invalid("the token is not a signed token");
+const EXPIRED: AuthRefusal = AuthRefusal::Invalid("the token has expired, or does not say when it expires");
+
 impl<'a> SignedToken<'a> {
     /// Reads the header of a token, and checks what can be checked without a key.
-    pub(super) fn read(token: &'a str) -> Result<Self, TokenError> {
-        let malformed = TokenError::Malformed;
+    pub(super) fn read(token: &'a str) -> Result<Self, AuthRefusal> {
         if token.len() > LONGEST {
-            return Err(malformed);
+            return Err(NOT_SIGNED);
         }
-        let (signed, signature) = token.rsplit_once('.').ok_or(malformed)?;
-        let (header, claims) = signed.split_once('.').ok_or(malformed)?;
-        let header = URL_SAFE_NO_PAD.decode(header).map_err(|_| malformed)?;
-        let header: Value = serde_json::from_slice(&header).map_err(|_| malformed)?;
-        if header.get("alg").is_none_or(|algorithm| Algorithm::deserialize(algorithm).is_err()) {
-            return Err(TokenError::Algorithm);
-        }
-        let header: TokenHeader = serde_json::from_value(header).map_err(|_| malformed)?;
+        let (signed, signature) = token.rsplit_once('.').ok_or(NOT_SIGNED)?;
+        let (header, claims) = signed.split_once('.').ok_or(NOT_SIGNED)?;
+        let header: TokenHeader = serde_json::from_slice(&decoded(header)?).map_err(|_| NOT_SIGNED)?;
+        let algorithm = Algorithm::named(&header.alg);
+        let algorithm =
+            algorithm.ok_or(AuthRefusal::Invalid("the token is not signed with an algorithm of a private key"))?;
         if header.crit.is_some() {
-            return Err(TokenError::Critical);
+            return Err(AuthRefusal::Invalid("the token has critical fields that are not known here"));
         }
         let kind = header.typ.as_deref().map(str::to_ascii_lowercase);
         if !matches!(kind.as_deref(), None | Some("jwt" | "at+jwt" | "application/at+jwt")) {
-            return Err(TokenError::Type);
+            return Err(AuthRefusal::Invalid("the token is of another type than an access token"));
         }
-        let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| malformed)?;
-        Ok(Self { header, signed, claims, signature })
+        Ok(Self { header, algorithm, signed, claims, signature: decoded(signature)? })
     }
 
     /// Checks the signature with the key of the issuer, and then what the token says.
-    pub(super) fn verify(&self, keys: &[VerifyingKey], expected: &Expected) -> Result<Principal, TokenError> {
+    pub(super) fn verify(&self, keys: &[VerifyingKey], expected: &Expected) -> Result<Principal, AuthRefusal> {
         let mut fitting = keys.iter().filter(|key| key.is_for(self));
         let key = match (fitting.next(), fitting.next()) {
-            (None, _) => return Err(TokenError::UnknownKey),
-            (Some(_), Some(_)) if self.header.kid.is_none() => return Err(TokenError::NoKeyId),
+            (None, _) => return Err(AuthRefusal::Invalid("the token's key is not one of its issuer")),
+            (Some(_), Some(_)) if self.header.kid.is_none() => {
+                return Err(AuthRefusal::Invalid("the token does not say which of several keys has signed it"));
+            }
             (Some(key), _) => key,
         };
         if !key.verifies(self) {
-            return Err(TokenError::Signature);
+            return Err(AuthRefusal::Invalid("the token's signature is wrong"));
         }
-        let claims = URL_SAFE_NO_PAD.decode(self.claims).map_err(|_| TokenError::Malformed)?;
-        let claims: JsonObject = serde_json::from_slice(&claims).map_err(|_| TokenError::Malformed)?;
+        let claims: JsonObject = serde_json::from_slice(&decoded(self.claims)?).map_err(|_| NOT_SIGNED)?;
         if claims.get("iss").and_then(Value::as_str) != Some(&expected.issuer) {
-            return Err(TokenError::Issuer);
+            return Err(AuthRefusal::Invalid("the token is of another issuer"));
         }
         if !claims.contains_key("exp") {
-            return Err(TokenError::Expired);
+            return Err(EXPIRED);
         }
-        principal(claims, &expected.audience, SystemTime::now())
+        principal(claims, &expected.audience)
     }
 }
 
@@ -246,7 +214,8 @@ pub(super) struct Expected {
 }
 
 /// The caller that these claims are about, if they hold now and here.
-pub(super) fn principal(claims: JsonObject, audience: &str, now: SystemTime) -> Result<Principal, TokenError> {
+pub(super) fn principal(claims: JsonObject, audience: &str) -> Result<Principal, AuthRefusal> {
+    let now = SystemTime::now();
     let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
     let is_here = match claims.get("aud") {
         Some(Value::String(one)) => one == audience,
@@ -254,19 +223,17 @@ pub(super) fn principal(claims: JsonObject, audience: &str, now: SystemTime) -> 
         _ => false,
     };
     if !is_here {
-        return Err(TokenError::Audience);
+        return Err(AuthRefusal::Invalid("the token is for another audience"));
     }
-    let expires = claims.get("exp").map(|time| time_of(time).ok_or(TokenError::Expired)).transpose()?;
+    let expires = claims.get("exp").map(|time| time_of(time).ok_or(EXPIRED)).transpose()?;
     if expires.is_some_and(|expires| expires + LEEWAY <= now) {
-        return Err(TokenError::Expired);
+        return Err(EXPIRED);
     }
-    if let Some(begins) = claims.get("nbf") {
-        let begins = time_of(begins).ok_or(TokenError::NotYet)?;
-        if begins > now + LEEWAY {
-            return Err(TokenError::NotYet);
-        }
+    if claims.get("nbf").is_some_and(|begins| time_of(begins).is_none_or(|begins| begins > now + LEEWAY)) {
+        return Err(AuthRefusal::Invalid("the token is not valid yet"));
     }
-    let subject = text("sub").filter(|subject| !subject.is_empty()).ok_or(TokenError::Subject)?;
+    let subject = text("sub").filter(|subject| !subject.is_empty());
+    let subject = subject.ok_or(AuthRefusal::Invalid("the token has no subject"))?;
     let mut caller = Principal::new(subject);
     if let Some(issuer) = text("iss") {
         caller = caller.with_issuer(issuer);
@@ -284,9 +251,8 @@ pub(super) fn principal(claims: JsonObject, audience: &str, now: SystemTime) -> 
 
 /// A list, or words in one string.
 fn scopes(claim: &Value) -> Vec<String> {
-    let words = |text: &str| text.split_ascii_whitespace().map(str::to_owned).collect();
     match claim {
-        Value::String(text) => words(text),
+        Value::String(text) => text.split_ascii_whitespace().map(str::to_owned).collect(),
         Value::Array(list) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         _ => Vec::new(),
     }

@@ -52,18 +52,14 @@ use crate::{call::Call, error::CallError, inject::FromCall, model::JsonObject};
 #[serde(transparent)]
 pub struct Principal(Arc<PrincipalParts>);
 
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct PrincipalParts {
     subject: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     issuer: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     client_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scopes: Vec<String>,
-    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     claims: JsonObject,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expires: Option<SystemTime>,
 }
 
@@ -78,14 +74,7 @@ impl Principal {
     /// assert!(caller.has_scope("files:read") && !caller.has_scope("files:write"));
     /// ```
     pub fn new(subject: impl Into<String>) -> Self {
-        Self(Arc::new(PrincipalParts {
-            subject: subject.into(),
-            issuer: None,
-            client_id: None,
-            scopes: Vec::new(),
-            claims: JsonObject::new(),
-            expires: None,
-        }))
+        Self(Arc::new(PrincipalParts { subject: subject.into(), ..PrincipalParts::default() }))
     }
 
     /// With the issuer that vouches for the caller. The same subject of another issuer is another caller.

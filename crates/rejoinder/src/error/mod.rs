@@ -1,6 +1,7 @@
 //! Why a call fails.
 
 mod call_error;
+mod refusal_log;
 
 use std::{
     any::Any,
@@ -9,6 +10,7 @@ use std::{
 
 pub(crate) use call_error::CallErrorKind;
 pub use call_error::{CallError, Halt};
+pub(crate) use refusal_log::RefusalLog;
 
 /// Any error, in a box that can move between threads.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

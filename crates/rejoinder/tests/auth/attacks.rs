@@ -1,6 +1,6 @@
 //! Tokens and issuers that lie. Nothing gets through, and the log has each attempt without the secret.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use ::http::Method;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -121,9 +121,12 @@ async fn no_forged_token_gets_through() {
         );
     }
     let logged = logged.text();
-    let refused = logged.lines().filter(|line| line.contains("refused a request"));
-    assert_eq!(refused.clone().count(), attacks.len(), "each attempt is logged once: {logged}");
-    assert!(refused.clone().all(|line| line.contains(r#"peer="192.0.2.7:4711""#)), "with its address: {logged}");
+    let refused: Vec<&str> = logged.lines().filter(|line| line.contains("refused a request")).collect();
+    assert!(refused.iter().all(|line| line.contains(r#"peer="192.0.2.7:4711""#)), "with its address: {logged}");
+    let reasons = refused.iter().filter_map(|line| line.split_once("refused a request: "));
+    let reasons: HashSet<_> = reasons.map(|(_, reason)| reason.split(" peer=").next()).collect();
+    assert!(reasons.len() > 5, "each reason is logged: {logged}");
+    assert_eq!(reasons.len(), refused.len(), "and only once, so that a client cannot fill the log: {logged}");
     assert!(!logged.contains("root") && !logged.contains("evil.example"), "claims are not logged: {logged}");
     assert_eq!(whoami_with(&service, &format!("Bearer {good}")).await.status, 200, "the good token is still good");
     assert_eq!(
@@ -155,8 +158,9 @@ async fn credentials_that_cannot_be_read_are_refused() {
     let twice = call(&service, "whoami", &[("authorization", &bearer), ("authorization", &bearer)], json!({})).await;
     assert_eq!(twice.status, 400);
     let logged = logged.text();
-    let refused = logged.lines().filter(|line| line.contains("its credentials cannot be read"));
-    assert_eq!(refused.filter(|line| line.contains(r#"peer="192.0.2.7:4711""#)).count(), 9, "{logged}");
+    let mut refused = logged.lines().filter(|line| line.contains("its credentials cannot be read"));
+    assert!(refused.next().is_some_and(|line| line.contains(r#"peer="192.0.2.7:4711""#)), "{logged}");
+    assert_eq!(refused.next(), None, "a client cannot fill the log");
     assert!(!logged.contains(&good) && !logged.contains("YWRhOnB3"), "{logged}");
     // Only the header `Authorization` is read.
     for (name, value) in

@@ -21,13 +21,12 @@ mod token;
 mod tests;
 
 use std::{
-    collections::HashMap,
     fmt,
     sync::{
-        Arc, Mutex, Once,
+        Arc, Once,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 pub(crate) use binding::Binding;
@@ -45,8 +44,7 @@ use serde_json::json;
 
 use crate::{
     auth::{Principal, ShareUsedUp},
-    error::{CallError, INTERNAL_ERROR, INVALID_PARAMS},
-    lock,
+    error::{CallError, INTERNAL_ERROR, INVALID_PARAMS, RefusalLog},
 };
 
 /// How far apart the clocks of servers that share keys may be.
@@ -64,12 +62,8 @@ pub(crate) struct Seal {
     limit: usize,
     spent: Option<Arc<dyn ReplayStore>>,
     clock: Clock,
-    /// When each reason of a refusal was last logged.
-    logged: Mutex<HashMap<StateRefusal, Instant>>,
+    refusals: RefusalLog<StateRefusal>,
 }
-
-/// How often the same reason of a refusal is logged.
-const LOG_EVERY: Duration = Duration::from_secs(10);
 
 /// A state that was opened for its call.
 pub(crate) struct Opened {
@@ -146,17 +140,14 @@ impl Seal {
             limit: options.limit,
             spent: options.spent.clone(),
             clock: options.clock.clone(),
-            logged: Mutex::default(),
+            refusals: RefusalLog::default(),
         })
     }
 
-    /// Logs why a state is refused, but nothing of the state. Each reason is logged once in a while: a client can send as
-    /// many bad states as it likes.
+    /// Logs why a state is refused, but nothing of the state.
     pub(crate) fn log_refusal(&self, reason: StateRefusal, method: &str) {
-        let (now, mut logged) = (Instant::now(), lock(&self.logged));
-        if logged.get(&reason).is_none_or(|last| now.duration_since(*last) >= LOG_EVERY) {
-            logged.insert(reason, now);
-            tracing::warn!(method, %reason, "refused a requestState");
+        if let Some(times) = self.refusals.due(reason) {
+            tracing::warn!(method, %reason, times, "refused a requestState");
         }
     }
 

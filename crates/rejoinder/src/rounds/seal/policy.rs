@@ -121,7 +121,7 @@ impl StatePolicy {
     /// The largest `requestState`, in bytes; 64 KiB by default.
     ///
     /// A call that needs a larger one fails with an error that says so, instead of with a request that the client cannot
-    /// send. Stay well below [`Server::max_message_size`](crate::Server::max_message_size).
+    /// send. Stay well below [`Limits::message_size`](crate::server::Limits::message_size).
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self

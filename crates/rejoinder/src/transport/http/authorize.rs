@@ -31,8 +31,8 @@ impl Endpoint {
                 Ok(())
             }
             Err(refusal) => {
-                log(&refusal, parts);
-                Err(self.refuse(auth, &refusal, host_of(parts).as_deref()))
+                log(auth, refusal, parts);
+                Err(self.refuse(auth, refusal, host_of(parts).as_deref()))
             }
         }
     }
@@ -53,66 +53,65 @@ impl Endpoint {
         let Some(auth) = &self.engine.options.http.auth else { return };
         let Some(NeededScopes(needed)) = response.extensions_mut().remove() else { return };
         tracing::warn!(scopes = needed.join(" "), "refused a call: its caller lacks a scope");
-        if !auth.is_oauth() {
-            return;
+        if auth.is_oauth() {
+            let mut scopes = auth.required_scopes.clone();
+            scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
+            self.challenge(response, auth, Some(("insufficient_scope", "the caller lacks a scope")), &scopes, host);
         }
-        let mut scopes = auth.required_scopes.clone();
-        scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
-        let message = "the caller lacks a scope";
-        let challenge = self.challenge(auth, Some(("insufficient_scope", message)), &scopes, host);
+    }
+
+    /// Sets `WWW-Authenticate`: for clients of an OAuth issuer, where to get a token and which.
+    fn challenge(
+        &self,
+        response: &mut Response<ResponseBody>,
+        auth: &Auth,
+        error: Option<(&str, &str)>,
+        scopes: &[String],
+        host: Option<&str>,
+    ) {
+        let challenge = if auth.is_oauth() {
+            let mut parameters = Vec::new();
+            parameters.extend(error.map(|(error, why)| format!(r#"error="{error}", error_description="{why}""#)));
+            parameters.extend((!scopes.is_empty()).then(|| format!(r#"scope="{}""#, scopes.join(" "))));
+            parameters.push(format!(r#"resource_metadata="{}""#, self.metadata_url(auth, host)));
+            format!("Bearer {}", parameters.join(", "))
+        } else {
+            r#"ApiKey realm="mcp""#.to_owned()
+        };
         if let Ok(challenge) = HeaderValue::try_from(challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
     }
 
-    /// What `WWW-Authenticate` says to clients of an OAuth issuer.
-    fn challenge(&self, auth: &Auth, error: Option<(&str, &str)>, scopes: &[String], host: Option<&str>) -> String {
-        let mut parameters = Vec::new();
-        parameters.extend(error.map(|(error, why)| format!(r#"error="{error}", error_description="{why}""#)));
-        parameters.extend((!scopes.is_empty()).then(|| format!(r#"scope="{}""#, scopes.join(" "))));
-        parameters.push(format!(r#"resource_metadata="{}""#, self.metadata_url(auth, host)));
-        format!("Bearer {}", parameters.join(", "))
-    }
-
-    fn refuse(&self, auth: &Auth, refusal: &AuthRefusal, host: Option<&str>) -> Response<ResponseBody> {
-        let (status, error, message) = match refusal {
-            AuthRefusal::Missing => {
-                (StatusCode::UNAUTHORIZED, None, "authentication is required: see the header WWW-Authenticate")
+    fn refuse(&self, auth: &Auth, refusal: AuthRefusal, host: Option<&str>) -> Response<ResponseBody> {
+        let (status, error, message) = match (refusal, auth.key_header()) {
+            (AuthRefusal::Missing, None) => {
+                (StatusCode::UNAUTHORIZED, None, "authentication is required: see the header WWW-Authenticate".into())
             }
-            AuthRefusal::Malformed => {
-                (StatusCode::BAD_REQUEST, Some("invalid_request"), "the credentials of the request cannot be read")
+            (AuthRefusal::Missing, Some(name)) => {
+                let message = format!("authentication is required: send your key in the header `{name}`");
+                (StatusCode::UNAUTHORIZED, None, Cow::Owned(message))
             }
-            AuthRefusal::Invalid(_) => (
-                StatusCode::UNAUTHORIZED,
-                Some("invalid_token"),
-                "the credentials have expired, or are not valid for this server",
-            ),
-            AuthRefusal::InsufficientScope => (
-                StatusCode::FORBIDDEN,
-                Some("insufficient_scope"),
-                "the caller lacks a scope: see the header WWW-Authenticate",
-            ),
-            AuthRefusal::Unavailable => {
+            (AuthRefusal::Malformed, _) => {
+                let message = "the credentials of the request cannot be read";
+                (StatusCode::BAD_REQUEST, Some("invalid_request"), message.into())
+            }
+            (AuthRefusal::Invalid(_), key) => {
+                let token = "the credentials have expired, or are not valid for this server";
+                let message = key.map_or(token, |_| "the key is not valid for this server");
+                (StatusCode::UNAUTHORIZED, Some("invalid_token"), message.into())
+            }
+            (AuthRefusal::InsufficientScope, _) => {
+                let message = "the caller lacks a scope: see the header WWW-Authenticate";
+                (StatusCode::FORBIDDEN, Some("insufficient_scope"), message.into())
+            }
+            (AuthRefusal::Unavailable, _) => {
                 let message = "the credentials cannot be checked at the moment, try again later";
                 return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message).response(None);
             }
         };
-        let message = match (auth.key_header(), refusal) {
-            (Some(name), AuthRefusal::Missing) => {
-                format!("authentication is required: send your key in the header `{name}`").into()
-            }
-            (Some(_), AuthRefusal::Invalid(_)) => "the key is not valid for this server".into(),
-            _ => Cow::Borrowed(message),
-        };
-        let challenge = if auth.is_oauth() {
-            self.challenge(auth, error.map(|error| (error, &*message)), &auth.required_scopes, host)
-        } else {
-            r#"ApiKey realm="mcp""#.to_owned()
-        };
-        let mut response = HttpRefusal::new(status, message).response(None);
-        if let Ok(challenge) = HeaderValue::try_from(challenge) {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-        }
+        let mut response = HttpRefusal::new(status, message.clone()).response(None);
+        self.challenge(&mut response, auth, error.map(|error| (error, &*message)), &auth.required_scopes, host);
         response
     }
 
@@ -151,7 +150,7 @@ impl Endpoint {
         }
         let mut document = json!({
             "resource": self.resource_url(auth, host_of(parts).as_deref()),
-            "authorization_servers": auth.authorization_servers(),
+            "authorization_servers": auth.token_source().as_slice(),
             "bearer_methods_supported": ["header"],
             "resource_name": self.engine.info.name,
         });
@@ -174,15 +173,13 @@ pub(super) fn host_of(parts: &Parts) -> Option<String> {
 }
 
 /// Logs a refusal, with where it came from and without what was sent.
-fn log(refusal: &AuthRefusal, parts: &Parts) {
+fn log(auth: &Auth, refusal: AuthRefusal, parts: &Parts) {
     let peer = parts.extensions.get::<PeerAddress>().map(|peer| peer.0);
     let peer = peer.map_or_else(|| "unknown".to_owned(), |peer| peer.to_string());
-    match refusal {
+    if refusal == AuthRefusal::Missing {
         // How every client begins.
-        AuthRefusal::Missing => tracing::debug!(peer, "refused a request: it has no credentials"),
-        AuthRefusal::Malformed => tracing::warn!(peer, "refused a request: its credentials cannot be read"),
-        AuthRefusal::Invalid(reason) => tracing::warn!(peer, "refused a request: {reason}"),
-        AuthRefusal::InsufficientScope => tracing::warn!(peer, "refused a request: its caller lacks a scope"),
-        AuthRefusal::Unavailable => tracing::warn!(peer, "refused a request: its credentials cannot be checked now"),
+        tracing::debug!(peer, "refused a request: {refusal}");
+    } else if let Some(times) = auth.refusals.due(refusal) {
+        tracing::warn!(peer, times, "refused a request: {refusal}");
     }
 }
