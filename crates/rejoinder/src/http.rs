@@ -217,7 +217,7 @@ impl Config {
     /// How many calls one session runs at once; 100 by default. A further call gets the error -32603.
     ///
     /// A call of a session continues without its client, and may wait for an answer that never comes. This limit keeps one
-    /// client from using up [`Server::max_calls`](crate::Server::max_calls).
+    /// client from using up [`Limits::calls`](crate::server::Limits::calls).
     pub fn max_calls_per_session(mut self, calls: usize) -> Self {
         self.max_calls_per_session = calls;
         self

@@ -213,42 +213,20 @@ pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, 
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The programs of the README compile.
+/// The programs of the README and of the guides compile.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// The programs of the guide compile.
-#[cfg(doctest)]
 #[doc = include_str!("../../../docs/asking.md")]
-struct Asking;
-
-/// The programs of the pages about single features compile.
-#[cfg(doctest)]
-mod features {
-    #[doc = include_str!("../../../docs/background.md")]
-    struct BackgroundPage;
-    #[doc = include_str!("../../../docs/constraints.md")]
-    struct ConstraintsPage;
-    #[doc = include_str!("../../../docs/dependencies.md")]
-    struct DependenciesPage;
-    #[doc = include_str!("../../../docs/gates.md")]
-    struct GatesPage;
-    #[doc = include_str!("../../../docs/headers.md")]
-    struct HeadersPage;
-    #[doc = include_str!("../../../docs/identity.md")]
-    struct IdentityPage;
-    #[doc = include_str!("../../../docs/lifecycle.md")]
-    struct LifecyclePage;
-    #[doc = include_str!("../../../docs/middleware.md")]
-    struct MiddlewarePage;
-    #[doc = include_str!("../../../docs/pipes.md")]
-    struct PipesPage;
-    #[doc = include_str!("../../../docs/state.md")]
-    struct StatePage;
-    #[doc = include_str!("../../../docs/streams.md")]
-    struct StreamsPage;
-    #[cfg(all(feature = "sse", feature = "ws"))]
-    #[doc = include_str!("../../../docs/transports.md")]
-    struct TransportsPage;
-}
+#[doc = include_str!("../../../docs/background.md")]
+#[doc = include_str!("../../../docs/constraints.md")]
+#[doc = include_str!("../../../docs/dependencies.md")]
+#[doc = include_str!("../../../docs/gates.md")]
+#[doc = include_str!("../../../docs/headers.md")]
+#[doc = include_str!("../../../docs/identity.md")]
+#[doc = include_str!("../../../docs/lifecycle.md")]
+#[doc = include_str!("../../../docs/middleware.md")]
+#[doc = include_str!("../../../docs/pipes.md")]
+#[doc = include_str!("../../../docs/state.md")]
+#[doc = include_str!("../../../docs/streams.md")]
+#[cfg_attr(all(feature = "sse", feature = "ws"), doc = include_str!("../../../docs/transports.md"))]
+struct Pages;

@@ -4,9 +4,10 @@
 
 use rejoinder::{
     Era,
-    auth::{CallerLimits, Principal},
+    auth::Principal,
     middleware::{Next, OperationRequest, OperationResult},
     prelude::*,
+    server::Limits,
     testing::{Client, ClientError, Transport},
 };
 use serde_json::json;
@@ -286,12 +287,12 @@ async fn hold(started: Dep<tokio::sync::Semaphore>) {
 
 #[tokio::test]
 async fn connections_of_a_caller_are_limited_and_free_their_calls_when_they_close() {
-    let limits = CallerLimits::new().sessions(2).calls(1);
+    let limits = Limits::new().sessions_per_caller(2).calls_per_caller(1);
     for (era, transport) in
         [(Era::Stateless, Transport::WebSocket), (Era::Session, Transport::WebSocket), (Era::Session, Transport::Sse)]
     {
         let started = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
-        let server = server().tools(tools![hold]).provide_arc(std::sync::Arc::clone(&started)).caller_limits(limits);
+        let server = server().tools(tools![hold]).provide_arc(std::sync::Arc::clone(&started)).limits(limits);
         let server = server.grace_period(std::time::Duration::ZERO);
         let client = Client::new(server).era(era).transport(transport);
         let [ada, bob] = ["ada", "bob"].map(|name| client.clone().extension(Principal::new(name)).era(era));

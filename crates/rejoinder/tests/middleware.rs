@@ -10,6 +10,7 @@ use rejoinder::{
     middleware::{Next, OperationRequest, OperationResult},
     model::Reference,
     prelude::*,
+    server::Limits,
     testing::{Client, Filter, in_both_eras},
 };
 use serde_json::{Value, json};
@@ -135,10 +136,12 @@ async fn discover_and_subscriptions_pass() {
     assert_eq!(log.take(), ["a: subscriptions/listen -", "a: success"], "it ends when the subscription begins");
     client.server().handle().remove_tool("tag");
     subscription.next().await.unwrap();
-    let few = Client::new(server(&log).max_subscriptions(0).middleware(noting("a", &log)));
+    let few = Client::new(server(&log).limits(Limits::new().subscriptions(1)).middleware(noting("a", &log)));
+    let _first = few.listen(Filter::default().tools()).await.unwrap();
+    log.take();
     let error = few.listen(Filter::default().tools()).await.unwrap_err();
     assert_eq!((error.rpc().unwrap().status.as_u16(), error.code()), (503, Some(-32603)));
-    assert_eq!(log.take()[1], "a: too many subscriptions (limit 0), try again later");
+    assert_eq!(log.take()[1], "a: too many subscriptions (limit 1), try again later");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 mod api_key;
 #[cfg(feature = "auth")]
 mod authenticate;
-mod caller_limits;
+mod caller_share;
 #[cfg(feature = "auth")]
 mod fetch;
 #[cfg(feature = "auth")]
@@ -19,6 +19,5 @@ mod principal;
 pub use authenticate::Auth;
 #[cfg(feature = "auth")]
 pub(crate) use authenticate::AuthRefusal;
-pub use caller_limits::CallerLimits;
-pub(crate) use caller_limits::{CallerShare, CallerShares, CallerSlot, ShareUsedUp, quarter};
+pub(crate) use caller_share::{CallerShare, CallerShares, CallerSlot, ShareUsedUp, quarter};
 pub use principal::Principal;

@@ -92,7 +92,7 @@ impl BackgroundTasks {
     /// # Errors
     ///
     /// If the call has added 100 tasks, if the server has too many
-    /// ([`max_background_tasks`](crate::Server::max_background_tasks)), or if the round has ended in a question.
+    /// ([`Limits::background_tasks`](crate::server::Limits::background_tasks)), or if the round has ended in a question.
     pub fn add<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
     where
         F: Future<Output = R> + Send + 'static,

@@ -300,7 +300,7 @@ impl Request<'_> {
     }
 
     fn answers(&self) -> Result<Option<InputResponses>, RpcError> {
-        let limit = self.engine.options.max_answers_size;
+        let limit = self.engine.options.limits.answers_size;
         self.params.input_responses.map(|raw| input_responses(raw, limit)).transpose()
     }
 }

@@ -106,7 +106,7 @@ impl Session {
             outgoing: VecDeque::new(),
             waker: None,
         };
-        let changes = engine.hub.subscribe(filter);
+        let changes = engine.subscribe(filter);
         let (engine, id) = (Arc::clone(engine), id.map(Arc::from));
         Self { engine, id, changes, is_for_one_request: false, state: Mutex::new(state) }
     }
@@ -233,7 +233,7 @@ impl Session {
         if self.engine.identify(&mut info).is_err() {
             return;
         }
-        self.engine.listen_as(&self.changes, info);
+        self.changes.listen_as(info);
     }
 
     /// Takes the answer to a question, or the error instead of one.
@@ -246,8 +246,8 @@ impl Session {
         let answer = match envelope.error {
             Some(error) => Err(client_error(error)),
             None => match envelope.result.map_or("null", RawValue::get) {
-                large if large.len() > self.engine.options.max_answers_size => {
-                    let limit = self.engine.options.max_answers_size;
+                large if large.len() > self.engine.options.limits.answers_size => {
+                    let limit = self.engine.options.limits.answers_size;
                     Err(RpcError::invalid_request(format!("its answer is larger than {limit} bytes")))
                 }
                 // What cannot be read does not fit any question.

@@ -19,7 +19,7 @@ use crate::{
     call::{AfterReply, Emitted, Era, RequestInfo, Utf8Bytes},
     item::Output,
     model::{CallToolResult, ContentBlock, ResultType},
-    server::{CacheScope, Completion, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
+    server::{CacheScope, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
 };
 
 /// The key of the `_meta` of every result under which the server says who it is.
@@ -125,10 +125,10 @@ impl Writer {
             }
             Output::Stream(_) => unreachable!("a call runs its stream before it is over"),
             Output::Completion(values) => {
-                let completion = Completion::new(values);
-                let completion = json!({ "values": completion.values, "total": completion.total,
-                    "hasMore": completion.has_more() });
-                self.result(json!({ "completion": completion }))
+                // The protocol allows a hundred values.
+                let (total, has_more) = (values.len(), values.len() > 100);
+                let values = &values[..total.min(100)];
+                self.result(json!({ "completion": { "values": values, "total": total, "hasMore": has_more } }))
             }
             Output::Resource(body) => {
                 let ReplySubject { name, contents, .. } = subject;
@@ -190,8 +190,8 @@ impl Writer {
             Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
                 self.tool_error(bad.to_string())
             }
-            Refusal::TooManySubscriptions(_) => {
-                RpcReply { status: StatusCode::SERVICE_UNAVAILABLE, ..self.error(refusal.into()) }
+            Refusal::TooManySubscriptions(_) | Refusal::TooManyCalls(_) if self.era == Era::Stateless => {
+                self.error(refusal.into()).with_status(StatusCode::SERVICE_UNAVAILABLE)
             }
             Refusal::CallerLimit(_) if self.era == Era::Stateless => {
                 self.error(refusal.into()).with_status(StatusCode::TOO_MANY_REQUESTS)

@@ -4,7 +4,7 @@ use arc_swap::ArcSwap;
 use serde_json::{json, value::to_raw_value};
 
 use super::{
-    BuildError, BuildProblem, CacheHints, ServerHandle, TargetKind,
+    BuildError, BuildProblem, CacheHints, Limits, ServerHandle, TargetKind,
     engine::{Calls, Engine},
     lifecycle::{Lifecycle, step},
     middleware::{Next, OperationRequest, OperationResult},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     BoxError, BoxFuture,
-    auth::{CallerLimits, Principal},
+    auth::Principal,
     call::{Dependencies, RequestInfo, ServerTasks, UnknownArguments},
     http,
     inject::TaskOutput,
@@ -56,10 +56,9 @@ impl<I, L: IntoIterator<Item = I>> ItemList<I> for L {
 ///   [`ignore_unknown_arguments`](Self::ignore_unknown_arguments), [`page_size`](Self::page_size),
 ///   [`cache_lists`](Self::cache_lists), [`cache_contents`](Self::cache_contents),
 ///   [`stateless_only`](Self::stateless_only).
-/// * Who may call, and how much: [`principal`](Self::principal), [`middleware`](Self::middleware), [`max_message_size`](Self::max_message_size),
-///   [`max_answers_size`](Self::max_answers_size), [`max_calls`](Self::max_calls), [`max_subscriptions`](Self::max_subscriptions),
-///   [`caller_limits`](Self::caller_limits), [`max_background_tasks`](Self::max_background_tasks),
-///   [`timeout`](Self::timeout), [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
+/// * Who may call, and how much: [`principal`](Self::principal), [`stdio_principal`](Self::stdio_principal),
+///   [`middleware`](Self::middleware), [`limits`](Self::limits), [`timeout`](Self::timeout),
+///   [`grace_period`](Self::grace_period), [`http`](Self::http), [`state`](Self::state).
 /// * In a test: [`check`](Self::check), [`graph`](Self::graph).
 /// * To serve it: [`serve_from_args`](Self::serve_from_args), [`serve_http`](Self::serve_http),
 ///   [`serve_stdio`](Self::serve_stdio), or [`build`](Self::build) to mount it in an application.
@@ -608,88 +607,16 @@ impl Server {
         self
     }
 
-    /// Limits the size of a message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
-    ///
-    /// Other parts of a message have their own limits: 1,024 bytes for the `id` and for the `progressToken` of a
-    /// request, 64 KiB for `_meta` and for the `params` of `initialize`, and
-    /// [`max_answers_size`](Self::max_answers_size) for answers.
-    pub fn max_message_size(mut self, bytes: usize) -> Self {
-        self.options.max_message_size = bytes;
-        self
-    }
-
-    /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 64 KiB by default.
-    ///
-    /// Raise it if the client's model samples images, for example.
+    /// How much the server takes on, in total and for one caller: sizes, calls, subscriptions, background tasks.
     ///
     /// ```
-    /// use rejoinder::Server;
+    /// use rejoinder::{Server, server::Limits};
     ///
-    /// let server = Server::new("painter", "1.0.0").max_answers_size(2 * 1024 * 1024);
+    /// let server = Server::new("painter", "1.0.0").limits(Limits::new().answers_size(2 * 1024 * 1024).calls(100));
     /// assert!(server.check().is_ok());
     /// ```
-    pub fn max_answers_size(mut self, bytes: usize) -> Self {
-        self.options.max_answers_size = bytes;
-        self
-    }
-
-    /// How many calls run at once, on all transports together; 10,000 by default. A further call gets the error -32603.
-    pub fn max_calls(mut self, calls: usize) -> Self {
-        self.options.max_calls = calls;
-        self
-    }
-
-    /// How many subscriptions (`subscriptions/listen`) are open at once, on all transports together; 1,000 by default, fewer
-    /// than connections. A further one gets the error -32603, and HTTP 503.
-    ///
-    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources, and all
-    /// of them together 64 MiB of URIs.
-    ///
-    /// ```
-    /// use rejoinder::{Server, testing::{Client, Filter}};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let client = Client::new(Server::new("small", "1.0.0").tools([]).max_subscriptions(1));
-    /// let first = client.listen(Filter::default().tools()).await;
-    /// assert!(first.is_ok());
-    /// let second = client.listen(Filter::default().tools()).await.unwrap_err();
-    /// assert_eq!(second.rpc().unwrap().status, 503);
-    /// # }
-    /// ```
-    pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
-        self.options.max_subscriptions = subscriptions;
-        self
-    }
-
-    /// How much of all this one [caller](Principal) may use, so that one cannot keep the others out; a quarter of each by
-    /// default.
-    ///
-    /// Raise it for a gateway that calls for all its users under one identity.
-    ///
-    /// ```
-    /// use rejoinder::{auth::{CallerLimits, Principal}, prelude::*, testing::{Client, Filter}};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let server = Server::new("small", "1.0.0").tools([]).caller_limits(CallerLimits::new().subscriptions(1));
-    /// let (ada, bob) = (Client::new(server).extension(Principal::new("ada")), Principal::new("bob"));
-    /// let first = ada.listen(Filter::default().tools()).await;
-    /// assert!(first.is_ok());
-    /// let second = ada.listen(Filter::default().tools()).await.unwrap_err();
-    /// assert_eq!(second.rpc().unwrap().status, 429);
-    /// assert!(ada.clone().extension(bob).listen(Filter::default().tools()).await.is_ok());
-    /// # }
-    /// ```
-    pub fn caller_limits(mut self, limits: CallerLimits) -> Self {
-        self.options.caller_limits = limits;
-        self
-    }
-
-    /// Limits how many [background tasks](crate::BackgroundTasks) wait or run at the same time; 10,000 by default.
-    /// Beyond the limit, `add` returns an error.
-    pub fn max_background_tasks(mut self, tasks: usize) -> Self {
-        self.options.max_background_tasks = tasks;
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.options.limits = limits;
         self
     }
 
@@ -819,6 +746,9 @@ impl Server {
         if self.options.timeout.is_some_and(|limit| limit.is_zero()) {
             check.report("`Server::timeout`", "every call would time out: set a duration above zero");
         }
+        for method in self.options.limits.mistakes() {
+            check.report(&format!("`Limits::{method}`"), "it must be at least 1");
+        }
         for (method, mistake) in self.options.http.mistakes() {
             check.report(&format!("`http::Config::{method}`"), mistake);
         }
@@ -829,14 +759,13 @@ impl Server {
         let (registry, warnings) = check.finish()?;
 
         let seal = Arc::new(seal.expect("its mistakes were reported"));
-        let ServerOptions { max_calls, max_subscriptions, http, .. } = &self.options;
-        let shares = self.options.caller_limits.shares(*max_calls, http.max_sessions, *max_subscriptions);
+        let shares = self.options.limits.shares(self.options.http.max_sessions);
         let engine = Engine {
             info_json: to_raw_value(&self.info).expect("plain strings serialise"),
             info: self.info,
             instructions: self.instructions,
             capabilities,
-            background: Arc::new(ServerTasks::new(self.options.max_background_tasks)),
+            background: Arc::new(ServerTasks::new(self.options.limits.background_tasks)),
             options: self.options,
             hub: Hub::default(),
             calls: Calls::default(),

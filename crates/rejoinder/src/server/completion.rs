@@ -23,28 +23,6 @@ pub(crate) struct CompleteArgument {
     pub(crate) known: BTreeMap<String, String>,
 }
 
-/// Proposed values: at most a hundred, and how many there are in all.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Completion {
-    pub(crate) values: Vec<String>,
-    pub(crate) total: usize,
-}
-
-impl Completion {
-    /// The protocol's limit.
-    const MOST: usize = 100;
-
-    pub(crate) fn new(mut values: Vec<String>) -> Self {
-        let total = values.len();
-        values.truncate(Self::MOST);
-        Self { values, total }
-    }
-
-    pub(crate) fn has_more(&self) -> bool {
-        self.total > self.values.len()
-    }
-}
-
 impl Engine {
     /// Starts to propose values for an argument: those of the author's function, else those that its type lists.
     pub(super) fn start_completion(

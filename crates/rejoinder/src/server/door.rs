@@ -264,7 +264,7 @@ impl Engine {
         match operation {
             Operation::Discover => Ok(Started::Discovered),
             Operation::List(list, cursor) => self.list(list, cursor.as_deref(), &OpenGates::default()),
-            Operation::Listen(filter) => self.listen(filter, request),
+            Operation::Listen(filter) => Ok(Started::Listening(self.listen(filter.clone(), request)?, filter)),
             Operation::Complete(argument) => {
                 let mut running = self.begin(request)?;
                 let entry = self.entry(argument.kind, &argument.name);
@@ -286,7 +286,7 @@ impl Engine {
     /// A call with a place among those that may run at once. Nothing of it runs yet.
     pub(super) fn begin(&self, request: RequestInfo) -> Result<Box<Running>, Refusal> {
         let of_caller = self.shares.calls.take(request.principal.as_ref())?;
-        let most = self.options.max_calls;
+        let most = self.options.limits.calls;
         let slot = self.calls.begin_below(most, of_caller).ok_or(Refusal::TooManyCalls(most))?;
         Ok(Running::new(Call::new(request, Arc::clone(&self.dependencies)), slot))
     }
@@ -336,14 +336,6 @@ impl Engine {
     pub(super) fn list(&self, list: List, cursor: Option<&str>, open: &OpenGates) -> Result<Started, Refusal> {
         let page = self.registry.load().page(list, cursor, open, self.options.page_size);
         page.map(Started::Listed).ok_or(Refusal::UnknownCursor)
-    }
-
-    fn listen(self: &Arc<Self>, filter: ChangeFilter, request: RequestInfo) -> Result<Started, Refusal> {
-        let of_caller = self.shares.subscriptions.take(request.principal.as_ref())?;
-        let most = self.options.max_subscriptions;
-        let subscription = self.hub.listen_below(most, request.principal.as_ref(), filter.clone(), of_caller)?;
-        self.listen_as(&subscription, request);
-        Ok(Started::Listening(subscription, filter))
     }
 
     /// Opens the state of the request. An invalid state is refused even if the item never asks.

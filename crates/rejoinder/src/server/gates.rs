@@ -15,7 +15,7 @@ use futures_util::{FutureExt, future::join_all};
 use tokio::time::timeout;
 
 use super::{
-    CompleteArgument, Exchange, Listener, Operation, Refusal, Running, Started, Target, TargetKind,
+    CompleteArgument, Exchange, Operation, Refusal, Running, Started, Target, TargetKind,
     door::shortened,
     engine::Engine,
     registry::{Entry, Registry},
@@ -43,21 +43,14 @@ impl OpenGates {
 }
 
 impl Engine {
-    /// Whether gates decide about an operation, or could have if its item existed.
+    /// Whether gates decide about an operation, or could have if its item existed or were another one.
     pub(super) fn is_gated(&self, operation: &Operation) -> bool {
         let registry = self.registry.load();
         match operation {
             Operation::Discover | Operation::Listen(_) => false,
             Operation::List(list, _) => registry.is_gated(*list),
-            Operation::Call(Target { kind, name, .. }) => {
-                !registry.gates(*kind).is_empty() && {
-                    let found = registry.find(*kind, name);
-                    found.is_empty() || found.iter().any(|candidate| !candidate.entry.gates().is_empty())
-                }
-            }
-            Operation::Complete(CompleteArgument { kind, name, .. }) => {
+            Operation::Call(Target { kind, .. }) | Operation::Complete(CompleteArgument { kind, .. }) => {
                 !registry.gates(*kind).is_empty()
-                    && registry.get(*kind, name).is_none_or(|entry| !entry.gates().is_empty())
             }
         }
     }
@@ -91,26 +84,22 @@ impl Engine {
         }
     }
 
-    /// Sets who listens: gates decide for this request which resources it hears about, at the time of each update.
-    pub(crate) fn listen_as(self: &Arc<Self>, listener: &Listener, request: RequestInfo) {
-        let (engine, principal) = (Arc::clone(self), request.principal.clone());
-        let screen = move |uri: &str| -> Option<BoxFuture<'static, bool>> {
-            let found = engine.registry.load().find(TargetKind::Resource, uri);
-            if found.is_empty() || found.iter().any(|candidate| candidate.entry.gates().is_empty()) {
-                return None;
-            }
-            let (engine, request) = (Arc::clone(&engine), request.clone());
-            Some(Box::pin(async move {
-                let call = Call::new(request, Arc::clone(&engine.dependencies));
-                let running = Running::new(call.clone(), engine.calls.begin());
-                call.outbox().mute(true);
-                let mut gates = Deciding::new(&engine, &call);
-                let visible = gates.visible(TargetKind::Resource, found, |candidate| &candidate.entry).await;
-                running.close(CallEnd::Succeeded).await;
-                !visible.is_empty()
-            }))
-        };
-        listener.listen_as(principal, Box::new(screen));
+    /// Decides whether a request that listens hears about a resource; `None` if every one does.
+    pub(super) fn screen(self: &Arc<Self>, uri: &str, request: RequestInfo) -> Option<BoxFuture<'static, bool>> {
+        let found = self.registry.load().find(TargetKind::Resource, uri);
+        if found.is_empty() || found.iter().any(|candidate| candidate.entry.gates().is_empty()) {
+            return None;
+        }
+        let engine = Arc::clone(self);
+        Some(Box::pin(async move {
+            let call = Call::new(request, Arc::clone(&engine.dependencies));
+            let running = Running::new(call.clone(), engine.calls.begin());
+            call.outbox().mute(true);
+            let mut gates = Deciding::new(&engine, &call);
+            let visible = gates.visible(TargetKind::Resource, found, |candidate| &candidate.entry).await;
+            running.close(CallEnd::Succeeded).await;
+            !visible.is_empty()
+        }))
     }
 
     /// Starts an operation, if its gates are open; `None` if it runs.

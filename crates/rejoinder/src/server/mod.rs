@@ -8,6 +8,7 @@ mod gates;
 mod graph;
 mod handle;
 mod lifecycle;
+mod limits;
 mod mcp_header;
 pub mod middleware;
 mod options;
@@ -23,12 +24,13 @@ pub use builder::{BuiltServer, Server};
 pub use graph::Graph;
 pub use handle::{AddError, ServerHandle};
 pub use lifecycle::StartError;
+pub use limits::Limits;
 pub use options::{CacheHints, CacheScope};
 pub use wiring::{BuildError, BuildProblem};
 
 pub use crate::item::Gated;
 
-pub(crate) use completion::{CompleteArgument, Completion};
+pub(crate) use completion::CompleteArgument;
 pub(crate) use door::{Exchange, Operation, Refusal, Started, Target, TargetKind, shortened};
 pub(crate) use engine::{Engine, RunningCall};
 pub(crate) use mcp_header::{ENCODED_HEADER, decoded_header};

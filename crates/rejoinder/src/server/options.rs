@@ -2,9 +2,9 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use serde::Serialize;
 
-use super::{middleware::AroundOperation, tool_filter::ToolFilter};
+use super::{Limits, middleware::AroundOperation, tool_filter::ToolFilter};
 use crate::{
-    auth::{CallerLimits, Principal},
+    auth::Principal,
     call::{RequestInfo, UnknownArguments},
     http,
     state::StatePolicy,
@@ -19,12 +19,7 @@ pub(crate) struct ServerOptions {
     pub(crate) sessions: bool,
     pub(crate) strict_arguments: bool,
     pub(crate) unknown_arguments: UnknownArguments,
-    pub(crate) max_message_size: usize,
-    pub(crate) max_answers_size: usize,
-    pub(crate) max_calls: usize,
-    pub(crate) max_subscriptions: usize,
-    pub(crate) max_background_tasks: usize,
-    pub(crate) caller_limits: CallerLimits,
+    pub(crate) limits: Limits,
     pub(crate) grace: Duration,
     pub(crate) timeout: Option<Duration>,
     pub(super) tool_filters: Vec<ToolFilter>,
@@ -45,12 +40,7 @@ impl Default for ServerOptions {
             sessions: true,
             strict_arguments: false,
             unknown_arguments: UnknownArguments::Refused,
-            max_message_size: 4 * 1024 * 1024,
-            max_answers_size: 64 * 1024,
-            max_calls: 10_000,
-            max_subscriptions: 1_000,
-            max_background_tasks: 10_000,
-            caller_limits: CallerLimits::new(),
+            limits: Limits::new(),
             grace: Duration::from_secs(10),
             timeout: None,
             tool_filters: Vec::new(),

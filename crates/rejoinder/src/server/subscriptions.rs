@@ -2,15 +2,15 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker, ready},
 };
 
-use super::{Refusal, TargetKind, registry::LONGEST_URI};
+use super::{Callback, Engine, Refusal, TargetKind, registry::LONGEST_URI};
 use crate::{
     BoxFuture,
     auth::{CallerSlot, Principal, ShareUsedUp, quarter},
+    call::RequestInfo,
     lock,
 };
 
@@ -118,7 +118,7 @@ impl Listeners {
         }
         // Nearly always all callers together use less than one may.
         if caller.is_some() && self.size + more > MOST_BYTES_OF_CALLER {
-            let of_caller = self.by_id.values().filter(|waiting| waiting.principal.as_ref() == caller);
+            let of_caller = self.by_id.values().filter(|waiting| waiting.request.principal.as_ref() == caller);
             if of_caller.map(|waiting| waiting.filter.size()).sum::<usize>() + more > MOST_BYTES_OF_CALLER {
                 let what = "bytes of URIs in subscriptions";
                 return Err(FilterTooLarge::OfCaller(ShareUsedUp { what, limit: MOST_BYTES_OF_CALLER }));
@@ -139,8 +139,8 @@ impl Listeners {
 
 #[derive(Debug)]
 struct Waiting {
-    /// The caller who listens.
-    principal: Option<Principal>,
+    /// The request that listens, whose caller gates decide about.
+    request: RequestInfo,
     filter: ChangeFilter,
     changes: BTreeSet<Change>,
     waker: Option<Waker>,
@@ -148,47 +148,7 @@ struct Waiting {
 
 impl Hub {
     fn listeners(&self) -> MutexGuard<'_, Listeners> {
-        // Every statement leaves the state valid.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Listens for a session, which has its own limit.
-    pub(crate) fn subscribe(&self, filter: ChangeFilter) -> Listener {
-        self.add(&mut self.listeners(), None, filter, None)
-    }
-
-    /// Listens for a caller, unless `most` others listen or the filters are too large together.
-    pub(super) fn listen_below(
-        &self,
-        most: usize,
-        caller: Option<&Principal>,
-        filter: ChangeFilter,
-        slot: CallerSlot,
-    ) -> Result<Listener, Refusal> {
-        let mut listeners = self.listeners();
-        if listeners.limited >= most {
-            return Err(Refusal::TooManySubscriptions(most));
-        }
-        listeners.check_room(caller, filter.size()).map_err(|too_large| match too_large {
-            FilterTooLarge::OfCaller(used_up) => used_up.into(),
-            _ => Refusal::TooManySubscriptions(most),
-        })?;
-        Ok(self.add(&mut listeners, caller.cloned(), filter, Some(slot)))
-    }
-
-    fn add(
-        &self,
-        listeners: &mut Listeners,
-        principal: Option<Principal>,
-        filter: ChangeFilter,
-        slot: Option<CallerSlot>,
-    ) -> Listener {
-        let id = listeners.next_id;
-        listeners.next_id += 1;
-        listeners.limited += usize::from(slot.is_some());
-        listeners.size += filter.size();
-        listeners.by_id.insert(id, Waiting { principal, filter, changes: BTreeSet::new(), waker: None });
-        Listener { hub: self.clone(), id, slot, screening: Mutex::default() }
+        lock(&self.0)
     }
 
     /// Reports a change to each listener that wants it.
@@ -199,7 +159,8 @@ impl Hub {
     /// Reports a change to each listener that wants it and whose caller is meant.
     pub(super) fn notify_some(&self, change: &Change, is_meant: impl Fn(Option<&Principal>) -> bool) {
         let mut listeners = self.listeners();
-        let wants = |waiting: &&mut Waiting| waiting.filter.wants(change) && is_meant(waiting.principal.as_ref());
+        let wants =
+            |waiting: &&mut Waiting| waiting.filter.wants(change) && is_meant(waiting.request.principal.as_ref());
         for waiting in listeners.by_id.values_mut().filter(wants) {
             waiting.changes.insert(change.clone());
             if let Some(waker) = waiting.waker.take() {
@@ -222,70 +183,94 @@ impl Hub {
     }
 }
 
-/// One that listens, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Listener {
-    hub: Hub,
-    id: u64,
-    /// Of one that came with `subscriptions/listen`.
-    slot: Option<CallerSlot>,
-    screening: Mutex<Screening>,
-}
+impl Engine {
+    /// Listens for a session, which has its own limit.
+    pub(crate) fn subscribe(self: &Arc<Self>, filter: ChangeFilter) -> Listener {
+        self.add_listener(&mut self.hub.listeners(), RequestInfo::default(), filter, None)
+    }
 
-/// Decides whether a listener hears about a resource; `None` if every one does.
-pub(super) type Screen = dyn Fn(&str) -> Option<BoxFuture<'static, bool>> + Send + Sync;
+    /// Listens for a request, unless too many others listen or the filters are too large together.
+    pub(super) fn listen(self: &Arc<Self>, filter: ChangeFilter, request: RequestInfo) -> Result<Listener, Refusal> {
+        let caller = request.principal.as_ref();
+        let slot = self.shares.subscriptions.take(caller)?;
+        let most = self.options.limits.subscriptions;
+        let mut listeners = self.hub.listeners();
+        if listeners.limited >= most {
+            return Err(Refusal::TooManySubscriptions(most));
+        }
+        listeners.check_room(caller, filter.size()).map_err(|too_large| match too_large {
+            FilterTooLarge::OfCaller(used_up) => used_up.into(),
+            _ => Refusal::TooManySubscriptions(most),
+        })?;
+        Ok(self.add_listener(&mut listeners, request, filter, Some(slot)))
+    }
 
-/// Where gates decide whether a listener hears about a resource.
-#[derive(Default)]
-struct Screening {
-    screen: Option<Box<Screen>>,
-    /// The change that is being decided about.
-    deciding: Option<(Change, BoxFuture<'static, bool>)>,
-}
-
-impl fmt::Debug for Screening {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Screening").field("deciding", &self.deciding.is_some()).finish_non_exhaustive()
+    fn add_listener(
+        self: &Arc<Self>,
+        listeners: &mut Listeners,
+        request: RequestInfo,
+        filter: ChangeFilter,
+        slot: Option<CallerSlot>,
+    ) -> Listener {
+        let id = listeners.next_id;
+        listeners.next_id += 1;
+        listeners.limited += usize::from(slot.is_some());
+        listeners.size += filter.size();
+        listeners.by_id.insert(id, Waiting { request, filter, changes: BTreeSet::new(), waker: None });
+        Listener { engine: Arc::clone(self), id, slot, deciding: Mutex::default() }
     }
 }
 
+/// One that listens, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    engine: Arc<Engine>,
+    id: u64,
+    /// Of one that came with `subscriptions/listen`.
+    slot: Option<CallerSlot>,
+    /// The change that gates are deciding about.
+    deciding: Mutex<Callback<Option<Decision>>>,
+}
+
+/// Whether a listener hears about a change.
+type Decision = (Change, BoxFuture<'static, bool>);
+
 impl Listener {
-    /// Sets who listens, and what decides about the resources that this caller hears about.
-    pub(super) fn listen_as(&self, principal: Option<Principal>, screen: Box<Screen>) {
-        if let Some(waiting) = self.hub.listeners().by_id.get_mut(&self.id) {
-            waiting.principal = principal;
+    /// Sets who listens.
+    pub(crate) fn listen_as(&self, request: RequestInfo) {
+        if let Some(waiting) = self.engine.hub.listeners().by_id.get_mut(&self.id) {
+            waiting.request = request;
         }
-        lock(&self.screening).screen = Some(screen);
     }
 
     /// The next change that the listener may hear about; `None` when the server ends the subscription.
     pub(crate) fn poll_change(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
-        let mut screening = lock(&self.screening);
+        let Callback(deciding) = &mut *lock(&self.deciding);
         loop {
-            if let Some((_, decision)) = &mut screening.deciding {
+            if let Some((_, decision)) = deciding {
                 let is_heard = ready!(decision.as_mut().poll(&mut Context::from_waker(cx.waker())));
-                let decided = screening.deciding.take().map(|(change, _)| change);
+                let decided = deciding.take().map(|(change, _)| change);
                 if is_heard {
                     return Poll::Ready(decided);
                 }
             }
-            let Some(change) = ready!(self.poll_any(cx)) else { return Poll::Ready(None) };
-            let decision = match (&change, &screening.screen) {
-                (Change::Updated(uri), Some(screen)) => screen(uri),
-                _ => None,
+            let Some((change, request)) = ready!(self.poll_any(cx)) else { return Poll::Ready(None) };
+            let decision = match &change {
+                Change::Updated(uri) => self.engine.screen(uri, request),
+                Change::List(_) => None,
             };
             let Some(decision) = decision else { return Poll::Ready(Some(change)) };
-            screening.deciding = Some((change, decision));
+            *deciding = Some((change, decision));
         }
     }
 
-    /// The next change; `None` when the server ends the subscription.
-    fn poll_any(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
-        let mut listeners = self.hub.listeners();
+    /// The next change, and the request that listens; `None` when the server ends the subscription.
+    fn poll_any(&self, cx: &Context<'_>) -> Poll<Option<(Change, RequestInfo)>> {
+        let mut listeners = self.engine.hub.listeners();
         let closed = listeners.closed;
         let Some(waiting) = listeners.by_id.get_mut(&self.id) else { return Poll::Ready(None) };
         match waiting.changes.pop_first() {
-            Some(change) => Poll::Ready(Some(change)),
+            Some(change) => Poll::Ready(Some((change, waiting.request.clone()))),
             None if closed => Poll::Ready(None),
             None => {
                 waiting.waker = Some(cx.waker().clone());
@@ -296,21 +281,21 @@ impl Listener {
 
     /// Adds updates of a resource.
     pub(crate) fn add_resource(&self, uri: String) -> Result<(), FilterTooLarge> {
-        let listeners = &mut *self.hub.listeners();
-        let caller = listeners.by_id.get(&self.id).and_then(|waiting| waiting.principal.as_ref());
+        let listeners = &mut *self.engine.hub.listeners();
+        let caller = listeners.by_id.get(&self.id).and_then(|waiting| waiting.request.principal.as_ref());
         listeners.check_room(caller, uri.len() + URI_OVERHEAD)?;
         listeners.refilter(self.id, |filter| filter.add_resource(uri))
     }
 
     /// Removes updates of a resource.
     pub(crate) fn remove_resource(&self, uri: &str) {
-        self.hub.listeners().refilter(self.id, |filter| filter.remove_resource(uri));
+        self.engine.hub.listeners().refilter(self.id, |filter| filter.remove_resource(uri));
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let mut listeners = self.hub.listeners();
+        let mut listeners = self.engine.hub.listeners();
         let removed = listeners.by_id.remove(&self.id);
         listeners.size -= removed.map_or(0, |removed| removed.filter.size());
         listeners.limited -= usize::from(self.slot.is_some());
@@ -320,6 +305,15 @@ impl Drop for Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Server;
+
+    fn engine() -> Arc<Engine> {
+        Server::new("changing", "1").build().expect("a good server").0
+    }
+
+    fn request_of(caller: &Principal) -> RequestInfo {
+        RequestInfo { principal: Some(caller.clone()), ..RequestInfo::default() }
+    }
 
     #[test]
     fn the_uris_of_one_filter_are_limited_in_number_and_in_length() {
@@ -347,16 +341,16 @@ mod tests {
 
     #[test]
     fn a_m8_all_filters_together_are_limited() {
-        let hub = Hub::default();
+        let engine = engine();
         let mut filter = ChangeFilter::default();
         for number in 0..MOST_BYTES / LONGEST_URI {
             filter.add_resource(format!("{number:0>LONGEST_URI$}")).expect("they fit");
         }
-        let listen = || hub.listen_below(usize::MAX, None, filter.clone(), CallerSlot::default()).ok();
+        let listen = || engine.listen(filter.clone(), RequestInfo::default()).ok();
         let mut listeners: Vec<_> = std::iter::from_fn(listen).collect();
         let most = MOST_BYTES_TOGETHER / MOST_BYTES;
         assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
-        let session = hub.subscribe(ChangeFilter::default());
+        let session = engine.subscribe(ChangeFilter::default());
         let long = |number: usize| format!("{number:0>LONGEST_URI$}");
         let more = (0..).map_while(|number| session.add_resource(long(number)).ok()).count();
         assert_eq!(session.add_resource(long(more)), Err(FilterTooLarge::All));
@@ -365,27 +359,27 @@ mod tests {
         listeners.pop();
         assert!(listen().is_some(), "one has left");
         drop((listeners, session));
-        assert_eq!(hub.listeners().size, 0);
+        assert_eq!(engine.hub.listeners().size, 0);
     }
 
     #[test]
     fn a_m8_the_filters_of_one_caller_leave_room_for_others() {
-        let hub = Hub::default();
+        let engine = engine();
         let long = |number: usize| format!("{number:0>LONGEST_URI$}");
         let mut filter = ChangeFilter::default();
         for number in 0..MOST_BYTES / LONGEST_URI {
             filter.add_resource(long(number)).expect("they fit");
         }
         let (ada, bob) = (Principal::new("ada"), Principal::new("bob"));
-        let listen = |caller| hub.listen_below(usize::MAX, Some(caller), filter.clone(), CallerSlot::default());
+        let listen = |caller| engine.listen(filter.clone(), request_of(caller));
         let listeners: Vec<_> = std::iter::from_fn(|| listen(&ada).ok()).collect();
         let most = MOST_BYTES_OF_CALLER / MOST_BYTES;
         assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
         assert!(matches!(listen(&ada), Err(Refusal::CallerLimit(_))));
         // Sessions count, too, and nobody else's do.
         let [adas, bobs] = [&ada, &bob].map(|caller| {
-            let session = hub.subscribe(ChangeFilter::default());
-            session.listen_as(Some(caller.clone()), Box::new(|_| None));
+            let session = engine.subscribe(ChangeFilter::default());
+            session.listen_as(request_of(caller));
             session
         });
         let more = (0..).map_while(|number| adas.add_resource(long(number)).ok()).count();
@@ -400,15 +394,15 @@ mod tests {
 
     #[test]
     fn a_listener_that_is_dropped_is_forgotten() {
-        let hub = Hub::default();
+        let engine = engine();
         let filter = || ChangeFilter { lists: [true; 3], ..ChangeFilter::default() };
-        let stays = hub.subscribe(filter());
+        let stays = engine.subscribe(filter());
         for _ in 0..1000 {
-            let left = hub.subscribe(filter());
-            hub.notify(&Change::List(TargetKind::Tool));
+            let left = engine.subscribe(filter());
+            engine.hub.notify(&Change::List(TargetKind::Tool));
             drop(left);
         }
-        assert_eq!(hub.subscribers(), 1);
+        assert_eq!(engine.hub.subscribers(), 1);
         // However often it changed, there is one change to report.
         let cx = Context::from_waker(Waker::noop());
         assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Change::List(TargetKind::Tool))));

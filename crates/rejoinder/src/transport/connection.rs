@@ -128,7 +128,7 @@ impl<W: Wire> Connection<'_, W> {
         match received {
             Received::Whole(message, http) => self.message(&message, http),
             Received::TooLong(beginning) => {
-                let limit = self.engine.options.max_message_size;
+                let limit = self.engine.options.limits.message_size;
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
                 self.reply(error_reply(Envelope::read_id(&beginning).as_deref(), &error));
             }

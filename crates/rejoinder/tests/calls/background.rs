@@ -10,6 +10,7 @@ use rejoinder::{
     call::{BackgroundStatus, BackgroundTask},
     form::ConfirmForm,
     prelude::*,
+    server::Limits,
     testing::{Client, in_both_eras},
 };
 use serde_json::json;
@@ -276,7 +277,7 @@ async fn there_is_a_limit_for_a_call_and_for_the_server() {
     for era in [Era::Stateless, Era::Session] {
         let release = Arc::new(CancellationToken::new());
         let server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&release)).tools(tools![many]);
-        let client = Client::new(server.max_background_tasks(150)).era(era);
+        let client = Client::new(server.limits(Limits::new().background_tasks(150))).era(era);
         let call = async |tasks: usize| client.call_tool("many", json!({ "tasks": tasks })).await.unwrap();
         // What was added before the limit runs all the same.
         let first = call(101).await;

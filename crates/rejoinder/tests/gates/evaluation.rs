@@ -11,10 +11,11 @@ use std::{
 use rejoinder::{
     CallEnd, Era,
     prelude::*,
+    server::Limits,
     testing::{Client, in_both_eras},
 };
 use serde_json::json;
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Notify};
 
 use crate::{
     fixture::{Runs, everyday_tool, gold_tool, is_pro, plan, server},
@@ -269,15 +270,34 @@ async fn middleware_is_around_gates() {
     .await;
 }
 
+/// Keeps the server busy.
+#[tool]
+async fn hold(started: Dep<Notify>) {
+    started.notify_one();
+    std::future::pending::<()>().await;
+}
+
 #[tokio::test]
 async fn a_busy_server_refuses_what_is_hidden_and_what_is_unknown_alike() {
-    in_both_eras(Client::new(server().max_calls(0)), async |client| {
-        let mut errors = Vec::new();
-        for name in ["gold_tool", "nothing"] {
-            errors.push(client.call_tool(name, json!({})).await.unwrap_err().rpc().unwrap().message.clone());
-        }
-        assert_eq!(errors[0], errors[1]);
-        assert!(errors[0].contains("too many concurrent calls"), "{}", errors[0]);
-    })
-    .await;
+    for (era, status) in [(Era::Stateless, 503), (Era::Session, 200)] {
+        let started = Arc::new(Notify::new());
+        let server = server().tools(tools![hold]).provide_arc(Arc::clone(&started));
+        let client = Client::new(server.limits(Limits::new().calls(1))).era(era);
+        let refused = async {
+            started.notified().await;
+            let mut errors = Vec::new();
+            for name in ["gold_tool", "nothing"] {
+                let error = client.call_tool(name, json!({})).await.unwrap_err();
+                let error = error.rpc().unwrap();
+                errors.push((error.status.as_u16(), error.code, error.message.clone()));
+            }
+            errors
+        };
+        let errors = tokio::select! {
+            ended = client.call_tool("hold", json!({})) => panic!("{ended:?}"),
+            errors = refused => errors,
+        };
+        let full = (status, -32603, "too many concurrent calls (limit 1), try again later".to_owned());
+        assert_eq!(errors, [full.clone(), full], "{era:?}");
+    }
 }

@@ -1,6 +1,7 @@
 //! C57 to C59: the endpoint.
 
 use rejoinder::http;
+use rejoinder::server::Limits;
 use serde_json::{Value, json};
 
 use crate::{
@@ -149,7 +150,7 @@ async fn c59_a_response_or_a_batch_is_refused() {
 
 #[tokio::test]
 async fn a_body_must_be_json_within_the_limit_and_acceptable() {
-    let server = server().max_message_size(500).build().unwrap();
+    let server = server().limits(Limits::new().message_size(500)).build().unwrap();
     let request = || post("tools/list", json!({}));
     assert_eq!(request().header("content-type", "text/plain").send(&server).await.status, 415);
     assert_eq!(request().without("content-type").send(&server).await.status, 415);

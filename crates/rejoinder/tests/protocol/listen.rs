@@ -5,6 +5,7 @@ use std::time::Duration;
 use http_body_util::BodyExt;
 use rejoinder::{
     BuiltServer, Era, Server,
+    server::Limits,
     testing::{Client, Filter, Notification},
 };
 use serde_json::{Value, json};
@@ -301,7 +302,7 @@ async fn the_resources_of_a_subscription_are_limited_in_number_and_length() {
 
 #[tokio::test]
 async fn the_number_of_subscriptions_is_limited() {
-    let client = Client::new(server().max_subscriptions(2));
+    let client = Client::new(server().limits(Limits::new().subscriptions(2)));
     // A session's own does not count: there are as many sessions as there may be.
     client.clone().era(Era::Session).list_tools().await.unwrap();
     let one = client.listen(Filter::default().tools()).await.unwrap();

@@ -35,7 +35,7 @@ async fn c68_line_breaks_inside_a_message_are_escaped() {
 
 #[tokio::test]
 async fn c68_an_invalid_message_is_answered_and_the_server_continues() {
-    let mut pipe = Pipe::open(&server().max_message_size(300).build().unwrap());
+    let mut pipe = Pipe::open(&server().limits(rejoinder::server::Limits::new().message_size(300)).build().unwrap());
     for (line, code) in [("nonsense", -32700), ("[]", -32600), ("{}", -32600), (&*"x".repeat(301), -32600)] {
         pipe.send(line).await;
         let reply = pipe.next().await;
@@ -50,7 +50,7 @@ async fn c68_an_invalid_message_is_answered_and_the_server_continues() {
 
 #[tokio::test]
 async fn c7_the_error_to_a_message_that_is_too_long_has_its_id() {
-    let mut pipe = Pipe::open(&server().max_message_size(300).build().unwrap());
+    let mut pipe = Pipe::open(&server().limits(rejoinder::server::Limits::new().message_size(300)).build().unwrap());
     let long = "ä".repeat(200);
     for (line, id) in [
         (format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{long}"}}}}"#), json!(7)),

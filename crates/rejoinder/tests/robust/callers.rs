@@ -2,7 +2,8 @@
 
 use rejoinder::{
     RequestInfo, Server,
-    auth::{CallerLimits, Principal},
+    auth::Principal,
+    server::Limits,
     state::{MemoryReplayStore, StatePolicy},
 };
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ async fn is_refused(host: &Host, post: &Post, status: u16, what: &str) {
 
 #[tokio::test]
 async fn a_h4_stateless_calls_of_one_caller_leave_room_for_others() {
-    let host = host(|server| server.max_calls(8)).await;
+    let host = host(|server| server.limits(Limits::new().calls(8))).await;
     let forever = stateless("ada", "forever");
     let held = [open(&host, &forever).await, open(&host, &forever).await];
     Events::happened(&host.events.waiting, 2).await;
@@ -93,7 +94,7 @@ async fn a_h4_stateless_calls_of_one_caller_leave_room_for_others() {
 
 #[tokio::test]
 async fn a_h4_calls_of_all_sessions_of_a_caller_count_together() {
-    let host = host(|server| server.max_calls(8)).await;
+    let host = host(|server| server.limits(Limits::new().calls(8))).await;
     let (one, two) = (session_of(&host, "ada").await, session_of(&host, "ada").await);
     let bobs = session_of(&host, "bob").await;
     let held = [
@@ -124,7 +125,7 @@ async fn a_h4_calls_of_all_sessions_of_a_caller_count_together() {
 
 #[tokio::test]
 async fn questions_to_all_sessions_of_a_caller_count_together() {
-    let host = host(|server| server.caller_limits(CallerLimits::new().questions(2))).await;
+    let host = host(|server| server.limits(Limits::new().questions_per_caller(2))).await;
     let begin = async |caller: &str| {
         let mut begin = initialize(0);
         begin["params"]["capabilities"] = json!({ "elicitation": {} });
@@ -162,8 +163,8 @@ async fn questions_to_all_sessions_of_a_caller_count_together() {
 
 #[tokio::test]
 async fn a_h4_sessions_of_a_caller_end_before_those_of_others() {
-    let limits = CallerLimits::new().sessions(2);
-    let host = host(|server| server.caller_limits(limits)).await;
+    let limits = Limits::new().sessions_per_caller(2);
+    let host = host(|server| server.limits(limits)).await;
     let bobs = session_of(&host, "bob").await;
     let (first, second) = (session_of(&host, "ada").await, session_of(&host, "ada").await);
     let add = |caller: &str, session: &Session| of_session(caller, session, 1, "add");
@@ -192,7 +193,7 @@ async fn a_h4_sessions_of_a_caller_end_before_those_of_others() {
 
 #[tokio::test]
 async fn a_m8_subscriptions_of_a_caller_leave_room_for_others() {
-    let host = host(|server| server.max_subscriptions(8)).await;
+    let host = host(|server| server.limits(Limits::new().subscriptions(8))).await;
     let listen = |caller: &str| {
         let notifications = json!({ "toolsListChanged": true });
         Post::of(&request("subscriptions/listen", json!({ "notifications": notifications }))).set("x-user", caller)
@@ -241,7 +242,7 @@ async fn callers_share_nothing_with_the_same_name_of_another_issuer() {
         let issuer = request.headers()?.get("x-user")?.to_str().ok()?;
         Some(Principal::new("ada").with_issuer(issuer))
     };
-    let host = Host::start_with(|server| server.principal(by_issuer).max_calls(4)).await;
+    let host = Host::start_with(|server| server.principal(by_issuer).limits(Limits::new().calls(4))).await;
     let _held = open(&host, &stateless("https://one.example", "forever")).await;
     Events::happened(&host.events.waiting, 1).await;
     assert_eq!(host.post(&stateless("https://one.example", "add")).await.refusal(), (429, -32603));

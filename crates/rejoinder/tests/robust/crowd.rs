@@ -1,6 +1,7 @@
 //! Many clients at once.
 
 use rejoinder::http;
+use rejoinder::server::Limits;
 use serde_json::json;
 
 use crate::{
@@ -90,7 +91,7 @@ async fn a_thousand_waiting_calls_on_a_connection_do_not_delay_others() {
 
 #[tokio::test]
 async fn the_number_of_calls_on_a_connection_is_limited() {
-    let host = Host::start_with(|server| server.max_calls(2)).await;
+    let host = Host::start_with(|server| server.limits(Limits::new().calls(2))).await;
     for mut way in Way::links(&host).await {
         let wait = way.call("wait", json!({ "number": 7 }));
         for number in 0..2 {

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Era, RequestInfo, Server, auth::Principal, http};
+use rejoinder::{Era, RequestInfo, Server, auth::Principal, http, server::Limits};
 use serde_json::{Value, json};
 
 use crate::{
@@ -386,7 +386,10 @@ async fn a_h4_a_session_too_many_ends_the_one_that_is_idle_longest() {
 
 #[tokio::test]
 async fn a_h4_one_session_cannot_take_the_calls_of_all() {
-    let host = Host::start_with(|server| server.max_calls(10).http(http::Config::new().max_calls_per_session(3))).await;
+    let host = Host::start_with(|server| {
+        server.limits(Limits::new().calls(10)).http(http::Config::new().max_calls_per_session(3))
+    })
+    .await;
     let (greedy, other) = (Session::begin(&host).await, Session::begin(&host).await);
     let call = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "forever" } });
     let mut open = Vec::new();

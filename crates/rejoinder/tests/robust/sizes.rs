@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rejoinder::http;
+use rejoinder::server::Limits;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 
@@ -71,7 +72,7 @@ async fn the_server_reads_a_refused_body_for_a_while_and_not_without_end() {
 
 #[tokio::test]
 async fn a_body_of_exactly_the_limit_is_read() {
-    let host = Host::start_with(|server| server.max_message_size(1000)).await;
+    let host = Host::start_with(|server| server.limits(Limits::new().message_size(1000))).await;
     let body = call("add", json!({ "a": 1, "b": 2 })).to_string();
     let padded = |length: usize| Post::raw(format!("{body}{}", " ".repeat(length - body.len())));
     assert_eq!(host.post(&padded(1000)).await.text(), "3");

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use rejoinder::prelude::*;
+use rejoinder::server::Limits;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::{
@@ -245,7 +246,7 @@ async fn a_silent_client_is_pinged_and_dropped_when_it_does_not_answer() {
 
 #[tokio::test]
 async fn what_is_not_a_message_closes_the_connection_with_a_code_that_says_why() {
-    let host = Host::start_with(|server| server.max_message_size(1000)).await;
+    let host = Host::start_with(|server| server.limits(Limits::new().message_size(1000))).await;
     let text = |payload: Vec<u8>, is_final| Message::Frame(Frame::message(payload, OpCode::Data(Data::Text), is_final));
     let more = |payload: Vec<u8>| Message::Frame(Frame::message(payload, OpCode::Data(Data::Continue), true));
     let cases = [

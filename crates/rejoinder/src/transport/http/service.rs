@@ -388,8 +388,9 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let body = read_body(body, engine.options.max_message_size, engine.options.http.body_timeout, &self.unfinished)
-            .await?;
+        let body =
+            read_body(body, engine.options.limits.message_size, engine.options.http.body_timeout, &self.unfinished)
+                .await?;
         let envelope = match Envelope::read(&body) {
             Ok(envelope) => envelope,
             Err(bad) => {

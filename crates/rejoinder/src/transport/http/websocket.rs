@@ -106,8 +106,8 @@ async fn serve_websocket<S>(
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     let options = &engine.options;
-    let stream = CountedStream { stream, held: HeldBytes::new(unfinished), largest: options.max_message_size };
-    let limit = Some(options.max_message_size);
+    let stream = CountedStream { stream, held: HeldBytes::new(unfinished), largest: options.limits.message_size };
+    let limit = Some(options.limits.message_size);
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
     let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
     let mut wire = FrameWire::new(socket, http);
@@ -436,7 +436,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_m8_unfinished_messages_are_limited_together_with_bodies() {
-        let server = Server::new("small", "1.0.0").max_message_size(100_000).build().expect("a good server");
+        let server = Server::new("small", "1.0.0")
+            .limits(crate::server::Limits::new().message_size(100_000))
+            .build()
+            .expect("a good server");
         let unfinished = Arc::<UnfinishedBodies>::default();
         let mut others = HeldBytes::new(Arc::clone(&unfinished));
         while others.add(1_000_000, 100_000) {}

@@ -32,8 +32,8 @@ pub(super) async fn serve_lines(
     shutdown: CancellationToken,
 ) -> io::Result<()> {
     let options = &engine.options;
-    let mut wire = LineWire::new(input, output, options.max_message_size);
-    connection::serve(engine, &mut wire, options.max_calls, shutdown).await
+    let mut wire = LineWire::new(input, output, options.limits.message_size);
+    connection::serve(engine, &mut wire, options.limits.calls, shutdown).await
 }
 
 /// Serves standard input and output until the client closes its end or the server shuts down.

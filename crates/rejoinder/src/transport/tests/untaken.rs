@@ -31,7 +31,11 @@ fn one_at_a_time() -> (Fixture, Arc<Held>) {
             "done"
         }
     });
-    let server = Server::new("small", "1.0.0").tools([tool]).max_calls(1).build().expect("a good server");
+    let server = Server::new("small", "1.0.0")
+        .tools([tool])
+        .limits(crate::server::Limits::new().calls(1))
+        .build()
+        .expect("a good server");
     (Fixture { server, seen: Arc::default() }, held)
 }
 

@@ -1,0 +1,186 @@
+use crate::auth::{CallerShare, CallerShares, quarter};
+
+/// How much a server takes on, in total and for one caller; see [`Server::limits`](super::Server::limits).
+///
+/// A caller is an issuer and a subject ([`Principal`](crate::auth::Principal)). What is not set for one caller is a quarter of
+/// what all callers together may use, so that one caller never uses up everything. Raise it for a gateway that calls for all
+/// its users under one identity. Requests without a caller have no such limit, only that of their session.
+///
+/// ```
+/// use rejoinder::{auth::Principal, prelude::*, server::Limits, testing::{Client, Filter}};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let limits = Limits::new().calls(1_000).subscriptions(2).subscriptions_per_caller(1);
+/// let client = Client::new(Server::new("small", "1.0.0").tools([]).limits(limits));
+/// let [ada, bob] = ["ada", "bob"].map(|name| client.clone().extension(Principal::new(name)));
+/// let _first = ada.listen(Filter::default().tools()).await.expect("there is room");
+/// let second = ada.listen(Filter::default().tools()).await.unwrap_err();
+/// assert_eq!(second.rpc().unwrap().status, 429);
+/// let _third = bob.listen(Filter::default().tools()).await.expect("there is room for others");
+/// let fourth = client.listen(Filter::default().tools()).await.unwrap_err();
+/// assert_eq!(fourth.rpc().unwrap().status, 503);
+/// # }
+/// ```
+#[must_use = "pass it to `Server::limits`"]
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub(crate) message_size: usize,
+    pub(crate) answers_size: usize,
+    pub(crate) calls: usize,
+    pub(crate) subscriptions: usize,
+    pub(crate) background_tasks: usize,
+    calls_per_caller: Option<usize>,
+    questions_per_caller: Option<usize>,
+    sessions_per_caller: Option<usize>,
+    subscriptions_per_caller: Option<usize>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Limits {
+    /// The default limits.
+    pub fn new() -> Self {
+        Self {
+            message_size: 4 * 1024 * 1024,
+            answers_size: 64 * 1024,
+            calls: 10_000,
+            subscriptions: 1_000,
+            background_tasks: 10_000,
+            calls_per_caller: None,
+            questions_per_caller: None,
+            sessions_per_caller: None,
+            subscriptions_per_caller: None,
+        }
+    }
+
+    /// The size of a message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
+    ///
+    /// Other parts of a message have their own limits: 1,024 bytes for the `id` and for the `progressToken` of a
+    /// request, 64 KiB for `_meta` and for the `params` of `initialize`, and [`answers_size`](Self::answers_size) for
+    /// answers.
+    pub fn message_size(self, bytes: usize) -> Self {
+        Self { message_size: bytes, ..self }
+    }
+
+    /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 64 KiB by default.
+    ///
+    /// Raise it if the client's model samples images, for example.
+    pub fn answers_size(self, bytes: usize) -> Self {
+        Self { answers_size: bytes, ..self }
+    }
+
+    /// Calls that run at once, on all transports together; 10,000 by default. A further call gets the error -32603, and HTTP
+    /// 503 if it is stateless.
+    pub fn calls(self, most: usize) -> Self {
+        Self { calls: most, ..self }
+    }
+
+    /// Subscriptions (`subscriptions/listen`) that are open at once, on all transports together; 1,000 by default, fewer
+    /// than connections. A further one gets the error -32603, and HTTP 503.
+    ///
+    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources, and all
+    /// of them together 64 MiB of URIs.
+    pub fn subscriptions(self, most: usize) -> Self {
+        Self { subscriptions: most, ..self }
+    }
+
+    /// [Background tasks](crate::BackgroundTasks) that wait or run at the same time; 10,000 by default. Beyond the limit,
+    /// `add` returns an error.
+    pub fn background_tasks(self, most: usize) -> Self {
+        Self { background_tasks: most, ..self }
+    }
+
+    /// Calls of one caller that run at once; a quarter of [`calls`](Self::calls) by default. A further call gets the error
+    /// -32603, and HTTP 429 if it is stateless.
+    pub fn calls_per_caller(self, most: usize) -> Self {
+        Self { calls_per_caller: Some(most), ..self }
+    }
+
+    /// Questions over the sessions of one caller that wait for an answer; a quarter of [`calls`](Self::calls) by default. A
+    /// further question fails, as if the client could not be asked. Stateless questions wait at the client.
+    pub fn questions_per_caller(self, most: usize) -> Self {
+        Self { questions_per_caller: Some(most), ..self }
+    }
+
+    /// Sessions over HTTP, WebSockets and streams of HTTP+SSE of one caller; a quarter of
+    /// [`http::Config::max_sessions`](crate::http::Config::max_sessions) by default. A further `initialize` ends the
+    /// caller's session that has been idle longest; if there is none, and for a WebSocket and a stream, it is HTTP 429.
+    pub fn sessions_per_caller(self, most: usize) -> Self {
+        Self { sessions_per_caller: Some(most), ..self }
+    }
+
+    /// Subscriptions of one caller; a quarter of [`subscriptions`](Self::subscriptions) by default. A further one gets the
+    /// error -32603, and HTTP 429.
+    pub fn subscriptions_per_caller(self, most: usize) -> Self {
+        Self { subscriptions_per_caller: Some(most), ..self }
+    }
+
+    /// The methods that were called with zero: nothing could run.
+    pub(super) fn mistakes(&self) -> impl Iterator<Item = &'static str> {
+        let limits = [
+            ("message_size", Some(self.message_size)),
+            ("answers_size", Some(self.answers_size)),
+            ("calls", Some(self.calls)),
+            ("subscriptions", Some(self.subscriptions)),
+            ("background_tasks", Some(self.background_tasks)),
+            ("calls_per_caller", self.calls_per_caller),
+            ("questions_per_caller", self.questions_per_caller),
+            ("sessions_per_caller", self.sessions_per_caller),
+            ("subscriptions_per_caller", self.subscriptions_per_caller),
+        ];
+        limits.into_iter().filter(|(_, limit)| *limit == Some(0)).map(|(method, _)| method)
+    }
+
+    /// What each caller may use, where all together may have so many sessions.
+    pub(super) fn shares(&self, sessions: usize) -> CallerShares {
+        let share = |what, set: Option<usize>, of| CallerShare::new(what, set.unwrap_or_else(|| quarter(of)));
+        CallerShares {
+            calls: share("concurrent calls", self.calls_per_caller, self.calls),
+            questions: share("open questions", self.questions_per_caller, self.calls),
+            sessions: share("sessions", self.sessions_per_caller, sessions),
+            subscriptions: share("subscriptions", self.subscriptions_per_caller, self.subscriptions),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Server;
+
+    #[test]
+    fn a_share_is_a_quarter_unless_set_and_never_nothing() {
+        for (total, share) in [(0, 1), (1, 1), (2, 1), (8, 2), (10, 3), (10_000, 2_500)] {
+            assert_eq!(quarter(total), share, "of {total}");
+        }
+        let shares = Limits::new().calls(100).subscriptions(8).calls_per_caller(7).shares(40);
+        let limits = [shares.calls, shares.questions, shares.sessions, shares.subscriptions].map(|share| share.limit());
+        assert_eq!(limits, [7, 25, 10, 2]);
+    }
+
+    #[test]
+    fn a_limit_of_zero_is_a_build_error() {
+        let set: [fn(Limits, usize) -> Limits; 9] = [
+            Limits::message_size,
+            Limits::answers_size,
+            Limits::calls,
+            Limits::subscriptions,
+            Limits::background_tasks,
+            Limits::calls_per_caller,
+            Limits::questions_per_caller,
+            Limits::sessions_per_caller,
+            Limits::subscriptions_per_caller,
+        ];
+        for set in set {
+            let check = |most| Server::new("small", "1").limits(set(Limits::new(), most)).check();
+            let error = check(0).expect_err("nothing could run");
+            assert_eq!((error.0.len(), &*error.0[0].message), (1, "it must be at least 1"), "{error}");
+            assert!(check(1).is_ok(), "{error}");
+        }
+    }
+}
