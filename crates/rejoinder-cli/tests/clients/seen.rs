@@ -26,7 +26,7 @@ fn expected(era: Era) -> Value {
         Era::Session => ("2025-11-25", -32002),
     };
     let bad_arguments = "Invalid arguments:\n\
-        - `c`: there is no such argument; the arguments are `a`, `b`\n\
+        - `c`: unknown argument; the arguments are `a`, `b`\n\
         - `a`: expected an integer, got the string \"one\"\n\
         - `b`: it is required and was not sent";
     let welcome = "A function marked #[resource(\"..\")] returned this text.";

@@ -101,22 +101,19 @@ impl ArgumentCheck {
         sent: &SentArgument<'_>,
     ) -> Result<T, Vec<ArgumentError>> {
         let is_checked = self.has_rules && (self.is_required || !sent.is_null());
-        let unread = if is_checked && !sent.is_long() {
-            None
-        } else {
+        if !is_checked || sent.is_long() {
             match T::read(sent) {
                 Ok(value) if !is_checked => return Ok(value),
-                Ok(_) => None,
                 Err(error) if sent.is_long() => return Err(vec![error]),
-                Err(error) => Some(error),
+                _ => {}
             }
-        };
-        let (value, changed) = self.checked(sent)?;
-        match unread {
-            // It fits its schema and not its type.
-            Some(error) if !changed => Err(vec![error]),
-            _ => T::deserialize(&value).or_else(|_| located(&value)).map_err(|error| vec![error]),
         }
+        let (value, changed) = self.checked(sent)?;
+        // From the text, because the value has the last of two members of one name.
+        let read = T::read(sent);
+        let is_duplicate = read.as_ref().is_err_and(|error| error.is_duplicate_field());
+        let read = if changed && !is_duplicate { T::deserialize(&value).or_else(|_| located(&value)) } else { read };
+        read.map_err(|error| vec![error])
     }
 
     /// What was sent, if it fits the schema, and whether that changed it.
@@ -268,11 +265,16 @@ mod tests {
         nights: u32,
     }
 
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct Stay {
+        #[schemars(range(max = 9))]
+        nights: u32,
+    }
+
     fn read<T: Argument + DeserializeOwned>(json: &str) -> Result<T, Vec<String>> {
         let schema = <T as Argument>::schema(&mut generator(|settings| settings.for_deserialize()));
         let schema = json!({ "properties": { "x": schema } });
         let check = Arc::new(SchemaCheck::of_object(schema.as_object().expect("an object"))).argument("x");
-        assert!(!check.has_rules);
         let sent = SentArgument::Json(serde_json::from_str(json).expect("JSON"));
         let text = |error: ArgumentError| ArgumentErrors(vec![error.of("x")]).to_string();
         check.read(&sent).map_err(|errors| errors.into_iter().map(text).collect())
@@ -324,6 +326,10 @@ mod tests {
                 read::<Trip>(r#"{"days":1,"nights":1,"nights":2}"#).unwrap_err(),
                 "Invalid argument `x`: duplicate field `nights`.",
             ),
+            (
+                read::<Trip>(r#"{"days":1,"nights":1,"nights":"2"}"#).unwrap_err(),
+                "Invalid argument `x`: duplicate field `nights`.",
+            ),
         ] {
             assert_eq!(error, [expected]);
         }
@@ -335,6 +341,15 @@ mod tests {
             ]
         );
         assert_eq!(read(r#"{"days":"3","nights":2.0}"#), Ok(Trip { days: Days(3), nights: 2 }));
+    }
+
+    #[test]
+    fn a_l13_a_member_that_is_there_twice_is_an_error_beside_constraints_too() {
+        assert_eq!(read(r#"[{"nights":"9"}]"#), Ok(vec![Stay { nights: 9 }]));
+        for twice in [r#"[{"nights":1,"nights":2}]"#, r#"[{"nights":1,"nights":"2"}]"#, r#"[{"nights":10,"nights":2}]"#]
+        {
+            assert_eq!(read::<Vec<Stay>>(twice).unwrap_err(), ["Invalid argument `x[0]`: duplicate field `nights`."]);
+        }
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl ArgumentError {
         Self::new("", "it was sent twice")
     }
 
+    /// Whether a member of a struct was sent twice.
+    pub(super) fn is_duplicate_field(&self) -> bool {
+        self.message.starts_with("duplicate field ")
+    }
+
     /// The same error, with its path below the argument of that name, `order.lines[2]`, or below none.
     pub(crate) fn of(mut self, name: &str) -> Self {
         self.field = match &*self.field {
@@ -219,11 +224,11 @@ pub(crate) fn without_position(error: &str) -> &str {
     }
 }
 
-/// That there is no such argument, or no such property, and which there are.
+/// That an argument or a property is unknown, and which ones there are.
 pub(crate) fn unknown((one, all): (&str, &str), known: impl Iterator<Item = impl fmt::Display>) -> String {
     match &*known.map(|name| format!("`{name}`")).collect::<Vec<_>>() {
-        [] => format!("there is no such {one}, and none is taken"),
-        known => format!("there is no such {one}; the {all} are {}", known.join(", ")),
+        [] => format!("unknown {one}; no {all} are accepted"),
+        known => format!("unknown {one}; the {all} are {}", known.join(", ")),
     }
 }
 

@@ -671,7 +671,7 @@ mod tests {
             (
                 json!({ "properties": { "a": {} }, "additionalProperties": false }),
                 json!({ "b": 1 }),
-                "x.b: there is no such property; the properties are `a`",
+                "x.b: unknown property; the properties are `a`",
             ),
             (
                 json!({ "prefixItems": [{ "type": "string" }], "items": false }),

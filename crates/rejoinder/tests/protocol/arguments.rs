@@ -77,8 +77,8 @@ async fn all_bad_arguments_are_reported_at_once() {
     assert!(reply.is_error());
     insta::assert_snapshot!(reply.text(), @r#"
     Invalid arguments:
-    - `_ctx`: there is no such argument; the arguments are `customer`, `lines`, `speed`, `copies`, `gift`
-    - `colour`: there is no such argument; the arguments are `customer`, `lines`, `speed`, `copies`, `gift`
+    - `_ctx`: unknown argument; the arguments are `customer`, `lines`, `speed`, `copies`, `gift`
+    - `colour`: unknown argument; the arguments are `customer`, `lines`, `speed`, `copies`, `gift`
     - `customer`: expected a string, got the integer `7`
     - `lines[1].quantity`: must be between 0 and 255, got 300
     - `speed`: expected `slow` or `fast`, got the string "warp"
@@ -90,7 +90,7 @@ async fn all_bad_arguments_are_reported_at_once() {
 #[tokio::test]
 async fn one_mistake_is_one_sentence() {
     let reply = Client::new(server()).call_tool("ping", json!({ "loud": true })).await.unwrap();
-    insta::assert_snapshot!(reply.text(), @"Invalid argument `loud`: there is no such argument, and none is taken.");
+    insta::assert_snapshot!(reply.text(), @"Invalid argument `loud`: unknown argument; no arguments are accepted.");
 }
 
 #[tokio::test]

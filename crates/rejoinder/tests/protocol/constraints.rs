@@ -78,7 +78,7 @@ async fn l10_all_failing_arguments_are_reported_with_the_rule_and_what_came() {
         assert!(reply.is_error());
         insta::allow_duplicates! { insta::assert_snapshot!(reply.text(), @r#"
         Invalid arguments:
-        - `colour`: there is no such argument; the arguments are `order`, `cents`, `share`, `step`, `code`, `mail`, `tags`
+        - `colour`: unknown argument; the arguments are `order`, `cents`, `share`, `step`, `code`, `mail`, `tags`
         - `order`: must match `^ORD-[0-9]{6}$`, got "ORD-1"
         - `cents`: must be between 1 and 500000, got 500001
         - `share`: must be more than 0 and less than 1, got 1.0
@@ -449,7 +449,7 @@ async fn a_tool_that_is_made_at_run_time_is_checked() {
                  - `lines[1].n`: it is required and was not sent\n\
                  - `lines[2]`: expected an object, got the integer `5`\n\
                  - `size`: expected `s` or `l`, got the string \"m\"\n\
-                 - `colour`: there is no such argument; the arguments are `count`, `lines`, `size`",
+                 - `colour`: unknown argument; the arguments are `count`, `lines`, `size`",
             ),
             (json!({}), "Invalid argument `count`: it is required and was not sent."),
         ] {

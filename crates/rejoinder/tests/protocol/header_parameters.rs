@@ -174,7 +174,7 @@ async fn l1_what_the_model_sends_under_the_name_of_a_header_is_an_unknown_argume
         assert!(properties("all").is_empty());
         assert_eq!(properties("both"), ["x_user_id"]);
         let reply = client.call_tool("all", json!({ "x_user_id": "eve" })).await.unwrap();
-        let refused = "Invalid argument `x_user_id`: there is no such argument, and none is taken.";
+        let refused = "Invalid argument `x_user_id`: unknown argument; no arguments are accepted.";
         assert!(reply.is_error());
         assert_eq!(reply.text(), refused);
         assert_eq!(client.call_tool("both", json!({ "x_user_id": "eve" })).await.unwrap().text(), "eve ada");

@@ -86,7 +86,7 @@ async fn all_bad_arguments_of_a_prompt_are_reported_at_once() {
     assert_eq!(error.code(), Some(-32602));
     insta::assert_snapshot!(error.rpc().unwrap().message, @r#"
     Invalid arguments:
-    - `weather`: there is no such argument; the arguments are `place`, `days`, `cheap`, `who`
+    - `weather`: unknown argument; the arguments are `place`, `days`, `cheap`, `who`
     - `place`: it is required and was not sent
     - `days`: expected an integer, got the string "many"
     - `cheap`: expected a boolean, got the string "perhaps"
@@ -105,7 +105,7 @@ async fn unknown_prompts_and_arguments_that_are_not_strings_are_refused() {
 #[tokio::test]
 async fn an_argument_that_is_sent_twice_is_refused() {
     let body = message(1, "prompts/get", json!({ "name": "greet", "arguments": "ARGUMENTS" })).to_string();
-    let unknown = "there is no such argument; the arguments are `name`";
+    let unknown = "unknown argument; the arguments are `name`";
     for (arguments, field, message) in [
         (r#"{"name":"Ada","name":"Bob"}"#, "name", "it was sent twice"),
         (r#"{"name":"Ada","x":"1","x":"2"}"#, "x", unknown),

@@ -145,7 +145,7 @@ async fn integers_of_128_bits_are_read_to_the_last_digit() {
         // A name that looks internal is an ordinary unknown argument.
         for words in ["rejoinder/arguments", r"rejoinder\/arguments", r"\u0072ejoinder/arguments"] {
             let text = result_text(&mut way, "wide", &format!(r#"{{"{words}":"{{\"most\":1,\"least\":1}}"}}"#)).await;
-            assert!(text.contains("`rejoinder/arguments`: there is no such argument"), "over {}: {text}", way.name());
+            assert!(text.contains("`rejoinder/arguments`: unknown argument"), "over {}: {text}", way.name());
         }
     }
 }

@@ -109,7 +109,7 @@ impl StateKeys {
             derived.push(key);
         }
         if derived.is_empty() {
-            return Err(StateKeysError(format!("there is no key: give at least one, for example from {EXAMPLE}")));
+            return Err(StateKeysError(format!("no key was given: give at least one, for example from {EXAMPLE}")));
         }
         Ok(Self(derived.into()))
     }

@@ -32,7 +32,7 @@ fn s10_a_l16_a_list_that_is_not_a_key_ring_is_refused() {
     fn refused<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> String {
         StateKeys::new(keys).unwrap_err().to_string()
     }
-    assert!(refused([] as [&str; 0]).starts_with("there is no key"));
+    assert!(refused([] as [&str; 0]).starts_with("no key was given"));
     assert!(refused([&ONE[..], &[9; 31]]).starts_with("key 2 has 31 bytes"));
     assert_eq!(refused([ONE, TWO, ONE]), "key 3 is the same as key 1");
     assert!(StateKeys::new([&ONE[..], &[&ONE[..], &[0]].concat()]).is_ok(), "a zero at the end makes another key");
@@ -90,8 +90,8 @@ fn keys_come_from_text() {
     let another = URL_SAFE_NO_PAD.encode(THREE);
     assert!(seal(&format!(" {another}= ,\n{url_safe}")).open(&call(), &token).is_ok());
     for (bad, why) in [
-        (String::new(), "there is no key"),
-        (" ".to_owned(), "there is no key"),
+        (String::new(), "no key was given"),
+        (" ".to_owned(), "no key was given"),
         (format!("{standard},"), "key 2 has 0 bytes"),
         ("c2hvcnQ".to_owned(), "key 1 has 5 bytes"),
         (format!("{another},hunter2!{another}"), "key 2 is not base64"),
@@ -118,8 +118,8 @@ fn keys_come_from_the_environment() {
     for (value, expected) in [
         (None, "REJOINDER_STATE_KEYS is not set"),
         (Some("secret?"), "REJOINDER_STATE_KEYS: key 1 is not base64: use keys from `openssl rand"),
-        (Some(""), "REJOINDER_STATE_KEYS: there is no key"),
-        (Some(" "), "REJOINDER_STATE_KEYS: there is no key"),
+        (Some(""), "REJOINDER_STATE_KEYS: no key was given"),
+        (Some(" "), "REJOINDER_STATE_KEYS: no key was given"),
         (Some(short.as_str()), "REJOINDER_STATE_KEYS: key 1 has 16 bytes"),
         (Some(twice.as_str()), "REJOINDER_STATE_KEYS: key 2 is the same as key 1"),
         (Some(good.as_str()), "StateKeys(1)"),
