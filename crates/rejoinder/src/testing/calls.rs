@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use http::StatusCode;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Background, Client, ClientError, JsonRpcError, Response, Result,
+    Background, Client, ClientError, Response, Result,
     answer::remedy,
     exchange::{ClientExchange, Incoming},
 };
@@ -194,22 +193,18 @@ impl Client {
     fn with_remedy(&self, method: &str, result: Result<Value>, trace: &CallTrace) -> Result<Value> {
         let has_answers = !self.scripts.is_empty() || self.connection.capabilities != Default::default();
         let Some(unasked) = trace.lock().unasked.first().filter(|_| !has_answers).cloned() else { return result };
-        let mut rpc = match result {
-            Err(ClientError::Rpc(rpc)) if rpc.code == RpcError::MISSING_CAPABILITY => rpc,
-            Ok(result) if result["isError"] == true => Box::new(JsonRpcError {
-                method: method.to_owned(),
-                status: StatusCode::OK,
-                code: RpcError::MISSING_CAPABILITY,
-                message: result["content"][0]["text"].as_str().unwrap_or_default().to_owned(),
-                data: None,
-                unanswered: None,
-                remedy: None,
-            }),
+        Err(match result {
+            Err(ClientError::Rpc(mut rpc)) if rpc.code == RpcError::MISSING_CAPABILITY => {
+                rpc.remedy = Some(remedy(&unasked));
+                rpc.unanswered = Some(unasked.key);
+                ClientError::Rpc(rpc)
+            }
+            Ok(result) if result["isError"] == true => {
+                let reason = format!("the test has no answer: add `{}`", remedy(&unasked));
+                ClientError::unexpected(method, reason, &result)
+            }
             result => return result,
-        };
-        rpc.remedy = Some(remedy(&unasked));
-        rpc.unanswered = Some(unasked.key);
-        Err(ClientError::Rpc(rpc))
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
@@ -149,47 +149,27 @@ pub(super) fn parse(message: &[u8]) -> Value {
 
 /// The data of each event in a body.
 pub(super) fn events(body: ResponseBody) -> impl stream::Stream<Item = String> + Send {
-    stream::unfold((body, SseReader::default()), |(mut body, mut events)| async {
+    stream::unfold((body, String::new()), |(mut body, mut unread)| async {
         loop {
-            if let Some(event) = events.next() {
-                return Some((event, (body, events)));
+            if let Some(event) = next_event(&mut unread) {
+                return Some((event, (body, unread)));
             }
             let frame = body.frame().await?.ok()?;
-            events.push(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
+            unread.push_str(std::str::from_utf8(frame.data_ref()?).ok()?);
         }
     })
 }
 
-/// Reads server-sent events from chunks.
-#[derive(Debug, Default)]
-struct SseReader {
-    buffer: BytesMut,
-    data: String,
-}
-
-impl SseReader {
-    fn push(&mut self, chunk: &[u8]) {
-        self.buffer.extend_from_slice(chunk);
-    }
-
-    /// The data of the next complete event. Comments and events without data are skipped.
-    fn next(&mut self) -> Option<String> {
-        while let Some(end) = self.buffer.iter().position(|&byte| byte == b'\n') {
-            let line = self.buffer.split_to(end + 1);
-            let line = String::from_utf8_lossy(&line);
-            let line = line.trim_end_matches(['\n', '\r']);
-            if line.is_empty() && !self.data.is_empty() {
-                return Some(std::mem::take(&mut self.data));
-            }
-            if let Some(data) = line.strip_prefix("data:") {
-                if !self.data.is_empty() {
-                    self.data.push('\n');
-                }
-                self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
-            }
+/// Takes the data of the next complete event. Comments and events without data are skipped.
+fn next_event(unread: &mut String) -> Option<String> {
+    while let Some(end) = unread.find("\n\n") {
+        let event: String = unread.drain(..end + 2).collect();
+        let data = event.lines().filter_map(|line| line.strip_prefix("data: ")).collect::<Vec<_>>().join("\n");
+        if !data.is_empty() {
+            return Some(data);
         }
-        None
     }
+    None
 }
 
 #[cfg(test)]
@@ -198,11 +178,10 @@ mod tests {
 
     #[test]
     fn events_are_read_wherever_the_chunks_end() {
-        let mut events = SseReader::default();
-        let mut read = Vec::new();
-        for chunk in ["event: message\nda", "ta: 1\n", "\n: comment\n\ndata: 2\r\ndata:3\r\n\r\ndata: 4\n"] {
-            events.push(chunk.as_bytes());
-            read.extend(std::iter::from_fn(|| events.next()));
+        let (mut unread, mut read) = (String::new(), Vec::new());
+        for chunk in ["event: message\nda", "ta: 1\n", "\n: comment\n\ndata: 2\ndata: 3\n\ndata: 4\n"] {
+            unread.push_str(chunk);
+            read.extend(std::iter::from_fn(|| next_event(&mut unread)));
         }
         assert_eq!(read, ["1", "2\n3"]);
     }

@@ -262,14 +262,15 @@ async fn a_test_without_an_answer_gets_an_error_that_names_it() {
     let none = client(&Arc::default());
     in_both_eras(none, async |client| {
         let error = client.call_tool("nested", json!({ "path": "a" })).await.unwrap_err();
-        assert_eq!(error.code(), Some(-32021));
+        // On a session a tool returns a result with `isError`.
+        assert!(matches!(error.code(), None | Some(-32021)), "{error}");
         let error_text = error.to_string();
         assert!(
             error_text.contains("the client did not declare `elicitation.form`, which this call needs"),
             "{error_text}"
         );
         let remedy = r#"`.answer("confirm", rejoinder::form::ConfirmForm { yes: true })`"#;
-        assert!(error_text.ends_with(&format!("; the test has no answer: add {remedy}")), "{error_text}");
+        assert!(error_text.contains(&format!("the test has no answer: add {remedy}")), "{error_text}");
     })
     .await;
     let other = client(&Arc::default()).answer("user_name", ada());
