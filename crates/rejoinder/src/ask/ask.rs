@@ -475,7 +475,7 @@ impl<T> Ask<T> {
                 (None, None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
             };
         }
-        match (call.ask(key, &question, check).await, fallback) {
+        match (call.ask(key, question, check).await, fallback) {
             (Err(Halt::Failed(error)), Some(value)) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
                 Ok(Outcome::Accepted(value))
             }

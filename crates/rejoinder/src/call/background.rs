@@ -79,11 +79,11 @@ impl BackgroundState {
     /// Runs the task to its end, and logs a failure.
     pub(crate) async fn run<T>(
         &self,
-        origin: &TaskOrigin,
+        call: &Call,
         start: impl FnOnce() -> JoinHandle<Result<T, CallError>>,
     ) -> Result<T, CallError> {
-        let TaskOrigin { target, request } = origin;
-        let (target, request) = (&**target, &**request);
+        let target = lock(call.round_tasks()).target.clone().unwrap_or_default();
+        let request = &*String::from_utf8_lossy(&call.request().request_id);
         if self.cancelled.is_cancelled() {
             return Err(self.end(BackgroundStatus::Cancelled));
         }
@@ -104,7 +104,7 @@ impl BackgroundState {
             }
             Ok(Err(error)) => {
                 if let Ok(error) = error.into_text() {
-                    tracing::error!(%error, target, request, task = self.id, "a background task failed");
+                    tracing::error!(%error, target = &*target, request, task = self.id, "a background task failed");
                     self.end(BackgroundStatus::Failed);
                     return Err(error);
                 }
@@ -112,12 +112,12 @@ impl BackgroundState {
             Err(error) => match error.try_into_panic() {
                 Ok(payload) => drop(Panicked::from(payload)),
                 Err(_) => {
-                    tracing::info!(target, request, task = self.id, "a background task was cancelled");
+                    tracing::info!(target = &*target, request, task = self.id, "a background task was cancelled");
                     return Err(self.end(BackgroundStatus::Cancelled));
                 }
             },
         }
-        tracing::error!(target, request, task = self.id, "a background task panicked");
+        tracing::error!(target = &*target, request, task = self.id, "a background task panicked");
         Err(self.end(BackgroundStatus::Failed))
     }
 
@@ -130,17 +130,8 @@ impl BackgroundState {
     }
 }
 
-/// The call that a task belongs to, as the log names it.
-#[derive(Debug, Clone)]
-pub(crate) struct TaskOrigin {
-    /// The name of the tool or prompt, or the URI of the resource.
-    target: Arc<str>,
-    /// The id of the request.
-    request: Arc<str>,
-}
-
-/// Runs a task that was added.
-pub(crate) type RunTask = Box<dyn FnOnce(TaskOrigin) -> BoxFuture<'static, ()> + Send>;
+/// Runs a task of this call.
+pub(crate) type RunTask = Box<dyn FnOnce(Call) -> BoxFuture<'static, ()> + Send>;
 
 /// A task that has not started.
 pub(crate) struct WaitingTask {
@@ -153,9 +144,9 @@ pub(crate) struct WaitingTask {
 }
 
 impl WaitingTask {
-    async fn run(mut self, origin: TaskOrigin) {
+    async fn run(mut self, call: Call) {
         if let Some(run) = self.run.take() {
-            run(origin).await;
+            run(call).await;
         }
     }
 }
@@ -179,6 +170,7 @@ pub(crate) struct RoundTasks {
     added: usize,
     /// Who runs them: the last byte may be dropped anywhere.
     runtime: Option<Handle>,
+    /// The name of the tool or prompt, or the URI of the resource, once the reply is on its way.
     target: Option<Arc<str>>,
 }
 
@@ -287,40 +279,35 @@ impl Call {
 
     /// Starts what waits: concurrent tasks at once, the others one after the other.
     fn start_background(&self) {
-        let (tasks, runtime, target) = {
+        let (tasks, runtime) = {
             let mut tasks = lock(self.round_tasks());
             tasks.stage = TaskStage::Started;
-            (std::mem::take(&mut tasks.waiting), tasks.runtime.clone(), tasks.target.clone())
+            (std::mem::take(&mut tasks.waiting), tasks.runtime.clone())
         };
         let Some(runtime) = runtime.or_else(|| Handle::try_current().ok()) else {
             return tracing::error!("background tasks cannot run outside a tokio runtime");
         };
-        runtime.spawn(run_tasks(tasks, self.origin(target)));
-    }
-
-    fn origin(&self, target: Option<Arc<str>>) -> TaskOrigin {
-        let request = String::from_utf8_lossy(&self.request().request_id).into();
-        TaskOrigin { target: target.unwrap_or_else(|| "".into()), request }
+        runtime.spawn(run_tasks(tasks, self.clone()));
     }
 
     /// Runs what waits, and waits for it: the call of a unit test has no reply.
     pub(crate) async fn finish_background(&self) {
         let tasks = std::mem::take(&mut lock(self.round_tasks()).waiting);
         let states: Vec<_> = tasks.iter().map(|task| Arc::clone(&task.state)).collect();
-        run_tasks(tasks, self.origin(None)).await;
+        run_tasks(tasks, self.clone()).await;
         for state in states {
             state.over().await;
         }
     }
 }
 
-async fn run_tasks(tasks: Vec<WaitingTask>, origin: TaskOrigin) {
+async fn run_tasks(tasks: Vec<WaitingTask>, call: Call) {
     let (concurrent, in_order): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.is_concurrent);
     for task in concurrent {
-        tokio::spawn(task.run(origin.clone()));
+        tokio::spawn(task.run(call.clone()));
     }
     for task in in_order {
-        task.run(origin.clone()).await;
+        task.run(call.clone()).await;
     }
 }
 

@@ -79,14 +79,14 @@ impl Call {
 
     /// How the call's questions travel, if there is a client to ask.
     fn carrier(&self) -> Result<&dyn Carrier, CallError> {
-        self.0.carrier.get().map(|carrier| &**carrier).ok_or_else(CallError::nobody_to_ask)
+        self.0.carrier.get().map(|(carrier, _)| &**carrier).ok_or_else(CallError::nobody_to_ask)
     }
 
     /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
     pub(crate) async fn ask(
         &self,
         key: &str,
-        question: &Question,
+        question: Question,
         check: AnswerCheck<'_>,
     ) -> Result<Arc<RawAnswer>, Halt> {
         let carrier = self.carrier()?;
@@ -97,17 +97,17 @@ impl Call {
             ))));
         }
         let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
-        self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
+        let turn = self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
         // Several futures may ask the same question at once: the others wait for the first one's answer.
-        let _turn = self.0.asking.take(&key).await;
+        let _turn = turn.lock().await;
         loop {
             let bad = match self.find_answer(&key, digest, check).await {
                 Ok(answer) => return Ok(answer),
                 Err(bad) => bad,
             };
-            let (open, shown) = self.record().next_question(&key, question, digest, bad)?;
-            let Some(answer) = carrier.ask(&key, &shown) else {
-                self.record().leave_open(&key, open, shown);
+            let (open, again) = self.record().next_question(&key, &question, digest, bad)?;
+            let Some(answer) = carrier.ask(&key, again.as_ref().unwrap_or(&question)) else {
+                self.record().leave_open(&key, open, again.unwrap_or(question));
                 return Err(Halt::Pending);
             };
             let awaited = AwaitedAnswer::of(self);
@@ -252,13 +252,8 @@ impl Call {
         result: T,
     ) -> Result<T, CallError> {
         let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
-        if let Some(carrier) = self.0.carrier.get() {
-            self.record().record_step(
-                step,
-                self.outer_step(),
-                json.clone(),
-                self.0.record_limit.get().copied().unwrap_or(0),
-            )?;
+        if let Some((carrier, limit)) = self.0.carrier.get() {
+            self.record().record_step(step, self.outer_step(), json.clone(), *limit)?;
             carrier.record(step, &json).await?;
         }
         Ok(result)
@@ -305,7 +300,6 @@ impl Call {
         let mut teardown = lock(&self.0.teardown);
         (teardown.end, teardown.is_over) = (None, false);
         drop(teardown);
-        self.drop_state();
         self.reopen_background();
     }
 }

@@ -17,16 +17,12 @@ mod utf8_bytes;
 use std::{
     any::{Any, TypeId},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, atomic::AtomicUsize},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicUsize},
 };
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    ask::Question,
-    error::{CallError, Panicked},
-    lock,
-};
+use crate::{ask::Question, error::CallError, lock};
 
 pub(crate) use argument::SentArgument;
 pub use argument::{Argument, CompletionRequest};
@@ -61,32 +57,22 @@ struct CallParts {
     request: RequestInfo,
     dependencies: Arc<Dependencies>,
     outbox: Outbox,
-    // Set when the gates of the item are open: a gate cannot ask.
-    carrier: OnceLock<Box<dyn Carrier>>,
+    // Set when the gates of the item are open, because a gate cannot ask; with the number of bytes that the steps of the
+    // record may take.
+    carrier: OnceLock<(Box<dyn Carrier>, usize)>,
     // Made when it is first needed: most calls do not ask.
     record: OnceLock<Box<Mutex<CallRecord>>>,
-    /// How many bytes the steps of the record may take.
-    record_limit: OnceLock<usize>,
-    /// The questions that are being asked, by key.
-    asking: parking::Turns,
     /// How many questions the client of a session has to answer.
     open_questions: AtomicUsize,
-    /// The steps that are being taken, by key.
-    steps: parking::Turns,
     parking: Mutex<parking::RoundEnd>,
     teardown: Mutex<teardown::Teardown>,
-    // Made when they are first needed.
-    state: OnceLock<Mutex<RoundValues>>,
+    // Made when they are first needed: most calls never need them.
     background: OnceLock<Box<Mutex<background::RoundTasks>>>,
-    /// The outcomes of the resolvers that ran in this round, by their types. Made when it is first needed.
-    memo: OnceLock<Box<Mutex<RoundValues>>>,
-    // Made when it is first needed: most calls never need it.
     cancelled: OnceLock<CancellationToken>,
+    /// What the functions of this round share, by a type: its states, and the outcomes of its resolvers. There are few, so
+    /// the first that fits is found faster than by a hash.
+    shared: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
 }
-
-/// Values of a round, by a type: its states, or the outcomes of its resolvers. There are few, so the first that fits is found
-/// faster than by a hash.
-pub(crate) type RoundValues = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
 impl Call {
     /// A call that cannot ask until it has a [carrier](Self::carry).
@@ -97,24 +83,19 @@ impl Call {
             outbox: Outbox::default(),
             carrier: OnceLock::new(),
             record: OnceLock::new(),
-            record_limit: OnceLock::new(),
-            asking: parking::Turns::default(),
             open_questions: AtomicUsize::new(0),
-            steps: parking::Turns::default(),
             parking: Mutex::default(),
             teardown: Mutex::default(),
-            state: OnceLock::new(),
             background: OnceLock::new(),
-            memo: OnceLock::new(),
             cancelled: OnceLock::new(),
+            shared: Mutex::default(),
         }))
     }
 
     /// Gives the call its carrier, and what earlier rounds recorded.
     pub(crate) fn carry(&self, Carriage { carrier, record, record_limit }: Carriage) {
         // An error means that it was done before.
-        let _ = self.0.carrier.set(carrier);
-        let _ = self.0.record_limit.set(record_limit);
+        let _ = self.0.carrier.set((carrier, record_limit));
         if let Some(record) = record {
             let _ = self.0.record.set(record);
         }
@@ -161,42 +142,26 @@ impl Call {
         self.0.dependencies.get::<T>()
     }
 
-    /// The state of that type in this round, which begins as the default.
-    pub(crate) fn state<T: Default + Send + 'static>(&self) -> Arc<Mutex<T>> {
-        let mut states = lock(self.0.state.get_or_init(Mutex::default));
-        let id = TypeId::of::<T>();
-        if let Some((_, state)) = states.iter().find(|(kept, _)| *kept == id) {
-            return Arc::clone(state).downcast().expect("it is kept under its own type");
+    /// What the functions of this round share under the type `K`, which begins as the default.
+    pub(crate) fn shared<K: 'static, T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let (mut shared, id) = (lock(&self.0.shared), TypeId::of::<K>());
+        if let Some((_, value)) = shared.iter().find(|(of, _)| *of == id) {
+            return Arc::clone(value).downcast().expect("it was added under this type");
         }
-        let state = Arc::new(Mutex::new(T::default()));
-        states.push((id, Arc::clone(&state) as _));
-        state
+        let value = Arc::<T>::default();
+        shared.push((id, Arc::clone(&value) as _));
+        value
     }
 
-    /// Ends the states of the round. They are values of the author, whose `Drop` may panic.
-    pub(crate) fn drop_state(&self) {
-        if let Some(states) = self.0.state.get() {
-            let states = std::mem::take(&mut *lock(states));
-            let _ = Panicked::catch(|| drop(states));
-        }
+    /// Drops what the functions of the round share. These are values of the author, whose `Drop` may panic.
+    pub(crate) fn forget_shared(&self) {
+        let shared = std::mem::take(&mut *lock(&self.0.shared));
+        drop(shared);
     }
 
     /// What a test has put in the place of a resolver.
     pub(crate) fn replaced<D: 'static>(&self, resolver: TypeId) -> Option<&D> {
         self.0.dependencies.replaced(resolver)
-    }
-
-    /// The outcomes of the resolvers that ran in this round.
-    pub(crate) fn memo(&self) -> MutexGuard<'_, RoundValues> {
-        lock(self.0.memo.get_or_init(Box::default))
-    }
-
-    /// Drops these outcomes, at the end of the round. They are values of the author, whose `Drop` may panic.
-    pub(crate) fn forget_outcomes(&self) {
-        if let Some(memo) = self.0.memo.get() {
-            let outcomes = std::mem::take(&mut *lock(memo));
-            drop(outcomes);
-        }
     }
 
     /// The value of a request header, if it is text.

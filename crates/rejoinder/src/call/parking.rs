@@ -9,10 +9,9 @@
 //! lost. A step that asks is the exception: it waits for the next round itself, so it lets go of this one.
 
 use std::{
-    collections::BTreeMap,
     iter::successors,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -111,13 +110,18 @@ impl Call {
     /// # Errors
     ///
     /// If this runs inside that step: it would wait for itself. A future that the step spawned is not noticed.
-    pub(crate) async fn step_turn(&self, step: &str, is_shared: bool) -> Result<Option<Turn>, CallError> {
+    pub(crate) async fn step_turn(
+        &self,
+        step: &str,
+        is_shared: bool,
+    ) -> Result<Option<OwnedMutexGuard<()>>, CallError> {
         if STEP.try_with(|outer| outer.and_outer(self).any(|outer| *outer.key == *step)).unwrap_or_default() {
             return Err(CallError::mistake(format!(
                 "step `{step}` is nested inside itself, which is a deadlock: use another key"
             )));
         }
-        Ok(if is_shared { Some(self.0.steps.take(step).await) } else { self.0.steps.try_take(step) })
+        let turn = self.record().turn_to_step(step);
+        Ok(if is_shared { Some(turn.lock_owned().await) } else { turn.try_lock_owned().ok() })
     }
 
     /// Takes a step: the round does not end before the guard is dropped, with the result recorded.
@@ -192,28 +196,5 @@ pub(crate) struct StepGuard(Arc<StepInFlight>);
 impl Drop for StepGuard {
     fn drop(&mut self) {
         self.0.release();
-    }
-}
-
-/// Lets futures that use the same key go one after the other.
-#[derive(Debug, Default)]
-pub(super) struct Turns(Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>);
-
-/// Held until it is dropped; see [`Turns::take`].
-pub(crate) type Turn = OwnedMutexGuard<()>;
-
-impl Turns {
-    /// Waits until no other future has the turn of this key.
-    pub(super) async fn take(&self, key: &str) -> Turn {
-        self.of(key).lock_owned().await
-    }
-
-    /// The turn of this key, unless another future has it.
-    pub(super) fn try_take(&self, key: &str) -> Option<Turn> {
-        self.of(key).try_lock_owned().ok()
-    }
-
-    fn of(&self, key: &str) -> Arc<tokio::sync::Mutex<()>> {
-        Arc::clone(lock(&self.0).entry(key.to_owned()).or_default())
     }
 }

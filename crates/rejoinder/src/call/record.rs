@@ -91,26 +91,12 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawV
 /// What the running round has added to the record.
 #[derive(Debug, Clone, Default)]
 struct RoundRecord {
-    /// What came with this round.
-    responses: InputResponses,
-    /// The digest of each question, to find two different ones under one key.
-    digests: BTreeMap<Arc<str>, QuestionDigest>,
-    /// The keys whose answers were used.
-    used: BTreeSet<Arc<str>>,
-    /// The answers that a function which makes its rounds by hand could not use, and why.
-    rejected: BTreeMap<Arc<str>, (Arc<RawAnswer>, String)>,
-    /// The questions that are open at the end of the round.
-    open: BTreeMap<Arc<str>, OpenQuestion>,
-    /// The same questions as the client sees them, in the order in which they were asked.
+    keys: BTreeMap<Arc<str>, RoundKey>,
+    /// The open questions as the client sees them, in the order in which they were asked.
     asked: Vec<(Arc<str>, Question)>,
     /// Whether the function may still need the answers that it did not use in this round.
     keeps_unused: bool,
-    /// The keys of resolvers that could not run in this round, and may still need their answers.
-    waiting: BTreeSet<Arc<str>>,
-    /// The keys of questions that need not be asked: their resolver knew the value, or the step that asks is recorded.
-    known: BTreeSet<Arc<str>>,
-    /// The keys of the steps whose results the function has, and whether it may have each a second time.
-    steps: BTreeMap<Arc<str>, bool>,
+    steps: BTreeMap<Arc<str>, RoundStep>,
     /// Whether the function makes its rounds by hand.
     by_hand: bool,
     /// The capabilities that the client lacks for what was to be asked.
@@ -118,6 +104,52 @@ struct RoundRecord {
     progressed: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
+}
+
+/// What the running round knows about the question under one key.
+#[derive(Debug, Clone, Default)]
+struct RoundKey {
+    /// The answer that came with this round.
+    response: Option<SentAnswer>,
+    /// What is asked, to find two different questions under one key.
+    digest: Option<QuestionDigest>,
+    /// Whether the answer was used.
+    is_used: bool,
+    /// The answer that a function which makes its rounds by hand could not use, and why.
+    rejected: Option<(Arc<RawAnswer>, String)>,
+    /// The question, if it is open at the end of the round.
+    open: Option<OpenQuestion>,
+    /// Whether its resolver could not run in this round, and may still need the answer.
+    is_waiting: bool,
+    /// Whether it need not be asked: its resolver knew the value, or the step that asks is recorded.
+    is_known: bool,
+    /// Held by the future that asks it.
+    turn: Turn,
+}
+
+/// What the running round knows about one step.
+#[derive(Debug, Clone, Default)]
+struct RoundStep {
+    /// Once the function has the result: whether it may have it a second time.
+    is_shared: Option<bool>,
+    /// Held by the future that takes it.
+    turn: Turn,
+}
+
+/// Lets futures that use the same key go one after the other.
+type Turn = Arc<tokio::sync::Mutex<()>>;
+
+impl RoundRecord {
+    fn key(&mut self, key: &str) -> &mut RoundKey {
+        if !self.keys.contains_key(key) {
+            self.keys.insert(key.into(), RoundKey::default());
+        }
+        self.keys.get_mut(key).expect("it was added")
+    }
+
+    fn response(&self, key: &str) -> Option<&SentAnswer> {
+        self.keys.get(key)?.response.as_ref()
+    }
 }
 
 /// An answer, and the question that it belongs to.
@@ -228,7 +260,9 @@ impl CallRecord {
     pub(crate) fn begin_round(&mut self, responses: InputResponses) {
         // With an empty record the call could as well begin in this round.
         let progressed = self.answers.is_empty() && self.steps.is_empty() && self.kept.is_none();
-        self.round = RoundRecord { responses, progressed, ..RoundRecord::default() };
+        let answered = |response| RoundKey { response: Some(response), ..RoundKey::default() };
+        let keys = responses.into_iter().map(|(key, response)| (key, answered(response))).collect();
+        self.round = RoundRecord { keys, progressed, ..RoundRecord::default() };
     }
 
     /// Ends the round, and returns what it asks.
@@ -236,21 +270,23 @@ impl CallRecord {
     /// An answer that the round did not use is dropped, unless the function may still need it. The answer to a question
     /// that is asked again is dropped in any case: an earlier consent is not this one.
     pub(super) fn end_round(&mut self) -> Vec<(Arc<str>, Question)> {
-        let RoundRecord { responses, digests, used, rejected, open, keeps_unused, waiting, .. } = &self.round;
-        let is_kept = |key: &Arc<str>| {
-            (*keeps_unused || waiting.contains(key)) && !digests.contains_key(key) && !rejected.contains_key(key)
-        };
-        for (key, question) in self.questions.iter().filter(|(key, _)| is_kept(key) && !used.contains(*key)) {
-            if let Some(answer) = responses.get(key) {
+        let (keys, none) = (std::mem::take(&mut self.round.keys), RoundKey::default());
+        let of = |key: &Arc<str>| keys.get(key).unwrap_or(&none);
+        let is_kept =
+            |of: &RoundKey| (self.round.keeps_unused || of.is_waiting) && of.digest.is_none() && of.rejected.is_none();
+        for (key, question) in &self.questions {
+            let of = of(key);
+            if let Some(answer) = of.response.as_ref().filter(|_| is_kept(of) && !of.is_used) {
                 let answer = RecordedAnswer { digest: question.digest, answer: answer.read(), unchecked: true };
                 self.answers.insert(Arc::clone(key), answer);
             }
         }
         self.answers.retain(|key, _| {
-            (used.contains(key) || is_kept(key) || self.final_answers.contains(key)) && !open.contains_key(key)
+            let of = of(key);
+            (of.is_used || is_kept(of) || self.final_answers.contains(key)) && of.open.is_none()
         });
         self.cancel_round();
-        self.questions = std::mem::take(&mut self.round.open);
+        self.questions = keys.into_iter().filter_map(|(key, of)| Some((key, of.open?))).collect();
         std::mem::take(&mut self.round.asked)
     }
 
@@ -272,7 +308,7 @@ impl CallRecord {
 
     /// Keeps the answer of a resolver that could not run, because it depends on an open question.
     pub(crate) fn keep_waiting(&mut self, key: &str) {
-        self.round.waiting.insert(key.into());
+        self.round.key(key).is_waiting = true;
     }
 
     /// Whether this round has a new answer, a new step or a new kept state. An answer that cannot be used counts, because
@@ -295,13 +331,15 @@ impl CallRecord {
 
 /// Questions and answers.
 impl CallRecord {
-    /// Notes what is asked under a key.
+    /// Notes what is asked under a key, and returns the turn to ask it.
     ///
     /// # Errors
     ///
     /// If another question uses the key, or if the text of the question has changed after a step was taken with its answer.
-    pub(super) fn note_question(&mut self, key: &Arc<str>, digest: QuestionDigest) -> Result<(), CallError> {
-        if self.round.digests.insert(Arc::clone(key), digest).is_some_and(|other| other != digest) {
+    pub(super) fn note_question(&mut self, key: &Arc<str>, digest: QuestionDigest) -> Result<Turn, CallError> {
+        let of = self.round.key(key);
+        let turn = Arc::clone(&of.turn);
+        if of.digest.replace(digest).is_some_and(|other| other != digest) {
             return Err(CallError::two_questions(key));
         }
         if self.is_final(key) && self.answers.get(key).is_some_and(|recorded| recorded.digest != digest) {
@@ -310,7 +348,7 @@ impl CallRecord {
                  again; read what the question shows in `ctx.once`, or use `Ask::pinned_to`"
             )));
         }
-        Ok(())
+        Ok(turn)
     }
 
     /// Whether a step was taken with the answer under a key.
@@ -320,7 +358,7 @@ impl CallRecord {
 
     /// Notes that a resolver knows its value without asking.
     pub(super) fn note_known(&mut self, key: &str) {
-        self.round.known.insert(key.into());
+        self.round.key(key).is_known = true;
     }
 
     /// The recorded answer to exactly this question, and whether it was checked.
@@ -341,12 +379,12 @@ impl CallRecord {
         allow_unsolicited: bool,
     ) -> Option<Arc<RawAnswer>> {
         let counts = self.questions.get(key).map_or(allow_unsolicited, |open| open.digest == digest);
-        self.round.responses.get(key).filter(|_| counts).map(SentAnswer::read)
+        self.round.response(key).filter(|_| counts).map(SentAnswer::read)
     }
 
     /// The latest answer under a key, to any question, and whether it came with this round.
     pub(super) fn latest_answer(&self, key: &str) -> Option<(QuestionDigest, Arc<RawAnswer>, bool)> {
-        if let (Some(open), Some(answer)) = (self.questions.get(key), self.round.responses.get(key)) {
+        if let (Some(open), Some(answer)) = (self.questions.get(key), self.round.response(key)) {
             return Some((open.digest, answer.read(), true));
         }
         self.answers.get(key).map(|recorded| (recorded.digest, Arc::clone(&recorded.answer), false))
@@ -360,25 +398,26 @@ impl CallRecord {
     /// Records an answer that is used.
     pub(super) fn use_answer(&mut self, key: &Arc<str>, digest: QuestionDigest, answer: Arc<RawAnswer>, is_new: bool) {
         self.round.progressed |= is_new;
-        self.round.rejected.remove(key);
-        self.round.used.insert(Arc::clone(key));
+        let of = self.round.key(key);
+        (of.is_used, of.rejected) = (true, None);
         self.answers.insert(Arc::clone(key), RecordedAnswer { digest, answer, unchecked: false });
     }
 
     /// Notes that a function which makes its rounds by hand cannot use an answer.
     pub(super) fn reject_answer(&mut self, key: &Arc<str>, answer: Arc<RawAnswer>, reason: String) {
-        self.round.used.remove(key);
-        self.round.rejected.insert(Arc::clone(key), (answer, reason));
+        let of = self.round.key(key);
+        (of.is_used, of.rejected) = (false, Some((answer, reason)));
     }
 
-    /// The question to send now, given the answer that cannot be used and what is wrong with it, if there is one.
+    /// The question to send now if it differs from this one, given the answer that cannot be used and what is wrong with
+    /// it, if there is one.
     pub(super) fn next_question(
         &mut self,
         key: &Arc<str>,
         question: &Question,
         digest: QuestionDigest,
         bad: Option<(Arc<RawAnswer>, AnswerError)>,
-    ) -> Result<(OpenQuestion, Question), Halt> {
+    ) -> Result<(OpenQuestion, Option<Question>), Halt> {
         let before = self.questions.get(key);
         // A retry without an answer does not reset the count.
         let tried = before.filter(|before| before.digest == digest).map_or(0, |before| before.bad);
@@ -387,9 +426,9 @@ impl CallRecord {
             Some((answer, AnswerError(reason))) => {
                 open.bad += 1;
                 self.round.progressed = true;
-                return Ok((open, ask_again(key, question, &answer, &reason, open.bad)?));
+                return Ok((open, Some(ask_again(key, question, &answer, &reason, open.bad)?)));
             }
-            None if before.is_some() && self.round.responses.contains_key(key) => {
+            None if before.is_some() && self.round.response(key).is_some() => {
                 tracing::debug!(key = &**key, "an answer is not used: the text of its question has changed");
                 open.reworded += 1;
                 self.round.progressed = true;
@@ -402,12 +441,12 @@ impl CallRecord {
             }
             None => {}
         }
-        Ok((open, question.clone()))
+        Ok((open, None))
     }
 
     /// Notes a question that goes out when the round ends.
     pub(super) fn leave_open(&mut self, key: &Arc<str>, open: OpenQuestion, shown: Question) {
-        if self.round.open.insert(Arc::clone(key), open).is_none() {
+        if self.round.key(key).open.replace(open).is_none() {
             self.round.asked.push((Arc::clone(key), shown));
         }
     }
@@ -415,7 +454,7 @@ impl CallRecord {
     /// Notes the answer to a question that was sent at once.
     pub(super) fn respond(&mut self, key: &Arc<str>, open: OpenQuestion, answer: RawAnswer) {
         self.questions.insert(Arc::clone(key), open);
-        self.round.responses.insert(Arc::clone(key), SentAnswer::Read(Arc::new(answer)));
+        self.round.key(key).response = Some(SentAnswer::Read(Arc::new(answer)));
     }
 
     /// Notes what a function that makes its rounds by hand leaves to the next one.
@@ -433,14 +472,14 @@ impl CallRecord {
         self.note_question(&key, digest)?;
         let before = self.questions.get(&key);
         // A retry without an answer does not reset the count.
-        let unanswered = before.filter(|before| before.digest == digest && !self.round.responses.contains_key(&key));
+        let unanswered = before.filter(|before| before.digest == digest && self.round.response(&key).is_none());
         let mut open = OpenQuestion { digest, bad: unanswered.map_or(0, |before| before.bad), reworded: 0 };
-        let shown = match self.round.rejected.get(&key) {
+        let shown = match self.round.key(&key).rejected.clone() {
             None => question,
             Some((answer, reason)) => {
                 open.bad = before.map_or(1, |before| before.bad + 1);
                 self.round.progressed = true;
-                ask_again(&key, &question, answer, reason, open.bad)?
+                ask_again(&key, &question, &answer, &reason, open.bad)?
             }
         };
         self.leave_open(&key, open, shown);
@@ -475,14 +514,19 @@ impl CallRecord {
 
     /// Whether the function has the result of a step in this run.
     pub(crate) fn has_step(&self, step: &str) -> bool {
-        self.round.steps.contains_key(step)
+        self.round.steps.get(step).is_some_and(|step| step.is_shared.is_some())
+    }
+
+    /// The turn to take a step.
+    pub(super) fn turn_to_step(&mut self, step: &str) -> Turn {
+        Arc::clone(&self.round.steps.entry(step.into()).or_default().turn)
     }
 
     /// Notes that the function has the result of a step.
     pub(crate) fn reach_step(&mut self, step: &str, is_shared: bool) {
-        self.round.steps.insert(step.into(), is_shared);
-        if let Some(inside) = self.inside.get(step) {
-            self.round.known.extend(inside.questions.iter().cloned());
+        self.round.steps.entry(step.into()).or_default().is_shared = Some(is_shared);
+        for key in self.inside.get(step).into_iter().flat_map(|inside| &inside.questions) {
+            self.round.key(key).is_known = true;
         }
     }
 
@@ -494,7 +538,7 @@ impl CallRecord {
     pub(crate) fn replay_step(&mut self, step: &str, is_shared: bool) -> Result<(), CallError> {
         self.reach_step(step, is_shared);
         for inner in self.inside.get(step).map(|inside| inside.steps.clone()).unwrap_or_default() {
-            match self.round.steps.get(&inner) {
+            match self.round.steps.get(&inner).and_then(|step| step.is_shared) {
                 None => self.replay_step(&inner, true)?,
                 Some(true) => {}
                 Some(false) => return Err(CallError::step_twice(&inner)),
@@ -505,16 +549,14 @@ impl CallRecord {
 
     /// What earlier runs of the function recorded and this one did not reach.
     pub(super) fn unreached(&self) -> Vec<String> {
-        let RoundRecord { responses, digests, used, waiting, known, steps, by_hand, .. } = &self.round;
-        if *by_hand || self.kept.is_some() {
+        if self.round.by_hand || self.kept.is_some() {
             return Vec::new();
         }
-        let reached = [used, waiting, known];
-        let is_unreached =
-            |key: &&Arc<str>| !digests.contains_key(*key) && !reached.iter().any(|keys| keys.contains(*key));
-        let answered = self.questions.keys().filter(|key| responses.contains_key(*key));
+        let is_reached = |of: &RoundKey| of.digest.is_some() || of.is_used || of.is_waiting || of.is_known;
+        let is_unreached = |key: &&Arc<str>| !self.round.keys.get(*key).is_some_and(is_reached);
+        let answered = self.questions.keys().filter(|key| self.round.response(key).is_some());
         let answers: BTreeSet<_> = self.answers.keys().chain(answered).filter(is_unreached).collect();
-        let steps = self.steps.keys().filter(|step| !steps.contains_key(*step));
+        let steps = self.steps.keys().filter(|step| !self.has_step(step));
         let answers = answers.into_iter().map(|key| format!("the answer to `{key}`"));
         answers.chain(steps.map(|step| format!("step `{step}`"))).collect()
     }
@@ -539,8 +581,8 @@ impl CallRecord {
             )));
         }
         self.round.progressed = true;
-        let seen = self.round.used.iter().filter(|key| self.round.digests.contains_key(*key));
-        self.final_answers.extend(seen.cloned());
+        let seen = self.round.keys.iter().filter(|(_, of)| of.is_used && of.digest.is_some());
+        self.final_answers.extend(seen.map(|(key, _)| Arc::clone(key)));
         if let Some(outer) = outer {
             self.inside.entry(outer).or_default().steps.insert(step.into());
         }
@@ -620,7 +662,7 @@ mod tests {
     fn ask(call: &Call, key: &str, message: &str) -> Result<Value, Halt> {
         let check = |answer: &RawAnswer| <ConfirmForm as Answer>::read(answer).map(|_| ());
         let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, read: &check, accept: None };
-        let answer = call.ask(key, &question(message), check).now_or_never().expect("no waiting");
+        let answer = call.ask(key, question(message), check).now_or_never().expect("no waiting");
         answer.map(|answer| Arc::unwrap_or_clone(answer).into())
     }
 

@@ -173,18 +173,7 @@ impl<'a> Walk<'a> {
         if !R::instance().node.cached {
             return Settled(Arc::new(OnceCell::new_with(Some(self.run::<R>().await))));
         }
-        let cell = {
-            let (mut memo, id) = (self.call.memo(), TypeId::of::<R>());
-            match memo.iter().find(|(of, _)| *of == id) {
-                Some((_, cell)) => Arc::clone(cell),
-                None => {
-                    let cell: Arc<dyn Any + Send + Sync> = Arc::new(OnceCell::<Settling<R::Output>>::new());
-                    memo.push((id, Arc::clone(&cell)));
-                    cell
-                }
-            }
-        };
-        let cell = cell.downcast::<OnceCell<Settling<R::Output>>>().expect("the entry was made for this resolver");
+        let cell = self.call.shared::<R, OnceCell<Settling<R::Output>>>();
         let settled = cell.get_or_init(|| self.run::<R>()).await;
         let instance = R::instance();
         if instance.node.asks && matches!(settled, Err(Halt::Pending)) {

@@ -146,9 +146,9 @@ impl BackgroundTasks {
     ) -> Result<BackgroundTask<T>, CallError> {
         let (sender, result) = oneshot::channel();
         let state = self.call.add_background(self.is_concurrent, move |state| {
-            Box::new(move |origin| {
+            Box::new(move |call| {
                 Box::pin(async move {
-                    let result = state.run(&origin, start).await;
+                    let result = state.run(&call, start).await;
                     // A result that nobody waits for is dropped here, and its `Drop` may panic.
                     let _ = Panicked::catch(move || drop(sender.send(result)));
                 })

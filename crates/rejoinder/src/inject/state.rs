@@ -123,6 +123,6 @@ impl<T: Default + Send + 'static> CallState for T {}
 
 impl<T: CallState> FromCall for State<T> {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        Ok(Self(call.state()))
+        Ok(Self(call.shared::<Mutex<T>, _>()))
     }
 }

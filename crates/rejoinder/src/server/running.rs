@@ -312,7 +312,7 @@ impl Running {
     fn replace(&mut self, stage: RunStage) -> Result<(), Panicked> {
         let before = std::mem::replace(&mut self.stage, stage);
         let dropped = Panicked::catch(|| drop(before));
-        dropped.and(Panicked::catch(|| self.call.forget_outcomes()))
+        dropped.and(Panicked::catch(|| self.call.forget_shared()))
     }
 
     fn engine(&self) -> Option<Arc<Engine>> {
@@ -331,7 +331,6 @@ impl Running {
         let _ = self.replace(RunStage::Over);
         let teardown = self.teardown.take().or_else(|| self.call.teardown(end, || self.grace()));
         self.call.end();
-        self.call.drop_state();
         // A call that is cancelled has no reply that its background tasks could wait for.
         let Some(teardown) = teardown else { return drop(self.after_reply()) };
         let Ok(runtime) = Handle::try_current() else {
@@ -352,10 +351,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         match self.stage {
-            RunStage::Reported => {
-                self.call.drop_state();
-                drop(self.after_reply());
-            }
+            RunStage::Reported => drop(self.after_reply()),
             _ => self.end_with(CallEnd::Cancelled),
         }
     }

@@ -74,10 +74,10 @@ fn principal_digest(id: [u8; 16], principal: &Principal) -> [u8; 16] {
     short(digest("principal", std::iter::once(&id[..]).chain(who.map(str::as_bytes))))
 }
 
-/// SHA-256 of parts, each after its length, so that no two lists of parts have the same digest.
+/// SHA-256 of parts, each after its length, so that no two lists of parts have the same digest. What is hashed is short, so
+/// that it usually takes one block.
 fn digest<P: AsRef<[u8]>>(label: &str, parts: impl IntoIterator<Item = P>) -> [u8; 32] {
     let mut hash = Context::new(&SHA256);
-    hash.update(b"rejoinder/state/v1/");
     hash.update(label.as_bytes());
     hash.update(b"\0");
     for part in parts {

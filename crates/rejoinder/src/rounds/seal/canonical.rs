@@ -47,8 +47,9 @@ impl Canonical<'_> {
     }
 
     /// Replaces what was written since `start` by its digest if that is shorter, so that no level copies the levels below.
+    /// The whole is hashed anyway.
     fn shorten(&mut self, start: usize) {
-        if self.out.len() - start > 1 + 32 {
+        if start > 0 && self.out.len() - start > 1 + 32 {
             let digest = digest(&SHA256, &self.out[start..]);
             self.out.truncate(start);
             self.out.push(b'#');

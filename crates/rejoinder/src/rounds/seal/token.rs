@@ -118,7 +118,7 @@ fn unused() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
 }
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const UNNAMED: u8 = 0;
 const NAMED: u8 = 1;
 

@@ -119,7 +119,7 @@ fn b25_b26_what_is_sealed_must_be_an_envelope() {
         token::open(&keys, &token).unwrap()
     };
     let mut other_version = whole.clone();
-    other_version[0] = 2;
+    other_version[0] = 1;
     let mut odd_principal = whole.clone();
     odd_principal[113] = 2;
     for payload in [&b""[..], b"{}", b"null", &whole[..whole.len() - 1], &other_version, &odd_principal] {
