@@ -63,10 +63,7 @@ impl SchemaCheck {
         let (nodes, references, problems) = Default::default();
         let mut compiler = Compiler { document: schema, enums, nodes, references, problems };
         compiler.add(schema, "", false);
-        compiler.refuse_loops();
-        for at in (0..compiler.nodes.len()).rev() {
-            compiler.nodes[at].accepts = compiler.accepts(at);
-        }
+        compiler.finish();
         Self { nodes: compiler.nodes, problems: compiler.problems }
     }
 
@@ -346,8 +343,9 @@ impl<'a> Compiler<'a> {
         Some(self.add(schema, path, false))
     }
 
-    /// Refuses a schema that is checked by checking itself.
-    fn refuse_loops(&mut self) {
+    /// Finds the types that each schema accepts, after those of its parts, and refuses one that is checked by checking
+    /// itself. Each schema is visited once, however many references lead to it.
+    fn finish(&mut self) {
         let (mut done, mut open) = (HashSet::new(), HashSet::new());
         for start in 0..self.nodes.len() {
             let mut left = vec![(start, false)];
@@ -355,6 +353,7 @@ impl<'a> Compiler<'a> {
                 if is_left {
                     open.remove(&at);
                     done.insert(at);
+                    self.nodes[at].accepts = self.accepts(at);
                 } else if open.contains(&at) {
                     self.problem("", "has a `$ref` that leads to itself");
                     let SchemaNode { all_of, any_of, one_of, not, .. } = &mut self.nodes[at];
@@ -368,14 +367,15 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// The types that a schema accepts, if those of its parts are known.
     fn accepts(&self, at: usize) -> Types {
         let node = &self.nodes[at];
         let any = |arms: &[usize]| match arms {
             [] => Types::default(),
-            arms => arms.iter().map(|arm| self.accepts(*arm)).fold(Types::NONE, Types::or),
+            arms => arms.iter().map(|arm| self.nodes[*arm].accepts).fold(Types::NONE, Types::or),
         };
         let allowed = node.allowed.iter().map(|allowed| allowed.iter().map(Types::of).fold(Types::NONE, Types::or));
-        let all = node.all_of.iter().map(|part| self.accepts(*part)).chain(allowed);
+        let all = node.all_of.iter().map(|part| self.nodes[*part].accepts).chain(allowed);
         all.fold(node.types.and(any(&node.any_of)).and(any(&node.one_of)), Types::and)
     }
 }
@@ -528,7 +528,7 @@ impl Visit<'_> {
         if arms.is_empty() {
             return;
         }
-        let possible: Vec<_> = arms.iter().copied().filter(|arm| outline_fits(self.nodes, *arm, value)).collect();
+        let possible: Vec<_> = arms.iter().copied().filter(|arm| self.outline_fits(*arm, value)).collect();
         if let [only] = possible[..] {
             return self.visit(only, value, path);
         }
@@ -564,6 +564,23 @@ impl Visit<'_> {
         }
     }
 
+    /// Whether a value may fit a schema, by its type and by the tags that tell alternatives apart.
+    fn outline_fits(&mut self, at: usize, value: &Value) -> bool {
+        // What is too complex is reported where the value is checked.
+        let Some(left) = self.left.checked_sub(1) else { return true };
+        self.left = left;
+        let (nodes, node) = (self.nodes, &self.nodes[at]);
+        let allows = |node: &SchemaNode, value: &Value| {
+            node.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|one| same(one, value)))
+        };
+        let tag_fits =
+            |(name, value): (&String, &Value)| node.properties.get(name).is_none_or(|tag| allows(&nodes[*tag], value));
+        node.accepts.meet(Types::of(value))
+            && allows(node, value)
+            && value.as_object().is_none_or(|members| members.iter().all(tag_fits))
+            && node.all_of.iter().all(|part| self.outline_fits(*part, value))
+    }
+
     /// What is wrong with a value that need not fit. It does not change.
     fn attempt(&mut self, at: usize, value: &mut Value, path: Path<'_>) -> Vec<ArgumentError> {
         let mut attempt = Visit { errors: Vec::new(), may_change: false, ..*self };
@@ -571,20 +588,6 @@ impl Visit<'_> {
         self.left = attempt.left;
         attempt.errors
     }
-}
-
-/// Whether a value may fit a schema, by its type and by the tags that tell alternatives apart.
-fn outline_fits(nodes: &[SchemaNode], at: usize, value: &Value) -> bool {
-    let node = &nodes[at];
-    let allows = |node: &SchemaNode, value: &Value| {
-        node.allowed.as_ref().is_none_or(|allowed| allowed.iter().any(|one| same(one, value)))
-    };
-    let tag_fits =
-        |(name, value): (&String, &Value)| node.properties.get(name).is_none_or(|tag| allows(&nodes[*tag], value));
-    node.accepts.meet(Types::of(value))
-        && allows(node, value)
-        && value.as_object().is_none_or(|members| members.iter().all(tag_fits))
-        && node.all_of.iter().all(|part| outline_fits(nodes, *part, value))
 }
 
 /// The member that tells these alternatives apart and has none of their values, and these values.
@@ -699,6 +702,23 @@ mod tests {
             (shapes, json!({ "kind": "c" }), "x.kind: expected `a` or `b`, got the string \"c\""),
         ] {
             assert_eq!(errors(schema.clone(), value.clone()), [expected], "{schema} {value}");
+        }
+    }
+
+    /// There are 2 to the power of 64 paths to the last definition.
+    #[test]
+    fn a_schema_is_compiled_once_however_many_references_lead_to_it() {
+        let reference = |at: usize| json!({ "$ref": format!("#/$defs/{at}") });
+        let twice = |at: usize| (at.to_string(), json!({ "allOf": [reference(at + 1), reference(at + 1)] }));
+        let mut definitions: Map<String, Value> = (0..64).map(twice).collect();
+        definitions.insert("64".to_owned(), json!({ "type": "integer" }));
+        let either = json!({ "anyOf": [reference(0), { "type": ["integer", "null"] }] });
+        let schema = json!({ "properties": { "x": reference(0), "y": either }, "$defs": definitions });
+        let check = SchemaCheck::new(&schema, &[]);
+        assert_eq!(check.problems(), [] as [&str; 0]);
+        for name in ["x", "y"] {
+            let errors = check.check(Map::from_iter([(name.to_owned(), json!(1))])).unwrap_err().0;
+            assert!(errors.iter().any(|error| error.message == TOO_COMPLEX), "{errors:?}");
         }
     }
 
