@@ -1,6 +1,8 @@
-//! The formats of a text. Written by hand: none of them is worth a dependency.
+//! The formats of a text.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use chrono::{DateTime, NaiveDate};
 
 /// The format of a text, of an argument or of a field of a form.
 ///
@@ -36,13 +38,25 @@ pub enum Format {
     Ipv6,
 }
 
+/// A format, its name in JSON Schema, what a text must be, and whether a text is that.
+type FormatRow = (Format, &'static str, &'static str, fn(&str) -> bool);
+
 impl Format {
-    const ALL: [Self; 8] =
-        [Self::Email, Self::Uri, Self::Date, Self::DateTime, Self::Uuid, Self::Ip, Self::Ipv4, Self::Ipv6];
+    /// In the order of the variants.
+    const ALL: [FormatRow; 8] = [
+        (Self::Email, "email", "an email address", is_email),
+        (Self::Uri, "uri", "a URL such as `https://example.com`", is_uri),
+        (Self::Date, "date", "a date such as `2026-01-31`", is_date),
+        (Self::DateTime, "date-time", "a date and time such as `2026-01-31T14:30:00Z`", is_date_time),
+        (Self::Uuid, "uuid", "a UUID such as `67e55044-10b1-426f-9247-bb680e5fe0c8`", is_uuid),
+        (Self::Ip, "ip", "an IP address such as `192.0.2.1` or `2001:db8::1`", |text| text.parse::<IpAddr>().is_ok()),
+        (Self::Ipv4, "ipv4", "an IPv4 address such as `192.0.2.1`", |text| text.parse::<Ipv4Addr>().is_ok()),
+        (Self::Ipv6, "ipv6", "an IPv6 address such as `2001:db8::1`", |text| text.parse::<Ipv6Addr>().is_ok()),
+    ];
 
     /// The format of that name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
+        Self::ALL.iter().find(|(_, other, ..)| *other == name).map(|(format, ..)| *format)
     }
 
     /// Whether forms of MCP have it.
@@ -52,43 +66,16 @@ impl Format {
 
     /// The name in JSON Schema.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Uri => "uri",
-            Self::Date => "date",
-            Self::DateTime => "date-time",
-            Self::Uuid => "uuid",
-            Self::Ip => "ip",
-            Self::Ipv4 => "ipv4",
-            Self::Ipv6 => "ipv6",
-        }
+        Self::ALL[self as usize].1
     }
 
     pub(super) fn expected(self) -> &'static str {
-        match self {
-            Self::Email => "an email address",
-            Self::Uri => "a URL such as `https://example.com`",
-            Self::Date => "a date such as `2026-01-31`",
-            Self::DateTime => "a date and time such as `2026-01-31T14:30:00Z`",
-            Self::Uuid => "a UUID such as `67e55044-10b1-426f-9247-bb680e5fe0c8`",
-            Self::Ip => "an IP address such as `192.0.2.1` or `2001:db8::1`",
-            Self::Ipv4 => "an IPv4 address such as `192.0.2.1`",
-            Self::Ipv6 => "an IPv6 address such as `2001:db8::1`",
-        }
+        Self::ALL[self as usize].2
     }
 
     /// Whether the text has this format.
     pub fn fits(self, text: &str) -> bool {
-        match self {
-            Self::Email => is_email(text),
-            Self::Uri => is_uri(text),
-            Self::Date => is_date(text),
-            Self::DateTime => is_date_time(text),
-            Self::Uuid => is_uuid(text),
-            Self::Ip => text.parse::<IpAddr>().is_ok(),
-            Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
-            Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
-        }
+        (Self::ALL[self as usize].3)(text)
     }
 }
 
@@ -114,51 +101,19 @@ fn is_uri(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    let parts: Vec<_> = text.split('-').collect();
-    let [year, month, day] = parts[..] else { return false };
-    let (Some(year), Some(month), Some(day)) = (digits(year, 4), digits(month, 2), digits(day, 2)) else {
-        return false;
-    };
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if is_leap => 29,
-        2 => 28,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
+    // Without the length, a month of one digit would do, and with the sign a year of more.
+    text.len() == 10 && text.starts_with(|c: char| c.is_ascii_digit()) && text.parse::<NaiveDate>().is_ok()
 }
 
 fn is_date_time(text: &str) -> bool {
-    let Some((date, time)) = text.split_once(['T', 't']) else { return false };
-    let Some(zone) = time.find(['Z', 'z', '+', '-']) else { return false };
-    let (time, zone) = time.split_at(zone);
-    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let zone_fits = match zone.strip_prefix(['+', '-']) {
-        Some(offset) => is_clock(offset, &[23, 59]),
-        None => zone.len() == 1,
-    };
-    let fraction_fits = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
-    // 60 is a leap second.
-    is_date(date) && is_clock(time, &[23, 59, 60]) && fraction_fits && zone_fits
+    // RFC 3339 has `T`; a space is only for people.
+    !text.contains(' ') && DateTime::parse_from_rfc3339(text).is_ok()
 }
 
 fn is_uuid(text: &str) -> bool {
     let fits =
         |(at, byte): (usize, u8)| if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() };
     text.len() == 36 && text.bytes().enumerate().all(fits)
-}
-
-/// Whether the text is numbers of two digits, separated by colons, none larger than its limit.
-fn is_clock(text: &str, limits: &[u32]) -> bool {
-    let mut parts = text.split(':');
-    let fits = |limit: &u32| parts.next().and_then(|part| digits(part, 2)).is_some_and(|part| part <= *limit);
-    limits.iter().all(fits) && parts.next().is_none()
-}
-
-fn digits(text: &str, length: usize) -> Option<u32> {
-    (text.len() == length && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
 }
 
 #[cfg(test)]
@@ -171,6 +126,13 @@ mod tests {
         }
         for text in others {
             assert!(!format.fits(text), "{text} is not {}", format.expected());
+        }
+    }
+
+    #[test]
+    fn each_format_is_at_its_place() {
+        for (index, (format, name, ..)) in Format::ALL.into_iter().enumerate() {
+            assert_eq!((format as usize, Format::named(name)), (index, Some(format)));
         }
     }
 

@@ -6,19 +6,17 @@
 //! * `field`: [`Field`], one field with its title, rules and default, and [`ElicitField`], the types that it can have;
 //! * `rules`: the constraints on a value, with their JSON Schema keywords and messages;
 //! * `number`, `choice`, `format`: the fields that need more than a few lines;
-//! * `chrono`, `uuid`: dates, times and UUIDs, with the features of these names;
+//! * `foreign`: dates, times and UUIDs, with the features `chrono` and `uuid`;
 //! * `older`: forms for clients before 2025-11-25.
 
 mod choice;
-#[cfg(feature = "chrono")]
-mod chrono;
 mod field;
+#[cfg(any(feature = "chrono", feature = "uuid"))]
+mod foreign;
 mod format;
 mod number;
 mod older;
 mod rules;
-#[cfg(feature = "uuid")]
-mod uuid;
 
 pub use choice::{ElicitEnum, IntoChoice};
 #[doc(hidden)]
@@ -243,21 +241,6 @@ pub struct ConfirmForm {
     pub yes: bool,
 }
 
-impl Elicit for ConfirmForm {
-    fn form() -> Form {
-        static FORM: LazyLock<Form> = LazyLock::new(|| Form::new().with(&Field::<bool>::new("yes")));
-        FORM.clone()
-    }
-
-    fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
-        Field::new("yes").read_alone(content).map(|yes| Self { yes })
-    }
-
-    fn write(&self) -> Map<String, Value> {
-        Map::from_iter([("yes".to_owned(), self.yes.into())])
-    }
-}
-
 /// A form with one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextForm {
@@ -265,20 +248,28 @@ pub struct TextForm {
     pub text: String,
 }
 
-impl Elicit for TextForm {
-    fn form() -> Form {
-        static FORM: LazyLock<Form> = LazyLock::new(|| Form::new().with(&Field::<String>::new("text")));
-        FORM.clone()
-    }
+/// Implements forms of one field.
+macro_rules! one_field {
+    ($($form:ident { $field:ident: $type:ty })*) => { $(
+        impl Elicit for $form {
+            fn form() -> Form {
+                static FORM: LazyLock<Form> =
+                    LazyLock::new(|| Form::new().with(&Field::<$type>::new(stringify!($field))));
+                FORM.clone()
+            }
 
-    fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
-        Field::new("text").read_alone(content).map(|text| Self { text })
-    }
+            fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
+                Field::new(stringify!($field)).read_alone(content).map(|$field| Self { $field })
+            }
 
-    fn write(&self) -> Map<String, Value> {
-        Map::from_iter([("text".to_owned(), self.text.as_str().into())])
-    }
+            fn write(&self) -> Map<String, Value> {
+                Map::from_iter([(stringify!($field).to_owned(), Value::from(self.$field.clone()))])
+            }
+        }
+    )* };
 }
+
+one_field!(ConfirmForm { yes: bool } TextForm { text: String });
 
 #[cfg(test)]
 mod tests {
