@@ -8,8 +8,10 @@ use syn::{Expr, ExprLit, ExprUnary, Lit, UnOp};
 
 use crate::{errors::Errors, names, options::Options};
 
-/// The options that are constraints.
+/// The options that are constraints, and the title and the example beside them.
 pub(crate) const CONSTRAINTS: &[&str] = &[
+    "title",
+    "example",
     "min",
     "max",
     "exclusive_min",
@@ -35,6 +37,13 @@ const VARIANTS: [&str; 8] = ["Email", "Uri", "Date", "DateTime", "Uuid", "Ip", "
 /// What is called to set the constraints among these options, after what literals tell was checked, also about the default.
 pub(crate) fn constraints(default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> TokenStream {
     let mut calls = TokenStream::new();
+    if let Some((option, value)) = options.entry("title", "\"..\"", errors) {
+        check_string("title", &value, errors);
+        calls.extend(call(&option, value));
+    }
+    if let Some((option, value)) = options.entry("example", "..", errors) {
+        calls.extend(call(&option, value));
+    }
     if let Some((option, value)) = options.entry("format", "\"email\"", errors) {
         calls.extend(call(&option, format(&value, errors)));
     }

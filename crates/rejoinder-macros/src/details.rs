@@ -29,13 +29,7 @@ pub(crate) struct Details {
 
 /// `enabled = is_admin`.
 pub(crate) fn gate(options: &mut Options, errors: &mut Errors) -> Option<Path> {
-    let path = match options.expression("enabled", "is_admin", errors)? {
-        Expr::Path(path) if path.qself.is_none() => path.path,
-        other => {
-            errors.at(other, "`enabled` names a function marked `#[resolver]`: `enabled = is_admin`");
-            return None;
-        }
-    };
+    let path = options.path("enabled", "is_admin", "names a function marked `#[resolver]`", errors)?;
     if path.segments.first().is_some_and(|first| first.ident == "Self") {
         errors.at(&path, "a gate is not a method: move the resolver out of the `impl` block");
         return None;

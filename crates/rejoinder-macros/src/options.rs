@@ -81,59 +81,55 @@ impl Options {
         Some((written?, self.expression(name, example, errors)?))
     }
 
+    /// `name = ..`, of which `read` takes what it needs. `what` says what it must be.
+    fn value<T>(
+        &mut self,
+        name: &str,
+        example: &str,
+        what: &str,
+        errors: &mut Errors,
+        read: impl FnOnce(&Expr) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.expression(name, example, errors)?;
+        let read = read(&value);
+        if read.is_none() {
+            errors.at(value, format!("`{name}` {what}: `{name} = {example}`"));
+        }
+        read
+    }
+
     /// `name = <identifier>`.
     pub(crate) fn ident(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<Ident> {
-        match self.expression(name, example, errors)? {
-            Expr::Path(path) if path.path.get_ident().is_some() => path.path.get_ident().cloned(),
-            other => {
-                errors.at(other, format!("`{name}` is an identifier: `{name} = {example}`"));
-                None
-            }
-        }
+        self.value(name, example, "is an identifier", errors, |value| path_of(value)?.get_ident().cloned())
     }
 
     /// `name = path::to::function`.
-    pub(crate) fn path(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<Path> {
-        match self.expression(name, example, errors)? {
-            Expr::Path(path) => Some(path.path),
-            other => {
-                errors.at(other, format!("`{name}` names a function: `{name} = {example}`"));
-                None
-            }
-        }
+    pub(crate) fn path(&mut self, name: &str, example: &str, what: &str, errors: &mut Errors) -> Option<Path> {
+        self.value(name, example, what, errors, |value| path_of(value).cloned())
     }
 
     /// `name = ".."`, where the text must be known now.
     pub(crate) fn literal(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
-        match self.expression(name, "\"..\"", errors)? {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
-            other => {
-                errors.at(other, format!("`{name}` is a string: `{name} = \"..\"`"));
-                None
-            }
-        }
+        self.value(name, "\"..\"", "is a string", errors, |value| match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
+            _ => None,
+        })
     }
 
     /// `name = ".."`; a constant or `include_str!` will do.
     pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
-        match self.expression(name, "\"..\"", errors)? {
-            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_)) => {
-                errors.at(lit, format!("`{name}` is a string: `{name} = \"..\"`"));
-                None
-            }
+        self.value(name, "\"..\"", "is a string", errors, |value| match value {
+            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_)) => None,
             text => Some(quote!(#text)),
-        }
+        })
     }
 
     /// `name = 5000`.
     pub(crate) fn number(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
-        match self.expression(name, "5000", errors)? {
-            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Int(_)) => {
-                errors.at(lit, format!("`{name}` is a whole number: `{name} = 5000`"));
-                None
-            }
+        self.value(name, "5000", "is a whole number", errors, |value| match value {
+            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Int(_)) => None,
             number => Some(quote!(#number)),
-        }
+        })
     }
 
     /// `name`, `name = true` or `name = false`.
@@ -186,6 +182,14 @@ impl Options {
             let attribute = &self.attribute;
             errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}the options are `{known}`"));
         }
+    }
+}
+
+/// The path that an expression is.
+fn path_of(value: &Expr) -> Option<&Path> {
+    match value {
+        Expr::Path(path) if path.qself.is_none() => Some(&path.path),
+        _ => None,
     }
 }
 

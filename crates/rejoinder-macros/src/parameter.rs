@@ -8,7 +8,7 @@ use syn::{
 };
 
 use crate::{
-    constraints::{CONSTRAINTS, call, check_string, constraints},
+    constraints::{CONSTRAINTS, constraints},
     docs,
     errors::{Errors, Extent},
     kind::Kind,
@@ -307,14 +307,14 @@ fn header(ident: &Ident, attr: &Attribute, errors: &mut Errors) -> HeaderOptions
 
 fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOptions {
     let tokens = tokens_of(attr, "#[arg(default = ..)]", errors);
-    let known = [&["name", "default", "header", "complete", "title", "example"], CONSTRAINTS].concat();
+    let known = [&["name", "default", "header", "complete"], CONSTRAINTS].concat();
     let mut options = Options::parse("`#[arg]`", &known, tokens, errors);
     let default = options.expression_or("default", default_of_the_type, errors);
     let argument = ArgumentOptions {
         name: options.literal("name", errors),
         header: options.literal("header", errors),
-        complete: options.path("complete", "path::to::function", errors),
-        rules: rules(default.as_ref(), &mut options, errors),
+        complete: options.path("complete", "path::to::function", "names a function", errors),
+        rules: constraints(default.as_ref(), &mut options, errors),
         default,
     };
     options.finish(errors);
@@ -342,17 +342,4 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOption
         errors.at(complete, "only the arguments of prompts and resources can be completed: remove `complete`");
     }
     argument
-}
-
-/// The constraints, the title and the example.
-fn rules(default: Option<&Expr>, options: &mut Options, errors: &mut Errors) -> TokenStream {
-    let mut calls = constraints(default, options, errors);
-    if let Some((option, title)) = options.entry("title", "\"..\"", errors) {
-        check_string("title", &title, errors);
-        calls.extend(call(&option, title));
-    }
-    if let Some((option, example)) = options.entry("example", "..", errors) {
-        calls.extend(call(&option, example));
-    }
-    calls
 }

@@ -7,8 +7,8 @@ pub use crate::{
     graph::{
         AnyShape, Check, Completes, CompletionInput, CompletionOutput, Edge, FitsIf, FitsIn, FromOutcome,
         FunctionArguments, Gate, GateResolver, HasArgument, Instance, ItemNode, Node, NodeArgument, Offers, Pipe,
-        PipeField, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, ResolverParameter,
-        Returned, SameAs, Shape, Unmarked, Walk, piped, shape, try_join,
+        PipeField, PipeParameter, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, ResolverParameter, Returned,
+        SameAs, Shape, Unmarked, Walk, finish_pipes, shape, try_join,
     },
     inject::{AnyType, FromHeader, Parameter, Probe, source},
     item::{Callee, Function, ItemDetails, ListedAs, Output, blocking},

@@ -10,7 +10,6 @@ use crate::{
     docs,
     errors::{Errors, Extent},
     names,
-    options::Options,
 };
 
 /// One field.
@@ -27,16 +26,21 @@ impl FormField {
     /// Reads a field.
     pub(super) fn read(field: &syn::Field, case: &str, errors: &mut Errors) -> Option<Self> {
         let ident = field.ident.clone()?;
-        let known = [&["title", "description", "default", "name", "example"], CONSTRAINTS].concat();
+        let known = [&["description", "default", "name"], CONSTRAINTS].concat();
         let mut options = elicit_options("`#[elicit]`", &field.attrs, &known, errors);
         let name = options.literal("name", errors).or_else(|| serde_option(&field.attrs, "rename", errors));
         if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
             errors.at(name, "the name of a field cannot be empty");
         }
         let name = name.map_or_else(|| rename_field(&names::wire(&ident), case), |name| name.value());
-        let mut calls = texts(field, &mut options, errors);
         let default = options.entry("default", "..", errors);
-        calls.extend(constraints(default.as_ref().map(|(_, value)| value), &mut options, errors));
+        let mut calls = constraints(default.as_ref().map(|(_, value)| value), &mut options, errors);
+        if let Some((option, value)) = options.entry("description", "\"..\"", errors) {
+            check_string("description", &value, errors);
+            calls.extend(call(&option, value));
+        } else if let Some(text) = docs::description(&field.attrs) {
+            calls.extend(call(&Ident::new("description", Span::call_site()), text));
+        }
         if let Some((option, value)) = default {
             // A list is written as an array, and is a `Vec`.
             let value =
@@ -57,22 +61,4 @@ impl FormField {
         let field = quote_spanned!(end=> #path new(#name));
         quote!(#field #calls)
     }
-}
-
-fn texts(field: &syn::Field, options: &mut Options, errors: &mut Errors) -> TokenStream {
-    let mut calls = TokenStream::new();
-    if let Some((option, value)) = options.entry("example", "..", errors) {
-        calls.extend(call(&option, value));
-    }
-    for name in ["title", "description"] {
-        if let Some((option, value)) = options.entry(name, "\"..\"", errors) {
-            check_string(name, &value, errors);
-            calls.extend(call(&option, value));
-        } else if name == "description"
-            && let Some(text) = docs::description(&field.attrs)
-        {
-            calls.extend(call(&Ident::new(name, Span::call_site()), text));
-        }
-    }
-    calls
 }

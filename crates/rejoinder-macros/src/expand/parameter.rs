@@ -32,7 +32,7 @@ pub(crate) struct Filled {
     /// The resolver that fills it.
     pub(super) resolver: Option<Named>,
     /// What passes through pipes.
-    pub(super) piped: Option<PipeChain>,
+    pub(super) piped: Option<PipeList>,
     /// Of what kind the function is.
     kind: Kind,
     default: Option<TokenStream>,
@@ -55,7 +55,7 @@ impl Filled {
         let ty = outside(borrowed.unwrap_or_else(|| parameter.ty.to_token_stream()));
         let is_generic = mentions(&ty, generics);
         let alias = format_ident!("__Rj{index}", span = Span::call_site());
-        let piped = PipeChain::new(index, &parameter.pipes, place, generics);
+        let piped = PipeList::new(index, &parameter.pipes, place, generics);
         let sent = piped.as_ref().map(|piped| piped.alias("Sent"));
         let (default, complete, keywords) = match &parameter.source {
             Source::Argument(argument) => {
@@ -297,12 +297,12 @@ impl Filled {
 }
 
 /// The pipes that a parameter passes through.
-pub(super) struct PipeChain {
+pub(super) struct PipeList {
     index: usize,
     pub(super) pipes: Vec<Named>,
 }
 
-impl PipeChain {
+impl PipeList {
     fn new(index: usize, paths: &[Path], place: &Place, generics: &Generics) -> Option<Self> {
         let named = |(n, path)| Named::new(format!("{index}_{n}"), path, place, generics);
         (!paths.is_empty()).then(|| Self { index, pipes: paths.iter().enumerate().map(named).collect() })
@@ -325,10 +325,10 @@ pub(super) fn piped_types(parameters: &[Filled]) -> TokenStream {
     let each = each.map(|(Filled { ty, parameter, extent, .. }, piped)| {
         let [taken, made, sent, checks] = ["In", "Out", "Sent", "Pipes"].map(|of| piped.alias(of));
         let (first, last) = (&piped.pipes[0], &piped.pipes[piped.pipes.len() - 1]);
-        let (takes, makes) = (PipeChain::member(first, "In"), PipeChain::member(last, "Out"));
-        let are_pipes = piped.pipes.iter().map(|pipe| PipeChain::member(pipe, "In"));
+        let (takes, makes) = (PipeList::member(first, "In"), PipeList::member(last, "Out"));
+        let are_pipes = piped.pipes.iter().map(|pipe| PipeList::member(pipe, "In"));
         let meet = piped.pipes.windows(2).map(|pair| {
-            let (before, after) = (PipeChain::member(&pair[0], "Out"), PipeChain::member(&pair[1], "In"));
+            let (before, after) = (PipeList::member(&pair[0], "Out"), PipeList::member(&pair[1], "In"));
             pair[1].extent.member(&before, quote!(__rj::PipesInto<#after>), "Value")
         });
         let is_argument = matches!(parameter.source, Source::Argument(_))
@@ -374,40 +374,19 @@ pub(super) fn pass(parameters: &[Filled], arguments: &Ident, walk: &TokenStream)
     if slots.is_empty() {
         return None;
     }
-    let [walk_variable, value, results] = ["walk", "value", "results"].map(local);
-    let takes = slots.iter().map(|(Filled { local, .. }, _, slot, _)| quote!(let #local = #slot.take();));
-    let futures = slots.iter().map(|(Filled { ty, local, .. }, piped, _, field)| {
-        let [taken, made] = ["In", "Out"].map(|of| piped.alias(of));
-        let runs = piped.pipes.iter().enumerate().map(|(index, pipe)| {
-            let (run, taken) = (PipeChain::member(pipe, "run"), PipeChain::member(pipe, "In"));
-            let passed = if index == 0 { quote!(#value) } else { quote!(__rj::PipesInto::<#taken>::pass(#value)) };
-            quote!(let #value = #run(&#walk_variable, #field, #passed).await?;)
-        });
-        let future = quote! {
-            __rj::piped(async {
-                let #value = match <#ty as __rj::Piped<#made>>::open::<#taken>(#local) {
-                    ::std::result::Result::Ok(#value) => #value,
-                    ::std::result::Result::Err(#value) => return ::std::result::Result::Ok::<#ty, __rj::PipeStop>(#value),
-                };
-                #(#runs)*
-                ::std::result::Result::Ok(<#ty as __rj::Piped<#made>>::close(#value))
-            })
-        };
-        (quote!(#local), future)
+    let walk_variable = local("walk");
+    let locals: Vec<_> = slots.iter().map(|(Filled { local, .. }, ..)| local).collect();
+    let futures = slots.iter().map(|(Filled { local, .. }, piped, slot, field)| {
+        let chain = piped.pipes.iter().rev().map(Named::ty).reduce(|after, pipe| quote!(#pipe, (#after,)));
+        (quote!(#local), quote!(#slot.pass::<(#chain,)>(&#walk_variable, #field)))
     });
-    let futures: Vec<_> = futures.collect();
-    let (pattern, future) = joined(futures)?;
-    let puts =
-        slots.iter().map(|(Filled { local, .. }, _, slot, field)| quote!(#results.put(&mut #slot, #field, #local);));
+    let (pattern, future) = joined(futures.collect())?;
     Some(quote! {
-        #(#takes)*
         let #pattern = {
             let #walk_variable = #walk;
             #future.await?
         };
-        let mut #results = __rj::PipeResults::default();
-        #(#puts)*
-        #results.finish()?;
+        __rj::finish_pipes([#(#locals),*])?;
     })
 }
 

@@ -61,11 +61,8 @@ impl<T> Ask<T> {
     ///
     /// This is for clients that know what will be asked. Do not use it where the answer is a consent: without it, an answer
     /// counts only if exactly this question was asked.
-    pub fn allow_unsolicited(mut self) -> Self {
-        if let AskKind::Question(asked) = &mut self.0 {
-            asked.allow_unsolicited = true;
-        }
-        self
+    pub fn allow_unsolicited(self) -> Self {
+        self.asking(|asked| asked.allow_unsolicited = true)
     }
 
     /// Binds the answer to this text instead of to the exact message, so the message may change between rounds.
@@ -82,19 +79,13 @@ impl<T> Ask<T> {
     ///     Ask::confirm(format!("Order {item} for {price}? ({left} left)")).pinned_to(format!("{item} for {price}"))
     /// }
     /// ```
-    pub fn pinned_to(mut self, text: impl Into<String>) -> Self {
-        if let AskKind::Question(asked) = &mut self.0 {
-            asked.pinned_to = Some(text.into());
-        }
-        self
+    pub fn pinned_to(self, text: impl Into<String>) -> Self {
+        self.asking(|asked| asked.pinned_to = Some(text.into()))
     }
 
     /// The value to use if the client cannot be asked; without one, such a client gets an error.
-    pub fn fallback(mut self, value: T) -> Self {
-        if let AskKind::Question(asked) = &mut self.0 {
-            asked.fallback = Some(value);
-        }
-        self
+    pub fn fallback(self, value: T) -> Self {
+        self.asking(|asked| asked.fallback = Some(value))
     }
 
     /// Accepts an answer only if it passes this check; otherwise the user sees the reason and is asked again, as after any
@@ -137,13 +128,13 @@ impl<T> Ask<T> {
     ///     })
     /// }
     /// ```
-    pub fn check_async<E, F>(mut self, check: impl Fn(&T) -> F + Send + Sync + 'static) -> Self
+    pub fn check_async<E, F>(self, check: impl Fn(&T) -> F + Send + Sync + 'static) -> Self
     where
         T: 'static,
         E: Into<AnswerError>,
         F: Future<Output = Result<(), E>> + Send + 'static,
     {
-        if let AskKind::Question(asked) = &mut self.0 {
+        self.asking(|asked| {
             let (read, before) = (Arc::clone(&asked.read), asked.accept.take());
             asked.accept = Some(Arc::new(move |answer| {
                 let before = before.as_ref().map(|before| before(answer));
@@ -159,8 +150,7 @@ impl<T> Ask<T> {
                     }
                 })
             }));
-        }
-        self
+        })
     }
 
     /// Changes the value, whether it is known, answered or a fallback. The question stays the same.
@@ -201,6 +191,14 @@ impl<T: Answer> Ask<T> {
 }
 
 impl<T> Ask<T> {
+    /// Changes the question, if it is one.
+    fn asking(mut self, change: impl FnOnce(&mut Unanswered<T>)) -> Self {
+        if let AskKind::Question(asked) = &mut self.0 {
+            change(asked);
+        }
+        self
+    }
+
     fn new(question: Question, read: ReadAnswer<T>, is_typed: bool) -> Self {
         let (fallback, allow_unsolicited, pinned_to, accept) = Default::default();
         let asked = Unanswered { question, read, fallback, allow_unsolicited, pinned_to, accept, is_typed };
@@ -260,15 +258,14 @@ impl<T: Elicit> Ask<T> {
     ///     Ask::user("Where to?").prefill(last)
     /// }
     /// ```
-    pub fn prefill(mut self, value: T) -> Self {
-        if let AskKind::Question(asked) = &mut self.0
-            && let Question::Form { form, .. } = &mut asked.question
-        {
-            let (content, read) = (value.write(), Arc::clone(&asked.read));
-            *form = form.clone().prefilled(&content);
-            asked.read = Arc::new(move |answer| read(&answer.completed_with(&content)));
-        }
-        self
+    pub fn prefill(self, value: T) -> Self {
+        self.asking(|asked| {
+            if let Question::Form { form, .. } = &mut asked.question {
+                let (content, read) = (value.write(), Arc::clone(&asked.read));
+                *form = form.clone().prefilled(&content);
+                asked.read = Arc::new(move |answer| read(&answer.completed_with(&content)));
+            }
+        })
     }
 }
 

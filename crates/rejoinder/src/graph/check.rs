@@ -3,6 +3,17 @@
 use super::{Edge, ItemNode, Node, NodeArgument};
 use crate::inject::source;
 
+/// A `for` loop, which constant evaluation does not have yet.
+macro_rules! each {
+    ($i:ident in 0..$end:expr => $body:block) => {
+        let mut $i = 0;
+        while $i < $end {
+            $body
+            $i += 1;
+        }
+    };
+}
+
 /// What a check found: the first mistake, and where to report it.
 #[derive(Debug)]
 pub struct Check {
@@ -39,8 +50,7 @@ impl Node {
     /// Checks a resolver: what it takes, what it returns, and that it does not need itself.
     pub const fn check(&'static self) -> Check {
         let mut check = Check::new();
-        let mut i = 0;
-        while i < self.arguments.len() {
+        each!(i in 0..self.arguments.len() => {
             if self.arguments[i].by_hand {
                 check.place = i;
                 check.report.push(&[
@@ -48,8 +58,7 @@ impl Node {
                 ]);
                 return check;
             }
-            i += 1;
-        }
+        });
         if self.asks && !self.cached {
             check.place = self.arguments.len() + self.below.len();
             check.report.push(&["a resolver that asks runs once in a round: remove `cache = false`"]);
@@ -75,12 +84,10 @@ const fn report_cycle(path: &Nodes, report: &mut Report) {
         return report.push(&["resolver `", start.name, "` (", start.at, ") needs itself: remove this parameter"]);
     }
     report.push(&["resolvers need each other in a cycle: "]);
-    let mut i = 0;
-    while i < path.length {
+    each!(i in 0..path.length => {
         let node = path.get(i);
         report.push(&["`", node.name, "` (", node.at, ") -> "]);
-        i += 1;
-    }
+    });
     report.push(&["`", start.name, "`; remove one of these parameters"]);
 }
 
@@ -94,13 +101,11 @@ const fn find_cycle(node: &'static Node, path: &mut Nodes, seen: &mut Nodes) -> 
     }
     seen.push(node);
     path.push(node);
-    let mut i = 0;
-    while i < node.below.len() {
+    each!(i in 0..node.below.len() => {
         if let Some(index) = find_cycle(node.below[i], path, seen) {
             return Some(index);
         }
-        i += 1;
-    }
+    });
     path.length -= 1;
     None
 }
@@ -128,14 +133,12 @@ impl ItemNode<'_> {
     pub const fn check(&self) -> Check {
         let mut check = Check::new();
         let (mut path, mut seen) = (Nodes::new(), Nodes::new());
-        let mut i = 0;
-        while i < self.edges.len() {
+        each!(i in 0..self.edges.len() => {
             if find_cycle(self.edges[i].node, &mut path, &mut seen).is_some() {
                 check.is_cyclic = true;
                 return check;
             }
-            i += 1;
-        }
+        });
         while check.place < self.arguments.len() {
             check_argument(self, check.place, &mut check.report);
             if check.report.failed() {
@@ -144,15 +147,13 @@ impl ItemNode<'_> {
             check.place += 1;
         }
         let mut seen = Nodes::new();
-        let mut i = 0;
-        while i < self.edges.len() {
+        each!(i in 0..self.edges.len() => {
             check_below(self, self.edges[i].node, &mut seen, &mut check.report);
             if check.report.failed() {
                 return check;
             }
             check.place += 1;
-            i += 1;
-        }
+        });
         if self.by_hand && !takes_rounds(self.arguments) {
             check.report.push(&[
                 "a function that returns `Reply<T>` takes `Rounds`, which has the answers: add `rounds: Rounds` to its parameters",
@@ -163,13 +164,11 @@ impl ItemNode<'_> {
 }
 
 const fn takes_rounds(arguments: &[NodeArgument<'_>]) -> bool {
-    let mut i = 0;
-    while i < arguments.len() {
+    each!(i in 0..arguments.len() => {
         if arguments[i].by_hand {
             return true;
         }
-        i += 1;
-    }
+    });
     false
 }
 
@@ -188,16 +187,12 @@ const fn check_argument(item: &ItemNode<'_>, index: usize, report: &mut Report) 
             "a function that takes `Rounds` returns `Reply<T>`: return one, or ask with `Context::ask` and remove `Rounds`",
         ]);
     }
-    let mut i = 0;
-    while i < argument.pipes.len() {
+    each!(i in 0..argument.pipes.len() => {
         let edges = argument.pipes[i].edges;
-        let mut j = 0;
-        while j < edges.len() {
+        each!(j in 0..edges.len() => {
             check_below(item, edges[j].node, &mut Nodes::new(), report);
-            j += 1;
-        }
-        i += 1;
-    }
+        });
+    });
     if report.failed() {
         return;
     }
@@ -223,13 +218,11 @@ const fn check_argument(item: &ItemNode<'_>, index: usize, report: &mut Report) 
 }
 
 const fn contains(names: &[&str], name: &str) -> bool {
-    let mut i = 0;
-    while i < names.len() {
+    each!(i in 0..names.len() => {
         if is_same(names[i], name) {
             return true;
         }
-        i += 1;
-    }
+    });
     false
 }
 
@@ -245,11 +238,9 @@ const fn check_below(item: &ItemNode<'_>, node: &'static Node, seen: &mut Nodes,
         check_known(item, node, &node.arguments[i], report);
         i += 1;
     }
-    let mut i = 0;
-    while i < node.below.len() {
+    each!(i in 0..node.below.len() => {
         check_below(item, node.below[i], seen, report);
-        i += 1;
-    }
+    });
 }
 
 /// Reports this resolver if it asks where nobody may, or beside rounds that are made by hand.
@@ -294,37 +285,31 @@ pub(super) const fn check_known(item: &ItemNode<'_>, node: &Node, argument: &Nod
 }
 
 const fn find<'a>(arguments: &'a [NodeArgument<'a>], name: &str, is_argument: bool) -> Option<&'a NodeArgument<'a>> {
-    let mut i = 0;
-    while i < arguments.len() {
+    each!(i in 0..arguments.len() => {
         if arguments[i].is_argument == is_argument && is_same(arguments[i].name, name) {
             return Some(&arguments[i]);
         }
-        i += 1;
-    }
+    });
     None
 }
 
 const fn find_edge<'a>(edges: &'a [Edge], name: &str) -> Option<&'a Edge> {
-    let mut i = 0;
-    while i < edges.len() {
+    each!(i in 0..edges.len() => {
         if is_same(edges[i].parameter, name) {
             return Some(&edges[i]);
         }
-        i += 1;
-    }
+    });
     None
 }
 
 const fn push_arguments(arguments: &[NodeArgument<'_>], report: &mut Report) {
     let mut separator = "only `";
-    let mut i = 0;
-    while i < arguments.len() {
+    each!(i in 0..arguments.len() => {
         if arguments[i].is_argument {
             report.push(&[separator, arguments[i].name, ": ", arguments[i].written, "`"]);
             separator = ", `";
         }
-        i += 1;
-    }
+    });
     if separator.len() == "only `".len() {
         report.push(&["no arguments"]);
     }
@@ -356,8 +341,7 @@ impl Report {
 
     /// Adds texts, or as much of them as there is room for.
     pub(super) const fn push(&mut self, texts: &[&str]) {
-        let mut i = 0;
-        while i < texts.len() {
+        each!(i in 0..texts.len() => {
             let text = texts[i].as_bytes();
             let mut j = 0;
             while j < text.len() && self.length < Self::LONGEST {
@@ -365,8 +349,7 @@ impl Report {
                 self.length += 1;
                 j += 1;
             }
-            i += 1;
-        }
+        });
     }
 
     pub(super) const fn failed(&self) -> bool {
@@ -405,13 +388,11 @@ impl Nodes {
     }
 
     const fn position(&self, node: &Node) -> Option<usize> {
-        let mut i = 0;
-        while i < self.length {
+        each!(i in 0..self.length => {
             if self.get(i).id == node.id {
                 return Some(i);
             }
-            i += 1;
-        }
+        });
         None
     }
 }

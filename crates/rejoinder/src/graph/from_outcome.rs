@@ -42,79 +42,38 @@ impl<T> Outcome<T> {
     }
 }
 
-impl<'a, T: Clone + 'a> FromOutcome<'a, T> for T {
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt> {
-        outcome.needed(parameter).cloned()
-    }
-}
-
-impl<'a, T: 'a> FromOutcome<'a, T> for &'a T {
-    fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt> {
-        outcome.needed(parameter)
-    }
-}
-
-macro_rules! borrowed {
-    ($($borrowed:ty, of $owner:ty $(, for $of:ident)?;)*) => { $(
-        impl<'a $(, $of: 'a)?> FromOutcome<'a, $owner> for &'a $borrowed {
-            fn from_outcome(outcome: &'a Outcome<$owner>, parameter: &'static str) -> Result<Self, Halt> {
-                outcome.needed(parameter).map(|owner| &**owner)
+/// Implements the trait for a parameter that is made of a reference to the value, and for an `Option` and an `Outcome` of it.
+macro_rules! from_outcome {
+    ($($parameter:ty, of $value:ty $(, for $of:ident $(: $bound:ident)?)?, by $make:expr;)*) => { $(
+        impl<'a $(, $of: 'a $(+ $bound)?)?> FromOutcome<'a, $value> for $parameter {
+            fn from_outcome(outcome: &'a Outcome<$value>, parameter: &'static str) -> Result<Self, Halt> {
+                outcome.needed(parameter).map($make)
             }
         }
 
-        impl<'a $(, $of: 'a)?> FromOutcome<'a, $owner> for Option<&'a $borrowed> {
+        impl<'a $(, $of: 'a $(+ $bound)?)?> FromOutcome<'a, $value> for Option<$parameter> {
             const OPTIONAL: bool = true;
 
-            fn from_outcome(outcome: &'a Outcome<$owner>, _: &'static str) -> Result<Self, Halt> {
-                Ok(outcome.as_ref().accepted().map(|owner| &**owner))
+            fn from_outcome(outcome: &'a Outcome<$value>, _: &'static str) -> Result<Self, Halt> {
+                Ok(outcome.as_ref().accepted().map($make))
             }
         }
 
-        impl<'a $(, $of: 'a)?> FromOutcome<'a, $owner> for Outcome<&'a $borrowed> {
+        impl<'a $(, $of: 'a $(+ $bound)?)?> FromOutcome<'a, $value> for Outcome<$parameter> {
             const OPTIONAL: bool = true;
 
-            fn from_outcome(outcome: &'a Outcome<$owner>, _: &'static str) -> Result<Self, Halt> {
-                Ok(outcome.as_ref().map(|owner| &**owner))
+            fn from_outcome(outcome: &'a Outcome<$value>, _: &'static str) -> Result<Self, Halt> {
+                Ok(outcome.as_ref().map($make))
             }
         }
     )* };
 }
 
-// As with arguments that resolvers take by name.
-borrowed! {
-    str, of String;
-    [T], of Vec<T>, for T;
-    Path, of PathBuf;
-}
-
-impl<'a, T: Clone + 'a> FromOutcome<'a, T> for Option<T> {
-    const OPTIONAL: bool = true;
-
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.as_ref().accepted().cloned())
-    }
-}
-
-impl<'a, T: 'a> FromOutcome<'a, T> for Option<&'a T> {
-    const OPTIONAL: bool = true;
-
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.as_ref().accepted())
-    }
-}
-
-impl<'a, T: Clone + 'a> FromOutcome<'a, T> for Outcome<T> {
-    const OPTIONAL: bool = true;
-
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.clone())
-    }
-}
-
-impl<'a, T: 'a> FromOutcome<'a, T> for Outcome<&'a T> {
-    const OPTIONAL: bool = true;
-
-    fn from_outcome(outcome: &'a Outcome<T>, _: &'static str) -> Result<Self, Halt> {
-        Ok(outcome.as_ref())
-    }
+// The last three are as with arguments that resolvers take by name.
+from_outcome! {
+    T, of T, for T: Clone, by Clone::clone;
+    &'a T, of T, for T, by |value| value;
+    &'a str, of String, by String::as_str;
+    &'a [T], of Vec<T>, for T, by Vec::as_slice;
+    &'a Path, of PathBuf, by PathBuf::as_path;
 }

@@ -23,9 +23,7 @@ pub use futures_util::future::try_join;
 pub use gate::{Gate, GateResolver};
 pub(crate) use node::{ByName, bad_forms, below, needs_of};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
-pub use pipe::{
-    Pipe, PipeField, PipeParameter, PipeResults, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, piped,
-};
+pub use pipe::{Pipe, PipeField, PipeParameter, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, finish_pipes};
 pub use resolver::{AnyShape, Resolver, ResolverParameter, Returned, Shape, Unmarked, shape};
 pub(crate) use walk::{Arguments, Double, Keys, Settled};
 pub use walk::{FunctionArguments, Walk};

@@ -171,17 +171,48 @@ impl<T, E: IntoFieldError> PipeReturned<{ shape::RESULT }> for Result<T, E> {
 pub trait PipesInto<In> {
     /// It.
     type Value;
-
-    /// The same value.
-    fn pass(self) -> In;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T> PipesInto<T> for T {
     type Value = T;
+}
 
-    fn pass(self) -> T {
-        self
+/// Pipes, each of which takes what the one before it makes: `(A, (B, (C,)))`.
+pub trait PipeChain {
+    /// The value that the first takes.
+    type In: Send;
+
+    /// The value that the last makes.
+    type Out: Send;
+
+    /// Lets a value pass through them.
+    fn pass<'a>(
+        walk: &'a Walk<'a>,
+        field: PipeField,
+        value: Self::In,
+    ) -> impl Future<Output = Result<Self::Out, PipeStop>> + Send;
+}
+
+impl<P: Pipe> PipeChain for (P,) {
+    type In = P::In;
+    type Out = P::Out;
+
+    fn pass<'a>(
+        walk: &'a Walk<'a>,
+        field: PipeField,
+        value: P::In,
+    ) -> impl Future<Output = Result<P::Out, PipeStop>> + Send {
+        P::run(walk, field, value)
+    }
+}
+
+impl<P: Pipe, R: PipeChain<In = P::Out>> PipeChain for (P, R) {
+    type In = P::In;
+    type Out = R::Out;
+
+    async fn pass<'a>(walk: &'a Walk<'a>, field: PipeField, value: P::In) -> Result<R::Out, PipeStop> {
+        R::pass(walk, field, P::run(walk, field, value).await?).await
     }
 }
 
@@ -241,16 +272,36 @@ pub enum PipedSlot<Sent, T> {
 }
 
 impl<Sent, T> PipedSlot<Sent, T> {
-    /// Takes what was sent.
+    /// Lets what was sent pass through its pipes. Returns why it did not get through.
+    ///
+    /// # Errors
+    ///
+    /// What ends the call although other values are still on their way.
     ///
     /// # Panics
     ///
-    /// If it was taken before.
-    pub fn take(&mut self) -> Sent {
-        match std::mem::replace(self, Self::Taken) {
-            Self::Sent(sent) => sent,
-            Self::Taken | Self::Piped(_) => unreachable!("a value passes through its pipes once"),
+    /// If it was called before.
+    pub async fn pass<C: PipeChain>(
+        &mut self,
+        walk: &Walk<'_>,
+        field: PipeField,
+    ) -> Result<Option<(PipeField, PipeStop)>, Halt>
+    where
+        T: Piped<C::Out, Sent<C::In> = Sent>,
+    {
+        let Self::Sent(sent) = std::mem::replace(self, Self::Taken) else {
+            unreachable!("a value passes through its pipes once")
+        };
+        let end = match T::open::<C::In>(sent) {
+            Ok(value) => C::pass(walk, field, value).await.map(T::close),
+            Err(absent) => Ok(absent),
+        };
+        match end {
+            Ok(value) => *self = Self::Piped(value),
+            Err(PipeStop::Halt(halt)) if !matches!(halt, Halt::Pending) => return Err(halt),
+            Err(stop) => return Ok(Some((field, stop))),
         }
+        Ok(None)
     }
 
     /// Takes what the pipes made.
@@ -290,54 +341,26 @@ impl<Sent: Slot, T: Any + Send + Sync> Slot for PipedSlot<Sent, T> {
     }
 }
 
-/// Lets a value pass through its pipes.
+/// Whether the function can run, if these values did not get through their pipes.
 ///
 /// # Errors
 ///
-/// What ends the call although other values are still on their way.
-pub async fn piped<T>(pipes: impl Future<Output = Result<T, PipeStop>> + Send) -> Result<Result<T, PipeStop>, Halt> {
-    match pipes.await {
-        Err(PipeStop::Halt(halt)) if !matches!(halt, Halt::Pending) => Err(halt),
-        end => Ok(end),
-    }
-}
-
-/// What came out of all pipes of a call.
-#[derive(Debug, Default)]
-pub struct PipeResults {
-    refused: ArgumentErrors,
-    header: Option<CallError>,
-    is_pending: bool,
-}
-
-impl PipeResults {
-    /// Puts a value into its place, or notes why there is none.
-    pub fn put<Sent, T>(&mut self, slot: &mut PipedSlot<Sent, T>, field: PipeField, end: Result<T, PipeStop>) {
-        let PipeField { name, source } = field;
-        match (end, source) {
-            (Ok(value), _) => *slot = PipedSlot::Piped(value),
-            (Err(PipeStop::Refused(reason)), PipeSource::Argument) => {
-                self.refused.push(ArgumentError::new(name, reason));
-            }
+/// Everything that was refused, or [`Halt::Pending`] while a question is open.
+pub fn finish_pipes(stops: impl IntoIterator<Item = Option<(PipeField, PipeStop)>>) -> Result<(), Halt> {
+    let (mut refused, mut is_pending) = (ArgumentErrors::default(), false);
+    for (PipeField { name, source }, stop) in stops.into_iter().flatten() {
+        match (stop, source) {
+            (PipeStop::Refused(reason), PipeSource::Argument) => refused.push(ArgumentError::new(name, reason)),
             // The model cannot correct a header.
-            (Err(PipeStop::Refused(reason)), PipeSource::Header) => {
-                self.header.get_or_insert_with(|| CallError::new(format!("the header `{name}` is refused: {reason}")));
+            (PipeStop::Refused(reason), PipeSource::Header) => {
+                return Err(CallError::new(format!("the header `{name}` is refused: {reason}")).into());
             }
-            (Err(PipeStop::Halt(_)), _) => self.is_pending = true,
+            (PipeStop::Halt(_), _) => is_pending = true,
         }
     }
-
-    /// Whether the function can run.
-    ///
-    /// # Errors
-    ///
-    /// Everything that was refused, or [`Halt::Pending`] while a question is open.
-    pub fn finish(self) -> Result<(), Halt> {
-        match self {
-            Self { header: Some(error), .. } => Err(error.into()),
-            Self { refused, .. } if !refused.0.is_empty() => Err(Halt::BadArguments(refused)),
-            Self { is_pending: true, .. } => Err(Halt::Pending),
-            _ => Ok(()),
-        }
+    match is_pending {
+        _ if !refused.0.is_empty() => Err(Halt::BadArguments(refused)),
+        true => Err(Halt::Pending),
+        false => Ok(()),
     }
 }

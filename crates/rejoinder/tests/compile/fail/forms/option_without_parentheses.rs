@@ -1,4 +1,4 @@
-// 6:7: write `#[elicit(title = ..)]`
+// 6:7: write `#[elicit(description = ..)]`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]
