@@ -106,17 +106,8 @@ impl Place {
 /// Checks everything but the parameters. Returns whether the function has a receiver.
 pub(crate) fn check(kind: Kind, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
     let word = kind.word();
-    if let Some(constness) = &signature.constness {
-        errors.at(constness, format!("a {word} cannot be `const`: remove it"));
-    }
     if let Safety::Unsafe(unsafety) = &signature.safety {
         errors.at(unsafety, format!("a {word} cannot be `unsafe`, because clients choose its arguments"));
-    }
-    if let Some(abi) = &signature.abi {
-        errors.at(abi, format!("a {word} cannot be `extern`: remove it"));
-    }
-    if let Some(variadic) = &signature.variadic {
-        errors.at(variadic, format!("a {word} has a fixed list of parameters: take a `Vec`"));
     }
     check_generics(kind, signature, errors);
     check_returned(kind, &signature.output, errors);
@@ -124,26 +115,22 @@ pub(crate) fn check(kind: Kind, place: &Place, signature: &Signature, errors: &m
 }
 
 fn check_generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
-    let word = kind.word();
-    let generics = &signature.generics;
-    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
-    if kind == Kind::Resolver && !generics.params.iter().any(is_lifetime) {
+    let (word, params) = (kind.word(), &signature.generics.params);
+    let lifetimes = params.iter().filter(|param| matches!(param, GenericParam::Lifetime(_))).count();
+    let message = match (kind, lifetimes) {
         // `#[resolve(load::<User>)]`.
-    } else if generics.params.is_empty() {
-        if let Some(clause) = &generics.where_clause {
-            errors.at(clause, format!("a {word} is not generic, so it has no `where`: remove it"));
+        (Kind::Resolver, 0) => return,
+        _ if params.is_empty() => return,
+        (Kind::Resolver, _) => "a resolver needs no named lifetimes: write `&str` and remove them".to_owned(),
+        _ if lifetimes == params.len() => {
+            format!("a {word} has no lifetimes, because it owns its parameters: remove them")
         }
-    } else if kind == Kind::Resolver {
-        errors.at(&generics.params, "a resolver needs no named lifetimes: write `&str` and remove them");
-    } else if generics.params.iter().all(is_lifetime) {
-        errors.at(&generics.params, format!("a {word} has no lifetimes, because it owns its parameters: remove them"));
-    } else {
-        let what = if kind.takes_a_value() { "what it takes" } else { "its schema" };
-        errors.at(
-            &generics.params,
-            format!("a {word} cannot be generic, because {what} must be known: write the types out"),
-        );
-    }
+        _ => {
+            let what = if kind.takes_a_value() { "what it takes" } else { "its schema" };
+            format!("a {word} cannot be generic, because {what} must be known: write the types out")
+        }
+    };
+    errors.at(params, message);
 }
 
 fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
@@ -265,20 +252,9 @@ impl<'ast> Visit<'ast> for TypeCheck<'_> {
     }
 
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
-        let word = self.kind.word();
-        let message = if self.returned {
-            let why = if self.kind == Kind::Resolver || self.kind.takes_a_value() {
-                "parameters are matched against it"
-            } else {
-                "its schema must be known"
-            };
-            format!("name the type that the {word} returns: {why}")
-        } else if self.kind == Kind::Resolver {
-            "a resolver's parameter needs one type, not `impl Trait`: write the argument's type".to_owned()
-        } else {
-            format!("a {word}'s parameter needs one type, not `impl Trait`: the argument's schema depends on it")
-        };
-        self.errors.at(ty, message);
+        let (word, what) = (self.kind.word(), if self.returned { "result" } else { "parameter" });
+        self.errors
+            .at(ty, format!("a {word}'s {what} needs one type, which must be known: write it instead of `impl Trait`"));
     }
 
     fn visit_type_infer(&mut self, ty: &'ast TypeInfer) {

@@ -48,28 +48,30 @@ fn implementation(item: &DeriveInput, fields: &[FormField]) -> TokenStream {
     let indices: Vec<_> = (0..fields.len()).map(Index::from).collect();
     let values: Vec<_> = (0..fields.len()).map(|index| local(&index.to_string())).collect();
     let [content, errors, all] = ["content", "errors", "fields"].map(local);
+    let form = local("form");
     quote! {
-        fn __rj_fields() -> &'static (#(__rejoinder::form::Field<#types>,)*) {
-            static __RJ_FIELDS: ::std::sync::OnceLock<(#(__rejoinder::form::Field<#types>,)*)> = ::std::sync::OnceLock::new();
-            __RJ_FIELDS.get_or_init(|| (#(#expressions,)*))
+        type __RjFields = (#(__rejoinder::form::Field<#types>,)*);
+
+        /// Made once: the fields, and the form of them.
+        fn __rj_made() -> &'static (__RjFields, __rejoinder::form::Form) {
+            static __RJ_MADE: ::std::sync::OnceLock<(__RjFields, __rejoinder::form::Form)> = ::std::sync::OnceLock::new();
+            __RJ_MADE.get_or_init(|| {
+                let #all = (#(#expressions,)*);
+                let #form = __rejoinder::form::Form::new() #(.with(&#all.#indices))*;
+                (#all, #form)
+            })
         }
 
         #[automatically_derived]
         impl __rejoinder::Elicit for #ident {
             fn form() -> __rejoinder::form::Form {
-                static __RJ_FORM: ::std::sync::OnceLock<__rejoinder::form::Form> = ::std::sync::OnceLock::new();
-                __RJ_FORM
-                    .get_or_init(|| {
-                        let #all = __rj_fields();
-                        __rejoinder::form::Form::new() #(.with(&#all.#indices))*
-                    })
-                    .clone()
+                __rj_made().1.clone()
             }
 
             fn read(
                 #content: &__rj::serde_json::Map<::std::string::String, __rj::serde_json::Value>,
             ) -> ::std::result::Result<Self, __rejoinder::form::FormErrors> {
-                let #all = __rj_fields();
+                let (#all, _) = __rj_made();
                 let mut #errors = __rejoinder::form::FormErrors::default();
                 #(let #values = #all.#indices.read(#content, &mut #errors);)*
                 match (#(#values,)*) {
@@ -80,7 +82,7 @@ fn implementation(item: &DeriveInput, fields: &[FormField]) -> TokenStream {
             }
 
             fn write(&self) -> __rj::serde_json::Map<::std::string::String, __rj::serde_json::Value> {
-                let #all = __rj_fields();
+                let (#all, _) = __rj_made();
                 let mut #content = __rj::serde_json::Map::new();
                 #(#all.#indices.write(&self.#idents, &mut #content);)*
                 #content

@@ -111,7 +111,7 @@ impl Item<'_> {
         let refusals = self.hidden.refusals(&check);
         let resolvers: Vec<_> = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref()).collect();
         let fits = resolvers.iter().map(|resolver| {
-            let fits = quote!(__rj::FitsIf<#function, { #check.is_sound() }>);
+            let fits = quote!(__rj::FitsIn<#function, { #check.is_sound() }>);
             resolver.extent.member(&resolver.ty(), fits, "FITS")
         });
         let has =
@@ -136,7 +136,7 @@ impl Item<'_> {
         let HiddenType { receiver, parameters, .. } = &self.hidden;
         let [callee, arguments, call, by_name, walk] = ["callee", "arguments", "call", "by_name", "walk"].map(local);
         let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(&#call)));
-        let walk_before = quote!(__rj::Walk::new(&#call, &(), &*#callee.receiver, &#callee.keys));
+        let walk_before = quote!(#callee.walk(&#call, &()));
         let passes = pass(parameters, &arguments, &walk_before).map(|passes| {
             let is_changed = parameters.iter().any(|parameter| parameter.piped.is_some() && parameter.has_slot());
             let changed = is_changed.then(|| quote!(let mut #arguments = #arguments;));
@@ -145,8 +145,8 @@ impl Item<'_> {
         let resolves = resolve(parameters, &walk).map(|(pattern, future)| {
             quote! {
                 let #pattern = {
-                    let #by_name = __rj::FunctionArguments::<Self>(&#arguments);
-                    let #walk = __rj::Walk::new(&#call, &#by_name, &*#callee.receiver, &#callee.keys);
+                    let #by_name = Self::by_name(&#arguments);
+                    let #walk = #callee.walk(&#call, &#by_name);
                     #future
                 };
             }

@@ -230,7 +230,7 @@ impl Filled {
         let Self { alias, source, resolver, .. } = self;
         if let Some(resolver) = resolver {
             let ty = resolver.ty();
-            return quote!(#ty: __rj::FitsIn<__RjItem>);
+            return quote!(#ty: __rj::FitsIn<__RjItem, true>);
         }
         // Where an item's argument is of another type, the compiler shows this one, too.
         let name = &self.parameter.name;

@@ -46,8 +46,16 @@ impl PipeFunction<'_> {
         let is_pipe = self.hidden.kind == Kind::Pipe;
         let kind = if is_pipe { "pipe" } else { "completion function" };
         let completes = (!is_pipe).then(|| {
-            let takes = Extent::of(value).member(value, quote!(__rj::CompletionInput), "Value");
-            let makes = Extent::of(output).member(&out, quote!(__rj::CompletionOutput), "Value");
+            let takes = Extent::of(value).member(
+                value,
+                quote!(__rj::CompletionPart<__rejoinder::call::CompletionRequest>),
+                "Value",
+            );
+            let makes = Extent::of(output).member(
+                &out,
+                quote!(__rj::CompletionPart<::std::vec::Vec<::std::string::String>>),
+                "Value",
+            );
             quote! {
                 struct __RjCompletion(#takes, #makes);
 

@@ -179,7 +179,7 @@ impl ResolverFunction<'_> {
         let (_, ty_generics, clause) = generics.split_for_impl();
         let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
         let bounds = self.hidden.parameters.iter().map(Filled::fits);
-        let fits = quote_spanned!(ident.span()=> __rj::FitsIn<__RjItem>);
+        let fits = quote_spanned!(ident.span()=> __rj::FitsIn<__RjItem, true>);
         quote! {
             #[automatically_derived]
             impl<__RjItem, #(#params),*> #fits for #ident #ty_generics

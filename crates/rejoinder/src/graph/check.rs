@@ -433,18 +433,15 @@ impl<A, const NAME: u64> Offers<NAME, { source::INJECTED }> for A {
 }
 
 /// A resolver which, with all that it needs, finds its arguments in the item `A`.
+///
+/// If the graph has a mistake, which is reported already, every resolver does: a cycle has no end for the trait solver.
 #[diagnostic::on_unimplemented(
     message = "`#[resolve(..)]` does not name a resolver",
     label = "the name is misspelled or not imported, or the function is not marked `#[resolver]`"
 )]
-pub trait FitsIn<A> {}
-
-/// [`FitsIn`], unless the graph has a mistake that is reported already: a cycle has no end for the trait solver.
-pub trait FitsIf<A, const SOUND: bool> {
+pub trait FitsIn<A, const SOUND: bool> {
     /// Exists where the resolver fits.
     const FITS: () = ();
 }
 
-impl<R: FitsIn<A>, A> FitsIf<A, true> for R {}
-
-impl<R, A> FitsIf<A, false> for R {}
+impl<R, A> FitsIn<A, false> for R {}

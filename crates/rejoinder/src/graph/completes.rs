@@ -46,30 +46,18 @@ pub struct Complete {
     pub(crate) run: RunCompletion,
 }
 
-/// What a completion function takes first.
+/// What a completion function takes first, a `CompletionRequest`, or returns, a `Vec<String>`.
 #[diagnostic::on_unimplemented(
-    message = "a completion function takes a `CompletionRequest` first, not a `{Self}`",
-    label = "not a `rejoinder::call::CompletionRequest`"
+    message = "a completion function needs a `{T}` here, not a `{Self}`",
+    label = "not a `{T}`",
+    note = "it takes a `CompletionRequest` first, and returns a `Vec<String>` or a `Result` of one"
 )]
-pub trait CompletionInput {
+pub trait CompletionPart<T> {
     /// It.
     type Value;
 }
 
-impl CompletionInput for CompletionRequest {
-    type Value = Self;
-}
-
-/// What a completion function returns.
-#[diagnostic::on_unimplemented(
-    message = "a completion function returns a `Vec<String>`, not a `{Self}`",
-    label = "not a `Vec<String>`, or a `Result` of one"
-)]
-pub trait CompletionOutput {
-    /// It.
-    type Value;
-}
-
-impl CompletionOutput for Vec<String> {
-    type Value = Self;
+#[diagnostic::do_not_recommend]
+impl<T> CompletionPart<T> for T {
+    type Value = T;
 }

@@ -18,7 +18,7 @@ use crate::{
     BoxFuture,
     call::{ArgumentErrors, Call, Param, ReadParams, SentArguments, UnknownArguments, read_arguments},
     error::Halt,
-    graph::{Edge, Gate, ItemNode, Keys, NodeArgument, needs_of},
+    graph::{Arguments, Edge, FunctionArguments, Gate, ItemNode, Keys, NodeArgument, Walk, needs_of},
     inject::Need,
     reply::ResourceBody,
     schema::{ArgumentCheck, InputSchema, OutputSchema, SchemaCheck},
@@ -41,6 +41,14 @@ pub trait Function: ReadParams {
 
     /// Its place in the graph.
     fn node() -> &'static ItemNode<'static>;
+
+    /// Its arguments, as its resolvers find them.
+    fn by_name(arguments: &Self::Set) -> FunctionArguments<'_, Self>
+    where
+        Self: Sized,
+    {
+        FunctionArguments(arguments)
+    }
 
     /// Fills the parameters and calls it.
     fn run(
@@ -71,6 +79,13 @@ pub struct Callee<T> {
     pub receiver: Arc<T>,
     /// The keys under which its resolvers ask.
     pub keys: Keys,
+}
+
+impl<T: Send + Sync + 'static> Callee<T> {
+    /// A walk through the resolvers of the function, for a call with these arguments.
+    pub fn walk<'a>(&'a self, call: &'a Call, arguments: &'a dyn Arguments) -> Walk<'a> {
+        Walk::new(call, arguments, &*self.receiver, &self.keys)
+    }
 }
 
 /// A function that is an `I`: a tool, a prompt or a resource. It may be a method of an `R`.

@@ -82,11 +82,31 @@ mod shadowed {
     }
 }
 
+#[tool]
+const fn constant() -> i64 {
+    1
+}
+
+#[tool]
+extern "C" fn foreign() -> i64 {
+    constant()
+}
+
+/// A condition that is always met.
+#[tool]
+#[allow(trivial_bounds)]
+fn conditional(word: String) -> String
+where
+    String: Clone,
+{
+    word
+}
+
 fn main() {
     use shouting::shout;
 
     let mut all = shouting::tools();
-    all.extend(tools![old]);
+    all.extend(tools![old, constant, foreign, conditional]);
     all.extend(tools![add, shadowed::one, shout]);
     assert_eq!(add(1, 2), 3);
 }

@@ -1,4 +1,4 @@
-// 5:16: a tool's parameter needs one type, not `impl Trait`: the argument's schema depends on it
+// 5:16: a tool's parameter needs one type, which must be known: write it instead of `impl Trait`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 5:27: name the type that the tool returns: its schema must be known
+// 5:27: a tool's result needs one type, which must be known: write it instead of `impl Trait`
 use rejoinder::prelude::*;
 
 #[tool]
