@@ -91,18 +91,18 @@ macro_rules! fan {
 }
 
 leaves! {
-    f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 f13 f14 f15 f16
+    leaf_1 leaf_2 leaf_3 leaf_4 leaf_5 leaf_6 leaf_7 leaf_8 leaf_9 leaf_10 leaf_11 leaf_12 leaf_13 leaf_14 leaf_15 leaf_16
 }
 
 /// One leaf.
 #[tool]
-async fn fan_1(#[resolve(f1)] leaf: u64) -> u64 {
+async fn fan_1(#[resolve(leaf_1)] leaf: u64) -> u64 {
     leaf
 }
 
-fan!(fan_8 of f1 f2 f3 f4 f5 f6 f7 f8);
+fan!(fan_8 of leaf_1 leaf_2 leaf_3 leaf_4 leaf_5 leaf_6 leaf_7 leaf_8);
 
-fan!(fan_16 of f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 f13 f14 f15 f16);
+fan!(fan_16 of leaf_1 leaf_2 leaf_3 leaf_4 leaf_5 leaf_6 leaf_7 leaf_8 leaf_9 leaf_10 leaf_11 leaf_12 leaf_13 leaf_14 leaf_15 leaf_16);
 
 #[cfg(test)]
 mod tests {
