@@ -109,7 +109,8 @@ impl Call {
     /// Records for tests that the client cannot be asked this, and returns the reason.
     pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: CallError) -> CallError {
         if let Some(trace) = self.trace() {
-            trace.lock().unasked.push(Unasked { key: key.to_owned(), question: question.clone(), is_typed });
+            let is_form = is_typed && matches!(question, Question::Form { .. });
+            trace.lock().unasked.push(Unasked { key: key.to_owned(), is_form });
         }
         refused
     }

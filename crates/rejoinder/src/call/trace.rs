@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 
 use super::BackgroundState;
-use crate::{ask::Question, lock};
+use crate::lock;
 
 /// What happened in a call.
 #[derive(Debug, Clone, Default)]
@@ -34,10 +34,8 @@ pub(crate) struct Traced {
 pub(crate) struct Unasked {
     /// Its key.
     pub(crate) key: String,
-    /// The question itself.
-    pub(crate) question: Question,
-    /// Whether a type says how to read the answer.
-    pub(crate) is_typed: bool,
+    /// Whether it is a form that has a type.
+    pub(crate) is_form: bool,
 }
 
 impl CallTrace {

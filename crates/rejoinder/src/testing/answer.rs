@@ -2,14 +2,9 @@
 
 use std::{collections::HashMap, sync::Mutex};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::{
-    ask::Question,
-    call::Unasked,
-    form::{ConfirmForm, Elicit, Form, TextForm},
-    lock,
-};
+use crate::{call::Unasked, form::Elicit, lock};
 
 /// An answer to a question; see [`Client::answers`](super::Client::answers).
 ///
@@ -122,44 +117,6 @@ impl Clone for Scripts {
 }
 
 /// The line that a test must add to its client to answer a question.
-pub(super) fn remedy(unasked: &Unasked) -> String {
-    let Unasked { key, question, is_typed } = unasked;
-    let with = |answer: Value| format!(".answer_with({key:?}, json!({answer}))");
-    match question {
-        Question::Form { form, .. } if *form == ConfirmForm::form() => {
-            format!(".answer({key:?}, rejoinder::form::ConfirmForm {{ yes: true }})")
-        }
-        Question::Form { form, .. } if *form == TextForm::form() => {
-            format!(".answer({key:?}, rejoinder::form::TextForm {{ text: \"..\".into() }})")
-        }
-        // This form has no Rust type, so the test cannot name one.
-        Question::Form { form, .. } if !is_typed => with(json!({ "action": "accept", "content": filled(form) })),
-        Question::Visit { .. } => with(json!({ "action": "accept" })),
-        Question::Sample(_) => {
-            with(json!({ "role": "assistant", "content": { "type": "text", "text": ".." }, "model": ".." }))
-        }
-        Question::Roots => with(json!({ "roots": [{ "uri": "file:///.." }] })),
-        _ => format!(".answer({key:?}, ..)"),
-    }
-}
-
-/// An example of a filled form.
-fn filled(form: &Form) -> Map<String, Value> {
-    let schema = form.to_value();
-    let fields = schema["properties"].as_object().into_iter().flatten();
-    fields.map(|(name, field)| (name.clone(), example(field))).collect()
-}
-
-/// An example for a field: its default or first choice, or a value of its type that may break its constraints.
-fn example(field: &Value) -> Value {
-    let listed = [&field["default"], &field["enum"][0], &field["oneOf"][0]["const"], &field["anyOf"][0]["const"]];
-    if let Some(value) = listed.into_iter().find(|value| !value.is_null()) {
-        return value.clone();
-    }
-    match field["type"].as_str() {
-        Some("boolean") => true.into(),
-        Some("integer" | "number") => field.get("minimum").cloned().unwrap_or_else(|| 1.into()),
-        Some("array") => Value::Array(vec![example(&field["items"])]),
-        _ => "..".into(),
-    }
+pub(super) fn remedy(Unasked { key, is_form }: &Unasked) -> String {
+    if *is_form { format!(".answer({key:?}, ..)") } else { format!(".answer_with({key:?}, json!(..))") }
 }

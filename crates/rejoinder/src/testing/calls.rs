@@ -196,7 +196,6 @@ impl Client {
         Err(match result {
             Err(ClientError::Rpc(mut rpc)) if rpc.code == RpcError::MISSING_CAPABILITY => {
                 rpc.remedy = Some(remedy(&unasked));
-                rpc.unanswered = Some(unasked.key);
                 ClientError::Rpc(rpc)
             }
             Ok(result) if result["isError"] == true => {

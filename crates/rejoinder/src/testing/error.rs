@@ -116,9 +116,7 @@ pub struct JsonRpcError {
     pub message: String,
     /// The data.
     pub data: Option<Value>,
-    /// The key of the question, if the server could not ask it because the test has no answers at all.
-    pub unanswered: Option<String>,
-    /// The line that the test must add to answer it.
+    /// The line that the test must add, if the server could not ask because the test has no answers at all.
     pub remedy: Option<String>,
 }
 

@@ -125,8 +125,7 @@ impl ClientExchange {
             (Some(code), Some(text)) => {
                 let data = message["error"].get_mut("data").map(Value::take);
                 let (method, status) = (self.method.clone(), self.status);
-                Box::new(JsonRpcError { method, status, code, message: text, data, unanswered: None, remedy: None })
-                    .into()
+                Box::new(JsonRpcError { method, status, code, message: text, data, remedy: None }).into()
             }
             _ => ClientError::unexpected(&self.method, "neither a result nor an error", &message),
         }

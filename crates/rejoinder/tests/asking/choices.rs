@@ -34,30 +34,26 @@ fn chosen(choice: &str) -> Value {
 async fn a_test_without_an_answer_gets_one_suggested() {
     in_both_eras(Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])), async |client| {
         for (kind, remedy) in [
-            ("choice", r#".answer_with("it", json!({"action":"accept","content":{"choice":"main"}}))"#),
-            ("text", r#".answer("it", rejoinder::form::TextForm { text: "..".into() })"#),
-            ("confirm", r#".answer("it", rejoinder::form::ConfirmForm { yes: true })"#),
-            ("form", r#".answer_with("it", json!({"action":"accept","content":{"width":1,"colour":"red"}}))"#),
+            ("choice", r#".answer_with("it", json!(..))"#),
+            ("text", r#".answer("it", ..)"#),
+            ("confirm", r#".answer("it", ..)"#),
+            ("form", r#".answer_with("it", json!(..))"#),
             ("name", r#".answer("it", ..)"#),
-            ("visit", r#".answer_with("it", json!({"action":"accept"}))"#),
-            ("roots", r#".answer_with("it", json!({"roots":[{"uri":"file:///.."}]}))"#),
-            (
-                "sample",
-                r#".answer_with("it", json!({"role":"assistant","content":{"type":"text","text":".."},"model":".."}))"#,
-            ),
+            ("visit", r#".answer_with("it", json!(..))"#),
+            ("roots", r#".answer_with("it", json!(..))"#),
+            ("sample", r#".answer_with("it", json!(..))"#),
         ] {
             let error = client.call_tool("ask_for", json!({ "kind": kind })).await.unwrap_err();
             let error_text = error.to_string();
             assert!(error_text.contains(&format!("the test has no answer: add `{remedy}`")), "{error_text}");
-            assert!(error.rpc().is_none_or(|error| error.unanswered.as_deref() == Some("it")), "{error_text}");
         }
     })
     .await;
 }
 
-/// The suggested answers are accepted.
+/// Of each kind of question that has no form type.
 #[tokio::test]
-async fn the_suggested_answer_is_accepted() {
+async fn an_answer_in_json_is_accepted() {
     let answers = [
         ("choice", json!({"action":"accept","content":{"choice":"main"}})),
         ("form", json!({"action":"accept","content":{"width":1,"colour":"red"}})),

@@ -23,7 +23,7 @@ mod tests;
 use std::{
     fmt,
     sync::{
-        Arc, Once,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -54,9 +54,8 @@ const SKEW: Duration = Duration::from_secs(60);
 pub(crate) struct Seal {
     keys: StateKeys,
     keys_are_random: bool,
-    /// Whether to warn about a random key when something is first sealed with it.
+    /// Whether to warn about a random key when something is next sealed with it.
     warns_when_used: AtomicBool,
-    warned: Once,
     audience: [u8; 16],
     ttl: Duration,
     limit: usize,
@@ -134,7 +133,6 @@ impl Seal {
             keys: keys.map_err(|error| vec![format!("the system returned no random key: {error}")])?,
             keys_are_random: options.keys.is_none(),
             warns_when_used: AtomicBool::new(false),
-            warned: Once::new(),
             audience: audience_digest(options.audience.as_deref().unwrap_or(name)),
             ttl: options.ttl,
             limit: options.limit,
@@ -197,8 +195,8 @@ impl Seal {
         }
         let times = (nanoseconds(issued), nanoseconds(expires));
         let envelope = binding.envelope(self.audience, id, times);
-        if self.warns_when_used.load(Ordering::Relaxed) {
-            self.warned.call_once(|| self.warn_about_random_key());
+        if self.warns_when_used.load(Ordering::Relaxed) && self.warns_when_used.swap(false, Ordering::Relaxed) {
+            self.warn_about_random_key();
         }
         Ok(token::seal(self.keys.first(), nonce, size, |out| envelope.write(state, out)))
     }
@@ -234,14 +232,6 @@ impl Seal {
             Ok(Opened { state, id: envelope.id, expires: UNIX_EPOCH + Duration::from_nanos(envelope.expires) })
         };
         open().inspect_err(|reason| self.log_refusal(*reason, method))
-    }
-
-    /// Opens the state of a call and spends it.
-    #[cfg(test)]
-    pub(crate) async fn redeem(&self, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
-        let opened = self.open(binding, token)?;
-        self.spend(binding.method, &opened, binding.principal.as_ref()).await?;
-        Ok(opened)
     }
 
     /// Whether a state can be used once only.
@@ -299,12 +289,7 @@ impl Seal {
 
 impl fmt::Debug for Seal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seal")
-            .field("keys", &self.keys)
-            .field("ttl", &self.ttl)
-            .field("limit", &self.limit)
-            .field("single_use", &self.spent.is_some())
-            .finish_non_exhaustive()
+        f.debug_struct("Seal").field("keys", &self.keys).finish_non_exhaustive()
     }
 }
 

@@ -144,21 +144,13 @@ pub(super) const fn envelope_size(principal: bool) -> usize {
 
 impl StateEnvelope {
     pub(super) fn write(&self, state: &[u8], out: &mut Vec<u8>) {
-        out.push(VERSION);
-        out.extend_from_slice(&self.issued.to_be_bytes());
-        out.extend_from_slice(&self.expires.to_be_bytes());
-        out.extend_from_slice(&self.id);
-        out.extend_from_slice(&self.request);
-        out.extend_from_slice(&self.arguments);
-        out.extend_from_slice(&self.audience);
-        match self.principal {
-            None => out.push(UNNAMED),
-            Some(digest) => {
-                out.push(NAMED);
-                out.extend_from_slice(&digest);
-            }
+        let (issued, expires) = (self.issued.to_be_bytes(), self.expires.to_be_bytes());
+        let caller = if self.principal.is_some() { NAMED } else { UNNAMED };
+        let principal = self.principal.as_ref().map_or(&[][..], |digest| digest);
+        let (id, request, arguments, audience) = (&self.id, &self.request, &self.arguments, &self.audience);
+        for part in [&[VERSION][..], &issued, &expires, id, request, arguments, audience, &[caller], principal, state] {
+            out.extend_from_slice(part);
         }
-        out.extend_from_slice(state);
     }
 
     /// The envelope, and where the state begins; `None` if this is not an envelope.

@@ -12,29 +12,36 @@ fn once(store: impl ReplayStore + 'static) -> Seal {
     Seal::new("shop", &StatePolicy { spent: Some(Arc::new(store)), ..options(&[ONE]) }).unwrap()
 }
 
+/// Opens the state of a call and spends it.
+async fn redeem(seal: &Seal, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
+    let opened = seal.open(binding, token)?;
+    seal.spend(binding.method, &opened, binding.principal.as_ref()).await?;
+    Ok(opened)
+}
+
 #[tokio::test]
 async fn c29_a_state_is_redeemed_once() {
     let seal = once(MemoryReplayStore::default());
     let (token, other) = (seal.seal(&call(), b"1").unwrap(), seal.seal(&call(), b"1").unwrap());
-    assert_eq!(seal.redeem(&call(), &token).await.unwrap().state, b"1");
-    assert_eq!(refusal(seal.redeem(&call(), &token).await), StateRefusal::Spent);
-    assert!(seal.redeem(&call(), &other).await.is_ok());
+    assert_eq!(redeem(&seal, &call(), &token).await.unwrap().state, b"1");
+    assert_eq!(refusal(redeem(&seal, &call(), &token).await), StateRefusal::Spent);
+    assert!(redeem(&seal, &call(), &other).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_store_a_state_is_redeemed_until_it_expires() {
     let seal = with_keys(&[ONE]);
     let token = seal.seal(&call(), b"").unwrap();
-    assert!(seal.redeem(&call(), &token).await.is_ok());
-    assert!(seal.redeem(&call(), &token).await.is_ok());
+    assert!(redeem(&seal, &call(), &token).await.is_ok());
+    assert!(redeem(&seal, &call(), &token).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_state_for_another_call_is_not_spent_by_it() {
     let seal = once(MemoryReplayStore::default());
     let token = seal.seal(&call(), b"").unwrap();
-    assert_eq!(refusal(seal.redeem(&Binding::new("tools/call", "sell", None), &token).await), StateRefusal::Request);
-    assert!(seal.redeem(&call(), &token).await.is_ok());
+    assert_eq!(refusal(redeem(&seal, &Binding::new("tools/call", "sell", None), &token).await), StateRefusal::Request);
+    assert!(redeem(&seal, &call(), &token).await.is_ok());
 }
 
 #[tokio::test]
@@ -47,7 +54,7 @@ async fn a_store_that_fails_redeems_nothing() {
     }
     let seal = once(Down);
     let token = seal.seal(&call(), b"").unwrap();
-    let refused = seal.redeem(&call(), &token).await.unwrap_err();
+    let refused = redeem(&seal, &call(), &token).await.unwrap_err();
     assert_eq!(refused, StateRefusal::Store);
     assert!(!refused.to_string().contains("database"));
 }
@@ -102,7 +109,7 @@ async fn a_store_remembers_for_longer_than_any_clock_opens() {
     }
     let until = Arc::new(Until(Mutex::default()));
     let seal = once(Arc::clone(&until));
-    let opened = seal.redeem(&call(), &seal.seal(&call(), b"").unwrap()).await.unwrap();
+    let opened = redeem(&seal, &call(), &seal.seal(&call(), b"").unwrap()).await.unwrap();
     assert_eq!(until.0.lock().unwrap().unwrap(), opened.expires + Duration::from_mins(1));
 }
 
