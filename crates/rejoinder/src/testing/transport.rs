@@ -121,9 +121,10 @@ pub(super) mod web_socket {
 #[cfg(feature = "sse")]
 pub(super) mod event_stream {
     use bytes::Bytes;
-    use futures_util::StreamExt;
+    use futures_util::stream::{StreamExt, poll_fn, select};
     use http::{Request, Uri};
-    use http_body_util::Full;
+    use http_body_util::{BodyExt, Full};
+    use tokio::sync::mpsc;
     use tower_service::Service;
 
     use crate::{
@@ -144,11 +145,45 @@ pub(super) mod event_stream {
             return Err(ClientError::Http { method: "GET".to_owned(), status: parts.status, body });
         };
 
-        Ok(Link::open(events, |mut outgoing| async move {
+        // What a POST is refused with comes back in its response and not on the stream.
+        let (refused, mut refusals) = mpsc::channel(1);
+        let incoming = select(events, poll_fn(move |cx| refusals.poll_recv(cx)));
+        Ok(Link::open(incoming, |mut outgoing| async move {
             while let Some(mut message) = outgoing.recv().await {
                 *message.uri_mut() = endpoint.clone();
-                let Ok(_accepted) = service.call(message.map(Full::new)).await;
+                let Ok(response) = service.call(message.map(Full::new)).await;
+                if !response.status().is_success() {
+                    let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+                    let _ = refused.send(String::from_utf8_lossy(&body).into_owned()).await;
+                }
             }
         }))
+    }
+}
+
+#[cfg(all(test, feature = "sse"))]
+mod tests {
+    use serde_json::json;
+
+    use super::Transport;
+    use crate::{
+        prelude::*,
+        server::Limits,
+        testing::{Client, ClientError},
+    };
+
+    #[tool]
+    fn length(text: String) -> usize {
+        text.len()
+    }
+
+    #[tokio::test]
+    async fn a_post_to_a_stream_of_events_that_is_refused_is_an_error_of_its_request() {
+        let server = Server::new("small", "1.0.0").tools(tools![length]);
+        let server = server.limits(Limits::new().message_size(2000));
+        let client = Client::new(server).transport(Transport::Sse);
+        let refused = client.call_tool("length", json!({ "text": "x".repeat(3000) })).await;
+        assert!(matches!(&refused, Err(ClientError::Rpc(error)) if error.message.contains("2000")), "{refused:?}");
+        assert_eq!(client.call_tool("length", json!({ "text": "xx" })).await.expect("a reply").text(), "2");
     }
 }
