@@ -84,15 +84,6 @@ impl Stream {
         }
     }
 
-    /// Whether none of the author's code runs in it.
-    #[cfg_attr(
-        not(any(feature = "stdio", feature = "ws", feature = "sse")),
-        expect(dead_code, reason = "only a connection of many requests has to know")
-    )]
-    pub(crate) fn is_listening(&self) -> bool {
-        matches!(self.kind, StreamKind::Listen(_))
-    }
-
     /// The next message; after [`Frame::Last`] there is none.
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         if self.last.is_none()

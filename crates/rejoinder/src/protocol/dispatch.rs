@@ -1,6 +1,10 @@
 //! From a message to an operation, and to the door.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap, HeaderName};
@@ -102,11 +106,31 @@ pub(crate) fn cancelled_request(envelope: &Envelope<'_>) -> Option<String> {
 }
 
 /// A request's id, the same however it was spelled: only a string with escapes has several spellings.
-pub(crate) fn request_key(id: &str) -> Cow<'_, str> {
+fn request_key(id: &str) -> Cow<'_, str> {
     if !id.contains('\\') {
         return Cow::Borrowed(id);
     }
     serde_json::from_str::<Value>(id).map_or(Cow::Borrowed(id), |id| Cow::Owned(id.to_string()))
+}
+
+/// The id of an open request, the same however it was spelled. A later request with the same id has another allocation.
+pub(crate) type RequestKey = Arc<str>;
+
+/// The key for a request with this id, if it can be served beside these, at most `most` together.
+pub(crate) fn admit_request<T>(open: &HashMap<RequestKey, T>, id: &str, most: usize) -> Result<RequestKey, RpcError> {
+    let key = RequestKey::from(request_key(id));
+    if open.contains_key(&key) {
+        return Err(RpcError::invalid_request("a request with this id is still being answered"));
+    }
+    if open.len() >= most { Err(Refusal::TooManyCalls(most).into()) } else { Ok(key) }
+}
+
+/// Removes a request, unless it was cancelled; a later request with the same id stays.
+pub(crate) fn end_request<T>(open: &mut HashMap<RequestKey, T>, key: &RequestKey) -> Option<T> {
+    match open.entry(Arc::clone(key)) {
+        Entry::Occupied(open) if Arc::ptr_eq(open.key(), key) => Some(open.remove()),
+        _ => None,
+    }
 }
 
 /// A request, while its operation is found.

@@ -5,15 +5,15 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    future::poll_fn,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll, Waker},
 };
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{
     Dispatched, Envelope, Http, LEGACY, RpcError,
@@ -45,6 +45,8 @@ pub(crate) struct Session {
     /// Whether it lasts for one request only, so that nothing can be announced in it.
     is_for_one_request: bool,
     state: Mutex<SessionState>,
+    /// Notified when there may be a message that belongs to no request.
+    expects_more: Notify,
 }
 
 #[derive(Debug)]
@@ -62,7 +64,6 @@ struct SessionState {
     hung_up: bool,
     /// Messages that belong to no request.
     outgoing: VecDeque<Bytes>,
-    waker: Option<Waker>,
 }
 
 /// Who the client is and what it can do, as far as the server remembers it.
@@ -104,11 +105,10 @@ impl Session {
             next_question: 0,
             hung_up: false,
             outgoing: VecDeque::new(),
-            waker: None,
         };
         let changes = engine.subscribe(filter);
         let (engine, id) = (Arc::clone(engine), id.map(Arc::from));
-        Self { engine, id, changes, is_for_one_request: false, state: Mutex::new(state) }
+        Self { engine, id, changes, is_for_one_request: false, state: Mutex::new(state), expects_more: Notify::new() }
     }
 
     /// A session for one request. If the request does not begin it, the client has this version, and its capabilities are not
@@ -134,7 +134,7 @@ impl Session {
     pub(crate) fn receive(self: &Arc<Self>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Dispatched {
         match (envelope.method.as_deref(), envelope.id) {
             (Some(_), Some(_)) => return dispatch(&self.engine, body, envelope, http, Some(self)),
-            (Some("notifications/initialized"), None) => self.state().expect_messages(),
+            (Some("notifications/initialized"), None) => self.expect_messages(),
             (Some(_), None) => {}
             (None, _) => self.take_answer(&envelope),
         }
@@ -154,7 +154,7 @@ impl Session {
             SessionMethod::Subscribe => {
                 let uri = params.uri()?.into_owned();
                 // Some clients never send `notifications/initialized`.
-                self.state().expect_messages();
+                self.expect_messages();
                 self.changes.add_resource(uri).map_err(|too_much| RpcError::invalid_params(too_much.to_string()))?;
             }
             SessionMethod::Unsubscribe => {
@@ -266,38 +266,37 @@ impl Session {
     }
 
     /// The next message that belongs to no request; `None` when the server ends all subscriptions.
-    pub(crate) fn poll_message(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
+    pub(crate) async fn message(&self) -> Option<Bytes> {
+        loop {
+            let (message, initialized) = {
+                let mut state = self.state();
+                (state.outgoing.pop_front(), state.initialized)
+            };
+            if message.is_some() {
+                return message;
+            }
+            tokio::select! {
+                change = poll_fn(|cx| self.changes.poll_change(cx)), if initialized => return change.map(change_notification),
+                () = self.expects_more.notified() => {}
+            }
+        }
+    }
+
+    /// The client expects messages outside any request from now on.
+    fn expect_messages(&self) {
         let mut state = self.state();
-        if let Some(message) = state.outgoing.pop_front() {
-            return Poll::Ready(Some(message));
-        }
-        state.waker = Some(cx.waker().clone());
-        if !state.initialized {
-            return Poll::Pending;
-        }
-        drop(state);
-        self.changes.poll_change(cx).map(|change| change.map(change_notification))
-    }
-}
-
-impl SessionState {
-    fn expect_messages(&mut self) {
-        self.initialized |= self.client.is_some();
-        self.wake();
+        state.initialized |= state.client.is_some();
+        self.expects_more.notify_one();
     }
 
-    fn wake(&mut self) {
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
+    /// Sends a message that belongs to no request.
+    fn send(&self, message: Bytes) {
+        let mut state = self.state();
+        if state.outgoing.len() == MOST_OUTGOING {
+            state.outgoing.pop_front();
         }
-    }
-
-    fn send(&mut self, message: Bytes) {
-        if self.outgoing.len() == MOST_OUTGOING {
-            self.outgoing.pop_front();
-        }
-        self.outgoing.push_back(message);
-        self.wake();
+        state.outgoing.push_back(message);
+        self.expects_more.notify_one();
     }
 }
 
@@ -369,15 +368,15 @@ struct SentQuestion<'a> {
 
 impl Drop for SentQuestion<'_> {
     fn drop(&mut self) {
-        let mut state = self.peer.session.state();
-        if state.questions.remove(&self.id).is_none() {
+        let session = &self.peer.session;
+        if session.state().questions.remove(&self.id).is_none() {
             return;
         }
         let params = json!({ "requestId": self.id, "reason": "the answer is no longer needed" });
         let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
         let cancelled = Bytes::from(cancelled.to_string());
         if let Err(mpsc::error::SendError(cancelled)) = self.peer.to_stream.send(cancelled) {
-            state.send(cancelled);
+            session.send(cancelled);
         }
     }
 }

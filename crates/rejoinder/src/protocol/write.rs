@@ -79,6 +79,15 @@ pub(crate) enum ReplyBody {
 }
 
 impl ReplyBody {
+    /// Its size in bytes.
+    #[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Whole(whole) => whole.len(),
+            Self::List { head, page, tail } => head.len() + page.len() + tail.len(),
+        }
+    }
+
     /// The pieces, in order.
     pub(crate) fn pieces(self) -> impl Iterator<Item = Bytes> {
         let (head, page, tail) = match self {

@@ -1,249 +1,321 @@
 //! The requests of a connection that are being served.
 
 use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    collections::{HashMap, VecDeque},
+    mem::take,
+    sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
 };
 
 use bytes::Bytes;
 use tokio::{
     runtime::Handle,
-    sync::mpsc,
-    task::{AbortHandle, JoinSet},
+    sync::Notify,
+    task::{AbortHandle, JoinSet, yield_now},
 };
 use tracing::Instrument;
 
 use crate::{
-    protocol::{Frame, RpcError, RpcReply, Stream, request_key},
-    server::Refusal,
+    call::AfterReply,
+    lock,
+    protocol::{
+        Dispatched, Envelope, Frame, Http, ReplyBody, RequestKey, RpcError, RpcReply, Session, Stream, admit_request,
+        batch, cancelled_request, dispatch, end_request, error_reply, is_of_session, random_id,
+    },
+    server::Engine,
 };
 
-/// The id of a request, the same however it was spelled.
-pub(super) type RequestKey = Arc<str>;
-
-/// What running requests send to the writer.
-pub(super) enum Outgoing {
-    Message(Bytes),
-    /// Requests that are over, each with its last message.
-    Last(Vec<Finished>),
+/// What the client sends.
+#[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only a pipe is read past a limit, or to its end"))]
+pub(super) enum Received {
+    /// A message, and the HTTP request that brought it or opened its connection.
+    Whole(Bytes, Http),
+    /// The beginning of a message that is too long. The rest of it is passed over.
+    TooLong(Bytes),
+    /// The end: nothing more comes, but the client still reads.
+    End,
 }
 
-/// A request that is over.
-pub(super) struct Finished {
-    key: RequestKey,
-    number: u64,
-    reply: RpcReply,
-}
-
-/// The requests that are being served, apart from the reader: a call that blocks or computes does not stop the pipe.
+/// The requests that are being served, apart from the wire: a call that blocks or computes does not stop it.
 ///
-/// Most calls end when they are first polled. Spawning a task for each of them costs as much as the call, so there are as
-/// many tasks that start calls as the runtime has threads, and a call that does not end at once gets its own.
-pub(super) struct InFlight(Arc<InFlightParts>);
-
-struct InFlightParts {
+/// Most calls end when they are first polled. Spawning a task for each of them costs as much as the call, so as many tasks
+/// as the runtime has threads serve the messages in turn, and a call that does not end at once gets its own.
+pub(super) struct InFlight {
+    engine: Arc<Engine>,
+    most_calls: usize,
+    /// How many tasks may serve messages.
+    most_serving: usize,
     state: Mutex<InFlightState>,
-    sender: mpsc::Sender<Outgoing>,
-    /// How many tasks may start requests.
-    most_starting: usize,
+    /// Notified when there is something to write, or nothing more to serve.
+    changed: Notify,
+    /// Notified when what was ready has been taken.
+    taken: Notify,
 }
 
 #[derive(Default)]
 struct InFlightState {
+    /// The messages that wait to be served, in order.
+    received: VecDeque<Received>,
+    /// How many tasks serve them.
+    serving: usize,
     requests: HashMap<RequestKey, ServedRequest>,
-    /// The requests that wait to be started.
-    queue: VecDeque<QueuedRequest>,
-    /// How many tasks start requests.
-    starting: usize,
+    /// Begun by the first request of the session era.
+    session: Option<Arc<Session>>,
     tasks: JoinSet<()>,
-    next_number: u64,
+    /// What is ready to be written.
+    ready: Vec<Outgoing>,
 }
 
+/// A message to the client, and what to drop when it is written.
+pub(super) type Outgoing = (ReplyBody, Option<AfterReply>);
+
 struct ServedRequest {
-    /// Tells it from a later request with the same id.
-    number: u64,
     is_subscription: bool,
     /// Its own task, if it has one.
     task: Option<AbortHandle>,
 }
 
-struct QueuedRequest {
-    key: RequestKey,
-    number: u64,
-    stream: Stream,
-}
+/// How many messages wait to be served before no more are read.
+const MOST_RECEIVED: usize = 128;
+
+/// How many messages wait to be written before running calls have to wait with theirs.
+const MOST_READY: usize = 16;
+
+/// How many replies are written together, if there are more to come: one write serves many, and the client can work on the
+/// first while the server works on the next.
+const TOGETHER: usize = 32;
 
 impl InFlight {
-    pub(super) fn new(sender: mpsc::Sender<Outgoing>) -> Self {
-        let most_starting = Handle::current().metrics().num_workers();
-        Self(Arc::new(InFlightParts { state: Mutex::default(), sender, most_starting }))
-    }
-
-    /// Whether a request with this id can be served beside the others, at most `most` together.
-    pub(super) fn admit(&self, id: &str, most: usize) -> Result<RequestKey, RpcError> {
-        let (key, state) = (RequestKey::from(request_key(id)), self.0.state());
-        if state.requests.contains_key(&key) {
-            return Err(RpcError::invalid_request("a request with this id is still being answered"));
-        }
-        if state.requests.len() >= most {
-            return Err(Refusal::TooManyCalls(most).into());
-        }
-        Ok(key)
-    }
-
-    /// Serves a request that was admitted.
-    pub(super) fn add(&self, key: RequestKey, stream: Stream) {
-        let is_subscription = stream.is_subscription();
-        let mut state = self.0.state();
-        let number = state.next_number;
-        state.next_number += 1;
-        state.requests.insert(Arc::clone(&key), ServedRequest { number, is_subscription, task: None });
-        let waiting = QueuedRequest { key, number, stream };
-        if is_subscription {
-            return self.0.spawn(&mut state, waiting);
-        }
-        state.queue.push_back(waiting);
-        if state.starting < self.0.most_starting {
-            state.starting += 1;
-            state.spawn(Arc::clone(&self.0).start_all());
+    /// At most that many calls together.
+    pub(super) fn new(engine: &Arc<Engine>, most_calls: usize) -> Self {
+        Self {
+            engine: Arc::clone(engine),
+            most_calls,
+            most_serving: Handle::current().metrics().num_workers(),
+            state: Mutex::default(),
+            changed: Notify::new(),
+            taken: Notify::new(),
         }
     }
 
-    /// The last message of a request that is over; `None` if it was cancelled, perhaps while its reply was on the way.
-    pub(super) fn done(&self, Finished { key, number, reply }: Finished) -> Option<RpcReply> {
-        match self.0.state().requests.entry(key) {
-            Entry::Occupied(served) if served.get().number == number => {
-                served.remove();
-                Some(reply)
+    fn state(&self) -> MutexGuard<'_, InFlightState> {
+        // Every statement leaves the state valid.
+        lock(&self.state)
+    }
+
+    /// Serves what has been received; `false` if so much waits that no more should be read.
+    pub(super) fn receive(self: &Arc<Self>, mut next: impl FnMut() -> Option<Received>) -> bool {
+        let mut state = self.state();
+        while state.received.len() < MOST_RECEIVED {
+            let Some(received) = next() else { return true };
+            state.received.push_back(received);
+            if state.serving < self.most_serving {
+                state.serving += 1;
+                state.spawn(Arc::clone(self).serve());
             }
-            _ => None,
+        }
+        false
+    }
+
+    /// Waits until there is something to write, or nothing more to serve.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// What is ready to be written.
+    pub(super) fn take_ready(&self) -> Vec<Outgoing> {
+        let ready = take(&mut self.state().ready);
+        self.taken.notify_waiters();
+        ready
+    }
+
+    /// Whether everything has been served, and what was ready has been taken.
+    pub(super) fn is_done(&self) -> bool {
+        let state = self.state();
+        state.received.is_empty() && state.serving == 0 && state.requests.is_empty() && state.ready.is_empty()
+    }
+
+    /// The session, once it has begun.
+    pub(super) fn session(&self) -> Option<Arc<Session>> {
+        self.state().session.clone()
+    }
+
+    /// Ends all requests. The tasks hold this, and this holds the tasks: when the set is dropped, they are gone, and what
+    /// they have deferred has begun.
+    pub(super) fn end(&self) -> JoinSet<()> {
+        // Author's code may run when the rest is dropped, so not under the lock.
+        let state = take(&mut *self.state());
+        state.tasks
+    }
+
+    /// Serves messages until there are none.
+    async fn serve(self: Arc<Self>) {
+        let mut replies = 0;
+        while let Some((key, mut stream)) = self.next() {
+            // One that does not end now is polled again, by its own task.
+            let polled = stream.poll_frame(&mut Context::from_waker(Waker::noop()));
+            let wakes = match polled {
+                Poll::Ready(Frame::Last(reply)) => {
+                    self.state().finish(&key, reply);
+                    replies += 1;
+                    replies % TOGETHER == 0
+                }
+                Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
+                    self.state().ready.push((ReplyBody::Whole(message), None));
+                    self.hand_over(key, stream)
+                }
+                Poll::Pending => self.hand_over(key, stream),
+            };
+            if wakes {
+                self.changed.notify_one();
+                // What is woken here runs first: otherwise it waits for the next call, which may block.
+                yield_now().await;
+            }
+        }
+        self.changed.notify_one();
+    }
+
+    /// The next request whose call is to be polled, which must not happen under the lock. Other messages are served at once.
+    fn next(&self) -> Option<(RequestKey, Stream)> {
+        let mut state = self.state();
+        loop {
+            let request = match state.received.pop_front() {
+                Some(Received::Whole(message, http)) => self.message(&mut state, &message, http),
+                Some(Received::TooLong(beginning)) => {
+                    let limit = self.engine.options.limits.message_size;
+                    let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
+                    state.refuse(Envelope::read_id(&beginning).as_deref(), &error)
+                }
+                Some(Received::End) => state.hang_up(),
+                None => {
+                    state.serving = state.serving.saturating_sub(1);
+                    return None;
+                }
+            };
+            if request.is_some() {
+                return request;
+            }
         }
     }
 
-    /// Cancels a request; `false` if it is not one of these.
-    pub(super) fn cancel(&self, request: &str) -> bool {
-        let (served, waiting) = {
-            let mut state = self.0.state();
-            let Some(served) = state.requests.remove(request) else { return false };
-            let place = state.queue.iter().position(|waiting| waiting.number == served.number);
-            (served, place.and_then(|place| state.queue.remove(place)))
+    fn message(&self, state: &mut InFlightState, message: &Bytes, http: Http) -> Option<(RequestKey, Stream)> {
+        let envelope = match Envelope::read(message) {
+            Ok(envelope) => envelope,
+            Err(bad) => {
+                let version = state.session.as_ref().and_then(|session| session.version());
+                let Some(messages) = batch(message).filter(|_| version == Some("2025-03-26")) else {
+                    return state.refuse(bad.id.as_deref(), &bad.error);
+                };
+                for message in messages.into_iter().rev() {
+                    state.received.push_front(Received::Whole(message, http.clone()));
+                }
+                return None;
+            }
         };
-        // Author's code runs in it, so not under the lock.
-        drop(waiting);
-        served.task.inspect(AbortHandle::abort);
+        if cancelled_request(&envelope).is_some_and(|request| state.cancel(&request)) {
+            return None;
+        }
+        let id = envelope.id;
+        let answer = if is_of_session(&envelope, || None) && self.engine.options.sessions {
+            if state.session.is_none() && (id.is_none() || envelope.method.is_none()) {
+                // A call may be over by the time it is cancelled, whichever era it was of.
+                tracing::debug!("a notification or a response without a session is passed over");
+                return None;
+            }
+            let begin = || Arc::new(Session::new(&self.engine, random_id().ok()));
+            state.session.get_or_insert_with(begin).receive(message, envelope, http)
+        } else if envelope.method.is_none() {
+            // Nobody answers a response: two sides that did would never stop.
+            tracing::debug!("a response to nothing that was asked");
+            return None;
+        } else {
+            dispatch(&self.engine, message, envelope, http, None)
+        };
+        match answer {
+            Dispatched::Nothing => {}
+            Dispatched::Reply(reply) => state.ready.push(reply.into_parts()),
+            Dispatched::Stream(stream) => match admit_request(&state.requests, id.unwrap_or("null"), self.most_calls) {
+                Ok(key) => {
+                    let served = ServedRequest { is_subscription: stream.is_subscription(), task: None };
+                    state.requests.insert(Arc::clone(&key), served);
+                    return Some((key, stream));
+                }
+                Err(error) => return state.refuse(id, &error),
+            },
+        }
+        None
+    }
+
+    /// Gives a request its own task, unless it was cancelled meanwhile; whether it has one now.
+    fn hand_over(self: &Arc<Self>, key: RequestKey, mut stream: Stream) -> bool {
+        let mut state = self.state();
+        let Some(mut served) = end_request(&mut state.requests, &key) else {
+            // Author's code runs when the call is dropped, so not under the lock.
+            drop(state);
+            drop(stream);
+            return false;
+        };
+        let (in_flight, request) = (Arc::clone(self), Arc::clone(&key));
+        served.task = Some(state.spawn(async move {
+            loop {
+                match stream.frame().await {
+                    Frame::Notification(message) | Frame::Request(message) => in_flight.send(message).await,
+                    Frame::Last(reply) => {
+                        in_flight.state().finish(&request, reply);
+                        return in_flight.changed.notify_one();
+                    }
+                }
+            }
+        }));
+        state.requests.insert(key, served);
         true
     }
 
-    /// Cancels everything that would never end by itself.
-    pub(super) fn end_subscriptions(&self) {
-        self.0.state().requests.retain(|_, served| {
-            served.task.iter().filter(|_| served.is_subscription).for_each(AbortHandle::abort);
-            !served.is_subscription
-        });
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.state().requests.is_empty()
-    }
-
-    /// Ends them all, and waits until they are gone: what they have deferred has begun by then.
-    pub(super) async fn stop(&self) {
-        let InFlightState { mut tasks, queue, .. } = std::mem::take(&mut *self.0.state());
-        drop(queue);
-        tasks.shutdown().await;
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        // The tasks hold what holds them. Author's code runs in their end, so not under the lock.
-        let state = std::mem::take(&mut *self.0.state());
-        drop(state);
-    }
-}
-
-impl InFlightParts {
-    fn state(&self) -> MutexGuard<'_, InFlightState> {
-        // Every statement leaves the state valid.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Starts the requests that wait, until there are none.
-    async fn start_all(self: Arc<Self>) {
-        /// How many replies are written at once.
-        const TOGETHER: usize = 16;
-        let mut finished = Vec::new();
+    /// Sends a message of a running call; waits while the client does not read.
+    async fn send(&self, message: Bytes) {
         loop {
-            let next = {
-                let mut state = self.state();
-                let next = state.queue.pop_front();
-                if next.is_none() && finished.is_empty() {
-                    state.starting = state.starting.saturating_sub(1);
-                    return;
-                }
-                next
-            };
-            let is_last = next.is_none();
-            if let Some(mut waiting) = next {
-                // One that does not end now is polled again, by its own task.
-                let polled = waiting.stream.poll_frame(&mut Context::from_waker(Waker::noop()));
-                match polled {
-                    Poll::Ready(Frame::Last(reply)) => {
-                        finished.push(Finished { key: waiting.key, number: waiting.number, reply });
-                    }
-                    Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
-                        // A closed channel means that the connection is gone.
-                        if self.sender.send(Outgoing::Message(message)).await.is_err() {
-                            return;
-                        }
-                        self.hand_over(waiting);
-                    }
-                    Poll::Pending => self.hand_over(waiting),
-                }
+            let taken = self.taken.notified();
+            let has_room = self.state().ready.len() < MOST_READY;
+            if has_room {
+                self.state().ready.push((ReplyBody::Whole(message), None));
+                return self.changed.notify_one();
             }
-            if (is_last || finished.len() >= TOGETHER)
-                && self.sender.send(Outgoing::Last(std::mem::take(&mut finished))).await.is_err()
-            {
-                return;
-            }
-        }
-    }
-
-    /// Gives a request its own task, unless it was cancelled meanwhile.
-    fn hand_over(self: &Arc<Self>, waiting: QueuedRequest) {
-        let mut state = self.state();
-        if state.requests.get(&waiting.key).is_some_and(|served| served.number == waiting.number) {
-            return self.spawn(&mut state, waiting);
-        }
-        drop(state);
-        drop(waiting);
-    }
-
-    fn spawn(self: &Arc<Self>, state: &mut InFlightState, waiting: QueuedRequest) {
-        let (key, parts) = (Arc::clone(&waiting.key), Arc::clone(self));
-        let task = state.spawn(async move {
-            let QueuedRequest { key, number, mut stream } = waiting;
-            loop {
-                let outgoing = match stream.frame().await {
-                    Frame::Notification(message) | Frame::Request(message) => Outgoing::Message(message),
-                    Frame::Last(reply) => {
-                        let _ = parts.sender.send(Outgoing::Last(vec![Finished { key, number, reply }])).await;
-                        return;
-                    }
-                };
-                if parts.sender.send(outgoing).await.is_err() {
-                    return;
-                }
-            }
-        });
-        if let Some(served) = state.requests.get_mut(&key) {
-            served.task = Some(task);
+            self.changed.notify_one();
+            taken.await;
         }
     }
 }
 
 impl InFlightState {
+    fn refuse<T>(&mut self, id: Option<&str>, error: &RpcError) -> Option<T> {
+        self.ready.push(error_reply(id, error).into_parts());
+        None
+    }
+
+    /// Sends the reply to a request, unless it was cancelled.
+    fn finish(&mut self, key: &RequestKey, reply: RpcReply) {
+        if end_request(&mut self.requests, key).is_some() {
+            self.ready.push(reply.into_parts());
+        }
+    }
+
+    /// Cancels a request; `false` if it is not one of these.
+    fn cancel(&mut self, request: &str) -> bool {
+        let served = self.requests.remove(request);
+        served.iter().filter_map(|served| served.task.as_ref()).for_each(AbortHandle::abort);
+        served.is_some()
+    }
+
+    /// Ends what would never end by itself: nothing more comes from the client.
+    fn hang_up<T>(&mut self) -> Option<T> {
+        self.requests.retain(|_, served| {
+            served.task.iter().filter(|_| served.is_subscription).for_each(AbortHandle::abort);
+            !served.is_subscription
+        });
+        self.session.iter().for_each(|session| session.hang_up());
+        None
+    }
+
     fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         // Those that are over need not be kept.
         while self.tasks.try_join_next().is_some() {}

@@ -6,42 +6,33 @@ use tokio_util::{
     task::{TaskTracker, task_tracker::TaskTrackerToken},
 };
 
-use super::request::HttpRefusal;
-use crate::auth::CallerSlot;
+use super::{request::HttpRefusal, sessions::Owner};
+use crate::{auth::CallerSlot, server::Engine};
 
 /// How many are open, and whether they should close.
 #[derive(Default)]
 pub(super) struct OpenConnections {
     open: TaskTracker,
-    closing: CancellationToken,
+    /// Cancelled when the server shuts down.
+    pub(super) closing: CancellationToken,
 }
 
 /// One of them; it ends when this is dropped.
-pub(super) struct OpenConnection {
-    closing: CancellationToken,
-    _open: TaskTrackerToken,
-    _of_caller: CallerSlot,
-}
-
-impl OpenConnection {
-    /// Cancelled when the server shuts down.
-    pub(super) fn closing(&self) -> CancellationToken {
-        self.closing.clone()
-    }
-}
+pub(super) type OpenConnection = (TaskTrackerToken, CallerSlot);
 
 impl OpenConnections {
-    /// Opens one more for a caller, unless that many are open.
-    pub(super) fn begin(&self, most: usize, of_caller: CallerSlot) -> Result<OpenConnection, HttpRefusal> {
+    /// Opens one more for that caller, unless too many are open.
+    pub(super) fn open(&self, engine: &Engine, owner: &Owner) -> Result<OpenConnection, HttpRefusal> {
         let refuse = |reason: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
+        let of_caller = engine.shares.sessions.take(owner.as_ref())?;
         if self.closing.is_cancelled() {
             return refuse("the server is shutting down");
         }
         let open = self.open.token();
-        if self.open.len() > most {
+        if self.open.len() > engine.options.http.max_sessions {
             return refuse("too many connections, try again later");
         }
-        Ok(OpenConnection { closing: self.closing.clone(), _open: open, _of_caller: of_caller })
+        Ok((open, of_caller))
     }
 
     /// Lets them finish what is in flight, and close.

@@ -1,16 +1,10 @@
 //! An event stream of a session over HTTP: a client can leave it, and resume it with the id of the last event.
 
-use std::{
-    collections::VecDeque,
-    fmt,
-    pin::Pin,
-    sync::{Arc, Mutex, MutexGuard},
-    task::{Context, Poll, Waker},
-    time::Duration,
-};
+use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use tokio::sync::{Notify, mpsc, oneshot};
+use futures_util::stream::{self, unfold};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     body::{event_with_id, retry_event},
@@ -20,8 +14,7 @@ use crate::{
     call::{AfterReply, Call},
     error::CallError,
     inject::FromCall,
-    lock,
-    protocol::{Frame, RpcReply, Stream},
+    protocol::{Frame, RequestKey, RpcReply, Stream},
 };
 
 /// When a client whose connection broke should come back.
@@ -44,10 +37,8 @@ pub(super) fn parse_event_id(id: &str) -> Option<(u64, u64)> {
 /// Of several connections the newest reads it, and the others end.
 #[derive(Default)]
 pub(super) struct SessionStream {
-    number: u64,
-    state: Mutex<StreamState>,
-    /// Notified when the client comes, reads or leaves.
-    moved: Notify,
+    pub(super) number: u64,
+    state: watch::Sender<StreamState>,
 }
 
 #[derive(Default)]
@@ -65,7 +56,6 @@ struct StreamState {
     disconnects_after: Option<u64>,
     /// Whether there are no more events.
     is_finished: bool,
-    reader: Option<Waker>,
     /// What waits until the client has read the last event.
     after: Option<AfterReply>,
 }
@@ -110,11 +100,6 @@ impl StreamState {
         }
         self.last += 1;
         self.events.push_back(StreamEvent { number: self.last, is_kept, bytes: event(self.last) });
-        self.wake();
-    }
-
-    fn wake(&mut self) {
-        self.reader.take().into_iter().for_each(Waker::wake);
     }
 }
 
@@ -123,61 +108,54 @@ impl SessionStream {
         Self { number, ..Self::default() }
     }
 
-    pub(super) fn number(&self) -> u64 {
-        self.number
-    }
-
-    fn state(&self) -> MutexGuard<'_, StreamState> {
-        lock(&self.state)
-    }
-
     /// The size of the events that are kept, in bytes.
     pub(super) fn size(&self) -> usize {
-        self.state().events.iter().map(|event| event.bytes.len()).sum()
+        self.state.borrow().events.iter().map(|event| event.bytes.len()).sum()
     }
 
     /// Connects a client, which reads on after that event, or else after the last one that was read.
-    pub(super) fn connect(self: &Arc<Self>, after: Option<u64>, session: &Arc<HttpSession>) -> StreamEvents {
+    pub(super) fn connect(
+        self: &Arc<Self>,
+        after: Option<u64>,
+        session: &Arc<HttpSession>,
+    ) -> impl stream::Stream<Item = Bytes> + Send + use<> {
         // Before the stream is locked: a session locks its streams while it is locked itself.
         session.begin_reading();
-        let mut state = self.state();
-        state.read = after.map_or(state.read, |after| after.min(state.last));
-        state.connections += 1;
-        (state.is_connected, state.disconnects_after) = (true, None);
-        state.wake();
-        self.moved.notify_one();
-        StreamEvents { stream: Arc::clone(self), session: Arc::clone(session), connection: state.connections }
+        let mut connection = 0;
+        self.state.send_modify(|state| {
+            state.read = after.map_or(state.read, |after| after.min(state.last));
+            state.connections += 1;
+            (state.is_connected, state.disconnects_after) = (true, None);
+            connection = state.connections;
+        });
+        let reader = StreamReader { stream: Arc::clone(self), session: Arc::clone(session), connection };
+        unfold(reader, |reader| async { Some((reader.next().await?, reader)) })
     }
 
     /// Sends an event without a message, which has an id to come back with and says when.
     pub(super) fn send_retry(&self, retry: Duration) {
-        self.state().push(false, |number| retry_event(self.number, number, retry));
+        self.state.send_modify(|state| state.push(false, |number| retry_event(self.number, number, retry)));
     }
 
     /// Sends a message; one that is kept is sent again to a client that comes back.
     pub(super) fn push(&self, is_kept: bool, message: &Bytes) {
-        self.state().push(is_kept, |number| event_with_id(self.number, number, message));
+        self.state.send_modify(|state| state.push(is_kept, |number| event_with_id(self.number, number, message)));
     }
 
     /// Sends the reply. What waits until it has left waits for the client that is connected; without one it starts now.
     fn push_last(&self, reply: RpcReply) {
         let (body, after) = reply.into_parts();
-        let (message, mut state) = (body.whole(), self.state());
-        state.after = after.filter(|_| state.is_connected);
-        state.push(true, |number| event_with_id(self.number, number, &message));
+        self.state.send_modify(|state| state.after = after.filter(|_| state.is_connected));
+        self.push(true, &body.whole());
     }
 
-    async fn until(&self, condition: impl Fn(&StreamState) -> bool) {
-        while !condition(&self.state()) {
-            self.moved.notified().await;
-        }
+    async fn until(&self, condition: impl FnMut(&StreamState) -> bool) {
+        let _ = self.state.subscribe().wait_for(condition).await;
     }
 
     /// Ends the stream once everything is read.
     pub(super) fn finish(&self) {
-        let mut state = self.state();
-        state.is_finished = true;
-        state.wake();
+        self.state.send_modify(|state| state.is_finished = true);
     }
 }
 
@@ -200,14 +178,21 @@ impl StreamSender {
     async fn send(&self, is_kept: bool, message: &Bytes) {
         self.0.until(|state| !state.is_connected || state.has_room()).await;
         self.0.push(is_kept, message);
-        if !self.0.state().is_connected {
+        let is_connected = self.0.state.borrow().is_connected;
+        if !is_connected {
             // Nothing slows down a call whose notifications nobody reads.
             tokio::task::yield_now().await;
         }
     }
 
     /// Runs a call to its end.
-    pub(super) async fn run(self, session: Arc<HttpSession>, mut call: Stream, mut disconnects: Disconnects) {
+    pub(super) async fn run(
+        self,
+        session: Arc<HttpSession>,
+        key: RequestKey,
+        mut call: Stream,
+        mut disconnects: Disconnects,
+    ) {
         loop {
             tokio::select! {
                 // What the call sent before it disconnects its client arrives before.
@@ -216,7 +201,7 @@ impl StreamSender {
                     Frame::Notification(message) => self.send(false, &message).await,
                     Frame::Request(message) => self.send(true, &message).await,
                     Frame::Last(reply) => {
-                        session.close_request(self.0.number);
+                        session.close_request(&key);
                         self.0.push_last(reply);
                         // Before the call: a server that stops waits for its calls, and then ends its sessions.
                         return drop(self);
@@ -224,8 +209,9 @@ impl StreamSender {
                 },
                 Some((retry, done)) = disconnects.recv() => {
                     self.0.send_retry(retry);
-                    let mut state = self.0.state();
-                    (state.is_connected, state.disconnects_after) = (false, Some(state.last));
+                    self.0.state.send_modify(|state| {
+                        (state.is_connected, state.disconnects_after) = (false, Some(state.last));
+                    });
                     let _ = done.send(());
                 }
             }
@@ -234,44 +220,46 @@ impl StreamSender {
 }
 
 /// What one connection reads of a stream. Its session is not idle meanwhile.
-pub(super) struct StreamEvents {
+struct StreamReader {
     stream: Arc<SessionStream>,
     session: Arc<HttpSession>,
     connection: u64,
 }
 
-impl futures_util::Stream for StreamEvents {
-    type Item = Bytes;
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = self.stream.state();
-        let is_left = state.disconnects_after.is_some_and(|last| state.read >= last);
-        if is_left || state.connections != self.connection {
-            return Poll::Ready(None);
+impl StreamReader {
+    /// The next event; `None` if this connection gets no more.
+    async fn next(&self) -> Option<Bytes> {
+        let mut changes = self.stream.state.subscribe();
+        loop {
+            let (mut event, mut is_over) = (None, false);
+            self.stream.state.send_if_modified(|state| {
+                let is_left = state.disconnects_after.is_some_and(|last| state.read >= last);
+                is_over = is_left || state.connections != self.connection;
+                event = if is_over { None } else { state.next() };
+                is_over |= state.is_finished;
+                event.is_some()
+            });
+            if event.is_some() || is_over {
+                return event;
+            }
+            changes.changed().await.ok()?;
         }
-        if let Some(event) = state.next() {
-            self.stream.moved.notify_one();
-            return Poll::Ready(Some(event));
-        }
-        if state.is_finished {
-            return Poll::Ready(None);
-        }
-        state.reader = Some(cx.waker().clone());
-        Poll::Pending
     }
 }
 
-impl Drop for StreamEvents {
+impl Drop for StreamReader {
     fn drop(&mut self) {
         // As in `connect`, before the stream is locked.
         self.session.end_reading();
-        let mut state = self.stream.state();
-        if state.connections == self.connection {
-            state.is_connected = false;
-            // The reply is kept, but the client may never come back for it.
-            state.after = None;
-            self.stream.moved.notify_one();
-        }
+        self.stream.state.send_if_modified(|state| {
+            let is_last = state.connections == self.connection;
+            if is_last {
+                state.is_connected = false;
+                // The reply is kept, but the client may never come back for it.
+                state.after = None;
+            }
+            is_last
+        });
     }
 }
 

@@ -29,8 +29,8 @@ use crate::{
     call::{Era, RequestInfo},
     lock,
     protocol::{
-        Dispatched, Envelope, Frame, Http, LEGACY, RpcError, Session, Stream, cancelled_request, error_reply,
-        random_id, request_key,
+        Dispatched, Envelope, Frame, Http, LEGACY, RequestKey, RpcError, Session, Stream, admit_request,
+        cancelled_request, end_request, error_reply, random_id,
     },
     server::{Engine, Refusal},
 };
@@ -258,9 +258,11 @@ impl HttpSessions {
             session.session.receive(body, envelope, Http::default());
             return status(StatusCode::ACCEPTED);
         };
-        if let Err(error) = session.check_request(id, self.engine.options.http.max_calls_per_session) {
-            return json(error_reply(Some(id), &error).with_status(StatusCode::OK));
-        }
+        let admitted = admit_request(&session.state().requests, id, self.engine.options.http.max_calls_per_session);
+        let key = match admitted {
+            Ok(key) => key,
+            Err(error) => return json(error_reply(Some(id), &error).with_status(StatusCode::OK)),
+        };
         let resumes = session.session.version() == Some(LEGACY[0]);
         let (sender, disconnects) = mpsc::channel(1);
         parts.extensions.insert(ReplyStream(resumes.then_some(sender)));
@@ -287,7 +289,7 @@ impl HttpSessions {
         if let Some((is_kept, message)) = first {
             stream.push(is_kept, &message);
         }
-        session.run(request_key(id).into_owned(), stream, call, disconnects);
+        session.run(key, stream, call, disconnects);
         event_stream(ResponseBody::events(events))
     }
 
@@ -357,8 +359,8 @@ pub(super) struct HttpSession {
 }
 
 struct HttpSessionState {
-    /// The requests whose calls run, by the number of their stream.
-    requests: HashMap<u64, OpenRequest>,
+    /// The requests whose calls run.
+    requests: HashMap<RequestKey, OpenRequest>,
     /// The last streams that have their reply: it may have been lost on its way to the client.
     finished: VecDeque<Arc<SessionStream>>,
     last_stream: u64,
@@ -374,7 +376,6 @@ struct HttpSessionState {
 
 /// A request whose call is running.
 struct OpenRequest {
-    id: String,
     stream: Arc<SessionStream>,
     task: AbortHandle,
 }
@@ -413,15 +414,6 @@ impl HttpSession {
         self.state().is_new
     }
 
-    /// A request that has the id of another, or is one too many, is refused.
-    fn check_request(&self, id: &str, most: usize) -> Result<(), RpcError> {
-        let (state, id) = (self.state(), request_key(id));
-        if state.requests.values().any(|open| open.id == id) {
-            return Err(RpcError::invalid_request("a request with this id is still being answered"));
-        }
-        if state.requests.len() >= most { Err(Refusal::TooManyCalls(most).into()) } else { Ok(()) }
-    }
-
     pub(super) fn begin_reading(&self) {
         self.state().reading += 1;
     }
@@ -448,8 +440,8 @@ impl HttpSession {
             return Some(Arc::clone(&self.own));
         }
         let state = self.state();
-        let finished = || state.finished.iter().find(|stream| stream.number() == number);
-        state.requests.get(&number).map(|request| &request.stream).or_else(finished).cloned()
+        let running = state.requests.values().map(|request| &request.stream);
+        running.chain(&state.finished).find(|stream| stream.number == number).cloned()
     }
 
     fn next_stream(&self) -> u64 {
@@ -459,21 +451,21 @@ impl HttpSession {
     }
 
     /// Runs a call in a task of its own, because it outlives the connection.
-    fn run(self: &Arc<Self>, id: String, stream: Arc<SessionStream>, call: Stream, disconnects: Disconnects) {
+    fn run(self: &Arc<Self>, key: RequestKey, stream: Arc<SessionStream>, call: Stream, disconnects: Disconnects) {
         // Locked until the request is there, so that the task can remove it.
         let mut state = self.state();
-        let run = StreamSender(Arc::clone(&stream)).run(Arc::clone(self), call, disconnects);
+        let run = StreamSender(Arc::clone(&stream)).run(Arc::clone(self), Arc::clone(&key), call, disconnects);
         let task = tokio::spawn(run.in_current_span()).abort_handle();
         if self.ended.is_cancelled() {
             return task.abort();
         }
-        state.requests.insert(stream.number(), OpenRequest { id, stream, task });
+        state.requests.insert(key, OpenRequest { stream, task });
     }
 
-    /// The call of that stream is over. Its messages are kept for a while.
-    pub(super) fn close_request(&self, number: u64) {
+    /// The call of that request is over. Its messages are kept for a while.
+    pub(super) fn close_request(&self, key: &RequestKey) {
         let mut state = self.state();
-        let Some(request) = state.requests.remove(&number) else { return };
+        let Some(request) = end_request(&mut state.requests, key) else { return };
         let finished = &mut state.finished;
         let mut bytes: usize = finished.iter().map(|stream| stream.size()).sum();
         while finished.len() >= MOST_FINISHED || bytes > MOST_FINISHED_BYTES {
@@ -484,7 +476,7 @@ impl HttpSession {
 
     /// Cancels a request.
     fn cancel(&self, request: &str) {
-        self.state().requests.extract_if(|_, open| open.id == request).for_each(|(_, open)| open.task.abort());
+        self.state().requests.remove(request).inspect(|open| open.task.abort());
     }
 
     /// Ends the session, its calls and its streams.
@@ -503,7 +495,7 @@ impl HttpSession {
         loop {
             let message = async {
                 own.wanted().await;
-                poll_fn(|cx| self.session.poll_message(cx)).await
+                self.session.message().await
             };
             tokio::select! {
                 () = self.ended.cancelled() => return,

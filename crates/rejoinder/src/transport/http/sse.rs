@@ -26,7 +26,10 @@ use crate::{
     call::AfterReply,
     lock,
     protocol::{Http, ReplyBody},
-    transport::connection::{self, Received, Wire},
+    transport::{
+        connection::{self, Wire},
+        in_flight::Received,
+    },
 };
 
 /// The streams that are open, by the id that their clients send in the query of each POST.
@@ -64,8 +67,7 @@ impl Endpoint {
             return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream"));
         }
         let owner = owner_of(&self.engine, &parts)?;
-        let of_caller = self.engine.shares.sessions.take(owner.as_ref())?;
-        let open = self.connections.begin(self.engine.options.http.max_sessions, of_caller)?;
+        let open = self.connections.open(&self.engine, &owner)?;
         let id = new_session_id()?;
         // A message that waits is in memory: it waits with its POST instead, which is limited.
         let (posted, received) = mpsc::channel(1);
@@ -74,10 +76,11 @@ impl Endpoint {
         events.try_send(endpoint.into()).expect("the channel is empty");
         lock(&self.sse.0).insert(id.clone(), SseStream { owner, posted });
         let (engine, streams) = (Arc::clone(&self.engine), Arc::clone(&self.sse.0));
+        let closing = self.connections.closing.clone();
         let serving = async move {
-            let mut wire = EventWire { received, next: None, out: VecDeque::new(), waiting: 0, events };
+            let mut wire = EventWire { received, next: None, out: VecDeque::new(), events };
             let calls = engine.options.http.max_calls_per_session;
-            if let Err(error) = connection::serve(&engine, &mut wire, calls, open.closing()).await {
+            if let Err(error) = connection::serve(&engine, &mut wire, calls, closing).await {
                 tracing::debug!(%error, "a stream of events failed");
             }
             lock(&streams).remove(&id);
@@ -132,17 +135,16 @@ struct EventWire {
     next: Option<Received>,
     /// What waits to be written.
     out: VecDeque<Bytes>,
-    waiting: usize,
     events: mpsc::Sender<Bytes>,
 }
 
 impl Wire for EventWire {
-    async fn fill(&mut self) -> io::Result<bool> {
+    async fn fill(&mut self) -> io::Result<()> {
         tokio::select! {
             received = self.received.recv(), if self.next.is_none() => self.next = received,
             () = self.events.closed() => {}
         }
-        if self.next.is_some() { Ok(true) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+        if self.next.is_some() { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
     }
 
     fn next(&mut self) -> Option<Received> {
@@ -150,20 +152,13 @@ impl Wire for EventWire {
     }
 
     fn push(&mut self, message: ReplyBody, after: Option<AfterReply>) {
-        let event = AfterReply::hold(after, event(message.pieces()));
-        self.waiting += event.len();
-        self.out.push_back(event);
-    }
-
-    fn waiting(&self) -> usize {
-        self.waiting
+        self.out.push_back(AfterReply::hold(after, event(message.pieces())));
     }
 
     async fn flush(&mut self) -> io::Result<()> {
         while !self.out.is_empty() {
             let place = self.events.reserve().await.map_err(|_| io::ErrorKind::BrokenPipe)?;
             let Some(event) = self.out.pop_front() else { break };
-            self.waiting -= event.len();
             place.send(event);
         }
         Ok(())
@@ -215,7 +210,7 @@ mod tests {
         background.add(async move { started.send(()).await }).expect("there is room");
         let (_posted, received) = mpsc::channel(1);
         let (events, mut stream) = mpsc::channel(1);
-        let mut wire = EventWire { received, next: None, out: VecDeque::new(), waiting: 0, events };
+        let mut wire = EventWire { received, next: None, out: VecDeque::new(), events };
         wire.push(ReplyBody::Whole("{}".into()), call.after_reply("tool"));
         wire.flush().await.expect("there is room");
         let event = stream.recv().await.expect("an event");

@@ -18,7 +18,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Join, ReadBuf, ReadHalf, WriteHalf, join, split},
     time::{Instant, Sleep, sleep, timeout},
 };
 use tokio_tungstenite::{
@@ -49,7 +49,10 @@ use crate::{
     call::AfterReply,
     protocol::{Http, ReplyBody},
     server::Engine,
-    transport::connection::{self, Received, Wire},
+    transport::{
+        connection::{self, Wire},
+        in_flight::Received,
+    },
 };
 
 /// What a client may offer in `Sec-WebSocket-Protocol`.
@@ -69,8 +72,7 @@ impl Endpoint {
         let upgrade = parts.extensions.remove::<OnUpgrade>().ok_or_else(|| {
             HttpRefusal::new(StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket: use HTTP/1.1")
         })?;
-        let of_caller = self.engine.shares.sessions.take(owner_of(&self.engine, &parts)?.as_ref())?;
-        let open = self.connections.begin(self.engine.options.http.max_sessions, of_caller)?;
+        let open = self.connections.open(&self.engine, &owner_of(&self.engine, &parts)?)?;
         let mut response = status(StatusCode::SWITCHING_PROTOCOLS);
         let headers = response.headers_mut();
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -80,6 +82,7 @@ impl Endpoint {
             headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
         }
         let (engine, unfinished) = (Arc::clone(&self.engine), Arc::clone(&self.unfinished));
+        let closing = self.connections.closing.clone();
         let http = Http::new(parts.headers, parts.extensions);
         let serving = async move {
             let upgraded = match upgrade.await {
@@ -87,7 +90,7 @@ impl Endpoint {
                 Err(error) => return tracing::debug!(%error, "a client left before its WebSocket was open"),
             };
             let stream = WriteTimeout::new(TokioIo::new(upgraded), engine.options.http.header_timeout);
-            serve_websocket(&engine, stream, http, unfinished, open.closing()).await;
+            serve_websocket(&engine, stream, http, unfinished, closing).await;
             drop(open);
         };
         tokio::spawn(serving.in_current_span());
@@ -106,10 +109,11 @@ async fn serve_websocket<S>(
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     let options = &engine.options;
-    let stream = CountedStream { stream, held: HeldBytes::new(unfinished), largest: options.limits.message_size };
+    let (stream, output) = split(stream);
+    let input = CountedStream { stream, held: HeldBytes::new(unfinished), largest: options.limits.message_size };
     let limit = Some(options.limits.message_size);
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
-    let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+    let socket = WebSocketStream::from_raw_socket(join(input, output), Role::Server, Some(config)).await;
     let mut wire = FrameWire::new(socket, http);
     if let Err(error) = connection::serve(engine, &mut wire, options.http.max_calls_per_session, closing).await {
         tracing::debug!(%error, "a WebSocket failed");
@@ -147,15 +151,16 @@ fn has_token(headers: &HeaderMap, name: &header::HeaderName, token: &str) -> boo
     values.flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case(token))
 }
 
+type CountedSocket<S> = WebSocketStream<Join<CountedStream<S>, WriteHalf<S>>>;
+
 /// The messages of a WebSocket: one for each text frame.
 struct FrameWire<S> {
-    socket: WebSocketStream<CountedStream<S>>,
+    socket: CountedSocket<S>,
     /// The request that opened it: its headers are those of every message.
     http: Http,
     received: Option<Received>,
     /// What waits to be written.
     out: VecDeque<Message>,
-    waiting: usize,
     /// What waits until that is written.
     after: Vec<AfterReply>,
     /// When the client was last heard of.
@@ -175,13 +180,12 @@ enum End {
 }
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
-    fn new(socket: WebSocketStream<CountedStream<S>>, http: Http) -> Self {
+    fn new(socket: CountedSocket<S>, http: Http) -> Self {
         Self {
             socket,
             http,
             received: None,
             out: VecDeque::new(),
-            waiting: 0,
             after: Vec::new(),
             heard: Instant::now(),
             is_pinged: false,
@@ -195,7 +199,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
         (self.heard, self.is_pinged) = (Instant::now(), false);
         self.end = Some(match frame {
             Some(Ok(Message::Text(text))) => {
-                self.socket.get_mut().held.release();
+                self.socket.get_mut().reader_mut().held.release();
                 let text = Bytes::from(text);
                 // As on a pipe: a call keeps its message, and should not keep the buffer.
                 let text = if text.len() <= SHORT { Bytes::copy_from_slice(&text) } else { text };
@@ -217,11 +221,6 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
         });
     }
 
-    fn send(&mut self, message: Message) {
-        self.waiting += message.len().max(1);
-        self.out.push_back(message);
-    }
-
     /// Closes the connection, and reads on for a while: a client that is still sending would not see the reason if the
     /// connection were reset.
     async fn close(mut self) {
@@ -239,7 +238,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
             let stream = self.socket.get_mut();
             let _ = stream.shutdown().await;
             let mut rest = vec![0; READ_BUFFER];
-            while let Ok(1..) = stream.stream.read(&mut rest).await {}
+            while let Ok(1..) = stream.reader_mut().stream.read(&mut rest).await {}
         };
         let _ = timeout(CLOSING, closing).await;
     }
@@ -247,32 +246,18 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
 
 /// A stream that counts what it has read of a message that is not complete.
 struct CountedStream<S> {
-    stream: S,
+    stream: ReadHalf<S>,
     held: HeldBytes<Arc<UnfinishedBodies>>,
     /// The largest message.
     largest: usize,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for CountedStream<S> {
+impl<S: AsyncRead> AsyncRead for CountedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let (before, largest) = (buffer.filled().len(), self.largest);
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         let has_room = self.held.add(buffer.filled().len() - before, largest);
         Poll::Ready(if has_room { Ok(()) } else { Err(io::ErrorKind::QuotaExceeded.into()) })
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for CountedStream<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
 
@@ -284,7 +269,7 @@ const FRAGMENT: usize = 256 * 1024;
 const SHORT: usize = 4 * 1024;
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
-    async fn fill(&mut self) -> io::Result<bool> {
+    async fn fill(&mut self) -> io::Result<()> {
         while self.received.is_none() {
             if self.end.is_some() {
                 return Err(io::ErrorKind::BrokenPipe.into());
@@ -300,14 +285,14 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
                         self.end = Some(End::Left);
                     } else if is_silent {
                         self.is_pinged = true;
-                        self.send(Message::Ping(Bytes::new()));
+                        self.out.push_back(Message::Ping(Bytes::new()));
                         // It is written next.
-                        return Ok(true);
+                        return Ok(());
                     }
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     fn next(&mut self) -> Option<Received> {
@@ -325,7 +310,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
         loop {
             let fragment = rest.split_to(rest.len().min(FRAGMENT));
             // Not as text, which would be checked: what the server writes is UTF-8.
-            self.send(Message::Frame(Frame::message(fragment, OpCode::Data(kind), rest.is_empty())));
+            self.out.push_back(Message::Frame(Frame::message(fragment, OpCode::Data(kind), rest.is_empty())));
             if rest.is_empty() {
                 return;
             }
@@ -333,14 +318,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
         }
     }
 
-    fn waiting(&self) -> usize {
-        self.waiting
-    }
-
     async fn flush(&mut self) -> io::Result<()> {
-        if self.waiting == 0 {
-            return Ok(());
-        }
         let left = |_| io::Error::from(io::ErrorKind::BrokenPipe);
         while !self.out.is_empty() {
             poll_fn(|cx| self.socket.poll_ready_unpin(cx)).await.map_err(left)?;
@@ -348,7 +326,6 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
             self.socket.start_send_unpin(message).map_err(left)?;
         }
         self.socket.flush().await.map_err(left)?;
-        self.waiting = 0;
         self.after.clear();
         Ok(())
     }

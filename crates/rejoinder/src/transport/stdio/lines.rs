@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use crate::{
     call::AfterReply,
     protocol::{Http, ReplyBody},
-    transport::connection::{Received, Wire},
+    transport::{connection::Wire, in_flight::Received},
 };
 
 /// The messages of a pipe: one for each line.
@@ -37,9 +37,9 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin,
 {
-    async fn fill(&mut self) -> io::Result<bool> {
+    async fn fill(&mut self) -> io::Result<()> {
         self.is_closed = self.input.read_buf(self.lines.space()).await? == 0;
-        Ok(!self.is_closed)
+        Ok(())
     }
 
     fn next(&mut self) -> Option<Received> {
@@ -48,11 +48,12 @@ where
                 None if self.is_closed => self.lines.last(),
                 line => line,
             };
-            match line? {
-                InputLine::Whole(line) if line.trim_ascii().is_empty() => {}
-                InputLine::Whole(line) => return Some(Received::Whole(line, Http::default())),
-                InputLine::TooLong(beginning) => return Some(Received::TooLong(beginning)),
-            }
+            return match line {
+                Some(Ok(line)) if line.trim_ascii().is_empty() => continue,
+                Some(Ok(line)) => Some(Received::Whole(line, Http::default())),
+                Some(Err(beginning)) => Some(Received::TooLong(beginning)),
+                None => self.is_closed.then_some(Received::End),
+            };
         }
     }
 
@@ -62,15 +63,13 @@ where
         self.after.extend(after);
     }
 
-    fn waiting(&self) -> usize {
-        self.out.len()
-    }
-
     async fn flush(&mut self) -> io::Result<()> {
         while !self.out.is_empty() {
-            if self.output.write_buf(&mut self.out).await? == 0 {
+            let written = self.output.write(&self.out).await?;
+            if written == 0 {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
+            self.out.advance(written);
         }
         self.output.flush().await?;
         self.after.clear();
@@ -78,7 +77,8 @@ where
     }
 }
 
-/// Cuts a stream of bytes into lines, none longer than the limit.
+/// Cuts a stream of bytes into lines, none longer than the limit. Of a longer one only the beginning is returned, as an
+/// error: the rest is skipped as it arrives, so its length costs no memory.
 #[derive(Debug)]
 struct LineReader {
     buffer: BytesMut,
@@ -87,14 +87,6 @@ struct LineReader {
     limit: usize,
     /// Whether the rest of a line that was too long is being passed over.
     skipping: bool,
-}
-
-/// What was cut off.
-#[derive(Debug, PartialEq, Eq)]
-enum InputLine {
-    Whole(Bytes),
-    /// Longer than the limit: its beginning. The rest is skipped as it arrives, so its length costs no memory.
-    TooLong(Bytes),
 }
 
 /// The longest line that is copied.
@@ -112,7 +104,7 @@ impl LineReader {
     }
 
     /// The next line that has arrived, without its line break.
-    fn next(&mut self) -> Option<InputLine> {
+    fn next(&mut self) -> Option<Result<Bytes, Bytes>> {
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let Some(end) = found.map(|at| at + self.searched) else { return self.without_break() };
@@ -125,25 +117,25 @@ impl LineReader {
             let is_too_long = line.len() > self.limit;
             // A call keeps its line while it runs. A copy of a short one lets go of the buffer, which is then used again.
             let line = if line.len() <= SHORT { Bytes::copy_from_slice(&line) } else { line.freeze() };
-            return Some(if is_too_long { InputLine::TooLong } else { InputLine::Whole }(line));
+            return Some(if is_too_long { Err(line) } else { Ok(line) });
         }
     }
 
-    fn without_break(&mut self) -> Option<InputLine> {
+    fn without_break(&mut self) -> Option<Result<Bytes, Bytes>> {
         self.searched = self.buffer.len();
         if self.searched <= self.limit && !self.skipping {
             return None;
         }
         let beginning = self.buffer.split();
         self.searched = 0;
-        (!std::mem::replace(&mut self.skipping, true)).then(|| InputLine::TooLong(beginning.freeze()))
+        (!std::mem::replace(&mut self.skipping, true)).then(|| Err(beginning.freeze()))
     }
 
     /// What came after the last line break, once nothing more comes.
-    fn last(&mut self) -> Option<InputLine> {
+    fn last(&mut self) -> Option<Result<Bytes, Bytes>> {
         let rest = self.buffer.split();
         self.searched = 0;
-        (!rest.is_empty() && !self.skipping).then(|| InputLine::Whole(rest.freeze()))
+        (!rest.is_empty() && !self.skipping).then(|| Ok(rest.freeze()))
     }
 }
 
@@ -155,11 +147,11 @@ mod tests {
     fn r_l8_a_short_line_does_not_keep_the_buffer() {
         let mut lines = LineReader::new(100);
         lines.space().extend_from_slice(b"first\nsecond\n");
-        let Some(InputLine::Whole(first)) = lines.next() else { panic!("a line") };
+        let Some(Ok(first)) = lines.next() else { panic!("a line") };
         assert!(first.is_unique() && first == "first");
     }
 
-    fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<InputLine> {
+    fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<Result<Bytes, Bytes>> {
         let mut lines = LineReader::new(limit);
         let mut cut = Vec::new();
         for chunk in chunks {
@@ -171,8 +163,8 @@ mod tests {
         cut
     }
 
-    fn whole(text: &'static str) -> InputLine {
-        InputLine::Whole(Bytes::from_static(text.as_bytes()))
+    fn whole(text: &'static str) -> Result<Bytes, Bytes> {
+        Ok(Bytes::from_static(text.as_bytes()))
     }
 
     #[test]
@@ -185,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_reported_once_and_skipped() {
-        let too_long = |beginning: &'static str| InputLine::TooLong(Bytes::from_static(beginning.as_bytes()));
+        let too_long = |beginning: &'static str| Err(Bytes::from_static(beginning.as_bytes()));
         assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [too_long("12345"), whole("ok")]);
         assert_eq!(cut(4, &[b"12345\n1234\n"]), [too_long("12345"), whole("1234")]);
         assert_eq!(cut(4, &[b"123456"]), [too_long("123456")]);
