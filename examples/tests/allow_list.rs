@@ -10,9 +10,15 @@ use std::{
 
 use serde_json::{Value, json};
 
+/// Names the caller on standard input and output.
+const USER: &str = "ALLOW_LIST_USER";
+
 fn program(flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_allow_list"));
-    command.args(flags).env_remove("RUST_LOG").env_remove("REJOINDER_STATE_KEYS");
+    command.args(flags);
+    for variable in ["RUST_LOG", "REJOINDER_STATE_KEYS", USER] {
+        command.env_remove(variable);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -41,9 +47,10 @@ fn names(reply: &Value) -> Vec<&str> {
     tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
 }
 
-/// Sends messages on standard input; what it writes until it ends.
-fn on_stdio(flags: &[&str], messages: &[Value]) -> Output {
-    let mut child = program(flags).stdin(Stdio::piped()).spawn().expect("it starts");
+/// Sends messages of this user on standard input; what it writes until it ends.
+fn on_stdio(user: Option<&str>, flags: &[&str], messages: &[Value]) -> Output {
+    let mut child =
+        program(flags).envs(user.map(|user| (USER, user))).stdin(Stdio::piped()).spawn().expect("it starts");
     let mut input = child.stdin.take().expect("a pipe");
     for message in messages {
         // A program that refuses its flags does not read.
@@ -54,9 +61,9 @@ fn on_stdio(flags: &[&str], messages: &[Value]) -> Output {
 }
 
 /// The tools that it lists on standard input and output, in both eras.
-fn listed(flags: &[&str]) -> Vec<String> {
+fn listed(user: Option<&str>, flags: &[&str]) -> Vec<String> {
     let lists = [&in_session()[..], &[request("tools/list", json!({}))]].map(|messages| {
-        let output = on_stdio(flags, messages);
+        let output = on_stdio(user, flags, messages);
         let text = String::from_utf8(output.stdout).expect("text");
         let last =
             text.lines().last().unwrap_or_else(|| panic!("no reply: {}", String::from_utf8_lossy(&output.stderr)));
@@ -68,17 +75,19 @@ fn listed(flags: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn on_stdio_the_user_is_given_at_the_start() {
-    for (flags, expected) in [
-        (&[][..], &["search"][..]),
-        (&["--user", "bob"], &["search"]),
-        (&["--user", "ada"], &["search", "export"]),
-        (&["--user", "root"], &["search", "export", "set_new_search"]),
+fn on_stdio_the_environment_names_the_user() {
+    for (user, flags, expected) in [
+        (None, &[][..], &["search"][..]),
+        (Some("bob"), &[], &["search"]),
+        (Some("ada"), &[], &["search", "export"]),
+        (Some("root"), &[], &["search", "export", "set_new_search"]),
+        (Some("root"), &["--tools", "search,set_new_search"], &["search", "set_new_search"]),
+        (Some("root"), &["--read-only"], &["search", "export"]),
     ] {
-        assert_eq!(listed(flags), expected, "{flags:?}");
+        assert_eq!(listed(user, flags), expected, "{user:?} {flags:?}");
     }
     let call = |user, tool| {
-        let output = on_stdio(&["--user", user], &[request("tools/call", json!({ "name": tool, "arguments": {} }))]);
+        let output = on_stdio(Some(user), &[], &[request("tools/call", json!({ "name": tool, "arguments": {} }))]);
         String::from_utf8(output.stdout).expect("text")
     };
     assert!(call("ada", "export").contains("exported, as Pro"));
@@ -174,8 +183,8 @@ fn flags_narrow_what_is_offered_to_all() {
     ] {
         assert_eq!(Serving::start(flags).seen(ROOT), expected, "{flags:?}");
     }
-    assert_eq!(listed(&["--tools", "search,export"]), ["search"], "what is offered still has its gate");
-    let output = on_stdio(&["--tools", "serch"], &[]);
+    assert_eq!(listed(None, &["--tools", "search,export"]), ["search"], "what is offered still has its gate");
+    let output = on_stdio(None, &["--tools", "serch"], &[]);
     let error = String::from_utf8(output.stderr).expect("text");
     assert!(!output.status.success() && error.contains("there is no tool `serch`; did you mean `search`?"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Free, pro and admin callers see different tools; a feature flag hides one from everybody.
 //!
-//! On stdio the caller is given at the start: `allow_list --user ada`. Over HTTP it is the owner of a bearer token:
+//! On stdio the environment names the caller: `ALLOW_LIST_USER=ada allow_list`. Over HTTP it is the owner of a bearer token:
 //! `allow_list --http 127.0.0.1:8000`, with `Authorization: Bearer token-of-ada-1234`. `--tools` and `--read-only` narrow
 //! what is offered to all.
 
@@ -111,12 +111,11 @@ fn server() -> Server {
 
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
-    let mut arguments = std::env::args().skip(1);
-    if let (Some("--user"), Some(user)) = (arguments.next().as_deref(), arguments.next()) {
-        rejoinder::log_to_stderr();
-        return server().stdio_principal(Principal::new(user)).serve_stdio().await;
-    }
-    server().serve_from_args().await
+    let server = match std::env::var("ALLOW_LIST_USER") {
+        Ok(user) => server().stdio_principal(Principal::new(user)),
+        Err(_) => server(),
+    };
+    server.serve_from_args().await
 }
 
 #[cfg(test)]
