@@ -23,20 +23,8 @@ impl Notes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self, name: &str, text: String) -> Result<String, CallError> {
-        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-            return Err(CallError::new("the name of a note can have letters, digits and dashes, such as `to-do`"));
-        }
-        self.lock().insert(name.to_owned(), text);
-        Ok(format!("note://{name}"))
-    }
-
     fn read(&self, name: &str) -> Result<String, CallError> {
         self.lock().get(name).cloned().ok_or_else(|| CallError::not_found(format!("there is no note `{name}`")))
-    }
-
-    fn delete(&self, name: &str) {
-        self.lock().remove(name);
     }
 }
 
@@ -74,7 +62,11 @@ pub async fn write_note(
     notes: Dep<Notes>,
     server: ServerHandle,
 ) -> Result<String, CallError> {
-    let uri = notes.write(&name, text)?;
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+        return Err(CallError::new("the name of a note can have letters, digits and dashes, such as `to-do`"));
+    }
+    let uri = format!("note://{name}");
+    notes.lock().insert(name, text);
     server.resource_updated(&uri);
     Ok(format!("read it at {uri}"))
 }
@@ -106,6 +98,6 @@ pub async fn delete_note(
     if !confirm.yes {
         return format!("kept {name}");
     }
-    notes.delete(&name);
+    notes.lock().remove(&name);
     format!("deleted {name}")
 }

@@ -160,7 +160,7 @@ impl Auth {
 
     fn add_key(mut self, digest: Result<[u8; 32], &str>, caller: Principal) -> Self {
         match (&mut self.method, digest) {
-            (AuthMethod::ApiKey(_, keys), Ok(digest)) => keys.add(digest, caller),
+            (AuthMethod::ApiKey(_, keys), Ok(digest)) => keys.0.push((digest, caller)),
             (AuthMethod::ApiKey(..), Err(mistake)) => {
                 self.mistakes.push(format!("the key of `{}` {mistake}", caller.subject()));
             }
@@ -243,7 +243,7 @@ impl Auth {
             AuthMethod::Jwt(_, keys) => keys.address(),
             AuthMethod::Introspection(endpoint) => Some(&endpoint.url),
             AuthMethod::ApiKey(_, keys) => {
-                if keys.is_empty() && mistakes.is_empty() {
+                if keys.0.is_empty() && mistakes.is_empty() {
                     mistakes.push("there is no key: add one with `Auth::key`".to_owned());
                 }
                 None

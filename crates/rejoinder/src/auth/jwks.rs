@@ -61,8 +61,6 @@ struct KeptKeys {
     next_fetch: Option<Instant>,
     /// How many fetches have ended.
     fetches: u64,
-    /// Where the metadata of the issuer says that the keys are.
-    found_at: Option<Uri>,
 }
 
 impl KeptKeys {
@@ -138,23 +136,7 @@ impl IssuerKeys {
                 Ok((read(&json)?, MOST_FRESH))
             }
             KeySource::Url(url) => keys_at(&trusted(url)?).await,
-            KeySource::Issuer(issuer) => {
-                let known = lock(&self.kept).found_at.clone();
-                let uri = match known {
-                    Some(uri) => uri,
-                    None => {
-                        let found = discover(issuer).await?;
-                        lock(&self.kept).found_at = Some(found.clone());
-                        found
-                    }
-                };
-                let keys = keys_at(&uri).await;
-                if keys.is_err() {
-                    // They may have moved.
-                    lock(&self.kept).found_at = None;
-                }
-                keys
-            }
+            KeySource::Issuer(issuer) => keys_at(&discover(issuer).await?).await,
         }
     }
 }

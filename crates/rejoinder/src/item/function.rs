@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rmcp::model::{CallToolResult, GetPromptResult, Icon, JsonObject};
+use rmcp::model::{CallToolResult, GetPromptResult, Icon};
 use serde_json::Value;
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
@@ -127,12 +127,12 @@ impl fmt::Debug for OutputStream {
 pub(crate) type Ready = Box<dyn FnOnce(Call) -> BoxFuture<'static, Result<Output, Halt>> + Send>;
 
 /// Reads arguments, or finds everything that is wrong with them.
-type Read = dyn Fn(&SentArguments<'_>, UnknownArguments) -> Result<Ready, ArgumentErrors> + Send + Sync;
+pub(super) type Read = dyn Fn(&SentArguments<'_>, UnknownArguments) -> Result<Ready, ArgumentErrors> + Send + Sync;
 
 /// The function of an item, as a server checks and calls it.
 #[derive(Clone)]
 pub(crate) struct ItemFunction {
-    read: Arc<Read>,
+    pub(super) read: Arc<Read>,
     /// The value whose method it is.
     pub(crate) receiver: Arc<dyn Any + Send + Sync>,
     /// What the author wrote about the parameters that the model supplies.
@@ -207,37 +207,25 @@ impl ItemFunction {
         }
     }
 
-    /// A function that is made at run time, and takes all arguments that are sent.
-    pub(super) fn dynamic(
-        edges: Vec<Edge>,
-        read: impl Fn(JsonObject) -> Result<Ready, ArgumentErrors> + Send + Sync + 'static,
-    ) -> Self {
-        let read = move |sent: &SentArguments<'_>, _| read(sent.to_object()?);
-        let (read, edges, receiver) = (Arc::new(read), Cow::Owned(edges), Arc::new(()));
-        let (arguments, problems) = Default::default();
+    /// A function that is made at run time; [`Tool::compile`](super::Tool::compile) says how it reads its arguments.
+    pub(super) fn dynamic() -> Self {
+        let (edges, arguments, problems, gates, scopes) = Default::default();
         Self {
-            read,
-            receiver,
+            read: Arc::new(|_, _| unreachable!("a server compiles its tools")),
+            receiver: Arc::new(()),
             params: &[],
             inputs: &[],
             edges,
             arguments,
             problems,
             timeout: None,
-            gates: Vec::new(),
-            scopes: Vec::new(),
+            gates,
+            scopes,
         }
     }
 
-    /// Replaces the function of an item, and keeps what the item says about it.
-    pub(super) fn replace(&mut self, function: Self) {
-        let (timeout, gates, scopes) =
-            (self.timeout, std::mem::take(&mut self.gates), std::mem::take(&mut self.scopes));
-        *self = Self { timeout, gates, scopes, ..function };
-    }
-
     /// Checks the arguments against another schema before they are read.
-    pub(super) fn check_first(&mut self, check: SchemaCheck) {
+    pub(super) fn check_first(&mut self, check: Arc<SchemaCheck>) {
         let read = Arc::clone(&self.read);
         self.read = Arc::new(move |sent, unknown| {
             check.check(sent.to_object()?)?;

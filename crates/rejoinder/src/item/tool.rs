@@ -21,7 +21,7 @@ pub struct Tool {
     record: model::Tool,
     tags: Vec<Cow<'static, str>>,
     pub(crate) function: ItemFunction,
-    /// The schema against which its function checks arguments.
+    /// The schema against which a function that is marked `#[tool]` checks its arguments itself.
     checked: Arc<JsonObject>,
     dynamic: Option<Dynamic>,
 }
@@ -73,8 +73,8 @@ impl Tool {
             Box::pin(async { run.await.into_output() })
         };
         let (run, resolvers, by_hand) = (Arc::new(run), Resolvers::default(), R::BY_HAND);
-        let dynamic = Dynamic { run, resolvers, by_hand, is_checked: true, check: None };
-        Self { record, tags: Vec::new(), function: dynamic.function(), checked: Arc::default(), dynamic: Some(dynamic) }
+        let dynamic = Some(Dynamic { run, resolvers, by_hand, is_checked: true, check: None });
+        Self { record, tags: Vec::new(), function: ItemFunction::dynamic(), checked: Arc::default(), dynamic }
     }
 
     /// Adds a resolver, named as in `#[resolve(..)]`, to a tool that is made at run time.
@@ -103,8 +103,7 @@ impl Tool {
             .as_mut()
             .unwrap_or_else(|| panic!("tool `{name}` is a function: mark a parameter of it with `#[resolve(..)]`"));
         dynamic.resolvers.add::<R>();
-        let function = dynamic.function();
-        self.function.replace(function);
+        self.function.edges = dynamic.resolvers.edges().to_vec().into();
         self
     }
 
@@ -138,25 +137,25 @@ impl Tool {
 
     /// Compiles a schema that was not made from a function. Returns what cannot be enforced.
     pub(crate) fn compile(&mut self) -> Vec<String> {
+        let (mut check, mut problems) = (None, Vec::new());
         let is_checked = self.dynamic.as_ref().is_none_or(|dynamic| dynamic.is_checked);
-        if !is_checked || self.checked == self.record.input_schema {
-            return Vec::new();
+        if is_checked && self.checked != self.record.input_schema {
+            let compiled = SchemaCheck::of_object(&self.record.input_schema);
+            let remedy = match self.dynamic {
+                Some(_) => "remove it, or call `.unchecked()` and check the arguments in the function",
+                None => "remove it, or check the value in the function",
+            };
+            problems.extend(compiled.problems().iter().map(|problem| format!("{problem}; {remedy}")));
+            check = Some(Arc::new(compiled));
         }
-        let check = SchemaCheck::of_object(&self.record.input_schema);
-        let remedy = match self.dynamic {
-            Some(_) => "remove it, or call `.unchecked()` and check the arguments in the function",
-            None => "remove it, or check the value in the function",
-        };
-        let problems = check.problems().iter().map(|problem| format!("{problem}; {remedy}")).collect();
-        match &mut self.dynamic {
-            Some(dynamic) => {
-                dynamic.check = Some(Arc::new(check));
-                let function = dynamic.function();
-                self.function.replace(function);
+        match (self.dynamic.clone(), check) {
+            (Some(dynamic), check) => {
+                let dynamic = Dynamic { check, ..dynamic };
+                self.function.read = Arc::new(move |sent, _| dynamic.read(sent.to_object()?));
             }
-            None => self.function.check_first(check),
+            (None, Some(check)) => self.function.check_first(check),
+            (None, None) => {}
         }
-        self.checked = Arc::clone(&self.record.input_schema);
         problems
     }
 
@@ -272,11 +271,6 @@ struct Dynamic {
 }
 
 impl Dynamic {
-    fn function(&self) -> ItemFunction {
-        let dynamic = self.clone();
-        ItemFunction::dynamic(self.resolvers.edges().to_vec(), move |arguments| dynamic.read(arguments))
-    }
-
     fn read(&self, mut arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
         if let Some(check) = &self.check {
             arguments = check.check(arguments)?;

@@ -303,8 +303,7 @@ impl Engine {
         check_scopes(found.iter().flat_map(|candidate| &candidate.entry.item.function().scopes), request)?;
         check_param_headers(&found, &target, request, &exchange)?;
         // 4. The state: what earlier rounds of the call recorded.
-        let OpenedRound { carriage, is_retry, spend } = self.open(&target, request, exchange)?;
-        running.call().carry(carriage);
+        let (is_retry, spend) = self.open(&target, exchange, running.call())?;
         // 5. The arguments, and 6. the function.
         running.start(CallSource { engine: Arc::clone(self), found, target, is_retry }, spend)
     }
@@ -338,21 +337,22 @@ impl Engine {
         page.map(Started::Listed).ok_or(Refusal::UnknownCursor)
     }
 
-    /// Opens the state of the request. An invalid state is refused even if the item never asks.
-    fn open(&self, target: &Target, request: &RequestInfo, exchange: Exchange) -> Result<OpenedRound, Refusal> {
+    /// Opens the state of the request for its call. An invalid state is refused even if the item never asks. Returns whether
+    /// the round continues a call, and what marks a state that can be used once as used.
+    fn open(&self, target: &Target, exchange: Exchange, call: &Call) -> Result<(bool, Option<Spending>), Refusal> {
         let record_limit = self.seal.record_limit();
+        let principal = call.request().principal.clone();
         let (state, answers) = match exchange {
             Exchange::Session(client) => {
-                let carrier = SessionCarrier::new(client, self.shares.questions.clone(), request.principal.clone());
-                let carriage = Carriage { carrier: Box::new(carrier), record: None, record_limit };
-                return Ok(OpenedRound { carriage, is_retry: false, spend: None });
+                let carrier = SessionCarrier::new(client, self.shares.questions.clone(), principal);
+                call.carry(Carriage { carrier: Box::new(carrier), record: None, record_limit });
+                return Ok((false, None));
             }
             Exchange::Stateless { state, answers, .. } => (state, answers),
         };
         let method = target.kind.method();
-        let principal = request.principal.clone();
         let (name, arguments) = (target.name.clone(), target.arguments.clone());
-        let mut carrier = StatelessCarrier::new(Arc::clone(&self.seal), method, name, arguments, principal);
+        let mut carrier = StatelessCarrier::new(Arc::clone(&self.seal), method, name, arguments, principal.clone());
         let opened = state.map(|state| carrier.open(&state)).transpose().map_err(|_| Refusal::InvalidState)?;
         let is_retry = opened.is_some() || answers.is_some();
         let record = is_retry.then(|| {
@@ -360,11 +360,11 @@ impl Engine {
             record.begin_round(answers.unwrap_or_default());
             Box::new(Mutex::new(record))
         });
-        let carriage = Carriage { carrier: Box::new(carrier), record, record_limit };
-        let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> BoxFuture<'static, _> {
-            let (seal, caller) = (Arc::clone(&self.seal), request.principal.clone());
+        call.carry(Carriage { carrier: Box::new(carrier), record, record_limit });
+        let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> Spending {
+            let seal = Arc::clone(&self.seal);
             Box::pin(async move {
-                let spending = AssertUnwindSafe(seal.spend(method, &opened, caller.as_ref())).catch_unwind();
+                let spending = AssertUnwindSafe(seal.spend(method, &opened, principal.as_ref())).catch_unwind();
                 let spent = spending.await.map_err(Panicked::from);
                 let spent = spent.map_err(|Panicked| Refusal::Panicked("the replay store"))?;
                 spent.map_err(|reason| match reason {
@@ -373,7 +373,7 @@ impl Engine {
                 })
             })
         });
-        Ok(OpenedRound { carriage, is_retry, spend })
+        Ok((is_retry, spend))
     }
 }
 
@@ -401,23 +401,8 @@ fn check_param_headers(
     mirrored.try_for_each(|header| header.check(headers, sent.as_deref())).map_err(Refusal::HeaderMismatch)
 }
 
-/// What a round starts from.
-struct OpenedRound {
-    carriage: Carriage,
-    /// Whether it continues a call.
-    is_retry: bool,
-    /// Marks a state that can be used once as used.
-    spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
-}
-
-/// A function that is ready to run.
-pub(super) struct ReadCall {
-    pub(super) ready: Ready,
-    /// What the reply says about the contents of a resource.
-    pub(super) contents: Option<Contents>,
-    /// How long a round may take.
-    pub(super) timeout: Option<Duration>,
-}
+/// Marks a state that can be used once as used.
+pub(super) type Spending = BoxFuture<'static, Result<(), Refusal>>;
 
 /// What a function and its arguments are read from.
 #[derive(Debug)]
@@ -430,8 +415,8 @@ pub(super) struct CallSource {
 }
 
 impl CallSource {
-    /// The function with its arguments.
-    pub(super) fn read(&self) -> Result<ReadCall, Refusal> {
+    /// The function with its arguments, what the reply says about contents, and how long a round may take.
+    pub(super) fn read(&self) -> Result<(Ready, Option<Contents>, Option<Duration>), Refusal> {
         let (options, Target { kind, name, arguments, .. }) = (&self.engine.options, &self.target);
         let arguments = arguments.as_deref().unwrap_or("{}");
         let mut broken = None;
@@ -444,7 +429,7 @@ impl CallSource {
                         contents.hints = CacheHints::CONTENTS;
                     }
                     let timeout = candidate.entry.item.function().timeout.or(options.timeout);
-                    return Ok(ReadCall { ready, contents, timeout });
+                    return Ok((ready, contents, timeout));
                 }
                 // A value of another type means that the template does not have this URI.
                 Some(Err(bad)) if *kind == TargetKind::Resource => {

@@ -40,7 +40,7 @@ impl ParamHeader {
 /// The mirrored arguments of a tool's input schema. Problems with them go to `messages`.
 pub(super) fn param_headers(schema: &Map<String, Value>, messages: &mut Vec<String>) -> Vec<ParamHeader> {
     let mut found = Vec::new();
-    visit_object(schema, Some(&[]), &mut found, messages);
+    visit(schema, Some(&[]), &mut found, messages);
     for (index, one) in found.iter().enumerate() {
         if found[..index].iter().any(|other| other.header == one.header) {
             messages.push(format!("the header `{}` is used for two arguments; rename one", one.header));
@@ -50,15 +50,7 @@ pub(super) fn param_headers(schema: &Map<String, Value>, messages: &mut Vec<Stri
 }
 
 /// Visits a schema, under the path of a property that is reached through `properties` alone.
-fn visit(schema: &Value, path: Option<&[String]>, found: &mut Vec<ParamHeader>, messages: &mut Vec<String>) {
-    match schema {
-        Value::Object(object) => visit_object(object, path, found, messages),
-        Value::Array(members) => members.iter().for_each(|member| visit(member, None, found, messages)),
-        _ => {}
-    }
-}
-
-fn visit_object(
+fn visit(
     schema: &Map<String, Value>,
     path: Option<&[String]>,
     found: &mut Vec<ParamHeader>,
@@ -71,13 +63,17 @@ fn visit_object(
         }
     }
     for (key, member) in schema {
-        match (path, member) {
-            (Some(path), Value::Object(properties)) if key == "properties" => {
-                for (name, property) in properties {
+        match (member, path) {
+            (Value::Object(properties), Some(path)) if key == "properties" => {
+                for (name, property) in properties.iter().filter_map(|(name, it)| Some((name, it.as_object()?))) {
                     visit(property, Some(&[path, std::slice::from_ref(name)].concat()), found, messages);
                 }
             }
-            _ => visit(member, None, found, messages),
+            (Value::Object(member), _) => visit(member, None, found, messages),
+            (Value::Array(members), _) => {
+                members.iter().filter_map(Value::as_object).for_each(|member| visit(member, None, found, messages));
+            }
+            _ => {}
         }
     }
 }

@@ -350,7 +350,6 @@ impl fmt::Debug for OperationResult {
 pub(crate) struct Wrapped {
     method: &'static str,
     target: Option<(TargetKind, Utf8Bytes)>,
-    is_subscription: bool,
     /// `None` when it has ended.
     chain: Option<BoxFuture<'static, OperationResult>>,
     ended: Option<OperationEnd>,
@@ -374,16 +373,15 @@ impl Wrapped {
         let token = request.info.progress_token.clone();
         let (method, operation) = (request.method(), &request.operation);
         let target = operation.target().map(|target| (target.kind, target.name.clone()));
-        let is_subscription = matches!(operation, Operation::Listen(_));
         let next = Next { engine: Arc::clone(engine), index: 0, exchange, outer };
         // The function of the author runs when it is polled.
         let chain: BoxFuture<'static, OperationResult> = Box::pin(async move { next.run(request).await });
         let request = RequestInfo { progress_token: token, ..RequestInfo::default() };
-        Self { method, target, is_subscription, chain: Some(chain), ended: None, callee, after: None, request }
+        Self { method, target, chain: Some(chain), ended: None, callee, after: None, request }
     }
 
     pub(crate) fn is_subscription(&self) -> bool {
-        self.is_subscription
+        self.method == "subscriptions/listen"
     }
 
     /// The request, as far as notifications need it.

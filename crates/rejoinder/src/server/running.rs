@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 
 use super::{
     Contents, RunningCall, ServerHandle,
-    door::{CallSource, ReadCall, Refusal},
+    door::{CallSource, Refusal, Spending},
     engine::Engine,
     middleware::ReplySubject,
     timeout::RoundClock,
@@ -42,7 +42,7 @@ pub(crate) struct Running {
 /// The stage of a call. What follows the function starts when teardown is over.
 enum RunStage {
     /// The state is marked as used before the arguments are read.
-    Spending(BoxFuture<'static, Result<(), Refusal>>),
+    Spending(Spending),
     /// The function runs.
     Function(BoxFuture<'static, Result<Output, Halt>>),
     /// It returned with a question open, while steps that it spawned are being taken.
@@ -103,11 +103,7 @@ impl Running {
     }
 
     /// Reads the arguments and calls the function, after `spend` if there is one.
-    pub(super) fn start(
-        &mut self,
-        source: CallSource,
-        spend: Option<BoxFuture<'static, Result<(), Refusal>>>,
-    ) -> Result<(), Refusal> {
+    pub(super) fn start(&mut self, source: CallSource, spend: Option<Spending>) -> Result<(), Refusal> {
         self.source = Some(source);
         match spend {
             None => self.run(),
@@ -138,7 +134,7 @@ impl Running {
     /// Reads the arguments and calls the function.
     fn run(&mut self) -> Result<(), Refusal> {
         if let Some(source) = &self.source {
-            let ReadCall { ready, contents, timeout } = source.read()?;
+            let (ready, contents, timeout) = source.read()?;
             self.contents = contents;
             self.clock = RoundClock::start(timeout);
             self.stage = RunStage::Function(ready(self.call.clone()));

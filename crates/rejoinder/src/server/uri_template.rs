@@ -17,11 +17,19 @@ pub(super) type Variables = Vec<(String, String)>;
 pub(super) struct UriTemplate {
     /// Has a group for each variable of the path.
     regex: Regex,
+    parts: TemplateParts,
+}
+
+/// What has been read of a template.
+#[derive(Debug, Default)]
+struct TemplateParts {
+    /// The regular expression.
+    pattern: String,
+    /// The literal text, with a `{` for each variable.
+    literals: String,
     path: Vec<(String, Reach)>,
     /// The variables in `{?..}` and `{&..}`.
     query: Vec<String>,
-    /// Whether the query has a fixed part, as in `?kind=a{&page}`.
-    has_fixed_query: bool,
 }
 
 /// What a variable matches.
@@ -35,21 +43,26 @@ enum Reach {
 impl UriTemplate {
     /// The names of all variables.
     pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
-        self.path.iter().map(|(name, _)| name).chain(&self.query).map(String::as_str)
+        self.parts.variables().map(String::as_str)
     }
 
     /// Whether the variable may be absent from a URI.
     pub(super) fn is_optional(&self, variable: &str) -> bool {
-        self.query.iter().any(|name| name == variable)
+        self.parts.query.iter().any(|name| name == variable)
     }
 
     /// The variables in the same places, if the two templates differ only in the names of those in the path.
     pub(super) fn alike<'a>(&'a self, other: &'a Self) -> Option<Vec<(&'a str, &'a str)>> {
         let is_alike = self.regex.as_str() == other.regex.as_str()
-            && self.query.len() == other.query.len()
-            && self.query.iter().all(|name| other.query.contains(name));
-        let path = self.path.iter().zip(&other.path).map(|((ours, _), (theirs, _))| (ours.as_str(), theirs.as_str()));
-        let query = self.query.iter().map(|name| (name.as_str(), name.as_str()));
+            && self.parts.query.len() == other.parts.query.len()
+            && self.parts.query.iter().all(|name| other.parts.query.contains(name));
+        let path = self
+            .parts
+            .path
+            .iter()
+            .zip(&other.parts.path)
+            .map(|((ours, _), (theirs, _))| (ours.as_str(), theirs.as_str()));
+        let query = self.parts.query.iter().map(|name| (name.as_str(), name.as_str()));
         is_alike.then(|| path.chain(query).collect())
     }
 
@@ -57,20 +70,20 @@ impl UriTemplate {
     pub(super) fn matches(&self, uri: &str) -> Option<Variables> {
         let (path, query) = self.without_query(uri)?;
         let groups = self.regex.captures(&path)?;
-        let in_path = self.path.iter().zip(groups.iter().skip(1));
+        let in_path = self.parts.path.iter().zip(groups.iter().skip(1));
         let values = in_path.map(|((name, reach), group)| Some((name.clone(), reach.decode(group?.as_str())?)));
         values.chain(query.into_iter().map(Some)).collect()
     }
 
     /// The URI without the pairs that `{?..}` and `{&..}` name, and the values of these.
     fn without_query<'a>(&self, uri: &'a str) -> Option<(Cow<'a, str>, Variables)> {
-        let Some((path, query)) = uri.split_once('?').filter(|_| !self.query.is_empty()) else {
+        let Some((path, query)) = uri.split_once('?').filter(|_| !self.parts.query.is_empty()) else {
             return Some((Cow::Borrowed(uri), Vec::new()));
         };
         let (mut values, mut others) = (Vec::new(), Vec::new());
         for pair in query.split('&') {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            match self.query.iter().find(|known| *known == name) {
+            match self.parts.query.iter().find(|known| *known == name) {
                 None => others.push(pair),
                 // A fragment does not belong to the query.
                 Some(_) if value.contains('#') => return None,
@@ -78,7 +91,8 @@ impl UriTemplate {
                 Some(name) => values.push((name.clone(), decode(value)?)),
             }
         }
-        let text = if self.has_fixed_query {
+        // A fixed part of the query, as in `?kind=a{&page}`.
+        let text = if self.parts.literals.contains('?') {
             Cow::Owned(format!("{path}?{}", others.join("&")))
         } else {
             others.iter().all(|pair| pair.is_empty()).then_some(Cow::Borrowed(path))?
@@ -123,7 +137,7 @@ fn decode(text: &str) -> Option<String> {
 impl UriTemplate {
     /// Parses a template; the error says what is wrong and what to write instead.
     pub(super) fn parse(template: &str) -> Result<Self, String> {
-        let mut parser = Parser::default();
+        let mut parts = TemplateParts::default();
         let mut rest = template;
         while let Some(open) = rest.find(['{', '}']) {
             let (before, brace) = rest.split_at(open);
@@ -134,31 +148,19 @@ impl UriTemplate {
             else {
                 return Err("`{` has no matching `}`: add one, or write `%7B` for the character itself".to_owned());
             };
-            parser.literal(before)?;
-            parser.expression(expression)?;
+            parts.literal(before)?;
+            parts.expression(expression)?;
             rest = after;
         }
-        parser.literal(rest)?;
-        parser.finish()
+        parts.literal(rest)?;
+        let regex = Regex::new(&format!("^{}$", parts.pattern)).map_err(|error| error.to_string())?;
+        Ok(Self { regex, parts })
     }
 }
 
-/// What has been read of a template.
-#[derive(Default)]
-struct Parser {
-    /// The regular expression.
-    pattern: String,
-    /// The literal text, with a `{` for each variable.
-    literals: String,
-    path: Vec<(String, Reach)>,
-    query: Vec<String>,
-}
-
-impl Parser {
-    fn finish(self) -> Result<UriTemplate, String> {
-        let regex = Regex::new(&format!("^{}$", self.pattern)).map_err(|error| error.to_string())?;
-        let has_fixed_query = self.literals.contains('?');
-        Ok(UriTemplate { regex, path: self.path, query: self.query, has_fixed_query })
+impl TemplateParts {
+    fn variables(&self) -> impl Iterator<Item = &String> {
+        self.path.iter().map(|(name, _)| name).chain(&self.query)
     }
 
     fn literal(&mut self, text: &str) -> Result<(), String> {
@@ -244,7 +246,7 @@ impl Parser {
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
             return Err(format!("`{name}` is not a variable name: use letters from a to z, digits and `_`"));
         }
-        if self.path.iter().map(|(known, _)| known).chain(&self.query).any(|known| known == name) {
+        if self.variables().any(|known| known == name) {
             return Err(format!("there are two variables `{name}`: rename one"));
         }
         Ok(())
