@@ -5,7 +5,7 @@ use serde_json::{json, value::to_raw_value};
 
 use super::{
     BuildError, BuildProblem, CacheHints, Limits, ServerHandle, TargetKind,
-    engine::{Calls, Engine},
+    engine::{Engine, tracker},
     lifecycle::{Lifecycle, step},
     middleware::{Next, OperationRequest, OperationResult},
     options::{Callback, ServerOptions},
@@ -768,8 +768,8 @@ impl Server {
             background: Arc::new(ServerTasks::new(self.options.limits.background_tasks)),
             options: self.options,
             hub: Hub::default(),
-            calls: Calls::default(),
-            teardown: Calls::default(),
+            calls: tracker(),
+            teardown: tracker(),
             shares,
             seal,
             registry: Arc::new(ArcSwap::from_pointee(registry)),

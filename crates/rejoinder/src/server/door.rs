@@ -287,8 +287,11 @@ impl Engine {
     pub(super) fn begin(&self, request: RequestInfo) -> Result<Box<Running>, Refusal> {
         let of_caller = self.shares.calls.take(request.principal.as_ref())?;
         let most = self.options.limits.calls;
-        let slot = self.calls.begin_below(most, of_caller).ok_or(Refusal::TooManyCalls(most))?;
-        Ok(Running::new(Call::new(request, Arc::clone(&self.dependencies)), slot))
+        let counted = self.calls.token();
+        if self.calls.len() > most {
+            return Err(Refusal::TooManyCalls(most));
+        }
+        Ok(Running::new(Call::new(request, Arc::clone(&self.dependencies)), (counted, of_caller)))
     }
 
     /// Starts a call of what was found, whose gates are open. A check that needs the item is a line here.

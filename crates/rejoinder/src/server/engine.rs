@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
-use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
+use tokio_util::task::TaskTracker;
 
 use super::{
     ServerHandle, ServerOptions, TargetKind,
@@ -11,7 +11,7 @@ use super::{
     subscriptions::{Change, Hub},
 };
 use crate::{
-    auth::{CallerShares, CallerSlot},
+    auth::CallerShares,
     call::{Dependencies, ServerTasks},
     graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
@@ -29,9 +29,9 @@ pub(crate) struct Engine {
     pub(crate) options: ServerOptions,
     pub(crate) hub: Hub,
     /// The calls that run.
-    pub(crate) calls: Calls,
+    pub(crate) calls: TaskTracker,
     /// What cancelled calls have deferred.
-    pub(crate) teardown: Calls,
+    pub(crate) teardown: TaskTracker,
     /// What each caller uses of what all share.
     pub(crate) shares: CallerShares,
     /// What calls left for after their reply.
@@ -102,39 +102,9 @@ impl Engine {
     }
 }
 
-/// How many calls run, and when the last one has ended.
-#[derive(Debug, Clone)]
-pub(crate) struct Calls(TaskTracker);
-
-/// One running call; it ends when this is dropped.
-#[derive(Debug)]
-pub(crate) struct RunningCall {
-    _counted: TaskTrackerToken,
-    _of_caller: CallerSlot,
-}
-
-impl Default for Calls {
-    fn default() -> Self {
-        let tracker = TaskTracker::new();
-        // Closed means that waiting may end; more may begin all the same.
-        tracker.close();
-        Self(tracker)
-    }
-}
-
-impl Calls {
-    pub(crate) fn begin(&self) -> RunningCall {
-        RunningCall { _counted: self.0.token(), _of_caller: CallerSlot::default() }
-    }
-
-    /// Begins one more for a caller, unless that many are running.
-    pub(super) fn begin_below(&self, most: usize, of_caller: CallerSlot) -> Option<RunningCall> {
-        let begun = RunningCall { _of_caller: of_caller, ..self.begin() };
-        (self.0.len() <= most).then_some(begun)
-    }
-
-    /// Waits until no call is running.
-    pub(crate) async fn idle(&self) {
-        self.0.wait().await;
-    }
+/// Counts what runs, until it is dropped. Closed means that waiting may end; more may begin all the same.
+pub(super) fn tracker() -> TaskTracker {
+    let tracker = TaskTracker::new();
+    tracker.close();
+    tracker
 }

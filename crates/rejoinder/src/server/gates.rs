@@ -18,10 +18,11 @@ use super::{
     CompleteArgument, Exchange, Operation, Refusal, Running, Started, Target, TargetKind,
     door::shortened,
     engine::Engine,
-    registry::{Entry, Registry},
+    registry::{Candidate, Registry},
 };
 use crate::{
     BoxFuture,
+    auth::CallerSlot,
     call::{Call, CallEnd, RequestInfo},
     error::{CallError, Halt, Panicked},
     graph::Gate,
@@ -93,10 +94,10 @@ impl Engine {
         let engine = Arc::clone(self);
         Some(Box::pin(async move {
             let call = Call::new(request, Arc::clone(&engine.dependencies));
-            let running = Running::new(call.clone(), engine.calls.begin());
+            let running = Running::new(call.clone(), (engine.calls.token(), CallerSlot::default()));
             call.outbox().mute(true);
             let mut gates = Deciding::new(&engine, &call);
-            let visible = gates.visible(TargetKind::Resource, found, |candidate| &candidate.entry).await;
+            let visible = gates.visible(TargetKind::Resource, found).await;
             running.close(CallEnd::Succeeded).await;
             !visible.is_empty()
         }))
@@ -117,13 +118,13 @@ impl Engine {
                 self.list(list, cursor.as_deref(), &gates.open).map(Some)
             }
             Operation::Complete(argument) => {
-                let entry = gates.registry.get(argument.kind, &argument.name).cloned();
-                let entry = gates.visible(argument.kind, entry.into_iter().collect(), |entry| entry).await.pop();
-                self.start_completion(entry, argument, running).map(|()| None)
+                let found = gates.registry.get(argument.kind, &argument.name).map(Candidate::from);
+                let found = gates.visible(argument.kind, found.into_iter().collect()).await.pop();
+                self.start_completion(found.map(|found| found.entry), argument, running).map(|()| None)
             }
             Operation::Call(target) => {
                 let found = gates.registry.find(target.kind, &target.name);
-                let found = gates.visible(target.kind, found, |candidate| &candidate.entry).await;
+                let found = gates.visible(target.kind, found).await;
                 if found.is_empty() {
                     // For what is hidden and for what is unknown, so that the time says nothing. A URI may contain secrets.
                     let name = (target.kind != TargetKind::Resource).then(|| shortened(&target.name));
@@ -151,10 +152,10 @@ impl<'a> Deciding<'a> {
     }
 
     /// Those that are there for the caller. If none is, all gates run, as they do where there is nothing of that name.
-    async fn visible<T>(&mut self, kind: TargetKind, found: Vec<T>, entry: impl Fn(&T) -> &Arc<Entry>) -> Vec<T> {
-        let gates: Vec<Gate> = found.iter().flat_map(|found| entry(found).gates()).copied().collect();
+    async fn visible(&mut self, kind: TargetKind, found: Vec<Candidate>) -> Vec<Candidate> {
+        let gates: Vec<Gate> = found.iter().flat_map(|found| found.entry.gates()).copied().collect();
         self.decide(kind, &gates).await;
-        let visible: Vec<T> = found.into_iter().filter(|found| self.open.all(entry(found).gates())).collect();
+        let visible: Vec<_> = found.into_iter().filter(|found| self.open.all(found.entry.gates())).collect();
         if visible.is_empty() {
             self.decide_all(kind).await;
         }

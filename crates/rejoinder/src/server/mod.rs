@@ -32,7 +32,7 @@ pub use crate::item::Gated;
 
 pub(crate) use completion::CompleteArgument;
 pub(crate) use door::{Exchange, Operation, Refusal, Started, Target, TargetKind, shortened};
-pub(crate) use engine::{Engine, RunningCall};
+pub(crate) use engine::Engine;
 pub(crate) use mcp_header::{ENCODED_HEADER, decoded_header};
 pub(crate) use middleware::{OperationEnd, ReplySubject, Wrapped, WrappedEvent};
 pub(crate) use options::{Callback, ServerOptions};

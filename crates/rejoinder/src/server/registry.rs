@@ -135,6 +135,12 @@ pub(super) struct Candidate {
     variables: Variables,
 }
 
+impl From<&Arc<Entry>> for Candidate {
+    fn from(entry: &Arc<Entry>) -> Self {
+        Self { entry: Arc::clone(entry), variables: Vec::new() }
+    }
+}
+
 impl Candidate {
     /// Reads the arguments; `None` if they are not of the form that the item takes.
     pub(super) fn read(&self, arguments: &str, options: &ServerOptions) -> Option<Result<Ready, ArgumentErrors>> {
@@ -251,7 +257,7 @@ impl Registry {
             return Vec::new();
         }
         let exact = self.get(kind, name).filter(|entry| entry.template.is_none());
-        let exact = exact.map(|entry| Candidate { entry: Arc::clone(entry), variables: Vec::new() });
+        let exact = exact.map(Candidate::from);
         // Behind a gate that is closed, it is as if only the templates existed.
         if exact.as_ref().is_some_and(|exact| exact.entry.gates().is_empty()) || kind != TargetKind::Resource {
             return Vec::from_iter(exact);

@@ -8,9 +8,10 @@ use std::{
 };
 
 use tokio::runtime::Handle;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::{
-    Contents, RunningCall, ServerHandle,
+    Contents, ServerHandle,
     door::{CallSource, Refusal, Spending},
     engine::Engine,
     middleware::ReplySubject,
@@ -19,6 +20,7 @@ use super::{
 use crate::{
     BoxFuture,
     ask::Question,
+    auth::CallerSlot,
     call::{AfterReply, Call, CallEnd, Emitted, InputResponses, Parked},
     error::{CallError, Halt, Panicked},
     item::{Output, OutputStream},
@@ -36,7 +38,7 @@ pub(crate) struct Running {
     clock: Option<Box<RoundClock>>,
     call: Call,
     /// Freed when teardown is counted.
-    _slot: RunningCall,
+    _slot: (TaskTrackerToken, CallerSlot),
 }
 
 /// The stage of a call. What follows the function starts when teardown is over.
@@ -97,7 +99,7 @@ impl Running {
     /// A call of which at most the gates run.
     ///
     /// In a box: it is handed on several times before it is polled.
-    pub(super) fn new(call: Call, slot: RunningCall) -> Box<Self> {
+    pub(super) fn new(call: Call, slot: (TaskTrackerToken, CallerSlot)) -> Box<Self> {
         let (teardown, source, contents, clock) = Default::default();
         Box::new(Self { stage: RunStage::Over, teardown, source, contents, clock, call, _slot: slot })
     }
@@ -334,7 +336,7 @@ impl Running {
             return drop(self.after_reply());
         };
         // A server that stops waits for it.
-        let counted = self.engine().map(|engine| engine.teardown.begin());
+        let counted = self.engine().map(|engine| engine.teardown.token());
         let (call, target) = (self.call.clone(), self.subject().name.to_owned());
         runtime.spawn(async move {
             teardown.await;
@@ -358,18 +360,18 @@ mod tests {
     use std::{future::pending, sync::Mutex};
 
     use super::*;
-    use crate::server::engine::Calls;
+    use crate::server::engine::tracker;
 
     #[tokio::test]
     async fn what_is_deferred_hears_the_end_that_the_call_was_given() {
         for end in [CallEnd::Pending, CallEnd::Cancelled, CallEnd::Failed] {
-            let (call, calls, ends) = (Call::detached(), Arc::new(Calls::default()), Arc::new(Mutex::new(Vec::new())));
+            let (call, calls, ends) = (Call::detached(), tracker(), Arc::new(Mutex::new(Vec::new())));
             let log = Arc::clone(&ends);
             call.defer(Box::new(move |end| {
                 log.lock().expect("no panic").push(end);
                 Box::pin(std::future::ready(Ok(())))
             }));
-            let mut running = Running::new(call.clone(), calls.begin());
+            let mut running = Running::new(call.clone(), (calls.token(), CallerSlot::default()));
             running.run_future(Box::pin(pending()), None);
             assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());
             running.end_with(end);

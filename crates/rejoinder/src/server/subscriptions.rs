@@ -104,36 +104,26 @@ struct Listeners {
     next_id: u64,
     closed: bool,
     by_id: HashMap<u64, Waiting>,
-    /// How many of them came with `subscriptions/listen`, not with a session.
-    limited: usize,
-    /// The size of all filters.
-    size: usize,
 }
 
 impl Listeners {
     /// Whether the filters of this caller may take so much more.
     fn check_room(&self, caller: Option<&Principal>, more: usize) -> Result<(), FilterTooLarge> {
-        if self.size + more > MOST_BYTES_TOGETHER {
+        let all = self.by_id.values().map(|waiting| waiting.filter.size());
+        if all.sum::<usize>() + more > MOST_BYTES_TOGETHER {
             return Err(FilterTooLarge::All);
         }
-        // Nearly always all callers together use less than one may.
-        if caller.is_some() && self.size + more > MOST_BYTES_OF_CALLER {
-            let of_caller = self.by_id.values().filter(|waiting| waiting.request.principal.as_ref() == caller);
-            if of_caller.map(|waiting| waiting.filter.size()).sum::<usize>() + more > MOST_BYTES_OF_CALLER {
-                let what = "bytes of URIs in subscriptions";
-                return Err(FilterTooLarge::OfCaller(ShareUsedUp { what, limit: MOST_BYTES_OF_CALLER }));
-            }
+        let of_caller = self.by_id.values().filter(|waiting| waiting.request.principal.as_ref() == caller);
+        let of_caller = of_caller.map(|waiting| waiting.filter.size());
+        if caller.is_some() && of_caller.sum::<usize>() + more > MOST_BYTES_OF_CALLER {
+            let what = "bytes of URIs in subscriptions";
+            return Err(FilterTooLarge::OfCaller(ShareUsedUp { what, limit: MOST_BYTES_OF_CALLER }));
         }
         Ok(())
     }
 
-    /// Changes the filter of a listener.
-    fn refilter<T>(&mut self, id: u64, change: impl FnOnce(&mut ChangeFilter) -> T) -> T {
-        let filter = &mut self.by_id.get_mut(&id).expect("only dropping a listener removes it").filter;
-        let before = filter.size();
-        let changed = change(filter);
-        self.size = self.size - before + filter.size();
-        changed
+    fn filter(&mut self, id: u64) -> &mut ChangeFilter {
+        &mut self.by_id.get_mut(&id).expect("only dropping a listener removes it").filter
     }
 }
 
@@ -144,6 +134,8 @@ struct Waiting {
     filter: ChangeFilter,
     changes: BTreeSet<Change>,
     waker: Option<Waker>,
+    /// Of one that came with `subscriptions/listen`, not with a session.
+    slot: Option<CallerSlot>,
 }
 
 impl Hub {
@@ -195,7 +187,7 @@ impl Engine {
         let slot = self.shares.subscriptions.take(caller)?;
         let most = self.options.limits.subscriptions;
         let mut listeners = self.hub.listeners();
-        if listeners.limited >= most {
+        if listeners.by_id.values().filter(|waiting| waiting.slot.is_some()).count() >= most {
             return Err(Refusal::TooManySubscriptions(most));
         }
         listeners.check_room(caller, filter.size()).map_err(|too_large| match too_large {
@@ -214,10 +206,8 @@ impl Engine {
     ) -> Listener {
         let id = listeners.next_id;
         listeners.next_id += 1;
-        listeners.limited += usize::from(slot.is_some());
-        listeners.size += filter.size();
-        listeners.by_id.insert(id, Waiting { request, filter, changes: BTreeSet::new(), waker: None });
-        Listener { engine: Arc::clone(self), id, slot, deciding: Mutex::default() }
+        listeners.by_id.insert(id, Waiting { request, filter, changes: BTreeSet::new(), waker: None, slot });
+        Listener { engine: Arc::clone(self), id, deciding: Mutex::default() }
     }
 }
 
@@ -226,8 +216,6 @@ impl Engine {
 pub(crate) struct Listener {
     engine: Arc<Engine>,
     id: u64,
-    /// Of one that came with `subscriptions/listen`.
-    slot: Option<CallerSlot>,
     /// The change that gates are deciding about.
     deciding: Mutex<Callback<Option<Decision>>>,
 }
@@ -238,9 +226,10 @@ type Decision = (Change, BoxFuture<'static, bool>);
 impl Listener {
     /// Sets who listens.
     pub(crate) fn listen_as(&self, request: RequestInfo) {
-        if let Some(waiting) = self.engine.hub.listeners().by_id.get_mut(&self.id) {
-            waiting.request = request;
-        }
+        let mut listeners = self.engine.hub.listeners();
+        let before = listeners.by_id.get_mut(&self.id).map(|waiting| std::mem::replace(&mut waiting.request, request));
+        // It may hold values of the author, whose `Drop` may notify listeners.
+        drop((listeners, before));
     }
 
     /// The next change that the listener may hear about; `None` when the server ends the subscription.
@@ -284,21 +273,20 @@ impl Listener {
         let listeners = &mut *self.engine.hub.listeners();
         let caller = listeners.by_id.get(&self.id).and_then(|waiting| waiting.request.principal.as_ref());
         listeners.check_room(caller, uri.len() + URI_OVERHEAD)?;
-        listeners.refilter(self.id, |filter| filter.add_resource(uri))
+        listeners.filter(self.id).add_resource(uri)
     }
 
     /// Removes updates of a resource.
     pub(crate) fn remove_resource(&self, uri: &str) {
-        self.engine.hub.listeners().refilter(self.id, |filter| filter.remove_resource(uri));
+        self.engine.hub.listeners().filter(self.id).remove_resource(uri);
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let mut listeners = self.engine.hub.listeners();
-        let removed = listeners.by_id.remove(&self.id);
-        listeners.size -= removed.map_or(0, |removed| removed.filter.size());
-        listeners.limited -= usize::from(self.slot.is_some());
+        let removed = self.engine.hub.listeners().by_id.remove(&self.id);
+        // Not under the lock, as in `listen_as`.
+        drop(removed);
     }
 }
 
@@ -359,7 +347,7 @@ mod tests {
         listeners.pop();
         assert!(listen().is_some(), "one has left");
         drop((listeners, session));
-        assert_eq!(engine.hub.listeners().size, 0);
+        assert!(engine.hub.listeners().by_id.is_empty());
     }
 
     #[test]

@@ -43,8 +43,8 @@ pub(crate) fn exit_after(longest: Duration) {
 pub(crate) async fn finish_teardown(engine: &Engine) {
     let finishing = async {
         // Calls in sessions take a moment to notice that they are cancelled.
-        engine.calls.idle().await;
-        engine.teardown.idle().await;
+        engine.calls.wait().await;
+        engine.teardown.wait().await;
     };
     if timeout(engine.options.grace, finishing).await.is_err() {
         tracing::warn!("the deferred work of cancelled calls took too long and was dropped");

@@ -176,7 +176,7 @@ pub(in crate::transport) async fn serve(
     let finishing = async {
         service.start_closing();
         // A session outlives its calls: it has to be closed.
-        engine.calls.idle().await;
+        engine.calls.wait().await;
         service.close().await;
         while connections.join_next().await.is_some() {}
     };

@@ -125,7 +125,7 @@ fn serve_io(
     Box::pin(async move {
         engine.start_up().await?;
         let ended = serve_lines(&engine, input, output, CancellationToken::default()).await;
-        let _ = timeout(engine.options.grace, engine.teardown.idle()).await;
+        let _ = timeout(engine.options.grace, engine.teardown.wait()).await;
         // They are not cancelled: others may be served by the same server.
         let _ = timeout(engine.options.grace, engine.background.idle()).await;
         Ok(ended?)
