@@ -1,4 +1,4 @@
-// 10:44: this is not a list of `rejoinder::Tool`s
+// 11:53: this is not a list of `rejoinder::Tool`s
 use rejoinder::prelude::*;
 
 #[tool]
@@ -7,5 +7,6 @@ fn double(a: u8) -> u8 {
 }
 
 fn main() {
-    let _ = Server::new("sums", "1").tools(vec![double]);
+    // Of a call with a dot, compilers underline the argument or the method.
+    let _ = Server::tools(Server::new("sums", "1"), vec![double]);
 }
