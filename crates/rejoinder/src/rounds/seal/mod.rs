@@ -23,7 +23,7 @@ mod tests;
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Once,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -54,8 +54,9 @@ const SKEW: Duration = Duration::from_secs(60);
 pub(crate) struct Seal {
     keys: StateKeys,
     keys_are_random: bool,
-    /// Whether to warn about a random key when something is next sealed with it.
+    /// Whether to warn about a random key when something is first sealed with it.
     warns_when_used: AtomicBool,
+    warned: Once,
     audience: [u8; 16],
     ttl: Duration,
     limit: usize,
@@ -133,6 +134,7 @@ impl Seal {
             keys: keys.map_err(|error| vec![format!("the system returned no random key: {error}")])?,
             keys_are_random: options.keys.is_none(),
             warns_when_used: AtomicBool::new(false),
+            warned: Once::new(),
             audience: audience_digest(options.audience.as_deref().unwrap_or(name)),
             ttl: options.ttl,
             limit: options.limit,
@@ -195,8 +197,8 @@ impl Seal {
         }
         let times = (nanoseconds(issued), nanoseconds(expires));
         let envelope = binding.envelope(self.audience, id, times);
-        if self.warns_when_used.load(Ordering::Relaxed) && self.warns_when_used.swap(false, Ordering::Relaxed) {
-            self.warn_about_random_key();
+        if self.warns_when_used.load(Ordering::Relaxed) {
+            self.warned.call_once(|| self.warn_about_random_key());
         }
         Ok(token::seal(self.keys.first(), nonce, size, |out| envelope.write(state, out)))
     }
