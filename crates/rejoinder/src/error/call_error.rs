@@ -1,4 +1,4 @@
-use std::{borrow::Cow, error::Error, fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, error::Error, fmt, iter::successors, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -191,7 +191,12 @@ impl CallError {
     /// If the error's own `Display`, `source` or `Drop` panics.
     pub(crate) fn into_text(self) -> Result<Self, Panicked> {
         let CallErrorKind::Internal(error) = self.0 else { return Ok(self) };
-        Panicked::catch(move || Self::internal(ErrorText::of(&*error, 0)))
+        // With its causes: more than these are a loop.
+        const MOST: usize = 32;
+        Panicked::catch(move || {
+            let causes = successors(Some(&*error as &(dyn Error + 'static)), |&error| error.source()).take(MOST);
+            Self::internal(causes.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+        })
     }
 
     /// Which kind of error this is.
@@ -236,22 +241,6 @@ fn paths(required: &Value) -> Vec<String> {
         inner => inner.into_iter().map(|inner| format!("{name}.{inner}")).collect(),
     };
     members.flat_map(below).collect()
-}
-
-/// The text of an error, and of the errors that caused it.
-#[derive(Debug, thiserror::Error)]
-#[error("{text}")]
-struct ErrorText {
-    text: String,
-    source: Option<Box<Self>>,
-}
-
-impl ErrorText {
-    fn of(error: &dyn Error, depth: u8) -> Self {
-        const DEEPEST: u8 = 32;
-        let source = error.source().filter(|_| depth < DEEPEST);
-        Self { text: error.to_string(), source: source.map(|source| Box::new(Self::of(source, depth + 1))) }
-    }
 }
 
 /// Why a round ended without a result.
