@@ -189,7 +189,7 @@ impl Config {
     ///
     /// A connection has one request at a time, so this also limits stateless calls. Not for a mounted service.
     pub fn max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections.max(1);
+        self.max_connections = connections;
         self
     }
 
@@ -312,9 +312,15 @@ impl Config {
             );
             ("allow_origin", mistake)
         });
-        let timeouts = [("header_timeout", self.header_timeout), ("session_timeout", self.session_timeout)];
-        let timeouts = timeouts.into_iter().filter(|(_, timeout)| timeout.is_zero());
-        let timeouts = timeouts.map(|(method, _)| (method, "it must be greater than zero".to_owned()));
+        let zeros = [
+            ("header_timeout", self.header_timeout.is_zero()),
+            ("session_timeout", self.session_timeout.is_zero()),
+            ("max_connections", self.max_connections == 0),
+            ("max_sessions", self.max_sessions == 0),
+            ("max_calls_per_session", self.max_calls_per_session == 0),
+        ];
+        let zeros = zeros.into_iter().filter(|(_, is_zero)| *is_zero);
+        let zeros = zeros.map(|(method, _)| (method, "it must be greater than zero".to_owned()));
         let paths = [("path", Some(&self.path)), ("websocket", self.websocket.as_ref()), ("sse", self.sse.as_ref())];
         let paths = paths.iter().enumerate().filter_map(|(index, &(method, path))| {
             let path = path?;
@@ -326,7 +332,7 @@ impl Config {
             let (other, _) = paths[..index].iter().find(|(_, other)| other.is_some_and(|other| is_same(other)))?;
             Some((method, format!("`{path}` is the path of `{other}` already: choose another")))
         });
-        let mistakes = hosts.chain(origins).chain(timeouts).chain(paths);
+        let mistakes = hosts.chain(origins).chain(zeros).chain(paths);
         #[cfg(feature = "auth")]
         let mistakes =
             mistakes.chain(self.auth.iter().flat_map(|auth| auth.mistakes()).map(|mistake| ("auth", mistake)));

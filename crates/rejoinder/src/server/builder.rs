@@ -454,7 +454,7 @@ impl Server {
 
     /// How many items a page of a list has; 1,000 by default.
     pub fn page_size(mut self, items: usize) -> Self {
-        self.options.page_size = items.max(1);
+        self.options.page_size = items;
         self
     }
 
@@ -745,6 +745,9 @@ impl Server {
         }
         if self.options.timeout.is_some_and(|limit| limit.is_zero()) {
             check.report("`Server::timeout`", "every call would time out: set a duration above zero");
+        }
+        if self.options.page_size == 0 {
+            check.report("`Server::page_size`", "it must be at least 1");
         }
         for method in self.options.limits.mistakes() {
             check.report(&format!("`Limits::{method}`"), "it must be at least 1");

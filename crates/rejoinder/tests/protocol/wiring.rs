@@ -245,14 +245,16 @@ fn a_service_behind_a_trait_is_provided_as_that_trait() {
 #[test]
 fn invalid_settings_are_build_errors() {
     let mut config = http::Config::new().session_timeout(std::time::Duration::ZERO);
+    config = config.max_connections(0).max_sessions(0).max_calls_per_session(0);
     for host in ["mcp.example:8443", "[::1]", "https://mcp.example", "mcp.example/mcp", ""] {
         config = config.allow_host(host);
     }
     for origin in ["app.example", "https://app.example/", "https://", "://app.example"] {
         config = config.allow_origin(origin);
     }
-    insta::assert_snapshot!(Server::new("mistaken", "1").http(config).check().unwrap_err(), @"
+    insta::assert_snapshot!(Server::new("mistaken", "1").page_size(0).http(config).check().unwrap_err(), @"
     the server cannot be built:
+      `Server::page_size`: it must be at least 1
       `http::Config::allow_host`: `mcp.example:8443` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
       `http::Config::allow_host`: `[::1]` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
       `http::Config::allow_host`: `https://mcp.example` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`
@@ -263,6 +265,9 @@ fn invalid_settings_are_build_errors() {
       `http::Config::allow_origin`: `https://` is not an origin: write scheme and host without a path, as in `https://app.example.com`
       `http::Config::allow_origin`: `://app.example` is not an origin: write scheme and host without a path, as in `https://app.example.com`
       `http::Config::session_timeout`: it must be greater than zero
+      `http::Config::max_connections`: it must be greater than zero
+      `http::Config::max_sessions`: it must be greater than zero
+      `http::Config::max_calls_per_session`: it must be greater than zero
     ");
     let mut config = http::Config::new();
     for host in ["mcp.example", "192.0.2.1", "2001:db8::1", "localhost"] {
