@@ -31,8 +31,8 @@ pub(crate) struct Envelope<'a> {
 
 /// Why a message has no envelope, with its id if that is readable.
 #[derive(Debug)]
-pub(crate) struct BadEnvelope<'a> {
-    pub(crate) id: Option<Cow<'a, str>>,
+pub(crate) struct BadEnvelope {
+    pub(crate) id: Option<String>,
     pub(crate) error: Box<RpcError>,
 }
 
@@ -121,20 +121,14 @@ fn null_is_a_value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 
 impl<'a> Envelope<'a> {
     /// The id of a message that is not read otherwise, if it is readable.
-    pub(crate) fn read_id(bytes: &'a [u8]) -> Option<Cow<'a, str>> {
-        match String::from_utf8_lossy(bytes) {
-            Cow::Borrowed(text) => find_id(text).map(Cow::Borrowed),
-            Cow::Owned(text) => find_id(&text).map(|id| Cow::Owned(id.to_owned())),
-        }
+    pub(crate) fn read_id(bytes: &[u8]) -> Option<String> {
+        find_id(&String::from_utf8_lossy(bytes)).map(str::to_owned)
     }
 
     /// Reads a message.
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, BadEnvelope<'a>> {
-        let Ok(text) = std::str::from_utf8(bytes) else {
-            return Err(BadEnvelope { id: Self::read_id(bytes), error: Box::new(RpcError::parse()) });
-        };
-        Self::from_text(text)
-            .map_err(|error| BadEnvelope { id: find_id(text).map(Cow::Borrowed), error: Box::new(error) })
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, BadEnvelope> {
+        let text = std::str::from_utf8(bytes).map_err(|_| RpcError::parse());
+        text.and_then(Self::from_text).map_err(|error| BadEnvelope { id: Self::read_id(bytes), error: Box::new(error) })
     }
 
     fn from_text(text: &'a str) -> Result<Self, RpcError> {
@@ -211,7 +205,7 @@ fn optional<'a>(name: &str, raw: Option<&'a RawValue>) -> Result<Option<Cow<'a, 
 /// The text of a JSON string; `None` for any other value, and for half of a surrogate pair.
 pub(super) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     let text = raw.get().strip_prefix('"')?.strip_suffix('"')?;
-    if text.contains('\\') {
+    if text.as_bytes().contains(&b'\\') {
         return serde_json::from_str(raw.get()).ok().map(Cow::Owned);
     }
     Some(Cow::Borrowed(text))
@@ -288,7 +282,7 @@ mod tests {
 
     fn refused(message: &str) -> (Option<String>, i32, String) {
         let bad = Envelope::read(message.as_bytes()).expect_err(message);
-        (bad.id.map(Cow::into_owned), bad.error.code, bad.error.message.into_owned())
+        (bad.id, bad.error.code, bad.error.message.into_owned())
     }
 
     #[test]

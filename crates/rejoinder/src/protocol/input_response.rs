@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{RpcError, error::shortened};
+use super::{RpcError, error::shortened, meta::read_object};
 use crate::call::{InputResponses, Members, SentAnswer, without_position};
 
 /// The answers of a round, by key. Each is an answer to some kind of question; whether it fits its question is checked
@@ -71,11 +71,6 @@ fn is_answer(raw: &RawValue) -> bool {
     read_object(raw).is_some_and(|answer: WireAnswer<'_>| {
         is_elicited(&answer) || is_sample(&answer) || answer.roots.as_ref().is_some_and(|roots| are_roots(roots))
     })
-}
-
-/// Reads a struct from an object. Serde would also read it from an array.
-fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
 
 /// The result of an elicitation. No field of its form occurs twice.

@@ -125,7 +125,7 @@ impl<'a> Meta<'a> {
     /// What the client can do. Only what this crate knows is kept, so that a client cannot fill the memory.
     pub(super) fn capabilities(&self) -> Result<ClientCapabilities, RpcError> {
         let raw = self.capabilities.ok_or_else(|| missing("clientCapabilities"))?;
-        let known = object(raw).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))?;
+        let known = read_object(raw).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))?;
         Ok(KnownCapabilities::into(known))
     }
 
@@ -191,7 +191,7 @@ impl From<KnownCapabilities> for ClientCapabilities {
 }
 
 /// Reads a struct from an object. Serde would also read it from an array.
-fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
+pub(super) fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
     raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
 
