@@ -15,7 +15,6 @@ use crate::{
 };
 
 /// What becomes of a message.
-#[expect(clippy::large_enum_variant, reason = "it is matched once, where it is made")]
 pub(crate) enum Dispatched {
     /// A notification: there is no reply.
     Nothing,
@@ -28,17 +27,22 @@ pub(crate) enum Dispatched {
 /// Something that runs for a request. Dropping it cancels it.
 pub(crate) struct Stream {
     /// What a call asks over its session. Dropped before the call: what the call withdraws then goes another way.
-    questions: Option<Questions>,
+    questions: Option<Box<OpenQuestions>>,
     writer: Writer,
     kind: StreamKind,
-    /// The reply, while messages before it are taken.
+}
+
+/// What a call asks over its session, which leaves before the reply.
+struct OpenQuestions {
+    questions: Questions,
+    /// The reply, while questions before it are taken.
     last: Option<RpcReply>,
 }
 
 enum StreamKind {
     Running(Box<Running>),
     Wrapped(Box<Wrapped>),
-    Listen(Listen),
+    Listen(Box<Listen>),
     /// Gates decide first.
     Gated(BoxFuture<'static, Result<Started, Refusal>>),
 }
@@ -51,30 +55,34 @@ pub(crate) enum Frame {
     Last(RpcReply),
 }
 
+impl Dispatched {
+    /// What becomes of an operation that has passed the door, and where the questions of its call over a session arrive.
+    pub(super) fn new(writer: Writer, started: Started, questions: Option<Questions>) -> Self {
+        match StreamKind::new(&writer, started) {
+            Ok(kind) => {
+                let questions = questions.map(|questions| Box::new(OpenQuestions { questions, last: None }));
+                Self::Stream(Stream { questions, writer, kind })
+            }
+            Err(reply) => Self::Reply(reply),
+        }
+    }
+}
+
+impl StreamKind {
+    /// What runs for an operation, or its reply.
+    fn new(writer: &Writer, started: Started) -> Result<Self, RpcReply> {
+        Ok(match started {
+            Started::Discovered => return Err(writer.discovered()),
+            Started::Listed(page) => return Err(writer.listed(page)),
+            Started::Running(running) => Self::Running(running),
+            Started::Listening(subscription, filter) => Self::Listen(Box::new(Listen::new(subscription, &filter))),
+            Started::Wrapped(wrapped) => Self::Wrapped(wrapped),
+            Started::Gated(gated) => Self::Gated(gated),
+        })
+    }
+}
+
 impl Stream {
-    /// A call, with what it asks over a session.
-    pub(super) fn running(writer: Writer, running: Box<Running>, questions: Option<Questions>) -> Self {
-        Self { writer, kind: StreamKind::Running(running), questions, last: None }
-    }
-
-    pub(super) fn listen(writer: Writer, listen: Listen) -> Self {
-        Self { writer, kind: StreamKind::Listen(listen), questions: None, last: None }
-    }
-
-    /// An operation with middleware around it.
-    pub(super) fn wrapped(writer: Writer, wrapped: Box<Wrapped>, questions: Option<Questions>) -> Self {
-        Self { writer, kind: StreamKind::Wrapped(wrapped), questions, last: None }
-    }
-
-    /// An operation that gates decide about.
-    pub(super) fn gated(
-        writer: Writer,
-        gated: BoxFuture<'static, Result<Started, Refusal>>,
-        questions: Option<Questions>,
-    ) -> Self {
-        Self { writer, kind: StreamKind::Gated(gated), questions, last: None }
-    }
-
     /// Whether this stays open until the client or the server ends it.
     pub(crate) fn is_subscription(&self) -> bool {
         match &self.kind {
@@ -86,20 +94,18 @@ impl Stream {
 
     /// The next message; after [`Frame::Last`] there is none.
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
-        if self.last.is_none()
-            && let Poll::Ready(frame) = self.poll_kind(cx)
-        {
-            match frame {
-                Frame::Last(reply) => self.last = Some(reply),
-                frame => return Poll::Ready(frame),
-            }
+        let is_over = self.questions.as_ref().is_some_and(|open| open.last.is_some());
+        let polled = if is_over { Poll::Pending } else { self.poll_kind(cx) };
+        let Some(open) = &mut self.questions else { return polled };
+        match polled {
+            Poll::Ready(Frame::Last(reply)) => open.last = Some(reply),
+            Poll::Ready(frame) => return Poll::Ready(frame),
+            Poll::Pending => {}
         }
-        if let Some(questions) = &mut self.questions
-            && let Poll::Ready(Some(message)) = questions.poll_recv(cx)
-        {
-            return Poll::Ready(Frame::Request(message));
+        match open.questions.poll_recv(cx) {
+            Poll::Ready(Some(message)) => Poll::Ready(Frame::Request(message)),
+            _ => open.last.take().map_or(Poll::Pending, |reply| Poll::Ready(Frame::Last(reply))),
         }
-        self.last.take().map_or(Poll::Pending, |reply| Poll::Ready(Frame::Last(reply)))
     }
 
     fn poll_kind(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
@@ -110,15 +116,10 @@ impl Stream {
                 Poll::Ready(writer.frame(running, event))
             }
             StreamKind::Listen(listen) => listen.poll_frame(cx, writer),
-            StreamKind::Gated(gated) => Poll::Ready(Frame::Last(match ready!(gated.as_mut().poll(cx)) {
-                Ok(Started::Running(running)) => {
-                    self.kind = StreamKind::Running(running);
-                    return self.poll_kind(cx);
-                }
-                Ok(Started::Listed(page)) => writer.listed(page),
-                Ok(_) => unreachable!("gates decide about calls, completions and lists"),
-                Err(refusal) => writer.refused(refusal),
-            })),
+            StreamKind::Gated(gated) => {
+                let started = ready!(gated.as_mut().poll(cx)).map_err(|refusal| writer.refused(refusal));
+                self.go_on(started, cx)
+            }
             StreamKind::Wrapped(wrapped) => {
                 let (ended, after) = match ready!(wrapped.poll_event(cx)) {
                     WrappedEvent::Ended(ended, after) => (ended, after),
@@ -134,18 +135,21 @@ impl Stream {
                     OperationEnd::Answered(Ok(output)) => writer.output(wrapped.subject(), output),
                     OperationEnd::Answered(Err(failed)) => writer.failed(wrapped.subject(), failed),
                     OperationEnd::Refused(refusal) => writer.refused(refusal),
-                    OperationEnd::Started(Started::Discovered) => writer.discovered(),
-                    OperationEnd::Started(Started::Listed(page)) => writer.listed(page),
-                    OperationEnd::Started(Started::Listening(subscription, filter)) => {
-                        self.kind = StreamKind::Listen(Listen::new(subscription, &filter));
-                        return self.poll_kind(cx);
-                    }
-                    OperationEnd::Started(Started::Running(_) | Started::Wrapped(_) | Started::Gated(_)) => {
-                        unreachable!("a call is driven to its end")
-                    }
+                    OperationEnd::Started(started) => return self.go_on(Ok(started), cx),
                 };
                 Poll::Ready(Frame::Last(reply.followed_by(after)))
             }
+        }
+    }
+
+    /// Continues with an operation that something decided about first.
+    fn go_on(&mut self, started: Result<Started, RpcReply>, cx: &mut Context<'_>) -> Poll<Frame> {
+        match started.and_then(|started| StreamKind::new(&self.writer, started)) {
+            Ok(kind) => {
+                self.kind = kind;
+                self.poll_kind(cx)
+            }
+            Err(reply) => Poll::Ready(Frame::Last(reply)),
         }
     }
 

@@ -12,11 +12,11 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Dispatched, Envelope, RpcError, Stream,
+    Dispatched, Envelope, RpcError,
     envelope::{RequestParams, string},
     error::shortened,
     input_response::input_responses,
-    listen::{self, Listen},
+    listen,
     meta::{MODERN, Meta},
     session::{Questions, Session, SessionMethod},
     write::{Writer, error_reply},
@@ -76,19 +76,10 @@ pub(crate) fn dispatch(
         Some(session) => request.in_session(session, http),
     };
     match answered {
-        Ok(Answered::Result(result)) => Dispatched::Reply(writer.result(result)),
-        Ok(Answered::Started(started, questions)) => match started {
-            Started::Discovered => Dispatched::Reply(writer.discovered()),
-            Started::Listed(page) => Dispatched::Reply(writer.listed(page)),
-            Started::Running(running) => Dispatched::Stream(Stream::running(writer, running, questions)),
-            Started::Listening(subscription, filter) => {
-                Dispatched::Stream(Stream::listen(writer, Listen::new(subscription, &filter)))
-            }
-            Started::Gated(gated) => Dispatched::Stream(Stream::gated(writer, gated, questions)),
-            Started::Wrapped(wrapped) => Dispatched::Stream(Stream::wrapped(writer, wrapped, questions)),
-        },
-        Err(NotStarted::Refused(refusal)) => Dispatched::Reply(writer.refused(refusal)),
-        Err(NotStarted::Error(error)) => Dispatched::Reply(writer.error(error)),
+        Ok((started, questions)) => Dispatched::new(writer, started, questions),
+        Err(Answered::Result(result)) => Dispatched::Reply(writer.result(result)),
+        Err(Answered::Refused(refusal)) => Dispatched::Reply(writer.refused(refusal)),
+        Err(Answered::Error(error)) => Dispatched::Reply(writer.error(error)),
     }
 }
 
@@ -142,23 +133,20 @@ struct Request<'a> {
     params: RequestParams<'a>,
 }
 
-/// What becomes of a request.
+/// An operation, and where the questions of its call over a session arrive; or the answer to a request without one.
+type Passed = Result<(Started, Option<Questions>), Answered>;
+
+/// The answer to a request that does not start an operation.
 enum Answered {
     /// The result of a method that a session answers itself.
     Result(Value),
-    /// An operation, and where the questions of its call over a session arrive.
-    Started(Started, Option<Questions>),
-}
-
-/// Why an operation does not start.
-enum NotStarted {
     /// The message is wrong.
     Error(RpcError),
     /// The door refused it.
     Refused(Refusal),
 }
 
-impl From<RpcError> for NotStarted {
+impl From<RpcError> for Answered {
     fn from(error: RpcError) -> Self {
         Self::Error(error)
     }
@@ -209,7 +197,7 @@ impl Method {
 
 impl Request<'_> {
     /// The checks are in the order in which their errors should win: what the request is, then what it wants.
-    fn standing_alone(self, http: Http) -> Result<Answered, NotStarted> {
+    fn standing_alone(self, http: Http) -> Passed {
         let headers = http.repeated();
         let mut info = self.stateless(headers)?;
         let operation = self.operation(Method::find(self.method, Era::Stateless, self.engine), headers)?;
@@ -220,11 +208,11 @@ impl Request<'_> {
         let repeats_arguments = http.repeats_body;
         info.http = http.request;
         let exchange = Exchange::Stateless { state, answers, repeats_arguments };
-        let started = self.engine.start(operation, info, exchange);
-        Ok(Answered::Started(started.map_err(NotStarted::Refused)?, None))
+        let started = self.engine.start(operation, info, exchange).map_err(Answered::Refused)?;
+        Ok((started, None))
     }
 
-    fn in_session(self, session: &Arc<Session>, http: Http) -> Result<Answered, NotStarted> {
+    fn in_session(self, session: &Arc<Session>, http: Http) -> Passed {
         let meta = self.params.meta.as_ref();
         let progress_token = meta.map_or(Ok(None), Meta::progress_token)?;
         let method = Method::find(self.method, Era::Session, self.engine);
@@ -233,7 +221,7 @@ impl Request<'_> {
             if matches!(method, SessionMethod::Initialize | SessionMethod::Subscribe) {
                 session.listen_as(http.request);
             }
-            return Ok(Answered::Result(result));
+            return Err(Answered::Result(result));
         }
         let (info, client, questions) = session.call()?;
         let operation = self.operation(method, None)?;
@@ -241,7 +229,7 @@ impl Request<'_> {
             // A session has no request state, so this state belongs to another call.
             if self.params.request_state.is_some() {
                 self.engine.seal.log_refusal(StateRefusal::Session, target.kind.method());
-                return Err(NotStarted::Refused(Refusal::InvalidState));
+                return Err(Answered::Refused(Refusal::InvalidState));
             }
             self.answers()?;
         }
@@ -252,8 +240,9 @@ impl Request<'_> {
             meta: meta.and_then(Meta::others),
             ..info
         };
-        let started = self.engine.start(operation, info, Exchange::Session(Arc::new(client)));
-        Ok(Answered::Started(started.map_err(NotStarted::Refused)?, Some(questions)))
+        let exchange = Exchange::Session(Arc::new(client));
+        let started = self.engine.start(operation, info, exchange).map_err(Answered::Refused)?;
+        Ok((started, Some(questions)))
     }
 
     /// A part of the body that outlives the request's message.
@@ -312,13 +301,13 @@ impl Request<'_> {
         })
     }
 
-    fn state(&self) -> Result<Option<Utf8Bytes>, NotStarted> {
+    fn state(&self) -> Result<Option<Utf8Bytes>, Answered> {
         let Some(state) = self.params.request_state else { return Ok(None) };
         match string(state) {
             Some(state) => Ok(Some(Utf8Bytes::part(self.body, &state))),
             None => {
                 self.engine.seal.log_refusal(StateRefusal::NotText, self.method);
-                Err(NotStarted::Refused(Refusal::InvalidState))
+                Err(Answered::Refused(Refusal::InvalidState))
             }
         }
     }

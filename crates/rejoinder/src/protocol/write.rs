@@ -1,6 +1,6 @@
 //! Replies and notifications as bytes. The one place that turns an outcome into a message, in the words of its era.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -59,8 +59,9 @@ impl RpcReply {
     pub(crate) fn into_body(self) -> ReplyBody {
         match self.body {
             ReplyBody::Whole(whole) => ReplyBody::Whole(AfterReply::hold(self.after, whole)),
-            ReplyBody::List { head, page, tail } => {
-                ReplyBody::List { head, page, tail: AfterReply::hold(self.after, tail) }
+            ReplyBody::List(mut pieces) => {
+                pieces[2] = AfterReply::hold(self.after, mem::take(&mut pieces[2]));
+                ReplyBody::List(pieces)
             }
         }
     }
@@ -75,7 +76,7 @@ impl RpcReply {
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
     Whole(Bytes),
-    List { head: Bytes, page: Bytes, tail: Bytes },
+    List(Box<[Bytes; 3]>),
 }
 
 impl ReplyBody {
@@ -84,17 +85,17 @@ impl ReplyBody {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Whole(whole) => whole.len(),
-            Self::List { head, page, tail } => head.len() + page.len() + tail.len(),
+            Self::List(pieces) => pieces.iter().map(Bytes::len).sum(),
         }
     }
 
     /// The pieces, in order.
     pub(crate) fn pieces(self) -> impl Iterator<Item = Bytes> {
-        let (head, page, tail) = match self {
-            Self::Whole(bytes) => (bytes, None, None),
-            Self::List { head, page, tail } => (head, Some(page), Some(tail)),
+        let (whole, list) = match self {
+            Self::Whole(whole) => (Some(whole), None),
+            Self::List(list) => (None, Some(*list)),
         };
-        std::iter::once(head).chain(page).chain(tail)
+        whole.into_iter().chain(list.into_iter().flatten())
     }
 
     /// The message in one piece.
@@ -262,8 +263,8 @@ impl Writer {
             json(&mut tail, &if page.is_gated { CacheScope::Private } else { hints.scope });
         }
         self.end_result(&mut tail, false);
-        let body = ReplyBody::List { head: self.result_head(64).into(), page: page.members, tail: tail.into() };
-        RpcReply::new(StatusCode::OK, body)
+        let list = [self.result_head(64).into(), page.members, tail.into()];
+        RpcReply::new(StatusCode::OK, ReplyBody::List(Box::new(list)))
     }
 
     pub(super) fn discovered(&self) -> RpcReply {

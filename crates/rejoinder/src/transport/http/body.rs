@@ -44,7 +44,7 @@ impl ResponseBody {
     pub(super) fn reply(body: ReplyBody) -> Self {
         match body {
             ReplyBody::Whole(whole) => Self::of(BodyKind::Whole(whole)),
-            list @ ReplyBody::List { .. } => Self::of(BodyKind::Pieces(list.pieces().collect())),
+            list @ ReplyBody::List(_) => Self::of(BodyKind::Pieces(list.pieces().collect())),
         }
     }
 
