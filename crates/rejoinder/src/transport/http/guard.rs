@@ -5,8 +5,9 @@ use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header, 
 use super::ResponseBody;
 use crate::http::Config;
 
-/// Checks the host that a request is for, in its target and in its `Host` header, and its `Origin` header.
-pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(), &'static str> {
+/// Checks the host that a request is for, in its target and in its `Host` header, and its `Origin` header. Returns the
+/// origin if it is that of a web page that `Config::allow_origin` names.
+pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<Option<PageOrigin>, &'static str> {
     if !config.any_host {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
@@ -22,15 +23,20 @@ pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<(
         }
     }
     let mut origins = headers.get_all(header::ORIGIN).iter();
-    match (origins.next(), origins.next()) {
-        (None, _) => Ok(()),
-        (Some(origin), None) if origin.to_str().is_ok_and(|origin| is_origin_allowed(origin, config)) => Ok(()),
-        _ => Err("the origin in the Origin header is not allowed; see `http::Config::allow_origin`"),
+    let Some(origin) = origins.next() else { return Ok(None) };
+    let text = origin.to_str().ok().filter(|_| origins.next().is_none());
+    if text.is_some_and(|text| is_origin_named(text, config)) {
+        return Ok(Some(PageOrigin(origin.clone())));
     }
+    // Pages of this machine may send requests without being named, but then the browser applies its own rules to them.
+    if text.is_some_and(is_local_page) {
+        return Ok(None);
+    }
+    Err("the origin in the Origin header is not allowed; see `http::Config::allow_origin`")
 }
 
-fn is_allowed(host: &str, allowed: &[String]) -> bool {
-    allowed.iter().any(|allowed| allowed.eq_ignore_ascii_case(host))
+fn is_allowed(host: &str, allowed: &[impl AsRef<str>]) -> bool {
+    allowed.iter().any(|allowed| allowed.as_ref().eq_ignore_ascii_case(host))
 }
 
 /// The host without its port, and an IPv6 address without its brackets.
@@ -54,12 +60,9 @@ fn is_origin_named(origin: &str, config: &Config) -> bool {
     config.allowed_origins.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(origin))
 }
 
-fn is_origin_allowed(origin: &str, config: &Config) -> bool {
-    if is_origin_named(origin, config) {
-        return true;
-    }
+fn is_local_page(origin: &str) -> bool {
     let (Some(("http", authority)) | Some(("https", authority))) = origin.split_once("://") else { return false };
-    host_name(authority).is_some_and(|host| is_allowed(host, &["localhost", "127.0.0.1", "::1"].map(String::from)))
+    host_name(authority).is_some_and(|host| is_allowed(host, &["localhost", "127.0.0.1", "::1"]))
 }
 
 /// The allowed origin of a web page: the browser asks before the page may send JSON, and before it may read the reply.
@@ -71,13 +74,6 @@ pub(super) struct PageOrigin(HeaderValue);
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
 impl PageOrigin {
-    /// The origin of the page that sends the request, if `Config::allow_origin` names it. Pages of this machine may send
-    /// requests without being named, but then the browser applies its own rules to them.
-    pub(super) fn of(headers: &HeaderMap, config: &Config) -> Option<Self> {
-        let origin = headers.get(header::ORIGIN)?;
-        is_origin_named(origin.to_str().ok()?, config).then(|| Self(origin.clone()))
-    }
-
     /// The reply to a preflight request; `None` if it is not one. All headers are allowed, because tools may read any.
     pub(super) fn preflight(request: &Parts, methods: HeaderValue) -> Option<Response<ResponseBody>> {
         if request.method != Method::OPTIONS || !request.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {

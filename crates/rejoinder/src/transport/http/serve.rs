@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    future::ready,
     io::{self, IoSlice},
     net::{Ipv4Addr, SocketAddr},
     pin::{Pin, pin},
@@ -14,6 +15,7 @@ use std::{
 };
 
 use ::http::Request;
+use futures_util::{FutureExt, StreamExt, future::Either, stream::FuturesUnordered};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -157,15 +159,8 @@ pub(in crate::transport) async fn serve(
                 let (read, write) = stream.into_split();
                 let write = Arc::new(write);
                 let stream = SharedStream { read, write: Arc::clone(&write), _place: place };
-                let connection = connection(stream, peer, service.clone(), config.header_timeout, shutdown.clone());
-                connections.spawn(async move {
-                    tokio::select! {
-                        // What the client sent before it left is served.
-                        biased;
-                        () = connection => {}
-                        () = left((*write).as_ref()) => {}
-                    }
-                });
+                let left = async move { left((*write).as_ref()).await };
+                connections.spawn(connection(stream, peer, service.clone(), config.header_timeout, left, shutdown.clone()));
             }
             Some(_) = connections.join_next() => {}
             () = shutdown.cancelled() => break,
@@ -245,12 +240,20 @@ fn from_peer(request: Request<Incoming>, _: Option<SocketAddr>) -> Request<Incom
     request
 }
 
-/// Serves one connection to its end.
+/// Why something else than the connection itself may end it.
+enum Watched {
+    Left,
+    Silent,
+    ShutDown,
+}
+
+/// Serves one connection to its end, or until its client has `left`.
 async fn connection<S>(
     stream: S,
     peer: Option<SocketAddr>,
     service: McpService,
     timeout: Duration,
+    left: impl Future<Output = ()> + Send,
     shutdown: CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -261,24 +264,38 @@ async fn connection<S>(
     let stream = TokioIo::new(WriteTimeout::new(stream, timeout).counting(Arc::clone(&requests)));
     let answer = service_fn(move |request| {
         count.fetch_add(1, Ordering::Relaxed);
-        let (service, request, held) = (service.clone(), from_peer(request, peer), Arc::clone(&count));
-        async move { Ok::<_, Infallible>(service.route(request).await.map(|body| body.holding(held))) }
+        let held = Arc::clone(&count);
+        let answered = match service.route(&request) {
+            Some(service) => Either::Left(service.respond(from_peer(request, peer))),
+            None => Either::Right(ready(service.elsewhere(&request))),
+        };
+        answered.map(|response| Ok::<_, Infallible>(response.map(|body| body.holding(held))))
     });
     // `left` and `silent` notice what hyper would look for itself, at a higher price for each request: it would prepare
     // another read, and start another timer.
     let connection = http1::Builder::new().half_close(true).serve_connection(stream, answer);
     let mut connection = pin!(connection.with_upgrades());
-    let ended = tokio::select! {
-        biased;
-        ended = &mut connection => ended,
-        () = shutdown.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+    // A request wakes the connection and none of these, which are polled only when they are woken.
+    let mut watched: FuturesUnordered<BoxFuture<'_, Watched>> = FuturesUnordered::new();
+    watched.push(Box::pin(left.map(|()| Watched::Left)));
+    watched.push(Box::pin(silent(&requests, timeout).map(|()| Watched::Silent)));
+    watched.push(Box::pin(shutdown.cancelled().map(|()| Watched::ShutDown)));
+    loop {
+        tokio::select! {
+            // What the client sent before it left is served.
+            biased;
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection failed");
+                }
+                return;
+            }
+            Some(watched) = watched.next() => match watched {
+                Watched::Left => return,
+                Watched::Silent => return tracing::debug!("a client sent no request for too long"),
+                Watched::ShutDown => connection.as_mut().graceful_shutdown(),
+            },
         }
-        () = silent(&requests, timeout) => return tracing::debug!("a client sent no request for too long"),
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection failed");
     }
 }
 
@@ -383,9 +400,8 @@ impl AsyncWrite for SharedStream {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Mutex, task::Context};
+    use std::{future::pending, sync::Mutex, task::Context};
 
-    use futures_util::FutureExt;
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, DuplexStream},
         sync::Notify,
@@ -453,7 +469,7 @@ mod tests {
         let writes = Arc::new(Mutex::new(Vec::new()));
         let stream = Recorded(stream, Arc::clone(&writes));
         let shutdown = CancellationToken::default();
-        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), shutdown));
+        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending(), shutdown));
         for replies in 1..=3 {
             client.write_all(request("ping").as_bytes()).await.expect("the server reads");
             let mut reply = vec![0; 64 * 1024];
@@ -489,7 +505,7 @@ mod tests {
             let server = server.tools(tools![leave, leave_events]).build().expect("a good server");
             let (mut client, stream) = tokio::io::duplex(64);
             let shutdown = CancellationToken::default();
-            tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), shutdown));
+            tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending(), shutdown));
             client.write_all(request(tool).as_bytes()).await.expect("the server reads");
             let mut reply = String::new();
             while reply.matches('x').count() < 900 {

@@ -2,6 +2,7 @@ use std::{
     convert::Infallible,
     fmt,
     future::poll_fn,
+    mem,
     sync::{Arc, Once},
     task::{Context, Poll},
     time::Duration,
@@ -9,6 +10,7 @@ use std::{
 
 use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
@@ -151,21 +153,21 @@ impl McpService {
         Self(Arc::clone(&self.0), HttpTransport::Metadata)
     }
 
-    /// Answers a request to a server that has its address to itself.
-    pub(super) async fn route(&self, request: Request<Incoming>) -> Response<ResponseBody> {
+    /// What a request is for, on a server that has its address to itself.
+    pub(super) fn route(&self, request: &Request<Incoming>) -> Option<Self> {
         let (path, config) = (request.uri().path(), &self.0.engine.options.http);
         let is = |route: &str| path.trim_end_matches('/') == route.trim_end_matches('/');
         let endpoint = &config.path;
         if is(endpoint) {
-            return self.respond(request).await;
+            return Some(self.clone());
         }
         #[cfg(feature = "ws")]
         if config.websocket.as_deref().is_some_and(is) {
-            return self.websocket().respond(request).await;
+            return Some(self.websocket());
         }
         #[cfg(feature = "sse")]
         if config.sse.as_deref().is_some_and(is) {
-            return self.sse().respond(request).await;
+            return Some(self.sse());
         }
         #[cfg(feature = "auth")]
         if config.auth.as_ref().is_some_and(|auth| auth.is_oauth())
@@ -173,9 +175,15 @@ impl McpService {
                 .strip_prefix(WELL_KNOWN)
                 .is_some_and(|rest| ["", endpoint.trim_end_matches('/')].contains(&rest.trim_end_matches('/')))
         {
-            return self.resource_metadata().respond(request).await;
+            return Some(self.resource_metadata());
         }
-        let is_up = path == HEALTH && matches!(*request.method(), Method::GET | Method::HEAD);
+        None
+    }
+
+    /// The response to a request that is for nothing that this serves: whether the server is up, or where it is.
+    pub(super) fn elsewhere(&self, request: &Request<Incoming>) -> Response<ResponseBody> {
+        let endpoint = &self.0.engine.options.http.path;
+        let is_up = request.uri().path() == HEALTH && matches!(*request.method(), Method::GET | Method::HEAD);
         let text = if is_up { "ok\n".to_owned() } else { format!("the MCP endpoint is {endpoint}\n") };
         let mut response = Response::new(ResponseBody::whole(text.into()));
         *response.status_mut() = if is_up { StatusCode::OK } else { StatusCode::NOT_FOUND };
@@ -183,74 +191,78 @@ impl McpService {
     }
 
     /// Answers a request.
-    pub(super) async fn respond<B>(&self, request: Request<B>) -> Response<ResponseBody>
+    pub(super) fn respond<B>(self, request: Request<B>) -> impl Future<Output = Response<ResponseBody>> + Send
     where
         B: Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<BoxError> + Send,
     {
-        let (endpoint, (parts, mut body)) = (&*self.0, request.into_parts());
-        #[cfg(feature = "auth")]
-        let mut parts = parts;
-        let config = &endpoint.engine.options.http;
-        // A client that waits for `100 Continue` does not send the body of a refused request.
-        let waits = parts.headers.contains_key(header::EXPECT);
-        if let Err(reason) = guard::check(&parts.headers, &parts.uri, config) {
-            endpoint.log_refusal(&parts.headers, reason);
-            read_on(body, waits, config.body_timeout);
-            return HttpRefusal::new(StatusCode::FORBIDDEN, reason).response(None);
-        }
-        if !endpoint.engine.is_started() && endpoint.engine.start_up().await.is_err() {
-            read_on(body, waits, config.body_timeout);
-            let reason = "the server did not start; its log has the reason";
-            return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason).response(None);
-        }
-        let page = PageOrigin::of(&parts.headers, config);
-        // Of no use to a POST, which nearly every request is.
-        let methods = (parts.method != Method::POST).then(|| self.methods(&parts.headers));
-        let answer = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
-        #[cfg(feature = "auth")]
-        let answer = match answer {
-            None if !matches!(self.1, HttpTransport::Metadata) => endpoint.authorize(&mut parts).await.err(),
-            answer => answer,
-        };
-        #[cfg(feature = "auth")]
-        let host = config.auth.as_ref().filter(|auth| auth.resource_url().is_none()).and_then(|_| host_of(&parts));
-        #[cfg(feature = "auth")]
-        let span = endpoint.request_span(&parts);
-        #[cfg(not(feature = "auth"))]
-        let span = tracing::Span::none();
-        let mut response = match answer {
-            Some(answer) => {
-                read_on(body, waits, config.body_timeout);
-                answer
-            }
-            None => match self.handle(parts, &mut body).instrument(span.clone()).await {
-                Ok(response) => response,
-                Err(refusal) => {
+        // The future keeps these as they are. As an `async fn` it would also keep the request, and be copied with it.
+        let (mut parts, mut body) = request.into_parts();
+        async move {
+            let endpoint = &*self.0;
+            let config = &endpoint.engine.options.http;
+            // A client that waits for `100 Continue` does not send the body of a refused request.
+            let waits = parts.headers.contains_key(header::EXPECT);
+            let page = match guard::check(&parts.headers, &parts.uri, config) {
+                Ok(page) => page,
+                Err(reason) => {
+                    endpoint.log_refusal(&parts.headers, reason);
                     read_on(body, waits, config.body_timeout);
-                    let mut response = refusal.response(None);
-                    if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (response.status(), methods) {
-                        response.headers_mut().insert(header::ALLOW, methods);
-                    }
-                    if response.status() == StatusCode::UPGRADE_REQUIRED {
-                        let headers = response.headers_mut();
-                        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-                        headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
-                    }
-                    response
+                    return HttpRefusal::new(StatusCode::FORBIDDEN, reason).response(None);
                 }
-            },
-        };
-        #[cfg(feature = "auth")]
-        span.in_scope(|| endpoint.complete_challenge(&mut response, host.as_deref()));
-        if let Some(page) = page {
-            page.may_read(&mut response);
+            };
+            if !endpoint.engine.is_started() && endpoint.engine.start_up().await.is_err() {
+                read_on(body, waits, config.body_timeout);
+                let reason = "the server did not start; its log has the reason";
+                return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason).response(None);
+            }
+            // Of no use to a POST, which nearly every request is.
+            let methods = (parts.method != Method::POST).then(|| self.methods(&parts.headers));
+            #[cfg_attr(not(feature = "auth"), expect(unused_mut, reason = "only authentication changes it"))]
+            let mut answer = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
+            #[cfg(feature = "auth")]
+            if answer.is_none() && !matches!(self.1, HttpTransport::Metadata) {
+                answer = endpoint.authorize(&mut parts).await.err();
+            }
+            #[cfg(feature = "auth")]
+            let host = config.auth.as_ref().filter(|auth| auth.resource_url().is_none()).and_then(|_| host_of(&parts));
+            #[cfg(feature = "auth")]
+            let span = endpoint.request_span(&parts);
+            #[cfg(not(feature = "auth"))]
+            let span = tracing::Span::none();
+            let mut response = match answer {
+                Some(answer) => {
+                    read_on(body, waits, config.body_timeout);
+                    answer
+                }
+                None => match self.handle(&mut parts, &mut body).instrument(span.clone()).await {
+                    Ok(response) => response,
+                    Err(refusal) => {
+                        read_on(body, waits, config.body_timeout);
+                        let mut response = refusal.response(None);
+                        if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (response.status(), methods) {
+                            response.headers_mut().insert(header::ALLOW, methods);
+                        }
+                        if response.status() == StatusCode::UPGRADE_REQUIRED {
+                            let headers = response.headers_mut();
+                            headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+                            headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+                        }
+                        response
+                    }
+                },
+            };
+            #[cfg(feature = "auth")]
+            span.in_scope(|| endpoint.complete_challenge(&mut response, host.as_deref()));
+            if let Some(page) = page {
+                page.may_read(&mut response);
+            }
+            response
         }
-        response
     }
 
     /// Answers a request that comes from where requests may come from.
-    async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
+    async fn handle<B>(&self, parts: &mut Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
@@ -258,11 +270,11 @@ impl McpService {
         match self.1 {
             HttpTransport::Streamable => self.0.handle(parts, body).await,
             #[cfg(feature = "ws")]
-            HttpTransport::WebSocket => self.0.open_websocket(parts),
+            HttpTransport::WebSocket => self.0.open_websocket(take(parts)),
             #[cfg(feature = "sse")]
-            HttpTransport::Sse => Box::pin(self.0.sse(parts, body)).await,
+            HttpTransport::Sse => Box::pin(self.0.sse(take(parts), body)).await,
             #[cfg(feature = "auth")]
-            HttpTransport::Metadata => self.0.resource_metadata(&parts),
+            HttpTransport::Metadata => self.0.resource_metadata(parts),
         }
     }
 
@@ -285,7 +297,7 @@ impl McpService {
         self,
         request: Request<UnsyncBoxBody<Bytes, BoxError>>,
     ) -> BoxFuture<'static, Result<Response<ResponseBody>, Infallible>> {
-        Box::pin(async move { Ok(self.respond(request).await) })
+        Box::pin(self.respond(request).map(Ok))
     }
 
     /// Ends subscriptions and sessions, which would stay open otherwise, and closes WebSockets and streams of HTTP+SSE when
@@ -370,7 +382,7 @@ impl Endpoint {
     }
 
     /// Answers a request of Streamable HTTP.
-    async fn handle<B>(&self, parts: Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
+    async fn handle<B>(&self, parts: &mut Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
@@ -381,7 +393,7 @@ impl Endpoint {
                 Some(sessions)
                     if matches!(parts.method, Method::GET | Method::DELETE) && self.has_sessions(&parts.headers) =>
                 {
-                    Ok(sessions.get_or_delete(&parts))
+                    Ok(sessions.get_or_delete(parts))
                 }
                 _ => Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
             };
@@ -391,15 +403,24 @@ impl Endpoint {
         let body =
             read_body(body, engine.options.limits.message_size, engine.options.http.body_timeout, &self.unfinished)
                 .await?;
-        let envelope = match Envelope::read(&body) {
+        match self.begin(parts, &body, events)? {
+            Begun::Response(response) => Ok(response),
+            Begun::InSession(response) => response.await,
+            Begun::Call(stream) => Ok(run(stream, events, engine.options.http.stream_after).await),
+        }
+    }
+
+    /// Reads a message and begins to answer it. A future would keep what this reads, and be copied with it.
+    fn begin<'a>(&'a self, parts: &'a mut Parts, body: &'a Bytes, events: bool) -> Result<Begun<'a>, HttpRefusal> {
+        let envelope = match Envelope::read(body) {
             Ok(envelope) => envelope,
             Err(bad) => {
                 let is_array = bad.error.code != RpcError::PARSE && body.trim_ascii_start().starts_with(b"[");
                 let is_batch = is_array && parts.headers.contains_key("mcp-session-id");
-                return match &self.sessions {
-                    Some(sessions) if is_batch => Box::pin(sessions.post_batch(&parts, &body)).await,
-                    _ => Ok(json(error_reply(bad.id.as_deref(), &bad.error))),
-                };
+                return Ok(match &self.sessions {
+                    Some(sessions) if is_batch => Begun::InSession(Box::pin(sessions.post_batch(parts, body))),
+                    _ => Begun::Response(json(error_reply(bad.id.as_deref(), &bad.error))),
+                });
             }
         };
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
@@ -408,22 +429,32 @@ impl Endpoint {
                 let reason = "Accept must name application/json and text/event-stream";
                 return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, reason));
             }
-            // In a box: its future would make that of every stateless call larger.
-            return Ok(Box::pin(sessions.post(parts, &body, envelope)).await);
+            return Ok(Begun::InSession(Box::pin(sessions.post(take(parts), body, envelope).map(Ok))));
         }
         let id = envelope.id;
-        let http = Http::repeating_body(parts.headers, parts.extensions);
-        let answer = dispatch(engine, &body, envelope, http, None);
-        Ok(match answer {
-            Dispatched::Nothing => status(StatusCode::ACCEPTED),
-            Dispatched::Reply(reply) => json(reply),
+        let http = Http::repeating_body(mem::take(&mut parts.headers), mem::take(&mut parts.extensions));
+        Ok(match dispatch(&self.engine, body, envelope, http, None) {
+            Dispatched::Nothing => Begun::Response(status(StatusCode::ACCEPTED)),
+            Dispatched::Reply(reply) => Begun::Response(json(reply)),
             Dispatched::Stream(stream) if stream.is_subscription() && !events => {
                 let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
-                json(error_reply(id, &error).with_status(StatusCode::NOT_ACCEPTABLE))
+                Begun::Response(json(error_reply(id, &error).with_status(StatusCode::NOT_ACCEPTABLE)))
             }
-            Dispatched::Stream(stream) => run(stream, events, engine.options.http.stream_after).await,
+            Dispatched::Stream(stream) => Begun::Call(stream),
         })
     }
+}
+
+/// What becomes of a request of Streamable HTTP.
+enum Begun<'a> {
+    Response(Response<ResponseBody>),
+    InSession(BoxFuture<'a, Result<Response<ResponseBody>, HttpRefusal>>),
+    Call(Stream),
+}
+
+/// The head of a request, for what keeps it. Others borrow it: it is large, and a future that owns it copies it.
+fn take(parts: &mut Parts) -> Parts {
+    mem::replace(parts, Request::new(()).into_parts().0)
 }
 
 /// Runs a call. The reply is JSON, unless the call emits something or is silent for too long before it ends.
@@ -459,7 +490,7 @@ pub(super) fn status(status: StatusCode) -> Response<ResponseBody> {
 }
 
 pub(super) fn json(mut reply: RpcReply) -> Response<ResponseBody> {
-    let (status, scopes) = (reply.status, std::mem::take(&mut reply.scopes));
+    let (status, scopes) = (reply.status, mem::take(&mut reply.scopes));
     let mut response = Response::new(ResponseBody::reply(reply.into_body()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
