@@ -2,16 +2,11 @@
 
 use std::{collections::VecDeque, io, sync::Arc};
 
-use bytes::Bytes;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::in_flight::{InFlight, Outgoing, Received};
-use crate::{
-    call::AfterReply,
-    protocol::{ReplyBody, Session},
-    server::Engine,
-};
+use crate::{call::AfterReply, protocol::ReplyBody, server::Engine};
 
 /// How the messages of a connection travel: as lines, as frames, as events.
 pub(super) trait Wire: Send {
@@ -81,11 +76,9 @@ impl<W: Wire> Connection<'_, W> {
             if !is_open {
                 return Ok(());
             }
-            let session = self.in_flight.session();
             tokio::select! {
                 filled = self.wire.fill(), if has_room => filled?,
                 () = self.in_flight.changed() => {}
-                Some(message) = next_of(session.as_deref()) => self.wire.push(ReplyBody::Whole(message), None),
                 () = shutdown.cancelled() => return Ok(()),
             }
             tokio::select! {
@@ -126,13 +119,5 @@ impl<W: Wire> Connection<'_, W> {
 impl<W> Drop for Connection<'_, W> {
     fn drop(&mut self) {
         drop(self.in_flight.end());
-    }
-}
-
-/// The next message of a session that belongs to no request.
-async fn next_of(session: Option<&Session>) -> Option<Bytes> {
-    match session {
-        Some(session) => session.message().await,
-        None => None,
     }
 }

@@ -135,11 +135,6 @@ impl InFlight {
         state.received.is_empty() && state.serving == 0 && state.requests.is_empty() && state.ready.is_empty()
     }
 
-    /// The session, once it has begun.
-    pub(super) fn session(&self) -> Option<Arc<Session>> {
-        self.state().session.clone()
-    }
-
     /// Ends all requests. The tasks hold this, and this holds the tasks: when the set is dropped, they are gone, and what
     /// they have deferred has begun.
     pub(super) fn end(&self) -> JoinSet<()> {
@@ -150,11 +145,19 @@ impl InFlight {
 
     /// Serves messages until there are none.
     async fn serve(self: Arc<Self>) {
-        let mut replies = 0;
-        while let Some((key, mut stream)) = self.next() {
+        // Whether there is something to write, or a task was woken, since others could run.
+        let (mut wakes, mut replies) = (false, 0);
+        while let Some(next) = self.next() {
+            let Some((key, mut stream)) = next else {
+                wakes = true;
+                continue;
+            };
+            if wakes {
+                self.let_others_run().await;
+            }
             // One that does not end now is polled again, by its own task.
             let polled = stream.poll_frame(&mut Context::from_waker(Waker::noop()));
-            let wakes = match polled {
+            wakes = match polled {
                 Poll::Ready(Frame::Last(reply)) => {
                     self.state().finish(&key, reply);
                     replies += 1;
@@ -166,39 +169,42 @@ impl InFlight {
                 }
                 Poll::Pending => self.hand_over(key, stream),
             };
-            if wakes {
-                self.changed.notify_one();
-                // What is woken here runs first: otherwise it waits for the next call, which may block.
-                yield_now().await;
-            }
         }
         self.changed.notify_one();
     }
 
-    /// The next request whose call is to be polled, which must not happen under the lock. Other messages are served at once.
-    fn next(&self) -> Option<(RequestKey, Stream)> {
-        let mut state = self.state();
-        loop {
-            let request = match state.received.pop_front() {
-                Some(Received::Whole(message, http)) => self.message(&mut state, &message, http),
-                Some(Received::TooLong(beginning)) => {
-                    let limit = self.engine.options.limits.message_size;
-                    let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
-                    state.refuse(Envelope::read_id(&beginning).as_deref(), &error)
-                }
-                Some(Received::End) => state.hang_up(),
-                None => {
-                    state.serving = state.serving.saturating_sub(1);
-                    return None;
-                }
-            };
-            if request.is_some() {
-                return request;
-            }
-        }
+    /// Wakes the writer, and lets it and all others that were woken run before the next call: the call may block its thread,
+    /// and tokio does not move what was just woken to another one.
+    async fn let_others_run(&self) {
+        self.changed.notify_one();
+        yield_now().await;
     }
 
-    fn message(&self, state: &mut InFlightState, message: &Bytes, http: Http) -> Option<(RequestKey, Stream)> {
+    /// Takes the next message; `None` if there are no more. If a call is to be polled for it, which must not happen under
+    /// the lock, it is returned; other messages have been served.
+    fn next(self: &Arc<Self>) -> Option<Option<(RequestKey, Stream)>> {
+        let mut state = self.state();
+        let Some(received) = state.received.pop_front() else {
+            state.serving = state.serving.saturating_sub(1);
+            return None;
+        };
+        Some(match received {
+            Received::Whole(message, http) => self.message(&mut state, &message, http),
+            Received::TooLong(beginning) => {
+                let limit = self.engine.options.limits.message_size;
+                let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
+                state.refuse(Envelope::read_id(&beginning).as_deref(), &error)
+            }
+            Received::End => state.hang_up(),
+        })
+    }
+
+    fn message(
+        self: &Arc<Self>,
+        state: &mut InFlightState,
+        message: &Bytes,
+        http: Http,
+    ) -> Option<(RequestKey, Stream)> {
         let envelope = match Envelope::read(message) {
             Ok(envelope) => envelope,
             Err(bad) => {
@@ -222,8 +228,11 @@ impl InFlight {
                 tracing::debug!("a notification or a response without a session is passed over");
                 return None;
             }
-            let begin = || Arc::new(Session::new(&self.engine, random_id().ok()));
-            state.session.get_or_insert_with(begin).receive(message, envelope, http)
+            let session = match &state.session {
+                Some(session) => Arc::clone(session),
+                None => self.begin_session(state),
+            };
+            session.receive(message, envelope, http)
         } else if envelope.method.is_none() {
             // Nobody answers a response: two sides that did would never stop.
             tracing::debug!("a response to nothing that was asked");
@@ -244,6 +253,19 @@ impl InFlight {
             },
         }
         None
+    }
+
+    /// Begins a session, with a task for its messages that belong to no request.
+    fn begin_session(self: &Arc<Self>, state: &mut InFlightState) -> Arc<Session> {
+        let session = Arc::new(Session::new(&self.engine, random_id().ok()));
+        state.session = Some(Arc::clone(&session));
+        let (in_flight, sending) = (Arc::clone(self), Arc::clone(&session));
+        state.spawn(async move {
+            while let Some(message) = sending.message().await {
+                in_flight.send(message).await;
+            }
+        });
+        session
     }
 
     /// Gives a request its own task, unless it was cancelled meanwhile; whether it has one now.
@@ -278,7 +300,7 @@ impl InFlight {
             let has_room = self.state().ready.len() < MOST_READY;
             if has_room {
                 self.state().ready.push((ReplyBody::Whole(message), None));
-                return self.changed.notify_one();
+                return self.let_others_run().await;
             }
             self.changed.notify_one();
             taken.await;

@@ -222,6 +222,26 @@ async fn o13_r_m6_a_m12_a_tool_that_blocks_does_not_stop_the_pipe() {
     answers_while_one_blocks("block").await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r_m6_a_tool_that_blocks_does_not_keep_what_was_sent_with_it() {
+    let (release, gate) = mpsc::channel();
+    let gate = Arc::new(Gate { begun: Notify::new(), release: Mutex::new(gate) });
+    let mut client = Client::connect(Server::new("pipe", "1.0.0").provide_arc(gate).tools(tools![block]));
+    client.initialize().await;
+    let messages = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "block" } }),
+    ];
+    let lines = messages.map(|message| format!("{message}\n")).concat();
+    client.input.write_all(lines.as_bytes()).await.expect("it reads");
+    assert_eq!(client.reply().await["id"], 1);
+    client.call_in_session(3, "ping").await;
+    assert_eq!(client.reply().await["id"], 3);
+    release.send(()).expect("it waits");
+    assert_eq!(client.reply().await["id"], 2);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_blocking_tool_takes_no_thread_from_the_others() {
     answers_while_one_blocks("block_well").await;
