@@ -1,9 +1,12 @@
 //! When a transport stops, and what it waits for before it has stopped.
 
-#[cfg(unix)]
-use std::{future::poll_fn, task::Poll};
 use std::{sync::Arc, time::Duration};
 
+#[cfg(not(unix))]
+use futures_util::stream::unfold;
+use futures_util::stream::{Stream, StreamExt};
+#[cfg(unix)]
+use futures_util::stream::{poll_fn, select_all};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -15,12 +18,13 @@ use crate::{
 /// A token that is cancelled on Ctrl-C, and on SIGTERM where it exists. The second signal ends the process.
 pub(crate) fn on_signal() -> CancellationToken {
     let shutdown = CancellationToken::new();
-    let (token, mut signals) = (shutdown.clone(), Signals::catch());
+    let (token, mut signals) = (shutdown.clone(), signals());
     tokio::spawn(async move {
-        signals.next().await;
+        // There is none if they cannot be caught.
+        let Some(()) = signals.next().await else { return };
         tracing::info!("shutting down, running calls may finish; a second signal ends the process at once");
         token.cancel();
-        signals.next().await;
+        let Some(()) = signals.next().await else { return };
         tracing::warn!("a second signal: the process ends at once");
         std::process::exit(1);
     });
@@ -103,37 +107,19 @@ impl BuiltServer {
     }
 }
 
-/// Ctrl-C, and SIGTERM where it exists.
-struct Signals(#[cfg(unix)] Vec<tokio::signal::unix::Signal>);
-
+/// Ctrl-C, and SIGTERM where it exists, caught from this call on.
 #[cfg(unix)]
-impl Signals {
-    /// Signals are caught from this call on.
-    fn catch() -> Self {
-        use tokio::signal::unix::{SignalKind, signal};
-        let caught = [SignalKind::interrupt(), SignalKind::terminate()].map(signal).into_iter();
-        let log = |error: &std::io::Error| tracing::warn!(%error, "cannot catch a signal");
-        Self(caught.filter_map(|signal| signal.inspect_err(log).ok()).collect())
-    }
-
-    async fn next(&mut self) {
-        poll_fn(|cx| {
-            let received = self.0.iter_mut().any(|signal| signal.poll_recv(cx).is_ready());
-            if received { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-    }
+fn signals() -> impl Stream<Item = ()> + Send + Unpin {
+    use tokio::signal::unix::{SignalKind, signal};
+    let caught = [SignalKind::interrupt(), SignalKind::terminate()].map(signal).into_iter();
+    let log = |error: &std::io::Error| tracing::warn!(%error, "cannot catch a signal");
+    let caught = caught.filter_map(|signal| signal.inspect_err(log).ok());
+    select_all(caught.map(|mut signal| poll_fn(move |cx| signal.poll_recv(cx))))
 }
 
 #[cfg(not(unix))]
-impl Signals {
-    fn catch() -> Self {
-        Self()
-    }
-
-    async fn next(&mut self) {
-        let _ = tokio::signal::ctrl_c().await;
-    }
+fn signals() -> impl Stream<Item = ()> + Send + Unpin {
+    unfold((), |()| async { Some((tokio::signal::ctrl_c().await.ok()?, ())) }).boxed()
 }
 
 /// A tool that never returns and has deferred work, for the tests of transports that stop.

@@ -424,9 +424,10 @@ impl HttpSession {
         state.last_used = Instant::now();
     }
 
-    /// How long the session lasts when it is idle.
+    /// How long the session still lasts if its client stays away.
     fn lasts(&self, longest: Duration) -> Duration {
-        if self.is_new() { longest.min(NEW_SESSION) } else { longest }
+        let longest = if self.is_new() { longest.min(NEW_SESSION) } else { longest };
+        longest.saturating_sub(self.idle())
     }
 
     /// How long the client has neither sent nor read anything.
@@ -504,8 +505,8 @@ impl HttpSession {
                     // The server is shutting down.
                     None => self.own.finish(),
                 },
-                () = sleep(self.lasts(longest).saturating_sub(self.idle())) => {
-                    if self.idle() >= self.lasts(longest) {
+                () = sleep(self.lasts(longest)) => {
+                    if self.lasts(longest).is_zero() {
                         break;
                     }
                 }

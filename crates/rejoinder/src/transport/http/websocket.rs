@@ -163,11 +163,10 @@ struct FrameWire<S> {
     out: VecDeque<Message>,
     /// What waits until that is written.
     after: Vec<AfterReply>,
-    /// When the client was last heard of.
-    heard: Instant,
-    /// Whether it owes a sign of life since then.
-    is_pinged: bool,
+    /// Ends when the client has been silent for too long.
     silence: Pin<Box<Sleep>>,
+    /// Whether the client owes a sign of life.
+    is_pinged: bool,
     end: Option<End>,
 }
 
@@ -187,16 +186,16 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
             received: None,
             out: VecDeque::new(),
             after: Vec::new(),
-            heard: Instant::now(),
-            is_pinged: false,
             silence: Box::pin(sleep(SILENCE)),
+            is_pinged: false,
             end: None,
         }
     }
 
     /// Takes what came from the client.
     fn take(&mut self, frame: Option<Result<Message, Error>>) {
-        (self.heard, self.is_pinged) = (Instant::now(), false);
+        self.silence.as_mut().reset(Instant::now() + SILENCE);
+        self.is_pinged = false;
         self.end = Some(match frame {
             Some(Ok(Message::Text(text))) => {
                 self.socket.get_mut().reader_mut().held.release();
@@ -278,17 +277,14 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
                 biased;
                 frame = self.socket.next() => self.take(frame),
                 () = &mut self.silence => {
-                    let now = Instant::now();
-                    let is_silent = self.heard + SILENCE <= now;
-                    self.silence.as_mut().reset(if is_silent { now } else { self.heard } + SILENCE);
-                    if is_silent && self.is_pinged {
+                    if std::mem::replace(&mut self.is_pinged, true) {
                         self.end = Some(End::Left);
-                    } else if is_silent {
-                        self.is_pinged = true;
-                        self.out.push_back(Message::Ping(Bytes::new()));
-                        // It is written next.
-                        return Ok(());
+                        continue;
                     }
+                    self.silence.as_mut().reset(Instant::now() + SILENCE);
+                    self.out.push_back(Message::Ping(Bytes::new()));
+                    // It is written next.
+                    return Ok(());
                 }
             }
         }
