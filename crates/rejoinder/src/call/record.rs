@@ -140,11 +140,8 @@ struct RoundStep {
 type Turn = Arc<tokio::sync::Mutex<()>>;
 
 impl RoundRecord {
-    fn key(&mut self, key: &str) -> &mut RoundKey {
-        if !self.keys.contains_key(key) {
-            self.keys.insert(key.into(), RoundKey::default());
-        }
-        self.keys.get_mut(key).expect("it was added")
+    fn key(&mut self, key: &Arc<str>) -> &mut RoundKey {
+        self.keys.entry(Arc::clone(key)).or_default()
     }
 
     fn response(&self, key: &str) -> Option<&SentAnswer> {
@@ -260,9 +257,10 @@ impl CallRecord {
     pub(crate) fn begin_round(&mut self, responses: InputResponses) {
         // With an empty record the call could as well begin in this round.
         let progressed = self.answers.is_empty() && self.steps.is_empty() && self.kept.is_none();
-        let answered = |response| RoundKey { response: Some(response), ..RoundKey::default() };
-        let keys = responses.into_iter().map(|(key, response)| (key, answered(response))).collect();
-        self.round = RoundRecord { keys, progressed, ..RoundRecord::default() };
+        self.round = RoundRecord { progressed, ..RoundRecord::default() };
+        for (key, response) in responses {
+            self.round.key(&key).response = Some(response);
+        }
     }
 
     /// Ends the round, and returns what it asks.
@@ -308,7 +306,7 @@ impl CallRecord {
 
     /// Keeps the answer of a resolver that could not run, because it depends on an open question.
     pub(crate) fn keep_waiting(&mut self, key: &str) {
-        self.round.key(key).is_waiting = true;
+        self.round.key(&key.into()).is_waiting = true;
     }
 
     /// Whether this round has a new answer, a new step or a new kept state. An answer that cannot be used counts, because
@@ -358,7 +356,7 @@ impl CallRecord {
 
     /// Notes that a resolver knows its value without asking.
     pub(super) fn note_known(&mut self, key: &str) {
-        self.round.key(key).is_known = true;
+        self.round.key(&key.into()).is_known = true;
     }
 
     /// The recorded answer to exactly this question, and whether it was checked.

@@ -13,6 +13,8 @@ use serde::{
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
 
+use crate::call::MemberName;
+
 /// The canonical form of a JSON text.
 pub(super) fn canonical(json: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() + 64);
@@ -120,18 +122,20 @@ impl<'de> Visitor<'de> for Canonical<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         let start = self.out.len();
-        let mut members = Vec::new();
-        while let Some(name) = map.next_key::<String>()? {
+        self.out.push(b'{');
+        let (first, mut members) = (self.out.len(), Vec::new());
+        while let Some(MemberName(name)) = map.next_key()? {
             let begin = self.out.len();
             self.write_str(&name);
             map.next_value_seed(Canonical { out: self.out })?;
-            members.push((name, self.out[begin..].to_vec()));
+            members.push((name, begin - first..self.out.len() - first));
         }
-        self.out.truncate(start);
-        // Stable: of two members of one name the first stays the first.
-        members.sort_by(|(one, _), (other, _)| one.cmp(other));
-        self.out.push(b'{');
-        members.iter().for_each(|(_, member)| self.out.extend_from_slice(member));
+        if !members.is_sorted_by_key(|(name, _)| name) {
+            // Stable: of two members of one name the first stays the first.
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            let written = self.out.split_off(first);
+            members.into_iter().for_each(|(_, member)| self.out.extend_from_slice(&written[member]));
+        }
         self.out.push(b'}');
         self.shorten(start);
         Ok(())
