@@ -26,7 +26,7 @@ pub use crate::rounds::seal::MeasuredSeal;
 pub fn call_at_once(tool: &crate::Tool) {
     use crate::call::{Call, SentArguments, UnknownArguments};
     use futures_util::FutureExt;
-    let ready = tool.function.read(&SentArguments::default(), UnknownArguments::Refused).expect("it has no arguments");
-    let done = ready(Call::detached()).now_or_never();
+    let run = tool.function.read(&SentArguments::default(), UnknownArguments::Refused, &Call::detached());
+    let done = run.expect("it has no arguments").now_or_never();
     assert!(matches!(done, Some(Ok(_))), "nothing here waits or fails");
 }

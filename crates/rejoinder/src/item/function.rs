@@ -51,11 +51,7 @@ pub trait Function: ReadParams {
     }
 
     /// Fills the parameters and calls it.
-    fn run(
-        callee: Arc<Callee<Self::Receiver>>,
-        arguments: Self::Set,
-        call: Call,
-    ) -> BoxFuture<'static, Result<Output, Halt>>;
+    fn run(callee: Arc<Callee<Self::Receiver>>, arguments: Self::Set, call: Call) -> FunctionRun;
 }
 
 /// Calls a function that blocks its thread, after the other tasks of the thread have moved to another one.
@@ -115,7 +111,7 @@ pub enum Output {
 }
 
 /// A stream of a tool, which gives the output in the end.
-pub struct OutputStream(pub(crate) Ready);
+pub struct OutputStream(pub(crate) Box<dyn FnOnce(Call) -> FunctionRun + Send>);
 
 impl fmt::Debug for OutputStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,11 +119,12 @@ impl fmt::Debug for OutputStream {
     }
 }
 
-/// A function whose arguments have been read: all that is missing is the call.
-pub(crate) type Ready = Box<dyn FnOnce(Call) -> BoxFuture<'static, Result<Output, Halt>> + Send>;
+/// A function whose arguments have been read. It runs when it is polled.
+pub(crate) type FunctionRun = BoxFuture<'static, Result<Output, Halt>>;
 
-/// Reads arguments, or finds everything that is wrong with them.
-pub(super) type Read = dyn Fn(&SentArguments<'_>, UnknownArguments) -> Result<Ready, ArgumentErrors> + Send + Sync;
+/// Reads arguments for a call, or finds everything that is wrong with them.
+pub(super) type Read =
+    dyn Fn(&SentArguments<'_>, UnknownArguments, &Call) -> Result<FunctionRun, ArgumentErrors> + Send + Sync;
 
 /// The function of an item, as a server checks and calls it.
 #[derive(Clone)]
@@ -185,13 +182,12 @@ impl ItemFunction {
         let arguments = schema.types.iter().zip(&checks);
         let arguments = arguments.map(|(&(name, ty), check)| ItemArgument::of(schema, name, ty, check)).collect();
         let problems = schema.problems.clone();
-        let read = move |sent: &SentArguments<'_>, unknown| {
+        let read = move |sent: &SentArguments<'_>, unknown, call: &Call| {
             let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown, &checks)) {
                 Ok(arguments) => arguments?,
                 Err(panicked) => return Ok(panicked),
             };
-            let callee = Arc::clone(&callee);
-            Ok(Box::new(move |call| F::run(callee, arguments, call)) as Ready)
+            Ok(F::run(Arc::clone(&callee), arguments, call.clone()))
         };
         Self {
             read: Arc::new(read),
@@ -211,7 +207,7 @@ impl ItemFunction {
     pub(super) fn dynamic() -> Self {
         let (edges, arguments, problems, gates, scopes) = Default::default();
         Self {
-            read: Arc::new(|_, _| unreachable!("a server compiles its tools")),
+            read: Arc::new(|_, _, _| unreachable!("a server compiles its tools")),
             receiver: Arc::new(()),
             params: &[],
             inputs: &[],
@@ -227,19 +223,24 @@ impl ItemFunction {
     /// Checks the arguments against another schema before they are read.
     pub(super) fn check_first(&mut self, check: Arc<SchemaCheck>) {
         let read = Arc::clone(&self.read);
-        self.read = Arc::new(move |sent, unknown| {
+        self.read = Arc::new(move |sent, unknown, call| {
             check.check(sent.to_object()?)?;
-            read(sent, unknown)
+            read(sent, unknown, call)
         });
     }
 
-    /// Reads arguments.
+    /// Reads the arguments of a call.
     ///
     /// # Errors
     ///
     /// Everything that is wrong.
-    pub(crate) fn read(&self, sent: &SentArguments<'_>, unknown: UnknownArguments) -> Result<Ready, ArgumentErrors> {
-        (self.read)(sent, unknown)
+    pub(crate) fn read(
+        &self,
+        sent: &SentArguments<'_>,
+        unknown: UnknownArguments,
+        call: &Call,
+    ) -> Result<FunctionRun, ArgumentErrors> {
+        (self.read)(sent, unknown, call)
     }
 
     /// The pipes and the completion functions of its parameters.
@@ -282,9 +283,8 @@ impl fmt::Debug for ItemFunction {
 }
 
 /// Reads with the author's `Deserialize`. A panic is a failure of this call, so it continues where the call runs.
-pub(super) fn read_guarded<T>(read: impl FnOnce() -> T) -> Result<T, Ready> {
-    catch_unwind(AssertUnwindSafe(read))
-        .map_err(|panic| -> Ready { Box::new(|_| Box::pin(async { resume_unwind(panic) })) })
+pub(super) fn read_guarded<T>(read: impl FnOnce() -> T) -> Result<T, FunctionRun> {
+    catch_unwind(AssertUnwindSafe(read)).map_err(|panic| -> FunctionRun { Box::pin(async { resume_unwind(panic) }) })
 }
 
 /// What the attribute and the doc comment of an item say. Some of it is only for tools, or only for resources.

@@ -7,7 +7,7 @@ mod resource;
 mod tool;
 
 pub use function::{Callee, Function, ItemDetails, ListedAs, Output, blocking};
-pub(crate) use function::{ItemArgument, ItemFunction, OutputStream, Ready};
+pub(crate) use function::{FunctionRun, ItemArgument, ItemFunction, OutputStream};
 pub use gated::Gated;
 pub use prompt::Prompt;
 pub use resource::Resource;

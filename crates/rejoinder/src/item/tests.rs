@@ -88,11 +88,11 @@ async fn call(tool: &Tool, arguments: Value) -> Value {
 async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
     let json = arguments.to_string();
     let sent = SentArguments::from_json(&json).expect("an object");
-    let ready = match tool.function.read(&sent, UnknownArguments::Refused) {
-        Ok(ready) => ready,
+    let run = match tool.function.read(&sent, UnknownArguments::Refused, &call) {
+        Ok(run) => run,
         Err(bad) => return Value::String(bad.to_string()),
     };
-    match ready(call).await {
+    match run.await {
         Ok(Output::Tool(reply)) => {
             reply.structured_content.unwrap_or_else(|| json!(reply.content[0].as_text().map(|t| &t.text)))
         }
@@ -237,9 +237,9 @@ async fn a_group_shares_its_receiver() {
     assert_eq!(shop.sold.load(Ordering::Relaxed), 3);
 
     let item = &shop.resources()[0];
-    let ready =
-        item.function.read(&SentArguments::from_texts([("id", "7")]), UnknownArguments::Refused).expect("a number");
-    let body = ready(Call::detached()).await.expect("an item");
+    let sent = SentArguments::from_texts([("id", "7")]);
+    let run = item.function.read(&sent, UnknownArguments::Refused, &Call::detached()).expect("a number");
+    let body = run.await.expect("an item");
     let Output::Resource(body) = body else { panic!("not a resource: {body:?}") };
     let contents = body.into_contents("shop://items/7", item.details().mime_type);
     assert_eq!(json!(contents), json!([{ "uri": "shop://items/7", "mimeType": "text/plain", "text": "item 7 of 3" }]));
@@ -252,14 +252,14 @@ async fn prompts_and_resources_read_texts() {
     insta::assert_json_snapshot!(pitch.record());
     assert_eq!(pitch.function.argument("size").expect("an argument").choices, ["small", "large"]);
     let texts = SentArguments::from_texts([("item", "42"), ("times", "3"), ("size", "large")]);
-    let ready = pitch.function.read(&texts, UnknownArguments::Refused).expect("texts");
-    let reply = ready(Call::detached()).await.expect("a pitch");
+    let run = pitch.function.read(&texts, UnknownArguments::Refused, &Call::detached()).expect("texts");
+    let reply = run.await.expect("a pitch");
     let Output::Prompt(reply) = reply else { panic!("not a prompt: {reply:?}") };
     assert_eq!(json!(reply.messages[0].content)["text"], "42 3 Some(Large)");
 
     let bad = pitch
         .function
-        .read(&SentArguments::from_texts([("times", "many")]), UnknownArguments::Refused)
+        .read(&SentArguments::from_texts([("times", "many")]), UnknownArguments::Refused, &Call::detached())
         .err()
         .expect("not a number");
     assert_eq!(

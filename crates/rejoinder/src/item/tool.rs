@@ -2,11 +2,9 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use rmcp::model::{self, JsonObject, ToolAnnotations};
 
-use super::function::{Function, ItemDetails, ItemFunction, Output, Ready, read_guarded};
+use super::function::{Function, FunctionRun, ItemDetails, ItemFunction, read_guarded};
 use crate::{
-    BoxFuture,
-    call::ArgumentErrors,
-    error::Halt,
+    call::{ArgumentErrors, Call},
     graph::{Resolver, Resolvers},
     inject::Context,
     reply::IntoToolResult,
@@ -68,7 +66,7 @@ impl Tool {
         R: IntoToolResult,
     {
         Arc::make_mut(&mut record.input_schema).entry("type").or_insert_with(|| "object".into());
-        let run = move |arguments, ctx| -> BoxFuture<'static, Result<Output, Halt>> {
+        let run = move |arguments, ctx| -> FunctionRun {
             let run = function(arguments, ctx);
             Box::pin(async { run.await.into_output() })
         };
@@ -151,7 +149,7 @@ impl Tool {
         match (self.dynamic.clone(), check) {
             (Some(dynamic), check) => {
                 let dynamic = Dynamic { check, ..dynamic };
-                self.function.read = Arc::new(move |sent, _| dynamic.read(sent.to_object()?));
+                self.function.read = Arc::new(move |sent, _, call| dynamic.read(sent.to_object()?, call.clone()));
             }
             (None, Some(check)) => self.function.check_first(check),
             (None, None) => {}
@@ -256,7 +254,7 @@ fn annotations(details: &ItemDetails) -> Option<ToolAnnotations> {
 }
 
 /// Calls the closure of a tool that is made at run time.
-type RunDynamic = dyn Fn(JsonObject, Context) -> BoxFuture<'static, Result<Output, Halt>> + Send + Sync;
+type RunDynamic = dyn Fn(JsonObject, Context) -> FunctionRun + Send + Sync;
 
 /// The definition of a tool that is created at run time.
 #[derive(Clone)]
@@ -271,7 +269,7 @@ struct Dynamic {
 }
 
 impl Dynamic {
-    fn read(&self, mut arguments: JsonObject) -> Result<Ready, ArgumentErrors> {
+    fn read(&self, mut arguments: JsonObject, call: Call) -> Result<FunctionRun, ArgumentErrors> {
         if let Some(check) = &self.check {
             arguments = check.check(arguments)?;
         }
@@ -280,12 +278,10 @@ impl Dynamic {
             Err(panicked) => return Ok(panicked),
         };
         let Self { run, resolvers, .. } = self.clone();
-        Ok(Box::new(move |call| {
-            Box::pin(async move {
-                let resolved = resolvers.resolve(&call, &named).await?;
-                call.enter();
-                run(arguments, Context::with_resolved(call, resolved)).await
-            })
+        Ok(Box::pin(async move {
+            let resolved = resolvers.resolve(&call, &named).await?;
+            call.enter();
+            run(arguments, Context::with_resolved(call, resolved)).await
         }))
     }
 }

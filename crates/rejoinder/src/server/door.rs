@@ -24,7 +24,7 @@ use crate::{
     auth::{Principal, ShareUsedUp},
     call::{ArgumentErrors, Call, CallRecord, Carriage, InputResponses, RequestInfo, Utf8Bytes},
     error::Panicked,
-    item::Ready,
+    item::FunctionRun,
     rounds::{SessionCarrier, SessionClient, StatelessCarrier, seal::StateRefusal},
 };
 
@@ -419,20 +419,20 @@ pub(super) struct CallSource {
 
 impl CallSource {
     /// The function with its arguments, what the reply says about contents, and how long a round may take.
-    pub(super) fn read(&self) -> Result<(Ready, Option<Contents>, Option<Duration>), Refusal> {
+    pub(super) fn read(&self, call: &Call) -> Result<(FunctionRun, Option<Contents>, Option<Duration>), Refusal> {
         let (options, Target { kind, name, arguments, .. }) = (&self.engine.options, &self.target);
         let arguments = arguments.as_deref().unwrap_or("{}");
         let mut broken = None;
         for candidate in &self.found {
-            match candidate.read(arguments, options) {
-                Some(Ok(ready)) => {
+            match candidate.read(arguments, options, call) {
+                Some(Ok(run)) => {
                     let mut contents = candidate.entry.contents(options.contents_hints);
                     if let Some(contents) = contents.as_mut().filter(|_| self.is_retry) {
                         // They may contain what the user answered: for this caller, and not to be kept.
                         contents.hints = CacheHints::CONTENTS;
                     }
                     let timeout = candidate.entry.item.function().timeout.or(options.timeout);
-                    return Ok((ready, contents, timeout));
+                    return Ok((run, contents, timeout));
                 }
                 // A value of another type means that the template does not have this URI.
                 Some(Err(bad)) if *kind == TargetKind::Resource => {

@@ -17,9 +17,9 @@ use super::{
     uri_template::{UriTemplate, Variables},
 };
 use crate::{
-    call::{ArgumentErrors, SentArguments, UnknownArguments},
+    call::{ArgumentErrors, Call, SentArguments, UnknownArguments},
     graph::Gate,
-    item::{ItemFunction, Prompt, Ready, Resource, Tool},
+    item::{FunctionRun, ItemFunction, Prompt, Resource, Tool},
     lock,
 };
 
@@ -142,8 +142,13 @@ impl From<&Arc<Entry>> for Candidate {
 }
 
 impl Candidate {
-    /// Reads the arguments; `None` if they are not of the form that the item takes.
-    pub(super) fn read(&self, arguments: &str, options: &ServerOptions) -> Option<Result<Ready, ArgumentErrors>> {
+    /// Reads the arguments of a call; `None` if they are not of the form that the item takes.
+    pub(super) fn read(
+        &self,
+        arguments: &str,
+        options: &ServerOptions,
+        call: &Call,
+    ) -> Option<Result<FunctionRun, ArgumentErrors>> {
         let (sent, unknown) = match self.entry.item.kind() {
             TargetKind::Tool if !arguments.starts_with('{') => return None,
             TargetKind::Tool => match SentArguments::from_json(arguments) {
@@ -156,7 +161,7 @@ impl Candidate {
                 (SentArguments::from_texts(variables), UnknownArguments::Refused)
             }
         };
-        Some(self.entry.item.function().read(&sent, unknown))
+        Some(self.entry.item.function().read(&sent, unknown, call))
     }
 }
 

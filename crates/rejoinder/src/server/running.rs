@@ -136,10 +136,10 @@ impl Running {
     /// Reads the arguments and calls the function.
     fn run(&mut self) -> Result<(), Refusal> {
         if let Some(source) = &self.source {
-            let (ready, contents, timeout) = source.read()?;
+            let (run, contents, timeout) = source.read(&self.call)?;
             self.contents = contents;
             self.clock = RoundClock::start(timeout);
-            self.stage = RunStage::Function(ready(self.call.clone()));
+            self.stage = RunStage::Function(run);
         }
         Ok(())
     }
