@@ -39,4 +39,5 @@ pub(crate) use options::{Callback, ServerOptions};
 pub(crate) use registry::{Contents, List, Page};
 pub(crate) use running::{Event, Failed, Running};
 pub(crate) use subscriptions::{Change, ChangeFilter, FilterTooLarge, Listener};
+#[cfg(feature = "cli")]
 pub(crate) use tool_filter::FilterRule;
