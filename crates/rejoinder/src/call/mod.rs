@@ -42,7 +42,7 @@ pub(crate) use record::{CallRecord, InputResponses, SentAnswer, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;
-pub(crate) use trace::{CallTrace, CallTraces, FollowedCall, Unasked};
+pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};
 pub(crate) use utf8_bytes::Utf8Bytes;
 
 pub use crate::inject::{BackgroundTask, TaskOutput};
@@ -109,8 +109,7 @@ impl Call {
     /// Records for tests that the client cannot be asked this, and returns the reason.
     pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: CallError) -> CallError {
         if let Some(trace) = self.trace() {
-            let is_form = is_typed && matches!(question, Question::Form { .. });
-            trace.lock().unasked.push(Unasked { key: key.to_owned(), is_form });
+            trace.lock().unanswered.push(trace::answer_to(key, question, is_typed));
         }
         refused
     }

@@ -9,7 +9,11 @@ use std::{
 use bytes::Bytes;
 
 use super::BackgroundState;
-use crate::lock;
+use crate::{
+    ask::Question,
+    form::{ConfirmForm, Elicit, TextForm},
+    lock,
+};
 
 /// What happened in a call.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +24,8 @@ pub(crate) struct CallTrace(Arc<Mutex<Traced>>);
 pub(crate) struct Traced {
     /// The names of the resolvers that ran, in order.
     pub(crate) ran: Vec<Cow<'static, str>>,
-    pub(crate) unasked: Vec<Unasked>,
+    /// What a test must add to its client to answer each question that the client could not be asked.
+    pub(crate) unanswered: Vec<String>,
     /// How often the body of the function started.
     pub(crate) runs: usize,
     /// What earlier runs recorded and the last one did not reach.
@@ -29,13 +34,20 @@ pub(crate) struct Traced {
     pub(crate) background: Vec<Arc<BackgroundState>>,
 }
 
-/// A question that the client could not be asked.
-#[derive(Debug, Clone)]
-pub(crate) struct Unasked {
-    /// Its key.
-    pub(crate) key: String,
-    /// Whether it is a form that has a type.
-    pub(crate) is_form: bool,
+/// The line that a test must add to its client to answer a question.
+pub(super) fn answer_to(key: &str, question: &Question, is_typed: bool) -> String {
+    let form = match question {
+        Question::Form { form, .. } if *form == ConfirmForm::form() => "rejoinder::form::ConfirmForm { yes: true }",
+        Question::Form { form, .. } if *form == TextForm::form() => "rejoinder::form::TextForm { text: \"..\".into() }",
+        Question::Form { .. } if is_typed => "..",
+        // This form has no Rust type, so the test cannot name one.
+        Question::Form { .. } => {
+            return format!(r#".answer_with({key:?}, json!({{ "action": "accept", "content": {{ .. }} }}))"#);
+        }
+        Question::Visit { .. } => return format!(r#".answer_with({key:?}, json!({{ "action": "accept" }}))"#),
+        _ => return format!(".answer_with({key:?}, json!(..))"),
+    };
+    format!(".answer({key:?}, {form})")
 }
 
 impl CallTrace {

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Mutex};
 
 use serde_json::{Value, json};
 
-use crate::{call::Unasked, form::Elicit, lock};
+use crate::{form::Elicit, lock};
 
 /// An answer to a question; see [`Client::answers`](super::Client::answers).
 ///
@@ -114,9 +114,4 @@ impl Clone for Scripts {
     fn clone(&self) -> Self {
         Self(Mutex::new(lock(&self.0).clone()))
     }
-}
-
-/// The line that a test must add to its client to answer a question.
-pub(super) fn remedy(Unasked { key, is_form }: &Unasked) -> String {
-    if *is_form { format!(".answer({key:?}, ..)") } else { format!(".answer_with({key:?}, json!(..))") }
 }

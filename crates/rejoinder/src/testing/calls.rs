@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Background, Client, ClientError, Response, Result,
-    answer::remedy,
     exchange::{ClientExchange, Incoming},
 };
 use crate::{
@@ -192,14 +191,14 @@ impl Client {
     /// a session a tool's result with `isError`.
     fn with_remedy(&self, method: &str, result: Result<Value>, trace: &CallTrace) -> Result<Value> {
         let has_answers = !self.scripts.is_empty() || self.connection.capabilities != Default::default();
-        let Some(unasked) = trace.lock().unasked.first().filter(|_| !has_answers).cloned() else { return result };
+        let Some(remedy) = trace.lock().unanswered.first().filter(|_| !has_answers).cloned() else { return result };
         Err(match result {
             Err(ClientError::Rpc(mut rpc)) if rpc.code == RpcError::MISSING_CAPABILITY => {
-                rpc.remedy = Some(remedy(&unasked));
+                rpc.remedy = Some(remedy);
                 ClientError::Rpc(rpc)
             }
             Ok(result) if result["isError"] == true => {
-                let reason = format!("the test has no answer: add `{}`", remedy(&unasked));
+                let reason = format!("the test has no answer: add `{remedy}`");
                 ClientError::unexpected(method, reason, &result)
             }
             result => return result,

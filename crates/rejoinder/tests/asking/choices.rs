@@ -34,12 +34,12 @@ fn chosen(choice: &str) -> Value {
 async fn a_test_without_an_answer_gets_one_suggested() {
     in_both_eras(Client::new(Server::new("choices", "1.0.0").tools(tools![ask_for])), async |client| {
         for (kind, remedy) in [
-            ("choice", r#".answer_with("it", json!(..))"#),
-            ("text", r#".answer("it", ..)"#),
-            ("confirm", r#".answer("it", ..)"#),
-            ("form", r#".answer_with("it", json!(..))"#),
+            ("choice", r#".answer_with("it", json!({ "action": "accept", "content": { .. } }))"#),
+            ("text", r#".answer("it", rejoinder::form::TextForm { text: "..".into() })"#),
+            ("confirm", r#".answer("it", rejoinder::form::ConfirmForm { yes: true })"#),
+            ("form", r#".answer_with("it", json!({ "action": "accept", "content": { .. } }))"#),
             ("name", r#".answer("it", ..)"#),
-            ("visit", r#".answer_with("it", json!(..))"#),
+            ("visit", r#".answer_with("it", json!({ "action": "accept" }))"#),
             ("roots", r#".answer_with("it", json!(..))"#),
             ("sample", r#".answer_with("it", json!(..))"#),
         ] {

@@ -269,7 +269,7 @@ async fn a_test_without_an_answer_gets_an_error_that_names_it() {
             error_text.contains("the client did not declare `elicitation.form`, which this call needs"),
             "{error_text}"
         );
-        let remedy = r#"`.answer("confirm", ..)`"#;
+        let remedy = r#"`.answer("confirm", rejoinder::form::ConfirmForm { yes: true })`"#;
         assert!(error_text.contains(&format!("the test has no answer: add {remedy}")), "{error_text}");
     })
     .await;
