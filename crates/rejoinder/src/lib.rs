@@ -220,6 +220,7 @@ pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, 
 #[doc = include_str!("../../../docs/background.md")]
 #[doc = include_str!("../../../docs/constraints.md")]
 #[doc = include_str!("../../../docs/dependencies.md")]
+#[doc = include_str!("../../../docs/deployment.md")]
 #[doc = include_str!("../../../docs/gates.md")]
 #[doc = include_str!("../../../docs/headers.md")]
 #[doc = include_str!("../../../docs/identity.md")]

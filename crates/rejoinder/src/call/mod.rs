@@ -166,7 +166,7 @@ impl Call {
 
     /// The value of a request header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.0.request.headers()?.get(name)?.to_str().ok()
+        self.0.request.header(name)
     }
 
     /// Something that a layer in front of the server attached to the HTTP request.

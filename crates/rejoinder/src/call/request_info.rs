@@ -150,6 +150,11 @@ impl RequestInfo {
         self.http.as_deref().map(|(headers, _)| headers)
     }
 
+    /// The value of a header, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers()?.get(name)?.to_str().ok()
+    }
+
     /// What layers in front of the server attached to the HTTP request, and what middleware attached.
     pub fn extensions(&self) -> Option<&Extensions> {
         self.http.as_deref().map(|(_, extensions)| extensions).or(self.attached.as_deref())

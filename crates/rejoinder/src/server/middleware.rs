@@ -91,7 +91,7 @@ impl OperationRequest {
 
     /// The value of a header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.info.headers()?.get(name)?.to_str().ok()
+        self.info.header(name)
     }
 
     /// Something that a layer, or a middleware before this one, attached to the request.
