@@ -215,6 +215,11 @@ async fn c54_a_token_is_a_string_or_an_integer() {
         let params = json!({ "name": "count", "_meta": { "progressToken": token } });
         assert_eq!(client.request("tools/call", params).await.unwrap_err().code(), Some(-32602), "{token}");
     }
+    // R-L15: an integer may be larger than an `i64`.
+    for token in [json!("a"), json!(-1), json!(u64::MAX)] {
+        let params = json!({ "name": "count", "_meta": { "progressToken": token } });
+        assert!(client.request("tools/call", params).await.is_ok(), "{token}");
+    }
 }
 
 #[tokio::test]
