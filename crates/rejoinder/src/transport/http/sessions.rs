@@ -258,11 +258,11 @@ impl HttpSessions {
             session.session.receive(body, envelope, Http::default());
             return status(StatusCode::ACCEPTED);
         };
-        let admitted = admit_request(&session.state().requests, id, self.engine.options.http.max_calls_per_session);
-        let key = match admitted {
-            Ok(key) => key,
-            Err(error) => return json(error_reply(Some(id), &error).with_status(StatusCode::OK)),
-        };
+        let refuse = |error: &RpcError| json(error_reply(Some(id), error).with_status(StatusCode::OK));
+        let most = self.engine.options.http.max_calls_per_session;
+        if let Err(error) = admit_request(&session.state().requests, id, most) {
+            return refuse(&error);
+        }
         let resumes = session.session.version() == Some(LEGACY[0]);
         let (sender, disconnects) = mpsc::channel(1);
         parts.extensions.insert(ReplyStream(resumes.then_some(sender)));
@@ -289,8 +289,10 @@ impl HttpSessions {
         if let Some((is_kept, message)) = first {
             stream.push(is_kept, &message);
         }
-        session.run(key, stream, call, disconnects);
-        event_stream(ResponseBody::events(events))
+        match session.run(id, most, stream, call, disconnects) {
+            Ok(()) => event_stream(ResponseBody::events(events)),
+            Err(error) => refuse(&error),
+        }
     }
 
     /// Ends all sessions and their calls, and takes no more.
@@ -452,15 +454,37 @@ impl HttpSession {
     }
 
     /// Runs a call in a task of its own, because it outlives the connection.
-    fn run(self: &Arc<Self>, key: RequestKey, stream: Arc<SessionStream>, call: Stream, disconnects: Disconnects) {
+    ///
+    /// # Errors
+    ///
+    /// If another request has taken the id, or the last place, since this one was admitted.
+    fn run(
+        self: &Arc<Self>,
+        id: &str,
+        most: usize,
+        stream: Arc<SessionStream>,
+        call: Stream,
+        disconnects: Disconnects,
+    ) -> Result<(), RpcError> {
         // Locked until the request is there, so that the task can remove it.
         let mut state = self.state();
+        let key = match admit_request(&state.requests, id, most) {
+            Ok(key) => key,
+            Err(error) => {
+                // Author's code runs when the call is dropped, so not under the lock.
+                drop(state);
+                drop(call);
+                return Err(error);
+            }
+        };
         let run = StreamSender(Arc::clone(&stream)).run(Arc::clone(self), Arc::clone(&key), call, disconnects);
         let task = tokio::spawn(run.in_current_span()).abort_handle();
         if self.ended.is_cancelled() {
-            return task.abort();
+            task.abort();
+        } else {
+            state.requests.insert(key, OpenRequest { stream, task });
         }
-        state.requests.insert(key, OpenRequest { stream, task });
+        Ok(())
     }
 
     /// The call of that request is over. Its messages are kept for a while.

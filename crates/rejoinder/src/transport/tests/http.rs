@@ -1,6 +1,13 @@
 //! Sessions over HTTP, request by request.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    future::pending,
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -9,8 +16,11 @@ use serde_json::{Value, json};
 
 use tower_service::Service;
 
-use super::fixture::{Fixture, fixture, until};
-use crate::transport::{McpService, ResponseBody};
+use super::fixture::{Fixture, dynamic, fixture, until};
+use crate::{
+    Server,
+    transport::{McpService, ResponseBody},
+};
 
 /// A server, and a client with a session.
 pub(super) struct Http {
@@ -302,4 +312,47 @@ async fn a_session_that_somebody_listens_to_does_not_end() {
     drop(listening);
     tokio::time::sleep(Duration::from_secs(60 * 60)).await;
     assert_eq!(client.server.sessions().count(), 0);
+}
+
+/// Both are admitted before either of them waits; only then does the session know the ids of calls that wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_m10_two_requests_of_one_id_that_arrive_together_are_not_both_served() {
+    let (both_run, ended) = (Arc::new(Barrier::new(2)), Arc::new(AtomicUsize::new(0)));
+    let tool = dynamic("meet", {
+        let ended = Arc::clone(&ended);
+        move |_, _| {
+            let (both_run, guard) = (Arc::clone(&both_run), CountsDrop(Arc::clone(&ended)));
+            async move {
+                let _guard = guard;
+                both_run.wait();
+                pending::<()>().await;
+            }
+        }
+    });
+    let server = Server::new("meeting", "1.0.0").tools([tool]).build().expect("a good server");
+    let mut http = Http { server: server.into_service(), session: None, version: None };
+    http.initialize("2025-11-25").await;
+    let http = Arc::new(http);
+    let call = || {
+        let http = Arc::clone(&http);
+        tokio::spawn(async move { http.call("meet", json!({})).await })
+    };
+    let (first, second) = (call(), call());
+    let (first, second) = (first.await.expect("a response"), second.await.expect("a response"));
+    let is_json = |response: &Response<ResponseBody>| response.headers()["content-type"] == "application/json";
+    let (refused, served) = if is_json(&first) { (first, second) } else { (second, first) };
+    assert!(!is_json(&served), "one of them waits");
+    assert_eq!(Events::of(refused).last().await["error"]["code"], -32600);
+    until("the refused call ends", || ended.load(Ordering::Relaxed) == 1).await;
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "call" } });
+    http.post(cancelled).await;
+    until("the other one can be cancelled", || ended.load(Ordering::Relaxed) == 2).await;
+}
+
+struct CountsDrop(Arc<AtomicUsize>);
+
+impl Drop for CountsDrop {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
