@@ -54,7 +54,7 @@ use crate::{
 pub struct ToolStream<T, R = T> {
     items: Pin<Box<dyn Stream<Item = Result<T, CallError>> + Send>>,
     total: Option<u64>,
-    result: Box<dyn StreamResult<T>>,
+    fold: Fold<T>,
     returned: PhantomData<fn() -> R>,
 }
 
@@ -99,13 +99,13 @@ impl<T: StreamItem> ToolStream<T> {
             (least, Some(most)) if least == most => Some(least as u64),
             _ => None,
         };
-        let result: Box<dyn StreamResult<T>> = if T::IS_TEXT {
-            Folded::new(String::new(), |text, _, message: &str| text + message)
+        let fold = if T::IS_TEXT {
+            folding(String::new(), |text, _, message| text + message)
         } else {
             let nothing = CallError::new("the stream ended without an item, so there is no result");
-            Folded::new(Err(nothing), |_, item, _: &str| Ok(item))
+            folding(Err(nothing), |_, item, _| Ok(item))
         };
-        Self { items: Box::pin(items), total, result, returned: PhantomData }
+        Self { items: Box::pin(items), total, fold, returned: PhantomData }
     }
 
     /// Makes the result from all items: begins with `first`, and adds each item.
@@ -133,8 +133,8 @@ impl<T: StreamItem> ToolStream<T> {
         R: IntoToolResult + Send + 'static,
         F: FnMut(R, T) -> R + Send + 'static,
     {
-        let result = Folded::new(first, move |so_far, item, _: &str| add(so_far, item));
-        ToolStream { items: self.items, total: self.total, result, returned: PhantomData }
+        let fold = folding(first, move |so_far, item, _| add(so_far, item));
+        ToolStream { items: self.items, total: self.total, fold, returned: PhantomData }
     }
 }
 
@@ -154,7 +154,7 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
         while let Some(item) = self.items.next().await {
             let item = item?;
             let message = if has_listener || T::IS_TEXT { item.message()? } else { String::new() };
-            self.result.add(item, &message);
+            (self.fold)(Some((item, &message)));
             if has_listener {
                 sent += 1.0;
                 call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
@@ -163,7 +163,7 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
                 tokio::task::coop::consume_budget().await;
             }
         }
-        self.result.finish()
+        (self.fold)(None).expect("the result is there between two items")
     }
 }
 
@@ -198,38 +198,21 @@ impl<T, R> fmt::Debug for ToolStream<T, R> {
     }
 }
 
-/// What the items of a stream become in the end.
-trait StreamResult<T>: Send {
-    /// Adds an item, whose message is known if it is text.
-    fn add(&mut self, item: T, message: &str);
+/// Adds an item and its message to the result of a stream. Without an item it returns the result.
+type Fold<T> = Box<dyn FnMut(Option<(T, &str)>) -> Option<Result<Output, Halt>> + Send>;
 
-    fn finish(self: Box<Self>) -> Result<Output, Halt>;
-}
-
-struct Folded<R, F> {
-    /// `None` while an item is added.
-    so_far: Option<R>,
-    add: F,
-}
-
-impl<R, F> Folded<R, F> {
-    fn new(first: R, add: F) -> Box<Self> {
-        Box::new(Self { so_far: Some(first), add })
-    }
-}
-
-impl<T, R, F> StreamResult<T> for Folded<R, F>
-where
-    R: IntoToolResult + Send,
-    F: FnMut(R, T, &str) -> R + Send,
-{
-    fn add(&mut self, item: T, message: &str) {
-        self.so_far = self.so_far.take().map(|so_far| (self.add)(so_far, item, message));
-    }
-
-    fn finish(self: Box<Self>) -> Result<Output, Halt> {
-        self.so_far.expect("it is there between two items").into_output()
-    }
+fn folding<T, R: IntoToolResult + Send + 'static>(
+    first: R,
+    mut add: impl FnMut(R, T, &str) -> R + Send + 'static,
+) -> Fold<T> {
+    let mut so_far = Some(first);
+    Box::new(move |item| match (so_far.take()?, item) {
+        (result, None) => Some(result.into_output()),
+        (result, Some((item, message))) => {
+            so_far = Some(add(result, item, message));
+            None
+        }
+    })
 }
 
 /// What the items of a [`ToolStream`] may be: text, numbers, `bool`, [`Json`], [`Text`], and your own types.
