@@ -83,41 +83,32 @@ impl ArgumentError {
 /// assert_eq!(read_config("/etc/passwd".to_owned()).unwrap_err().to_string(), "give a path below the project folder");
 /// ```
 #[derive(Debug, Clone)]
-pub struct FieldError(FieldErrorKind);
-
-#[derive(Debug, Clone)]
-enum FieldErrorKind {
-    Field(Cow<'static, str>),
-    Call(CallError),
-}
+pub struct FieldError(Result<Cow<'static, str>, CallError>);
 
 impl FieldError {
     /// An error whose text says what is wrong with the value, and what to send instead. The name of the argument is added.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self(FieldErrorKind::Field(text.into()))
+        Self(Ok(text.into()))
     }
 
     /// The text about the value, or the error that ends the call.
     pub(crate) fn into_text(self) -> Result<String, CallError> {
-        match self.0 {
-            FieldErrorKind::Field(text) => Ok(text.into_owned()),
-            FieldErrorKind::Call(error) => Err(error),
-        }
+        self.0.map(Cow::into_owned)
     }
 }
 
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            FieldErrorKind::Field(text) => f.write_str(text),
-            FieldErrorKind::Call(error) => error.fmt(f),
+            Ok(text) => f.write_str(text),
+            Err(error) => error.fmt(f),
         }
     }
 }
 
 impl From<CallError> for FieldError {
     fn from(error: CallError) -> Self {
-        Self(FieldErrorKind::Call(error))
+        Self(Err(error))
     }
 }
 
