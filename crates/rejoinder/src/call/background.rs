@@ -1,7 +1,8 @@
 //! Work that a call leaves for after its reply.
 //!
-//! Tasks wait in their call. The end of the call hands out an [`AfterReply`], which travels with the reply; the transport
-//! drops it when it has the last byte of the reply, or cannot deliver it, and that starts the tasks.
+//! A task waits for the reply of its call, and for the task before it. The end of the call hands out an [`AfterReply`], which
+//! travels with the reply; the transport drops it when it has the last byte of the reply, or cannot deliver it, and that
+//! starts the tasks.
 
 use std::sync::{
     Arc, Mutex,
@@ -9,7 +10,11 @@ use std::sync::{
 };
 
 use bytes::Bytes;
-use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
+use tokio::{
+    runtime::Handle,
+    sync::{oneshot, watch},
+    task::JoinHandle,
+};
 use tokio_util::{
     sync::CancellationToken,
     task::{TaskTracker, task_tracker::TaskTrackerToken},
@@ -17,7 +22,6 @@ use tokio_util::{
 
 use super::Call;
 use crate::{
-    BoxFuture,
     error::{CallError, Panicked},
     lock,
 };
@@ -49,44 +53,47 @@ impl BackgroundStatus {
 #[derive(Debug)]
 pub(crate) struct BackgroundState {
     pub(crate) id: u64,
-    pub(crate) status: watch::Sender<BackgroundStatus>,
+    status: watch::Sender<BackgroundStatus>,
     pub(crate) cancelled: CancellationToken,
 }
 
+/// The name of the item that was called, once its reply has left.
+type Replied = Option<Arc<str>>;
+
 impl BackgroundState {
     pub(crate) fn status(&self) -> BackgroundStatus {
-        *self.status.borrow()
+        match *self.status.borrow() {
+            BackgroundStatus::Waiting if self.cancelled.is_cancelled() => BackgroundStatus::Cancelled,
+            status => status,
+        }
     }
 
-    /// Cancels it; one that waits is over at once.
-    pub(crate) fn cancel(&self) {
-        self.cancelled.cancel();
-        self.status.send_if_modified(|status| {
-            let waits = *status == BackgroundStatus::Waiting;
-            if waits {
-                *status = BackgroundStatus::Cancelled;
-            }
-            waits
-        });
-    }
-
-    /// Waits until the task has ended.
+    /// Waits until the task is over, and returns how it ended.
     pub(crate) async fn over(&self) -> BackgroundStatus {
         let mut status = self.status.subscribe();
         status.wait_for(|status| status.is_over()).await.map_or(BackgroundStatus::Cancelled, |status| *status)
     }
 
-    /// Runs the task to its end, and logs a failure.
-    pub(crate) async fn run<T>(
+    /// Runs the task after the reply and after the task before it, and logs how it ends.
+    async fn run<T>(
         &self,
-        call: &Call,
+        mut reply: watch::Receiver<Replied>,
+        before: Option<Arc<Self>>,
         start: impl FnOnce() -> JoinHandle<Result<T, CallError>>,
+        request: Bytes,
     ) -> Result<T, CallError> {
-        let target = lock(call.round_tasks()).target.clone().unwrap_or_default();
-        let request = &*String::from_utf8_lossy(&call.request().request_id);
-        if self.cancelled.is_cancelled() {
+        let due = async {
+            let target = reply.wait_for(Option::is_some).await.ok()?.clone();
+            if let Some(before) = before {
+                before.over().await;
+            }
+            target
+        };
+        // Without a target, the call is gone and did not end.
+        let Some(Some(target)) = self.cancelled.run_until_cancelled(due).await else {
             return Err(self.end(BackgroundStatus::Cancelled));
-        }
+        };
+        let request = &*String::from_utf8_lossy(&request);
         self.status.send_replace(BackgroundStatus::Running);
         // In a task of its own, so that a panic ends it alone, also one of a `Drop`.
         let mut task = start();
@@ -130,184 +137,119 @@ impl BackgroundState {
     }
 }
 
-/// Runs a task of this call.
-pub(crate) type RunTask = Box<dyn FnOnce(Call) -> BoxFuture<'static, ()> + Send>;
-
-/// A task that has not started.
-pub(crate) struct WaitingTask {
-    pub(crate) state: Arc<BackgroundState>,
-    pub(crate) is_concurrent: bool,
-    /// `None` once it has started.
-    pub(crate) run: Option<RunTask>,
-    /// Its place among the tasks of the server, until it is over.
-    pub(crate) _place: Option<TaskTrackerToken>,
-}
-
-impl WaitingTask {
-    async fn run(mut self, call: Call) {
-        if let Some(run) = self.run.take() {
-            run(call).await;
-        }
-    }
-}
-
-impl Drop for WaitingTask {
-    fn drop(&mut self) {
-        if let Some(run) = self.run.take() {
-            self.state.end(BackgroundStatus::Cancelled);
-            // It holds values of the author, whose `Drop` may panic.
-            let _ = Panicked::catch(|| drop(run));
-        }
-    }
-}
-
-/// The tasks of a round.
+/// The background tasks of a round.
 #[derive(Default)]
 pub(crate) struct RoundTasks {
-    stage: TaskStage,
-    waiting: Vec<WaitingTask>,
-    /// How many were added in this round.
-    added: usize,
-    /// Who runs them: the last byte may be dropped anywhere.
-    runtime: Option<Handle>,
-    /// The name of the tool or prompt, or the URI of the resource, once the reply is on its way.
-    target: Option<Arc<str>>,
+    reply: watch::Sender<Replied>,
+    added: Vec<Arc<BackgroundState>>,
+    /// The task that the next one waits for.
+    last: Option<Arc<BackgroundState>>,
+    /// Whether the call has ended: its reply starts them.
+    has_ended: bool,
+    /// Whether the round ended in a question.
+    is_dropped: bool,
 }
 
-#[derive(Default, PartialEq, Eq)]
-enum TaskStage {
-    /// The round runs.
-    #[default]
-    Open,
-    /// The reply is on its way.
-    Replying,
-    /// The reply has left.
-    Started,
-    /// The round ended in a question.
-    Dropped,
-}
-
-/// How many tasks one call may add.
+/// How many tasks a call can add.
 const MOST_PER_CALL: usize = 100;
 
 impl Call {
-    /// The tasks of this round. Once it was called, the end of the call looks for them.
+    /// The background tasks of this round.
     pub(crate) fn round_tasks(&self) -> &Mutex<RoundTasks> {
         self.0.background.get_or_init(|| {
+            let tasks = RoundTasks::default();
             // Nobody starts what is added to a call that is over.
-            let stage = if self.is_over() { TaskStage::Started } else { TaskStage::Open };
-            Box::new(Mutex::new(RoundTasks { stage, ..RoundTasks::default() }))
+            if self.is_over() {
+                tasks.reply.send_replace(Some(Arc::default()));
+            }
+            Box::new(Mutex::new(tasks))
         })
     }
 
-    /// Adds a task, which starts when the reply has left.
-    ///
-    /// # Errors
-    ///
-    /// If there are too many, or the round has ended in a question.
-    pub(crate) fn add_background(
+    /// Adds a task, and returns what is known about it and where its result arrives.
+    pub(crate) fn add_background<T: Send + 'static>(
         &self,
         is_concurrent: bool,
-        run: impl FnOnce(Arc<BackgroundState>) -> RunTask,
-    ) -> Result<Arc<BackgroundState>, CallError> {
+        start: impl FnOnce() -> JoinHandle<Result<T, CallError>> + Send + 'static,
+    ) -> Result<(Arc<BackgroundState>, oneshot::Receiver<Result<T, CallError>>), CallError> {
+        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        let runtime = Handle::try_current()
+            .map_err(|_| CallError::mistake("a background task is added outside a tokio runtime, which it needs"))?;
         let server = self.dependency::<ServerTasks>();
         let place = server.as_ref().map(|server| server.begin()).transpose()?;
         let mut tasks = lock(self.round_tasks());
-        if tasks.stage == TaskStage::Dropped {
+        if tasks.is_dropped {
             return Err(CallError::new(
                 "this round of the call has ended in a question: no background task can be added",
             ));
         }
-        if tasks.added == MOST_PER_CALL {
+        if tasks.added.len() == MOST_PER_CALL {
             return Err(CallError::new(format!("too many background tasks in one call (limit {MOST_PER_CALL})")));
         }
-        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let state = Arc::new(BackgroundState {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             status: watch::Sender::new(BackgroundStatus::Waiting),
             cancelled: server.map_or_else(CancellationToken::new, |server| server.stopped.child_token()),
         });
+        tasks.added.push(Arc::clone(&state));
+        let before = if is_concurrent { None } else { tasks.last.replace(Arc::clone(&state)) };
         if let Some(trace) = self.trace() {
             trace.lock().background.push(Arc::clone(&state));
         }
-        let run = Some(run(Arc::clone(&state)));
-        tasks.added += 1;
-        tasks.waiting.push(WaitingTask { state: Arc::clone(&state), is_concurrent, run, _place: place });
-        tasks.runtime = Handle::try_current().ok().or(tasks.runtime.take());
-        let is_late = tasks.stage == TaskStage::Started;
-        drop(tasks);
-        if is_late {
-            self.start_background();
-        }
-        Ok(state)
+        let (sender, result) = oneshot::channel();
+        let (running, reply, request) =
+            (Arc::clone(&state), tasks.reply.subscribe(), self.request().request_id.clone());
+        runtime.spawn(async move {
+            let _place = place;
+            // Nobody may wait for the result.
+            let _ = sender.send(running.run(reply, before, start, request).await);
+        });
+        Ok((state, result))
     }
 
-    /// What starts the tasks of this call, if there are any and the call has not given it yet.
+    /// What the reply of a call takes along, if the call has background tasks; once.
     pub(crate) fn after_reply(&self, target: &str) -> Option<AfterReply> {
         let mut tasks = lock(self.0.background.get()?);
-        if tasks.stage != TaskStage::Open {
+        if tasks.has_ended || tasks.is_dropped {
             return None;
         }
-        tasks.target = Some(target.into());
-        let has_tasks = !tasks.waiting.is_empty();
-        tasks.stage = if has_tasks { TaskStage::Replying } else { TaskStage::Started };
-        has_tasks.then(|| AfterReply(self.clone()))
+        tasks.has_ended = true;
+        let after = AfterReply { reply: tasks.reply.clone(), target: target.into() };
+        // Without tasks, one that is added later starts at once.
+        (!tasks.added.is_empty()).then_some(after)
     }
 
-    /// Drops the tasks of a round that ends in a question: the function runs again from the start.
+    /// Drops the tasks of a round that ends in a question: the function runs again, and adds them again.
     pub(crate) fn drop_background(&self) {
         let Some(tasks) = self.0.background.get() else { return };
-        let dropped = {
-            let mut tasks = lock(tasks);
-            tasks.stage = TaskStage::Dropped;
-            std::mem::take(&mut tasks.waiting)
-        };
+        let mut tasks = lock(tasks);
+        tasks.is_dropped = true;
+        for task in &tasks.added {
+            task.cancelled.cancel();
+        }
         if let Some(trace) = self.trace() {
             trace.lock().background.clear();
         }
-        if !dropped.is_empty() {
-            tracing::debug!(tasks = dropped.len(), "the round ended in a question: its background tasks are dropped");
+        if !tasks.added.is_empty() {
+            let tasks = tasks.added.len();
+            tracing::debug!(tasks, "the round ended in a question: its background tasks are dropped");
         }
     }
 
-    /// Lets the next round add tasks.
+    /// Begins another round in the same call.
     pub(super) fn reopen_background(&self) {
         if let Some(tasks) = self.0.background.get() {
             *lock(tasks) = RoundTasks::default();
         }
     }
 
-    /// Starts what waits: concurrent tasks at once, the others one after the other.
-    fn start_background(&self) {
-        let (tasks, runtime) = {
-            let mut tasks = lock(self.round_tasks());
-            tasks.stage = TaskStage::Started;
-            (std::mem::take(&mut tasks.waiting), tasks.runtime.clone())
-        };
-        let Some(runtime) = runtime.or_else(|| Handle::try_current().ok()) else {
-            return tracing::error!("background tasks cannot run outside a tokio runtime");
-        };
-        runtime.spawn(run_tasks(tasks, self.clone()));
-    }
-
-    /// Runs what waits, and waits for it: the call of a unit test has no reply.
+    /// Runs the tasks now, and waits for them.
     pub(crate) async fn finish_background(&self) {
-        let tasks = std::mem::take(&mut lock(self.round_tasks()).waiting);
-        let states: Vec<_> = tasks.iter().map(|task| Arc::clone(&task.state)).collect();
-        run_tasks(tasks, self.clone()).await;
-        for state in states {
-            state.over().await;
+        let tasks = std::mem::take(&mut *lock(self.round_tasks()));
+        tasks.reply.send_replace(Some(Arc::default()));
+        for task in &tasks.added {
+            task.over().await;
         }
-    }
-}
-
-async fn run_tasks(tasks: Vec<WaitingTask>, call: Call) {
-    let (concurrent, in_order): (Vec<_>, Vec<_>) = tasks.into_iter().partition(|task| task.is_concurrent);
-    for task in concurrent {
-        tokio::spawn(task.run(call.clone()));
-    }
-    for task in in_order {
-        task.run(call.clone()).await;
     }
 }
 
@@ -317,7 +259,10 @@ async fn run_tasks(tasks: Vec<WaitingTask>, call: Call) {
 /// It travels with the reply, and a transport that copies the reply keeps it until the copy is written.
 #[must_use = "dropping it starts the background tasks of the call"]
 #[derive(Debug)]
-pub(crate) struct AfterReply(Call);
+pub(crate) struct AfterReply {
+    reply: watch::Sender<Replied>,
+    target: Arc<str>,
+}
 
 impl AfterReply {
     /// The same bytes; the tasks start when they have been let go of.
@@ -331,7 +276,7 @@ impl AfterReply {
 
 impl Drop for AfterReply {
     fn drop(&mut self) {
-        self.0.start_background();
+        self.reply.send_replace(Some(Arc::clone(&self.target)));
     }
 }
 

@@ -9,7 +9,7 @@ use tracing::{Instrument, Span};
 use super::FromCall;
 use crate::{
     call::{BackgroundState, BackgroundStatus, Call},
-    error::{CallError, Panicked},
+    error::CallError,
 };
 
 /// Adds work that runs after the reply is sent, such as a mail, a log entry or a cache to fill.
@@ -92,7 +92,8 @@ impl BackgroundTasks {
     /// # Errors
     ///
     /// If the call has added 100 tasks, if the server has too many
-    /// ([`Limits::background_tasks`](crate::server::Limits::background_tasks)), or if the round has ended in a question.
+    /// ([`Limits::background_tasks`](crate::server::Limits::background_tasks)), if the round has ended in a question, or
+    /// outside a tokio runtime.
     pub fn add<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
     where
         F: Future<Output = R> + Send + 'static,
@@ -144,16 +145,7 @@ impl BackgroundTasks {
         &self,
         start: impl FnOnce() -> JoinHandle<Result<T, CallError>> + Send + 'static,
     ) -> Result<BackgroundTask<T>, CallError> {
-        let (sender, result) = oneshot::channel();
-        let state = self.call.add_background(self.is_concurrent, move |state| {
-            Box::new(move |call| {
-                Box::pin(async move {
-                    let result = state.run(&call, start).await;
-                    // A result that nobody waits for is dropped here, and its `Drop` may panic.
-                    let _ = Panicked::catch(move || drop(sender.send(result)));
-                })
-            })
-        })?;
+        let (state, result) = self.call.add_background(self.is_concurrent, start)?;
         Ok(BackgroundTask { call: self.call.clone(), state, result })
     }
 }
@@ -205,7 +197,7 @@ impl<T> BackgroundTask<T> {
 
     /// Cancels it: it does not start, or is dropped where it next waits. A blocking function that runs is not stopped.
     pub fn cancel(&self) {
-        self.state.cancel();
+        self.state.cancelled.cancel();
     }
 
     /// Waits for its result: in another task of the call, for example.
