@@ -476,7 +476,7 @@ impl<T> Ask<T> {
             (Err(Halt::Failed(error)), Some(value)) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
                 Ok(Outcome::Accepted(value))
             }
-            (answer, _) => read(&*answer?),
+            (answer, _) => read(&answer?),
         }
     }
 

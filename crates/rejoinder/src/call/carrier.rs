@@ -20,7 +20,11 @@ use crate::{
 /// How the questions of a call travel, and where its record is kept between rounds.
 pub(crate) trait Carrier: Send + Sync {
     /// Sends a question and waits for its answer; `None` if the answer comes with another round.
-    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> Option<BoxFuture<'a, Result<RawAnswer, CallError>>>;
+    fn ask<'a>(
+        &'a self,
+        key: &'a str,
+        question: &'a Question,
+    ) -> Option<BoxFuture<'a, Result<Box<RawValue>, CallError>>>;
 
     /// Makes the result of a step durable. [`Context::once`](crate::Context::once) returns after that.
     fn record<'a>(&'a self, _step: &'a str, _result: &'a RawValue) -> BoxFuture<'a, Result<(), CallError>> {
@@ -83,12 +87,7 @@ impl Call {
     }
 
     /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
-    pub(crate) async fn ask(
-        &self,
-        key: &str,
-        question: Question,
-        check: AnswerCheck<'_>,
-    ) -> Result<Arc<RawAnswer>, Halt> {
+    pub(crate) async fn ask(&self, key: &str, question: Question, check: AnswerCheck<'_>) -> Result<RawAnswer, Halt> {
         let carrier = self.carrier()?;
         if let Some(step) = self.shared_step() {
             // Another step may wait for this one, and would keep the round from ending. So this does not halt the round.
@@ -143,7 +142,7 @@ impl Call {
         key: &str,
         question: &Question,
         check: AnswerCheck<'_>,
-    ) -> Result<Option<Arc<RawAnswer>>, Halt> {
+    ) -> Result<Option<RawAnswer>, Halt> {
         if self.0.carrier.get().is_none() {
             return Ok(None);
         }
@@ -158,29 +157,29 @@ impl Call {
         key: &Arc<str>,
         digest: QuestionDigest,
         AnswerCheck { allow_unsolicited, read, accept, .. }: AnswerCheck<'_>,
-    ) -> Result<Arc<RawAnswer>, Option<(Arc<RawAnswer>, AnswerError)>> {
+    ) -> Result<RawAnswer, Option<(RawAnswer, AnswerError)>> {
         let (recorded, is_final, response) = {
             let record = self.record();
             let response = record.response(key, digest, allow_unsolicited);
             (record.recorded_answer(key, digest), record.is_final(key), response)
         };
         // The checks are code of the author, which may use the call: nothing is locked while they run.
+        let recorded = recorded.map(|recorded| (RawAnswer::from_json(&recorded.answer), recorded));
         let recorded = recorded.filter(|(answer, _)| is_final || read(answer).is_ok());
         let is_new = recorded.is_none();
-        let (answer, is_checked) = match (recorded, response) {
-            (Some(recorded), _) => recorded,
-            (None, Some(answer)) => match read(&answer) {
-                Ok(()) => (answer, false),
-                Err(bad) => return Err(Some((answer, bad))),
-            },
+        let (answer, json, unchecked) = match (recorded, response) {
+            (Some((answer, recorded)), _) => (answer, recorded.answer, recorded.unchecked),
+            (None, Some(json)) => (RawAnswer::from_json(&json), json, true),
             (None, None) => return Err(None),
         };
-        if let Some(accept) = accept.filter(|_| !is_checked)
-            && let Err(bad) = accept(&answer).await
-        {
+        let mut fits = if is_new { read(&answer) } else { Ok(()) };
+        if let (Ok(()), Some(accept)) = (&fits, accept.filter(|_| unchecked)) {
+            fits = accept(&answer).await;
+        }
+        if let Err(bad) = fits {
             return Err(Some((answer, bad)));
         }
-        self.record().use_answer(key, digest, Arc::clone(&answer), is_new);
+        self.record().use_answer(key, digest, json, is_new);
         if let Some(outer) = self.outer_step() {
             self.record().note_question_inside(&outer, key);
         }
@@ -216,11 +215,12 @@ impl Call {
         &self,
         key: &str,
         check: impl Fn(&RawAnswer) -> Result<(), AnswerError>,
-    ) -> Option<Arc<RawAnswer>> {
-        let (digest, answer, is_new) = self.record().latest_answer(key)?;
+    ) -> Option<RawAnswer> {
+        let (digest, json, is_new) = self.record().latest_answer(key)?;
+        let answer = RawAnswer::from_json(&json);
         match check(&answer) {
             Ok(()) => {
-                self.record().use_answer(&key.into(), digest, Arc::clone(&answer), is_new);
+                self.record().use_answer(&key.into(), digest, json, is_new);
                 Some(answer)
             }
             Err(AnswerError(reason)) => {

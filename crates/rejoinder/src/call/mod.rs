@@ -38,7 +38,7 @@ pub(crate) use background::{AfterReply, BackgroundState, ServerTasks, held};
 pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carriage, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
-pub(crate) use record::{CallRecord, InputResponses, SentAnswer, round_trip};
+pub(crate) use record::{CallRecord, InputResponses, round_trip};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{
     Map, Value,
     value::{RawValue, to_raw_value},
@@ -17,25 +17,8 @@ use crate::{
     error::{CallError, Halt},
 };
 
-/// The answers that a client sent, by key.
-pub(crate) type InputResponses = BTreeMap<Arc<str>, SentAnswer>;
-
-/// An answer that a client sent.
-#[derive(Debug, Clone)]
-pub(crate) enum SentAnswer {
-    /// Unread: a client may answer what was never asked.
-    Json(Box<RawValue>),
-    Read(Arc<RawAnswer>),
-}
-
-impl SentAnswer {
-    pub(super) fn read(&self) -> Arc<RawAnswer> {
-        match self {
-            Self::Json(json) => Arc::new(RawAnswer::from_json(json)),
-            Self::Read(answer) => Arc::clone(answer),
-        }
-    }
-}
+/// The answers that a client sent, by key. They are unread: a client may answer what was never asked.
+pub(crate) type InputResponses = BTreeMap<Arc<str>, Box<RawValue>>;
 
 /// How often a form is asked in total when its answers cannot be used.
 const TRIES: u8 = 3;
@@ -43,32 +26,30 @@ const TRIES: u8 = 3;
 /// How often an answer may arrive after the text of its question has changed.
 const REWORDINGS: u8 = 5;
 
-const VERSION: u8 = 1;
-
-/// What a call has recorded so far. Member names are short because a stateless client carries the record.
+/// What a call has recorded so far. Member names are short because a stateless client carries the record. A member that
+/// changes its meaning gets a new name, so that other builds do not misread it.
 ///
 /// `round` is not stored: it describes the round that is running.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct CallRecord {
-    #[serde(rename = "v")]
-    version: u8,
-    #[serde(rename = "a", default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(rename = "a", skip_serializing_if = "BTreeMap::is_empty")]
     answers: BTreeMap<Arc<str>, RecordedAnswer>,
     /// The questions that the last round asked.
-    #[serde(rename = "q", default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(rename = "q", skip_serializing_if = "BTreeMap::is_empty")]
     questions: BTreeMap<Arc<str>, OpenQuestion>,
     /// The results of steps (`Context::once`), as JSON text.
-    #[serde(rename = "s", default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(rename = "s", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) steps: BTreeMap<Arc<str>, Box<RawValue>>,
     /// The keys of the answers that the function had used when it took a step. They cannot change any more, because the
     /// step is not taken again.
-    #[serde(rename = "f", default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(rename = "f", skip_serializing_if = "BTreeSet::is_empty")]
     final_answers: BTreeSet<Arc<str>>,
     /// What is inside each step. A run that has the result of the step does not run it.
-    #[serde(rename = "i", default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(rename = "i", skip_serializing_if = "BTreeMap::is_empty")]
     inside: BTreeMap<Arc<str>, InsideStep>,
     /// The state of a function that makes its rounds by hand, as JSON text.
-    #[serde(rename = "k", default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "k", deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Box<RawValue>>,
     #[serde(skip)]
     round: RoundRecord,
@@ -76,10 +57,11 @@ pub(crate) struct CallRecord {
 
 /// The keys of the questions and steps inside a step.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct InsideStep {
-    #[serde(rename = "q", default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(rename = "q", skip_serializing_if = "BTreeSet::is_empty")]
     questions: BTreeSet<Arc<str>>,
-    #[serde(rename = "s", default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(rename = "s", skip_serializing_if = "BTreeSet::is_empty")]
     steps: BTreeSet<Arc<str>>,
 }
 
@@ -101,7 +83,8 @@ struct RoundRecord {
     by_hand: bool,
     /// The capabilities that the client lacks for what was to be asked.
     missing: Option<Value>,
-    progressed: bool,
+    /// Whether the round continues a call, and has brought nothing new to it.
+    is_idle: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
 }
@@ -110,13 +93,13 @@ struct RoundRecord {
 #[derive(Debug, Clone, Default)]
 struct RoundKey {
     /// The answer that came with this round.
-    response: Option<SentAnswer>,
+    response: Option<Box<RawValue>>,
     /// What is asked, to find two different questions under one key.
     digest: Option<QuestionDigest>,
     /// Whether the answer was used.
     is_used: bool,
     /// The answer that a function which makes its rounds by hand could not use, and why.
-    rejected: Option<(Arc<RawAnswer>, String)>,
+    rejected: Option<(RawAnswer, String)>,
     /// The question, if it is open at the end of the round.
     open: Option<OpenQuestion>,
     /// Whether its resolver could not run in this round, and may still need the answer.
@@ -144,57 +127,21 @@ impl RoundRecord {
         self.keys.entry(Arc::clone(key)).or_default()
     }
 
-    fn response(&self, key: &str) -> Option<&SentAnswer> {
-        self.keys.get(key)?.response.as_ref()
+    fn response(&self, key: &str) -> Option<&RawValue> {
+        self.keys.get(key)?.response.as_deref()
     }
 }
 
-/// An answer, and the question that it belongs to.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "StoredAnswer<Map<String, Value>, Value>")]
-struct RecordedAnswer {
-    digest: QuestionDigest,
-    answer: Arc<RawAnswer>,
-    /// Whether the function has not used it yet, so that nothing has checked it.
-    unchecked: bool,
-}
-
-/// A [`RecordedAnswer`] as it is stored: of an accepted form only the content.
-#[derive(Serialize, Deserialize)]
-#[serde(bound(deserialize = "C: DeserializeOwned, A: DeserializeOwned"))]
-struct StoredAnswer<C, A> {
+/// An answer, and the question that it belongs to. As JSON text, it may be as deep as in a request.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RecordedAnswer {
     #[serde(rename = "d")]
-    digest: QuestionDigest,
-    #[serde(rename = "c", default, deserialize_with = "at_top_level", skip_serializing_if = "Option::is_none")]
-    content: Option<C>,
-    #[serde(rename = "a", default, deserialize_with = "at_top_level", skip_serializing_if = "Option::is_none")]
-    answer: Option<A>,
+    pub(super) digest: QuestionDigest,
+    #[serde(rename = "a")]
+    pub(super) answer: Box<RawValue>,
+    /// Whether the function has not used it yet, so that nothing has checked it.
     #[serde(rename = "u", default, skip_serializing_if = "std::ops::Not::not")]
-    unchecked: bool,
-}
-
-/// Reads a value as if it were not nested, so that an answer as deep as a request may be can be read in a record, too.
-fn at_top_level<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    serde_json::from_str(raw.get()).map(Some).map_err(serde::de::Error::custom)
-}
-
-impl Serialize for RecordedAnswer {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (content, answer) = match &*self.answer {
-            RawAnswer::Filled(content) => (Some(content), None),
-            RawAnswer::Other(answer) => (None, Some(answer)),
-        };
-        StoredAnswer { digest: self.digest, content, answer, unchecked: self.unchecked }.serialize(serializer)
-    }
-}
-
-impl From<StoredAnswer<Map<String, Value>, Value>> for RecordedAnswer {
-    fn from(StoredAnswer { digest, content, answer, unchecked }: StoredAnswer<Map<String, Value>, Value>) -> Self {
-        // Without either it is an answer that does not fit any question, so the question is asked again.
-        let answer = content.map_or_else(|| answer.unwrap_or_default().into(), RawAnswer::Filled);
-        Self { digest, answer: Arc::new(answer), unchecked }
-    }
+    pub(super) unchecked: bool,
 }
 
 /// A question without a usable answer.
@@ -222,22 +169,13 @@ struct RecordedSteps {
     steps: BTreeMap<Arc<str>, Box<RawValue>>,
 }
 
-impl Default for CallRecord {
-    fn default() -> Self {
-        let (answers, questions, steps, final_answers, inside) = Default::default();
-        let round = RoundRecord { progressed: true, ..RoundRecord::default() };
-        Self { version: VERSION, answers, questions, steps, final_answers, inside, kept: None, round }
-    }
-}
-
 /// Storing.
 impl CallRecord {
     /// Reads a record that this build or another one wrote. Of one that it does not understand only the steps count,
     /// because they must not run twice; the user is asked again.
     pub(crate) fn read(state: &[u8]) -> Self {
         let state = std::str::from_utf8(state).unwrap_or_default();
-        let known = serde_json::from_str(state).ok().filter(|record: &Self| record.version == VERSION);
-        known.unwrap_or_else(|| {
+        serde_json::from_str(state).unwrap_or_else(|_| {
             tracing::warn!(
                 "the record of a call is in a format that this build cannot read: its questions are asked again"
             );
@@ -256,8 +194,8 @@ impl CallRecord {
     /// Begins a round with what the client answered.
     pub(crate) fn begin_round(&mut self, responses: InputResponses) {
         // With an empty record the call could as well begin in this round.
-        let progressed = self.answers.is_empty() && self.steps.is_empty() && self.kept.is_none();
-        self.round = RoundRecord { progressed, ..RoundRecord::default() };
+        let is_idle = !self.answers.is_empty() || !self.steps.is_empty() || self.kept.is_some();
+        self.round = RoundRecord { is_idle, ..RoundRecord::default() };
         for (key, response) in responses {
             self.round.key(&key).response = Some(response);
         }
@@ -275,7 +213,7 @@ impl CallRecord {
         for (key, question) in &self.questions {
             let of = of(key);
             if let Some(answer) = of.response.as_ref().filter(|_| is_kept(of) && !of.is_used) {
-                let answer = RecordedAnswer { digest: question.digest, answer: answer.read(), unchecked: true };
+                let answer = RecordedAnswer { digest: question.digest, answer: answer.clone(), unchecked: true };
                 self.answers.insert(Arc::clone(key), answer);
             }
         }
@@ -312,7 +250,7 @@ impl CallRecord {
     /// Whether this round has a new answer, a new step or a new kept state. An answer that cannot be used counts, because
     /// the user needs time to correct it; how many of them are accepted is limited.
     pub(crate) fn has_progressed(&self) -> bool {
-        self.round.progressed
+        !self.round.is_idle
     }
 
     /// Cancelled when the round is over.
@@ -359,33 +297,28 @@ impl CallRecord {
         self.round.key(&key.into()).is_known = true;
     }
 
-    /// The recorded answer to exactly this question, and whether it was checked.
-    pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<(Arc<RawAnswer>, bool)> {
+    /// The recorded answer to exactly this question.
+    pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<RecordedAnswer> {
         let recorded = self.answers.get(key)?;
         if recorded.digest != digest {
             tracing::debug!(key, "a recorded answer is not used: the text of its question has changed");
             return None;
         }
-        Some((Arc::clone(&recorded.answer), !recorded.unchecked))
+        Some(recorded.clone())
     }
 
     /// The answer to exactly this question that came with this round.
-    pub(super) fn response(
-        &self,
-        key: &str,
-        digest: QuestionDigest,
-        allow_unsolicited: bool,
-    ) -> Option<Arc<RawAnswer>> {
+    pub(super) fn response(&self, key: &str, digest: QuestionDigest, allow_unsolicited: bool) -> Option<Box<RawValue>> {
         let counts = self.questions.get(key).map_or(allow_unsolicited, |open| open.digest == digest);
-        self.round.response(key).filter(|_| counts).map(SentAnswer::read)
+        self.round.response(key).filter(|_| counts).map(ToOwned::to_owned)
     }
 
     /// The latest answer under a key, to any question, and whether it came with this round.
-    pub(super) fn latest_answer(&self, key: &str) -> Option<(QuestionDigest, Arc<RawAnswer>, bool)> {
+    pub(super) fn latest_answer(&self, key: &str) -> Option<(QuestionDigest, Box<RawValue>, bool)> {
         if let (Some(open), Some(answer)) = (self.questions.get(key), self.round.response(key)) {
-            return Some((open.digest, answer.read(), true));
+            return Some((open.digest, answer.to_owned(), true));
         }
-        self.answers.get(key).map(|recorded| (recorded.digest, Arc::clone(&recorded.answer), false))
+        self.answers.get(key).map(|recorded| (recorded.digest, recorded.answer.clone(), false))
     }
 
     /// Notes that a question is inside a step.
@@ -394,15 +327,15 @@ impl CallRecord {
     }
 
     /// Records an answer that is used.
-    pub(super) fn use_answer(&mut self, key: &Arc<str>, digest: QuestionDigest, answer: Arc<RawAnswer>, is_new: bool) {
-        self.round.progressed |= is_new;
+    pub(super) fn use_answer(&mut self, key: &Arc<str>, digest: QuestionDigest, answer: Box<RawValue>, is_new: bool) {
+        self.round.is_idle &= !is_new;
         let of = self.round.key(key);
         (of.is_used, of.rejected) = (true, None);
         self.answers.insert(Arc::clone(key), RecordedAnswer { digest, answer, unchecked: false });
     }
 
     /// Notes that a function which makes its rounds by hand cannot use an answer.
-    pub(super) fn reject_answer(&mut self, key: &Arc<str>, answer: Arc<RawAnswer>, reason: String) {
+    pub(super) fn reject_answer(&mut self, key: &Arc<str>, answer: RawAnswer, reason: String) {
         let of = self.round.key(key);
         (of.is_used, of.rejected) = (false, Some((answer, reason)));
     }
@@ -414,7 +347,7 @@ impl CallRecord {
         key: &Arc<str>,
         question: &Question,
         digest: QuestionDigest,
-        bad: Option<(Arc<RawAnswer>, AnswerError)>,
+        bad: Option<(RawAnswer, AnswerError)>,
     ) -> Result<(OpenQuestion, Option<Question>), Halt> {
         let before = self.questions.get(key);
         // A retry without an answer does not reset the count.
@@ -423,13 +356,13 @@ impl CallRecord {
         match bad {
             Some((answer, AnswerError(reason))) => {
                 open.bad += 1;
-                self.round.progressed = true;
+                self.round.is_idle = false;
                 return Ok((open, Some(ask_again(key, question, &answer, &reason, open.bad)?)));
             }
             None if before.is_some() && self.round.response(key).is_some() => {
                 tracing::debug!(key = &**key, "an answer is not used: the text of its question has changed");
                 open.reworded += 1;
-                self.round.progressed = true;
+                self.round.is_idle = false;
                 if open.reworded > REWORDINGS {
                     return Err(Halt::Mistake(CallError::mistake(format!(
                         "the text of question `{key}` changes every round, so its answer can never match; remove what \
@@ -450,15 +383,15 @@ impl CallRecord {
     }
 
     /// Notes the answer to a question that was sent at once.
-    pub(super) fn respond(&mut self, key: &Arc<str>, open: OpenQuestion, answer: RawAnswer) {
+    pub(super) fn respond(&mut self, key: &Arc<str>, open: OpenQuestion, answer: Box<RawValue>) {
         self.questions.insert(Arc::clone(key), open);
-        self.round.key(key).response = Some(SentAnswer::Read(Arc::new(answer)));
+        self.round.key(key).response = Some(answer);
     }
 
     /// Notes what a function that makes its rounds by hand leaves to the next one.
     pub(super) fn hand_on(&mut self, next: NextRound) -> Result<(), CallError> {
         if let Some(state) = next.state {
-            self.round.progressed |= self.kept.as_ref().is_none_or(|kept| kept.get() != state.get());
+            self.round.is_idle &= self.kept.as_ref().is_some_and(|kept| kept.get() == state.get());
             self.kept = Some(state);
         }
         self.keep_unused();
@@ -476,7 +409,7 @@ impl CallRecord {
             None => question,
             Some((answer, reason)) => {
                 open.bad = before.map_or(1, |before| before.bad + 1);
-                self.round.progressed = true;
+                self.round.is_idle = false;
                 ask_again(&key, &question, &answer, &reason, open.bad)?
             }
         };
@@ -578,7 +511,7 @@ impl CallRecord {
                  is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
             )));
         }
-        self.round.progressed = true;
+        self.round.is_idle = false;
         let seen = self.round.keys.iter().filter(|(_, of)| of.is_used && of.digest.is_some());
         self.final_answers.extend(seen.map(|(key, _)| Arc::clone(key)));
         if let Some(outer) = outer {
@@ -631,7 +564,12 @@ mod tests {
     }
 
     fn answer(message: &str, answer: Value) -> RecordedAnswer {
-        RecordedAnswer { digest: question(message).digest(None), answer: Arc::new(answer.into()), unchecked: false }
+        RecordedAnswer { digest: question(message).digest(None), answer: json_text(answer), unchecked: false }
+    }
+
+    /// Recorded answers, to be compared.
+    fn shown(answers: &BTreeMap<Arc<str>, RecordedAnswer>) -> String {
+        serde_json::to_string(answers).expect("JSON")
     }
 
     fn open(message: &str) -> OpenQuestion {
@@ -648,7 +586,7 @@ mod tests {
 
     /// A round of a stateless call.
     fn round<const N: usize>(mut record: CallRecord, responses: [(&str, Value); N]) -> Call {
-        record.begin_round(by_key(responses.map(|(key, answer)| (key, SentAnswer::Read(Arc::new(answer.into()))))));
+        record.begin_round(by_key(responses.map(|(key, answer)| (key, json_text(answer)))));
         let carrier = Box::new(StatelessCarrier::for_tests());
         let carriage = Carriage { carrier, record: Some(Box::new(record.into())), record_limit: 1000 };
         let call = Call::new(RequestInfo::default(), Arc::default());
@@ -661,7 +599,7 @@ mod tests {
         let check = |answer: &RawAnswer| <ConfirmForm as Answer>::read(answer).map(|_| ());
         let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, read: &check, accept: None };
         let answer = call.ask(key, question(message), check).now_or_never().expect("no waiting");
-        answer.map(|answer| Arc::unwrap_or_clone(answer).into())
+        answer.map(Value::from)
     }
 
     /// The keys that a round asks under in the end, and the record for the next one.
@@ -688,7 +626,8 @@ mod tests {
         assert!(matches!(ask(&call, "new", "New?"), Err(Halt::Pending)));
         let (asked, after) = end(&call);
         assert_eq!(asked, ["new"]);
-        assert_eq!(after.answers, by_key([("used", answer("Used?", yes())), ("open", answer("Open?", yes()))]));
+        let kept = by_key([("used", answer("Used?", yes())), ("open", answer("Open?", yes()))]);
+        assert_eq!(shown(&after.answers), shown(&kept));
         assert_eq!(after.questions, by_key([("new", open("New?"))]));
     }
 
@@ -786,7 +725,7 @@ mod tests {
             assert_eq!(call.record().has_progressed(), progressed, "{sent} used: {is_used}");
             let kept = RecordedAnswer { unchecked: !is_used, ..answer("Open?", sent) };
             let answers = by_key([("used", answer("Used?", yes())), ("open", kept)]);
-            assert_eq!(end(&call).1.answers, answers);
+            assert_eq!(shown(&end(&call).1.answers), shown(&answers));
         }
     }
 
@@ -817,7 +756,7 @@ mod tests {
         ] {
             let answers = by_key([("key", answer("Sure?", sent))]);
             let record = CallRecord { answers: answers.clone(), ..CallRecord::default() };
-            assert_eq!(CallRecord::read(&record.write()).answers, answers);
+            assert_eq!(shown(&CallRecord::read(&record.write()).answers), shown(&answers));
         }
     }
 
@@ -836,11 +775,11 @@ mod tests {
         let answers = by_key([("key", answer("Sure?", json!({ "action": "decline" })))]);
         let known = CallRecord { steps, answers, ..CallRecord::default() };
         assert_eq!(stored(&CallRecord::read(&known.write())), stored(&known));
-        let newer = CallRecord { version: VERSION + 1, ..known };
-        assert_eq!(stored(&CallRecord::read(&newer.write())), only_steps);
-        let other = CallRecord::read(br#"{"v":2,"a":["another","shape"],"s":{"charge":100}}"#);
+        let newer = stored(&known).replacen('{', r#"{"new":1,"#, 1);
+        assert_eq!(stored(&CallRecord::read(newer.as_bytes())), only_steps);
+        let other = CallRecord::read(br#"{"a":["another","shape"],"s":{"charge":100}}"#);
         assert_eq!(stored(&other), only_steps);
-        for state in [&b"{}"[..], br#"{"v":1,"s":[]}"#, b"not JSON"] {
+        for state in [&b"{}"[..], br#"{"s":[]}"#, b"not JSON"] {
             let read = stored(&CallRecord::read(state));
             assert_eq!(read, stored(&CallRecord::default()), "{}", String::from_utf8_lossy(state));
         }
@@ -857,15 +796,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_accepted_form_only_the_content_is_stored() {
-        let answers = by_key([("key", answer("Sure?", yes()))]);
-        let written = stored(&CallRecord { answers, ..CallRecord::default() });
-        let digest = format!("{:?}", question("Sure?").digest(None));
-        assert_eq!(written.replace(&digest, "digest"), r#"{"v":1,"a":{"key":{"d":"digest","c":{"yes":true}}}}"#);
-    }
-
-    #[test]
-    fn four_answers_take_under_500_bytes() {
+    fn four_answers_take_under_600_bytes() {
         let form = |content| json!({ "action": "accept", "content": content });
         let answers = by_key([
             ("confirm", answer("1", form(json!({ "yes": true })))),
@@ -878,6 +809,6 @@ mod tests {
         ]);
         let questions = by_key([("newsletter", OpenQuestion { bad: 2, reworded: 1, ..open("5") })]);
         let written = stored(&CallRecord { answers, questions, ..CallRecord::default() });
-        assert!(written.len() < 500, "{} bytes", written.len());
+        assert!(written.len() < 600, "{} bytes", written.len());
     }
 }

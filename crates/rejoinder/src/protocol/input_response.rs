@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{RpcError, error::shortened, meta::read_object};
-use crate::call::{InputResponses, Members, SentAnswer, without_position};
+use crate::call::{InputResponses, Members, without_position};
 
 /// The answers of a round, by key. Each is an answer to some kind of question; whether it fits its question is checked
 /// when that is asked. Until then it stays JSON text, which takes less memory than its values.
@@ -32,7 +32,7 @@ pub(super) fn input_responses(raw: &RawValue, limit: usize) -> Result<InputRespo
                 shortened(answer.get())
             )));
         }
-        if responses.insert(Arc::from(&*key), SentAnswer::Json(answer.to_owned())).is_some() {
+        if responses.insert(Arc::from(&*key), answer.to_owned()).is_some() {
             let key = shortened(&key);
             return Err(RpcError::invalid_params(format!("`params.inputResponses` has `{key}` twice")));
         }

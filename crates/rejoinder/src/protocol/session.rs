@@ -12,7 +12,10 @@ use std::{
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
 use serde::Deserialize;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::{
+    Map, Value, json,
+    value::{RawValue, to_raw_value},
+};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{
@@ -26,7 +29,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    ask::{Question, RawAnswer},
+    ask::Question,
     call::{Era, Level, RequestInfo},
     error::CallError,
     model::{ClientCapabilities, Implementation},
@@ -58,7 +61,7 @@ struct SessionState {
     /// The least severe log message that the client wants.
     level: Level,
     /// The questions that wait for an answer, by request id.
-    questions: HashMap<u64, oneshot::Sender<Result<RawAnswer, RpcError>>>,
+    questions: HashMap<u64, oneshot::Sender<Result<Box<RawValue>, RpcError>>>,
     next_question: u64,
     /// Whether no more messages come from the client.
     hung_up: bool,
@@ -245,13 +248,12 @@ impl Session {
         };
         let answer = match envelope.error {
             Some(error) => Err(client_error(error)),
-            None => match envelope.result.map_or("null", RawValue::get) {
-                large if large.len() > self.engine.options.limits.answers_size => {
+            None => match envelope.result.unwrap_or(RawValue::NULL) {
+                large if large.get().len() > self.engine.options.limits.answers_size => {
                     let limit = self.engine.options.limits.answers_size;
                     Err(RpcError::invalid_request(format!("its answer is larger than {limit} bytes")))
                 }
-                // What cannot be read does not fit any question.
-                answer => Ok(serde_json::from_str(answer).unwrap_or(Value::Null).into()),
+                answer => Ok(answer.to_owned()),
             },
         };
         // A call that is over does not wait for it.
@@ -309,7 +311,7 @@ pub(super) struct CallPeer {
 }
 
 impl SessionClient for CallPeer {
-    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> BoxFuture<'a, Result<RawAnswer, CallError>> {
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> BoxFuture<'a, Result<Box<RawValue>, CallError>> {
         Box::pin(async move {
             let mut params = question.params_in(self.version);
             // What the stateless era has in the request itself: it identifies the question in logs and tests.
@@ -336,7 +338,7 @@ impl SessionClient for CallPeer {
             match answer {
                 Ok(Ok(answer)) => Ok(answer),
                 // The user rejected it.
-                Ok(Err(RpcError { code: -1, .. })) => Ok(json!({ "action": "decline" }).into()),
+                Ok(Err(RpcError { code: -1, .. })) => Ok(to_raw_value(&json!({ "action": "decline" }))?),
                 Ok(Err(RpcError { code, message, .. })) => {
                     Err(CallError::unanswered(key, format_args!("{} ({code})", shortened(&message))))
                 }
@@ -347,7 +349,7 @@ impl SessionClient for CallPeer {
 }
 
 impl CallPeer {
-    fn open_question(&self) -> Option<(SentQuestion<'_>, oneshot::Receiver<Result<RawAnswer, RpcError>>)> {
+    fn open_question(&self) -> Option<(SentQuestion<'_>, oneshot::Receiver<Result<Box<RawValue>, RpcError>>)> {
         let mut state = self.session.state();
         if state.hung_up {
             return None;

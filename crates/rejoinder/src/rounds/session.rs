@@ -9,19 +9,20 @@ use std::{
 };
 
 use futures_util::future::try_join_all;
+use serde_json::value::RawValue;
 
 use crate::{
     BoxFuture,
-    ask::{Question, RawAnswer},
+    ask::Question,
     auth::{CallerShare, Principal},
-    call::{CallRecord, Carrier, Parked, SentAnswer},
+    call::{CallRecord, Carrier, Parked},
     error::CallError,
 };
 
 /// The client at the other end of a session, as one call sees it.
 pub(crate) trait SessionClient: Send + Sync {
     /// Sends a question and waits for its answer. A question that is no longer waited for is cancelled.
-    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> BoxFuture<'a, Result<RawAnswer, CallError>>;
+    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> BoxFuture<'a, Result<Box<RawValue>, CallError>>;
 }
 
 /// The carrier of a call on a session.
@@ -45,7 +46,7 @@ struct AskedClient {
 }
 
 impl AskedClient {
-    async fn ask(&self, key: &str, question: &Question) -> Result<RawAnswer, CallError> {
+    async fn ask(&self, key: &str, question: &Question) -> Result<Box<RawValue>, CallError> {
         let slot = self.share.take(self.caller.as_ref());
         let _slot =
             slot.map_err(|used_up| CallError::new(format!("the client could not be asked `{key}`: {used_up}")))?;
@@ -70,7 +71,11 @@ impl SessionCarrier {
 }
 
 impl Carrier for SessionCarrier {
-    fn ask<'a>(&'a self, key: &'a str, question: &'a Question) -> Option<BoxFuture<'a, Result<RawAnswer, CallError>>> {
+    fn ask<'a>(
+        &'a self,
+        key: &'a str,
+        question: &'a Question,
+    ) -> Option<BoxFuture<'a, Result<Box<RawValue>, CallError>>> {
         Some(Box::pin(self.asked.ask(key, question)))
     }
 
@@ -83,8 +88,7 @@ impl Carrier for SessionCarrier {
                 None => tokio::task::yield_now().await,
                 Some(pause) => tokio::time::sleep(pause).await,
             }
-            let keys = questions.into_iter().map(|(key, _)| key);
-            Ok(keys.zip(answers.into_iter().map(|answer| SentAnswer::Read(Arc::new(answer)))).collect())
+            Ok(questions.into_iter().map(|(key, _)| key).zip(answers).collect())
         })))
     }
 }

@@ -6,10 +6,12 @@ use std::{
     time::SystemTime,
 };
 
+use serde_json::value::RawValue;
+
 use super::seal::{Binding, Opened, Seal, StateRefusal};
 use crate::{
     BoxFuture,
-    ask::{Question, RawAnswer},
+    ask::Question,
     auth::Principal,
     call::{CallRecord, Carrier, Parked, Utf8Bytes},
     error::CallError,
@@ -62,7 +64,7 @@ impl StatelessCarrier {
 }
 
 impl Carrier for StatelessCarrier {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a Question) -> Option<BoxFuture<'a, Result<RawAnswer, CallError>>> {
+    fn ask<'a>(&'a self, _: &'a str, _: &'a Question) -> Option<BoxFuture<'a, Result<Box<RawValue>, CallError>>> {
         None
     }
 
