@@ -23,6 +23,7 @@ use tokio_util::{
 use super::Call;
 use crate::{
     error::{CallError, Panicked},
+    inject::BackgroundTask,
     lock,
 };
 
@@ -166,12 +167,12 @@ impl Call {
         })
     }
 
-    /// Adds a task, and returns what is known about it and where its result arrives.
+    /// Adds a task, which `start` starts after the reply.
     pub(crate) fn add_background<T: Send + 'static>(
         &self,
         is_concurrent: bool,
         start: impl FnOnce() -> JoinHandle<Result<T, CallError>> + Send + 'static,
-    ) -> Result<(Arc<BackgroundState>, oneshot::Receiver<Result<T, CallError>>), CallError> {
+    ) -> Result<BackgroundTask<T>, CallError> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let runtime = Handle::try_current()
             .map_err(|_| CallError::mistake("a background task is added outside a tokio runtime, which it needs"))?;
@@ -204,7 +205,7 @@ impl Call {
             // Nobody may wait for the result.
             let _ = sender.send(running.run(reply, before, start, request).await);
         });
-        Ok((state, result))
+        Ok(BackgroundTask { call: self.clone(), state, result })
     }
 
     /// What the reply of a call takes along, if the call has background tasks; once.

@@ -1,9 +1,6 @@
 use std::sync::Arc;
 
-use tokio::{
-    sync::oneshot,
-    task::{JoinHandle, spawn_blocking},
-};
+use tokio::{sync::oneshot, task::spawn_blocking};
 use tracing::{Instrument, Span};
 
 use super::FromCall;
@@ -100,7 +97,7 @@ impl BackgroundTasks {
         R: TaskOutput,
     {
         let task = async move { task.await.into_result() }.in_current_span();
-        self.push(move || tokio::spawn(task))
+        self.call.add_background(self.is_concurrent, move || tokio::spawn(task))
     }
 
     /// Adds a function that blocks its thread. It runs on a thread for such functions, and cannot be cancelled once it runs.
@@ -114,7 +111,8 @@ impl BackgroundTasks {
         R: TaskOutput,
     {
         let span = Span::current();
-        self.push(move || spawn_blocking(move || span.in_scope(|| task().into_result())))
+        let start = move || spawn_blocking(move || span.in_scope(|| task().into_result()));
+        self.call.add_background(self.is_concurrent, start)
     }
 
     /// Returns a handle whose tasks run concurrently with the other tasks of the call.
@@ -139,14 +137,6 @@ impl BackgroundTasks {
     /// calls this for [detached](Self::detached) tasks.
     pub async fn finish(&self) {
         self.call.finish_background().await;
-    }
-
-    fn push<T: Send + 'static>(
-        &self,
-        start: impl FnOnce() -> JoinHandle<Result<T, CallError>> + Send + 'static,
-    ) -> Result<BackgroundTask<T>, CallError> {
-        let (state, result) = self.call.add_background(self.is_concurrent, start)?;
-        Ok(BackgroundTask { call: self.call.clone(), state, result })
     }
 }
 
@@ -179,9 +169,9 @@ impl FromCall for BackgroundTasks {
 /// ```
 #[derive(Debug)]
 pub struct BackgroundTask<T = ()> {
-    call: Call,
-    state: Arc<BackgroundState>,
-    result: oneshot::Receiver<Result<T, CallError>>,
+    pub(crate) call: Call,
+    pub(crate) state: Arc<BackgroundState>,
+    pub(crate) result: oneshot::Receiver<Result<T, CallError>>,
 }
 
 impl<T> BackgroundTask<T> {

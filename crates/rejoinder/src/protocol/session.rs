@@ -61,13 +61,16 @@ struct SessionState {
     /// The least severe log message that the client wants.
     level: Level,
     /// The questions that wait for an answer, by request id.
-    questions: HashMap<u64, oneshot::Sender<Result<Box<RawValue>, RpcError>>>,
+    questions: HashMap<u64, oneshot::Sender<ClientAnswer>>,
     next_question: u64,
     /// Whether no more messages come from the client.
     hung_up: bool,
     /// Messages that belong to no request.
     outgoing: VecDeque<Bytes>,
 }
+
+/// What a client sends in reply to a question.
+type ClientAnswer = Result<Box<RawValue>, RpcError>;
 
 /// Who the client is and what it can do, as far as the server remembers it.
 #[derive(Debug, Clone)]
@@ -349,7 +352,7 @@ impl SessionClient for CallPeer {
 }
 
 impl CallPeer {
-    fn open_question(&self) -> Option<(SentQuestion<'_>, oneshot::Receiver<Result<Box<RawValue>, RpcError>>)> {
+    fn open_question(&self) -> Option<(SentQuestion<'_>, oneshot::Receiver<ClientAnswer>)> {
         let mut state = self.session.state();
         if state.hung_up {
             return None;
