@@ -2,6 +2,8 @@ use proc_macro2::Ident;
 use quote::format_ident;
 use syn::Path;
 
+use crate::names::pascal;
+
 /// What a function is: one of the three that clients are offered, a resolver, a pipe, or a completion function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -60,8 +62,7 @@ impl Kind {
 
     /// What a server takes.
     pub(crate) fn item(self) -> Ident {
-        let (first, rest) = self.word().split_at(1);
-        format_ident!("{}{rest}", first.to_uppercase())
+        format_ident!("{}", pascal(self.word()))
     }
 
     /// The method that a block under `#[handlers]` gains.

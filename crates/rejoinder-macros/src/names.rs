@@ -26,9 +26,13 @@ pub(crate) fn wire(ident: &Ident) -> String {
     name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
 }
 
-/// Whether the protocol takes it as the name of a tool.
-pub(crate) fn is_tool_name(name: &str) -> bool {
-    (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+/// The words of a name, each with a capital: `DateTime` for `date-time`.
+pub(crate) fn pascal(name: &str) -> String {
+    let capitalised = |word: &str| {
+        let first = word.chars().next();
+        first.map(|first| first.to_uppercase().chain(word.chars().skip(1)).collect::<String>())
+    };
+    name.split(['_', '-']).filter_map(capitalised).collect()
 }
 
 /// Whether it can be part of a header's name.

@@ -3,9 +3,11 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
-    Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Path, Token,
+    Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token,
     parse::{ParseStream, Parser},
+    parse_quote_spanned,
     punctuated::Punctuated,
+    spanned::Spanned,
 };
 
 use crate::{errors::Errors, names};
@@ -53,8 +55,13 @@ impl Options {
 
     /// `name = <expression>`.
     pub(crate) fn expression(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<Expr> {
+        self.entry(name, example, errors).map(|(_, value)| value)
+    }
+
+    /// `name = <expression>`, with the name as it was written, where errors about the two together are reported.
+    pub(crate) fn entry(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<(Ident, Expr)> {
         match self.take(name)? {
-            Meta::NameValue(meta) => Some(meta.value),
+            Meta::NameValue(meta) => Some((meta.path.get_ident()?.clone(), meta.value)),
             other => {
                 errors.at(other, format!("`{name}` needs a value: `{name} = {example}`"));
                 None
@@ -75,10 +82,9 @@ impl Options {
         }
     }
 
-    /// `name = <expression>`, with the name as it was written, for what is wrong only together with something else.
-    pub(crate) fn entry(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<(Ident, Expr)> {
-        let written = self.left.iter().find_map(|meta| meta.path().get_ident().filter(|ident| *ident == name)).cloned();
-        Some((written?, self.expression(name, example, errors)?))
+    /// `name`, `name = true` or `name = false`.
+    pub(crate) fn flag(&mut self, name: &str, errors: &mut Errors) -> Option<Expr> {
+        self.expression_or(name, |path| parse_quote_spanned!(path.span()=> true), errors)
     }
 
     /// `name = ..`, of which `read` takes what it needs. `what` says what it must be.
@@ -114,40 +120,6 @@ impl Options {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
             _ => None,
         })
-    }
-
-    /// `name = ".."`; a constant or `include_str!` will do.
-    pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
-        self.value(name, "\"..\"", "is a string", errors, |value| match value {
-            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_)) => None,
-            text => Some(quote!(#text)),
-        })
-    }
-
-    /// `name = 5000`.
-    pub(crate) fn number(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
-        self.value(name, "5000", "is a whole number", errors, |value| match value {
-            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Int(_)) => None,
-            number => Some(quote!(#number)),
-        })
-    }
-
-    /// `name`, `name = true` or `name = false`.
-    pub(crate) fn flag(&mut self, name: &str, errors: &mut Errors) -> Option<LitBool> {
-        match self.take(name)? {
-            Meta::Path(path) => path.get_ident().map(|ident| LitBool::new(true, ident.span())),
-            Meta::NameValue(meta) => match meta.value {
-                Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => Some(flag),
-                other => {
-                    errors.at(other, format!("`{name}` is `true` or `false`"));
-                    None
-                }
-            },
-            Meta::List(list) => {
-                errors.at(list, format!("write `{name}` or `{name} = false`"));
-                None
-            }
-        }
     }
 
     /// `crate = "path"`: where `rejoinder` is, for those who renamed it or use it through another crate.
@@ -191,6 +163,11 @@ fn path_of(value: &Expr) -> Option<&Path> {
         Expr::Path(path) if path.qself.is_none() => Some(&path.path),
         _ => None,
     }
+}
+
+/// Whether a flag is set, where that must be known now.
+pub(crate) fn is_set(flag: Option<&Expr>) -> bool {
+    matches!(flag, Some(Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. })) if flag.value)
 }
 
 /// The tokens in the parentheses of an attribute, which may have none.

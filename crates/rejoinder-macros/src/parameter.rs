@@ -53,14 +53,6 @@ impl FunctionParameter {
         }
     }
 
-    /// The function that completes it.
-    pub(crate) fn complete(&self) -> Option<&Path> {
-        match &self.source {
-            Source::Argument(argument) => argument.complete.as_ref(),
-            _ => None,
-        }
-    }
-
     /// The argument that it borrows, if it borrows one.
     pub(crate) fn borrowed(&self) -> Option<Borrowed> {
         let (reference, is_optional) = match &self.ty {
@@ -147,7 +139,7 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
     let attrs = std::mem::take(&mut typed.attrs);
     let (ours, theirs): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
     typed.attrs = theirs;
-    typed.attrs.retain(|attr| is_foreign(kind, attr, errors));
+    typed.attrs.retain(|attr| is_foreign(attr, errors));
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         Pat::Wild(pat) if kind.takes_a_value() => Ident::new("value", pat.underscore_token.span),
@@ -192,21 +184,20 @@ fn read_one(kind: Kind, typed: &mut PatType, errors: &mut Errors) -> Option<Func
     })
 }
 
-/// Whether an attribute is for others. Those that have no meaning here, but are written out of habit, are refused.
-fn is_foreign(kind: Kind, attr: &Attribute, errors: &mut Errors) -> bool {
-    let Some(name) = attr.path().get_ident().map(ToString::to_string) else { return true };
-    let instead = match &*name {
-        "cfg" | "cfg_attr" => "write two functions".to_owned(),
-        "tool" | "prompt" | "resource" => "it goes on a function".to_owned(),
-        "resolver" => "write `#[resolve(function)]`".to_owned(),
-        "serde" | "schemars" | "validate" | "garde" => {
-            let word = kind.word();
-            format!("write `#[arg(..)]`, or put it on a type of your own that the {word} takes")
-        }
-        _ => return true,
-    };
-    errors.at(attr, format!("`{name}` on a parameter is not supported: {instead}"));
-    false
+/// Whether an attribute is for the compiler: no other has a meaning here.
+fn is_foreign(attr: &Attribute, errors: &mut Errors) -> bool {
+    let is_lint = ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attr.path().is_ident(lint));
+    if !is_lint {
+        let name = names::pretty(attr.path());
+        errors.at(
+            attr,
+            format!(
+                "`{name}` on a parameter is not supported: write `#[arg(..)]`, `#[header]`, `#[inject]`, `#[pipe(..)]` or \
+                 `#[resolve(function)]`, or put it on a type of your own"
+            ),
+        );
+    }
+    is_lint
 }
 
 fn is_ours(attr: &Attribute) -> bool {
@@ -314,7 +305,7 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOption
         name: options.literal("name", errors),
         header: options.literal("header", errors),
         complete: options.path("complete", "path::to::function", "names a function", errors),
-        rules: constraints(default.as_ref(), &mut options, errors),
+        rules: constraints(&mut options, errors),
         default,
     };
     options.finish(errors);
@@ -322,21 +313,14 @@ fn argument(kind: Kind, attr: &Attribute, errors: &mut Errors) -> ArgumentOption
         let word = kind.word();
         errors.at(attr, format!("a {word} takes no arguments by name: its first parameter is the value that it gets"));
     }
-    if let Some(name) = argument.name.as_ref().filter(|name| name.value().is_empty()) {
-        errors.at(name, "an argument's name cannot be empty");
-    }
     if let (Some(default), Kind::Resolver) = (&argument.default, kind) {
         errors.at(default, "a resolver cannot set a default: write it on the tool's parameter");
     }
     if kind == Kind::Resolver && !argument.rules.is_empty() {
         errors.at(attr, "a resolver gets arguments that were checked: write the constraint on the tool's parameter");
     }
-    match &argument.header {
-        Some(header) if kind != Kind::Tool => errors.at(header, "only a tool's arguments can be sent in headers, too"),
-        Some(header) if !names::is_header_name(&header.value()) => {
-            errors.at(header, "a header's name has letters, digits and `-`: this is the part after `Mcp-Param-`");
-        }
-        _ => {}
+    if let Some(header) = argument.header.as_ref().filter(|_| kind != Kind::Tool) {
+        errors.at(header, "only a tool's arguments can be sent in headers, too");
     }
     if let (Some(complete), Kind::Tool | Kind::Resolver) = (&argument.complete, kind) {
         errors.at(complete, "only the arguments of prompts and resources can be completed: remove `complete`");

@@ -4,8 +4,8 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
     Attribute, FnArg, GenericArgument, GenericParam, Lifetime, ParenthesizedGenericArguments, Path, PathArguments,
-    PathSegment, ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait, TypeInfer, TypeNever,
-    TypeReference, Visibility,
+    PathSegment, ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait, TypeReference,
+    Visibility,
     parse::{Parse, ParseStream},
     visit::{self, Visit},
 };
@@ -116,21 +116,12 @@ pub(crate) fn check(kind: Kind, place: &Place, signature: &Signature, errors: &m
 
 fn check_generics(kind: Kind, signature: &Signature, errors: &mut Errors) {
     let (word, params) = (kind.word(), &signature.generics.params);
-    let lifetimes = params.iter().filter(|param| matches!(param, GenericParam::Lifetime(_))).count();
-    let message = match (kind, lifetimes) {
-        // `#[resolve(load::<User>)]`.
-        (Kind::Resolver, 0) => return,
-        _ if params.is_empty() => return,
-        (Kind::Resolver, _) => "a resolver needs no named lifetimes: write `&str` and remove them".to_owned(),
-        _ if lifetimes == params.len() => {
-            format!("a {word} has no lifetimes, because it owns its parameters: remove them")
-        }
-        _ => {
-            let what = if kind.takes_a_value() { "what it takes" } else { "its schema" };
-            format!("a {word} cannot be generic, because {what} must be known: write the types out")
-        }
-    };
-    errors.at(params, message);
+    let has_lifetimes = params.iter().any(|param| matches!(param, GenericParam::Lifetime(_)));
+    if kind == Kind::Resolver && has_lifetimes {
+        errors.at(params, "a resolver needs no named lifetimes: write `&str` and remove them");
+    } else if kind != Kind::Resolver && !params.is_empty() {
+        errors.at(params, format!("a {word} cannot be generic: write types out that borrow nothing, and remove this"));
+    }
 }
 
 fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut Errors) -> bool {
@@ -154,16 +145,6 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: 
         // Where the lifetime has a name, that is what is wrong.
         Type::Reference(reference) if is_resolved || kind == Kind::Resolver => check.visit_borrowed(reference),
         ty if kind == Kind::Resolver && optional_reference(ty).is_some_and(|it| it.lifetime.is_none()) => {}
-        Type::Reference(reference) if reference.lifetime.is_none() && is_of_a_value(&reference.elem) => {
-            let (word, owned, written) = (kind.word(), pretty(&reference.elem), pretty(reference));
-            check.errors.at(
-                reference,
-                format!(
-                    "a {word} owns its arguments: fill it from a resolver with `#[resolve(function)]`, or write `{owned}` instead \
-                     of `{written}`"
-                ),
-            );
-        }
         ty => check.visit_type(ty),
     }
 }
@@ -183,11 +164,6 @@ pub(crate) fn optional_reference(ty: &Type) -> Option<&TypeReference> {
         GenericArgument::Type(Type::Reference(reference)) => Some(reference),
         _ => None,
     }
-}
-
-/// Whether a reference to this is one that a resolver could fill: none makes a `str`, a slice or a `Path`.
-fn is_of_a_value(elem: &Type) -> bool {
-    owned(elem) == pretty(elem)
 }
 
 /// Refuses a path to a method where only a function of a module can be named.
@@ -230,17 +206,16 @@ impl<'ast> Visit<'ast> for TypeCheck<'_> {
         if self.may_borrow && reference.lifetime.is_none() {
             return self.visit_borrowed(reference);
         }
-        let (owned, word) = (owned(&reference.elem), self.kind.word());
-        if self.kind == Kind::Resolver && !self.returned {
-            let written = pretty(reference);
-            let message = format!(
-                "a resolver borrows an argument as a whole: write `{owned}` instead of `{written}`, and `&` before the \
-                 whole type"
-            );
-            return self.errors.at(reference, message);
-        }
-        let verb = if self.returned { "returns an owned value" } else { "owns its parameters" };
-        self.errors.at(reference, format!("a {word} {verb}: write `{owned}` instead of `{}`", pretty(reference)));
+        let (owned, written, word) = (owned(&reference.elem), pretty(reference), self.kind.word());
+        let message = if self.returned {
+            format!("a {word} returns an owned value: write `{owned}` instead of `{written}`")
+        } else {
+            format!(
+                "a {word} owns its parameters: write `{owned}` instead of `{written}`, or fill it from a resolver with \
+                 `#[resolve(function)]`"
+            )
+        };
+        self.errors.at(reference, message);
     }
 
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
@@ -255,14 +230,6 @@ impl<'ast> Visit<'ast> for TypeCheck<'_> {
         let (word, what) = (self.kind.word(), if self.returned { "result" } else { "parameter" });
         self.errors
             .at(ty, format!("a {word}'s {what} needs one type, which must be known: write it instead of `impl Trait`"));
-    }
-
-    fn visit_type_infer(&mut self, ty: &'ast TypeInfer) {
-        self.errors.at(ty, "write the type out");
-    }
-
-    fn visit_type_never(&mut self, ty: &'ast TypeNever) {
-        self.errors.at(ty, format!("a {} must return: write the type of its result", self.kind.word()));
     }
 
     // Inside `fn(&T)` and `Fn(&T)` a reference borrows nothing yet.

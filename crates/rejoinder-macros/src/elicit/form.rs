@@ -1,11 +1,16 @@
 //! `#[derive(Elicit)]`.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Data, DeriveInput, Fields, Index};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Data, DeriveInput, Expr, Fields, Index, Type};
 
-use super::{check_generics, check_names, derive, field::FormField, serde_option};
-use crate::{errors::Errors, names::local};
+use super::{check_names, derive, elicit_options, field_name, serde_option};
+use crate::{
+    constraints::{CONSTRAINTS, call, constraints},
+    docs,
+    errors::{Errors, Extent},
+    names::{self, local},
+};
 
 /// Implements `Elicit`.
 pub(crate) fn form(item: TokenStream) -> TokenStream {
@@ -17,7 +22,6 @@ pub(crate) fn form(item: TokenStream) -> TokenStream {
 
 fn read(item: &DeriveInput, errors: &mut Errors) -> Option<Vec<FormField>> {
     let ident = &item.ident;
-    check_generics(&item.generics, "a form", errors);
     let case = serde_option(&item.attrs, "rename_all", errors).map(|case| case.value()).unwrap_or_default();
     match &item.data {
         Data::Struct(data) => match &data.fields {
@@ -88,5 +92,55 @@ fn implementation(item: &DeriveInput, fields: &[FormField]) -> TokenStream {
                 #content
             }
         }
+    }
+}
+
+/// One field.
+struct FormField {
+    ident: Ident,
+    ty: Type,
+    /// The name in the answer.
+    name: String,
+    /// What is called on the `Field`: `.title("..").min(1)`.
+    calls: TokenStream,
+}
+
+impl FormField {
+    /// Reads a field.
+    fn read(field: &syn::Field, case: &str, errors: &mut Errors) -> Option<Self> {
+        let ident = field.ident.clone()?;
+        let known = [&["description", "default", "name"], CONSTRAINTS].concat();
+        let mut options = elicit_options("`#[elicit]`", &field.attrs, &known, errors);
+        let name = options.literal("name", errors).or_else(|| serde_option(&field.attrs, "rename", errors));
+        if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
+            errors.at(name, "the name of a field cannot be empty");
+        }
+        let name = name.map_or_else(|| field_name(&names::wire(&ident), case), |name| name.value());
+        let default = options.entry("default", "..", errors);
+        let mut calls = constraints(&mut options, errors);
+        if let Some((option, value)) = options.entry("description", "\"..\"", errors) {
+            calls.extend(call(&option, value));
+        } else if let Some(text) = docs::description(&field.attrs) {
+            calls.extend(call(&Ident::new("description", Span::call_site()), text));
+        }
+        if let Some((option, value)) = default {
+            // A list is written as an array, and is a `Vec`.
+            let value =
+                if matches!(value, Expr::Array(_)) { quote!(::std::vec::Vec::from(#value)) } else { quote!(#value) };
+            calls.extend(call(&option, value));
+        }
+        options.finish(errors);
+        Some(Self { ident, ty: field.ty.clone(), name, calls })
+    }
+
+    /// The expression of the `Field`, with the spans of the type, where the compiler then reports that it cannot be a field.
+    fn expression(&self) -> TokenStream {
+        let Self { ty, name, calls, .. } = self;
+        let Extent { start, end } = Extent::of(ty);
+        // Located at the type, but still a macro's: lints for hand-written paths do not apply.
+        let [start, end] = [start, end].map(|span| Span::call_site().located_at(span));
+        let path = quote_spanned!(start=> __rejoinder::form::Field::<#ty>::);
+        let field = quote_spanned!(end=> #path new(#name));
+        quote!(#field #calls)
     }
 }

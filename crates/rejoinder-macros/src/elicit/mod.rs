@@ -1,7 +1,6 @@
 //! The derive macros of forms: `Elicit` for the form, `ElicitEnum` for a choice in it.
 
 mod choice;
-mod field;
 mod form;
 
 pub(crate) use choice::choice;
@@ -9,12 +8,13 @@ pub(crate) use form::form;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{
-    Attribute, DeriveInput, Expr, ExprLit, GenericParam, Generics, Lit, LitStr, Meta, MetaNameValue, Token,
-    punctuated::Punctuated,
-};
+use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Token, punctuated::Punctuated};
 
-use crate::{errors::Errors, names, options::Options};
+use crate::{
+    errors::Errors,
+    names::{self, pascal},
+    options::Options,
+};
 
 /// Writes the implementation, or the errors. `known` are the options of the whole, which is a form or a choice.
 fn derive(
@@ -76,17 +76,6 @@ fn serde_option(attrs: &[Attribute], option: &str, errors: &mut Errors) -> Optio
     }
 }
 
-/// Refuses type parameters and lifetimes.
-fn check_generics(generics: &Generics, what: &str, errors: &mut Errors) {
-    match generics.params.first() {
-        None => {}
-        Some(first @ GenericParam::Lifetime(_)) => {
-            errors.at(first, format!("{what} cannot borrow: use owned types such as `String`"));
-        }
-        Some(first) => errors.at(first, format!("{what} cannot be generic: write one for each type")),
-    }
-}
-
 /// Refuses two fields, or variants, with one name in the answer.
 fn check_names<'a>(all: impl Iterator<Item = (&'a Ident, &'a str)>, what: &str, errors: &mut Errors) {
     let mut seen: Vec<(&Ident, &str)> = Vec::new();
@@ -95,5 +84,82 @@ fn check_names<'a>(all: impl Iterator<Item = (&'a Ident, &'a str)>, what: &str, 
             errors.at(ident, format!("this {what} has the name `{name}` in the answer, which `{other}` already has"));
         }
         seen.push((ident, name));
+    }
+}
+
+/// The cases of serde.
+const CASES: [&str; 8] = [
+    "lowercase",
+    "UPPERCASE",
+    "PascalCase",
+    "camelCase",
+    "snake_case",
+    "SCREAMING_SNAKE_CASE",
+    "kebab-case",
+    "SCREAMING-KEBAB-CASE",
+];
+
+/// The name of a variant in a case, as serde writes it.
+fn variant_name(name: &str, case: &str) -> String {
+    let is_inner = |index: usize, c: char| index > 0 && c.is_uppercase();
+    let snake = name.char_indices().flat_map(|(index, c)| is_inner(index, c).then_some('_').into_iter().chain([c]));
+    match case {
+        "lowercase" => name.to_lowercase(),
+        "UPPERCASE" => name.to_uppercase(),
+        "camelCase" => {
+            let mut rest = name.chars();
+            rest.next().map(|first| first.to_lowercase().chain(rest).collect()).unwrap_or_default()
+        }
+        "" | "PascalCase" => name.to_owned(),
+        _ => field_name(&snake.collect::<String>().to_lowercase(), case),
+    }
+}
+
+/// The name of a field in a case, as serde writes it.
+fn field_name(name: &str, case: &str) -> String {
+    match case {
+        "UPPERCASE" | "SCREAMING_SNAKE_CASE" => name.to_ascii_uppercase(),
+        "PascalCase" => pascal(name),
+        "camelCase" => variant_name(&pascal(name), case),
+        "kebab-case" => name.replace('_', "-"),
+        "SCREAMING-KEBAB-CASE" => name.to_ascii_uppercase().replace('_', "-"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_renamed_as_serde_does() {
+        let renamed = CASES.map(|case| variant_name("VeryTasty2", case));
+        let expected = [
+            "verytasty2",
+            "VERYTASTY2",
+            "VeryTasty2",
+            "veryTasty2",
+            "very_tasty2",
+            "VERY_TASTY2",
+            "very-tasty2",
+            "VERY-TASTY2",
+        ];
+        assert_eq!(renamed, expected);
+    }
+
+    #[test]
+    fn fields_are_renamed_as_serde_does() {
+        let renamed = CASES.map(|case| field_name("line_2_text", case));
+        let expected = [
+            "line_2_text",
+            "LINE_2_TEXT",
+            "Line2Text",
+            "line2Text",
+            "line_2_text",
+            "LINE_2_TEXT",
+            "line-2-text",
+            "LINE-2-TEXT",
+        ];
+        assert_eq!(renamed, expected);
     }
 }

@@ -88,13 +88,9 @@ impl Item<'_> {
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
         let edges = parameters.iter().filter_map(Filled::edge);
         let by_hand = self.returned("BY_HAND");
-        let variables = match &self.details.variables {
-            Some(variables) => quote!(::std::option::Option::Some(&[#(#variables),*])),
-            None => quote!(::std::option::Option::None),
-        };
         quote! {
             static __RJ_ITEM: __rj::ItemNode<'static> =
-                __rj::ItemNode::new(#kind, #name, &[#(#arguments),*], &[#(#edges),*], #by_hand, #variables);
+                __rj::ItemNode::new(#kind, #name, &[#(#arguments),*], &[#(#edges),*], #by_hand);
         }
     }
 

@@ -106,17 +106,6 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
             "this block has nothing to offer: write `#[tool]`, `#[prompt]` or `#[resource(..)]` before a method",
         );
     }
-    for parameter in functions.iter().flat_map(|function| &function.parameters).map(|filled| &filled.parameter) {
-        if let Some(path) = parameter.resolver() {
-            check_named(path, Kind::Resolver, |name| format!("#[resolve({name})]"), &block, &functions, &mut errors);
-        }
-        for path in &parameter.pipes {
-            check_named(path, Kind::Pipe, |name| format!("#[pipe({name})]"), &block, &functions, &mut errors);
-        }
-        if let Some(path) = parameter.complete() {
-            check_named(path, Kind::Completion, |name| format!("complete = {name}"), &block, &functions, &mut errors);
-        }
-    }
     let methods = Kind::ITEMS.into_iter().zip(given).map(|(kind, given)| {
         let items: Vec<_> = functions.iter().filter(|function| function.kind == kind).collect();
         if let Some(name) = given.as_ref().filter(|_| items.is_empty()) {
@@ -143,39 +132,6 @@ fn check_block(block: &ItemImpl, errors: &mut Errors) {
     }
     if !block.generics.params.is_empty() {
         errors.at(&block.generics.params, "`#[handlers]` does not support generic types yet: write the types out");
-    }
-}
-
-/// Refuses what an attribute names if that is a function of the block, but not one that can be named so. `marked` are the
-/// functions of the block with one of our attributes.
-fn check_named(
-    path: &Path,
-    kind: Kind,
-    written: impl Fn(String) -> String,
-    block: &ItemImpl,
-    marked: &[HiddenType],
-    errors: &mut Errors,
-) {
-    let (is_method, name) = match &*path.segments.iter().collect::<Vec<_>>() {
-        [first, name] if first.ident == "Self" => (true, *name),
-        [name] => (false, *name),
-        _ => return,
-    };
-    let ident = &name.ident;
-    let (word, found) = (kind.word(), marked.iter().find(|hidden| hidden.kind == kind && hidden.name == *ident));
-    let is_function = block.items.iter().any(|item| matches!(item, ImplItem::Fn(f) if f.sig.ident == *ident));
-    match found {
-        Some(_) if !is_method => {
-            errors.at(path, format!("`{ident}` is a method: write `{}`", written(format!("Self::{ident}"))));
-        }
-        None if is_method && is_function => {
-            errors.at(path, format!("`Self::{ident}` is not a {word}: write `#[{word}]` before the function"));
-        }
-        Some(hidden) if name.arguments.is_none() && !hidden.generics.params.is_empty() => {
-            let written = written(format!("Self::{ident}::<..>"));
-            errors.at(path, format!("`Self::{ident}` is generic: name its types, `{written}`"));
-        }
-        _ => {}
     }
 }
 
@@ -290,9 +246,7 @@ impl HiddenType {
             Kind::Resolver => Role::Resolver(ResolverOptions::read(&mut options, errors)),
             Kind::Pipe | Kind::Completion => Role::Pipe(pipe::take_value(kind, name, &mut parameters, errors)),
             Kind::Tool | Kind::Prompt | Kind::Resource => {
-                let read: Vec<_> = parameters.iter().map(|filled| &filled.parameter).collect();
-                let mut details =
-                    details::read(kind, &mut options, uri.flatten(), attrs, name, &read, is_async, errors);
+                let mut details = details::read(kind, &mut options, uri.flatten(), attrs, name, is_async, errors);
                 details.fields = place.outside(details.fields);
                 Role::Item(details)
             }

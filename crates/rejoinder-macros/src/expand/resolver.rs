@@ -18,7 +18,7 @@ use crate::{
 /// What the options of `#[resolver]` say.
 pub(super) struct ResolverOptions {
     key: Option<LitStr>,
-    cached: bool,
+    cached: TokenStream,
 }
 
 impl ResolverOptions {
@@ -30,7 +30,7 @@ impl ResolverOptions {
         if let Some(key) = key.as_ref().filter(|key| key.value().contains('#')) {
             errors.at(key, "a key cannot contain `#`, which numbers resolvers of the same name");
         }
-        Self { key, cached: options.flag("cache", errors).is_none_or(|cached| cached.value) }
+        Self { key, cached: options.flag("cache", errors).map_or_else(|| quote!(true), ToTokens::into_token_stream) }
     }
 }
 
@@ -111,7 +111,7 @@ impl ResolverFunction<'_> {
     /// Its place in the graph: a static value, so that the checks can walk a cycle of them.
     fn node(&self) -> TokenStream {
         let HiddenType { ident, name, generics, parameters, output, .. } = &self.hidden;
-        let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), self.options.cached);
+        let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), &self.options.cached);
         let (name, key) = (names::wire(name), option(self.options.key.as_ref()));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(false));
         let below = parameters.iter().filter_map(|parameter| Some(parameter.resolver.as_ref()?.node()));

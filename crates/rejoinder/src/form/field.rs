@@ -195,7 +195,7 @@ constraints! {
     ///
     /// # Panics
     ///
-    /// `pattern` is not a regular expression. The macros check this at compile time.
+    /// `pattern` is not a regular expression. The macros check a literal at compile time.
     TextField: pattern(pattern: &str) = match Regex::new(pattern) {
         Ok(pattern) => Some(pattern),
         Err(error) => panic!("`{pattern}` is not a regular expression: {error}"),

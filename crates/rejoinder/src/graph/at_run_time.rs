@@ -63,7 +63,7 @@ impl Resolvers {
     /// Everything that is wrong with them in a tool of that name and schema.
     pub(crate) fn mistakes(&self, tool: &str, schema: &JsonObject, by_hand: bool) -> Vec<String> {
         let arguments = schema_arguments(schema);
-        let item = ItemNode::new("tool", tool, &arguments, &self.edges, by_hand, None);
+        let item = ItemNode::new("tool", tool, &arguments, &self.edges, by_hand);
         let mut mistakes = Vec::new();
         // What several resolvers take and the tool does not have is one mistake.
         let (mut asking, mut unknown, mut wrong) = (HashSet::new(), HashSet::new(), HashSet::new());

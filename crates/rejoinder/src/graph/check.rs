@@ -116,7 +116,7 @@ impl Node {
         const GATE: ItemNode<'_> = ItemNode {
             may_ask: false,
             without_arguments: Some("runs where there are no arguments"),
-            ..ItemNode::new("gate", "", &[], &[], false, None)
+            ..ItemNode::new("gate", "", &[], &[], false)
         };
         let mut check = Check::new();
         // A cycle is reported where it is.
@@ -193,37 +193,6 @@ const fn check_argument(item: &ItemNode<'_>, index: usize, report: &mut Report) 
             check_below(item, edges[j].node, &mut Nodes::new(), report);
         });
     });
-    if report.failed() {
-        return;
-    }
-    let Some(variables) = item.variables else { return };
-    match (argument.is_argument, contains(variables, name)) {
-        (true, false) => {
-            report.push(&[
-                "the URI has no variable `",
-                name,
-                "` for this argument: add `{",
-                name,
-                "}` to the URI, or `{?",
-            ]);
-            report.push(&[name, "}` if it is optional (`{&", name, "}` after another query variable)"]);
-        }
-        (false, true) if find(item.arguments, name, true).is_none() => report.push(&[
-            "the server supplies this parameter, but the URI has a variable `",
-            name,
-            "`: rename one of the two",
-        ]),
-        _ => {}
-    }
-}
-
-const fn contains(names: &[&str], name: &str) -> bool {
-    each!(i in 0..names.len() => {
-        if is_same(names[i], name) {
-            return true;
-        }
-    });
-    false
 }
 
 /// Checks this resolver, and all that it needs, against the item.

@@ -67,8 +67,6 @@ pub struct ItemNode<'a> {
     pub(crate) may_ask: bool,
     /// Why its resolvers cannot take arguments by name, if they cannot.
     pub(super) without_arguments: Option<&'static str>,
-    /// The variables of a resource's URI.
-    pub(super) variables: Option<&'a [&'a str]>,
 }
 
 impl<'a> ItemNode<'a> {
@@ -79,9 +77,8 @@ impl<'a> ItemNode<'a> {
         arguments: &'a [NodeArgument<'a>],
         edges: &'a [Edge],
         by_hand: bool,
-        variables: Option<&'a [&'a str]>,
     ) -> Self {
-        Self { kind, name, arguments, edges, by_hand, may_ask: true, without_arguments: None, variables }
+        Self { kind, name, arguments, edges, by_hand, may_ask: true, without_arguments: None }
     }
 
     /// A pipe, or a completion function, for which nobody is asked.
@@ -93,7 +90,7 @@ impl<'a> ItemNode<'a> {
         may_ask: bool,
     ) -> Self {
         let without_arguments = Some("runs before arguments can be taken by name");
-        Self { may_ask, without_arguments, ..Self::new(kind, name, arguments, edges, false, None) }
+        Self { may_ask, without_arguments, ..Self::new(kind, name, arguments, edges, false) }
     }
 }
 

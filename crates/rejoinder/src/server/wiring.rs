@@ -110,6 +110,8 @@ impl<'a> WiringCheck<'a> {
         }));
         messages.extend(bad_forms(&item.function().all_edges()));
         messages.extend(item.function().problems.iter().cloned());
+        let not_scopes = item.function().scopes.iter().filter(|scope| !is_scope(scope));
+        messages.extend(not_scopes.map(|scope| format!("`{scope}` is not a scope: it has no spaces and no quotes")));
         if self.registry.get(item.kind(), item.name()).is_some() {
             messages.push(match item.kind() {
                 TargetKind::Tool => {
@@ -182,6 +184,11 @@ fn check_name(name: &str, messages: &mut Vec<String>) {
     if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
         messages.push("a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`".to_owned());
     }
+}
+
+/// Whether a caller can have it as a scope (RFC 6749, section 3.3).
+fn is_scope(scope: &str) -> bool {
+    !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
 }
 
 /// What clients or models may not understand.
@@ -267,7 +274,7 @@ fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTempl
     for variable in variables {
         if resource.function.argument(variable).is_none() {
             messages
-                .push(format!("the URI has a variable `{variable}`, but the function has no such parameter; add it"));
+                .push(format!("the URI has a variable `{variable}`, but the function has no such argument; add it"));
         }
     }
     template

@@ -73,7 +73,7 @@ fn all_mistakes_are_listed_at_once() {
         .tools(tools![report, report])
         .tools([
             dynamic("", json!({})),
-            dynamic("two words", json!({})),
+            dynamic("two words", json!({})).scopes(["read write"]),
             dynamic("headers", json!({ "properties": { "a": header("A"), "b": header("a"), "c": header("c d") } })),
         ])
         .prompts(prompts![draft, draft])
@@ -95,6 +95,7 @@ fn all_mistakes_are_listed_at_once() {
       tool `report`: another tool has the same name; rename one with `#[tool(name = "..")]`, or use `Server::nest`
       tool ``: a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`
       tool `two words`: a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`
+      tool `two words`: `read write` is not a scope: it has no spaces and no quotes
       tool `headers`: `x-mcp-header` of `c` is "c d": it must be a header token such as `Region`
       tool `headers`: the header `mcp-param-a` is used for two arguments; rename one
       prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
@@ -107,7 +108,7 @@ fn all_mistakes_are_listed_at_once() {
       resource `broken://{id`: `{` has no matching `}`: add one, or write `%7B` for the character itself
       resource `other://{id}{?id}`: there are two variables `id`: rename one
       resource `query://{?id,page}`: `id` may be absent from the URI; make its parameter an `Option` or give it a default
-      resource `more://{id}/{what}{?page}`: the URI has a variable `what`, but the function has no such parameter; add it
+      resource `more://{id}/{what}{?page}`: the URI has a variable `what`, but the function has no such argument; add it
     "#);
 }
 

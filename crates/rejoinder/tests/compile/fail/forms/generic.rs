@@ -1,4 +1,4 @@
-// 5:15: a form cannot be generic: write one for each type
+// 6:12: cannot find type `T` in this scope
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,4 +1,4 @@
-// 6:27: `min_length` must be a whole number: `min_length = 3`
+// 6:27: mismatched types
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

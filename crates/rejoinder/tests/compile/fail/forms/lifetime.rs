@@ -1,4 +1,4 @@
-// 5:15: a form cannot borrow: use owned types such as `String`
+// 6:13: use of undeclared lifetime name `'a`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,4 +1,4 @@
-// 6:14: `min_length` needs a value: `min_length = 3`
+// 6:14: `min_length` needs a value: `min_length = ..`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,4 +1,4 @@
-// 5:10: a tool cannot be generic, because its schema must be known: write the types out
+// 5:10: a tool cannot be generic: write types out that borrow nothing, and remove this
 use rejoinder::prelude::*;
 
 #[tool]

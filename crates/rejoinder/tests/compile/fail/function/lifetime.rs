@@ -1,4 +1,4 @@
-// 5:10: a tool has no lifetimes, because it owns its parameters: remove them
+// 5:10: a tool cannot be generic: write types out that borrow nothing, and remove this
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 14:29: `Self::load` is generic: name its types, `#[resolve(Self::load::<..>)]`
+// 14:29: missing generics for struct `__rj_Shop_load`
 use rejoinder::prelude::*;
 
 struct Shop;

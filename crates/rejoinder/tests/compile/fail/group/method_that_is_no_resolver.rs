@@ -1,4 +1,4 @@
-// 13:29: `Self::price` is not a resolver: write `#[resolver]` before the function
+// 13:29: `#[resolve(..)]` does not name a resolver
 use rejoinder::prelude::*;
 
 struct Shop;

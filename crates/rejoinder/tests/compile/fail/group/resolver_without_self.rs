@@ -1,4 +1,4 @@
-// 14:29: `price` is a method: write `#[resolve(Self::price)]`
+// 14:29: `#[resolve(..)]` does not name a resolver
 use rejoinder::prelude::*;
 
 struct Shop;

@@ -1,4 +1,4 @@
-// 4:20: `read_only` is `true` or `false`
+// 4:20: mismatched types
 use rejoinder::prelude::*;
 
 #[tool(read_only = 1)]

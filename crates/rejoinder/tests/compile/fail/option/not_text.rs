@@ -1,4 +1,4 @@
-// 4:16: `title` is a string: `title = ".."`
+// 4:16: mismatched types
 use rejoinder::prelude::*;
 
 #[tool(title = 5)]

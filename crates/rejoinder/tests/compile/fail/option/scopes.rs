@@ -1,4 +1,4 @@
-// 4:17: `scopes` is a list of strings without spaces and quotes: `scopes = ["files:write"]`
+// 4:17: mismatched types
 use rejoinder::prelude::*;
 
 #[tool(scopes = "files:write")]

@@ -1,4 +1,4 @@
-// 4:15: `tags` is a list of strings: `tags = ["admin"]`
+// 4:15: mismatched types
 use rejoinder::prelude::*;
 
 #[tool(tags = "admin")]

@@ -1,4 +1,4 @@
-// 5:9: `serde` on a parameter is not supported: write `#[arg(..)]`, or put it on a type of your own that the tool takes
+// 5:9: `serde` on a parameter is not supported: write `#[arg(..)]`, `#[header]`, `#[inject]`, `#[pipe(..)]` or `#[resolve(function)]`, or put it on a type of your own
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 5:16: `cfg` on a parameter is not supported: write two functions
+// 5:16: `cfg` on a parameter is not supported: write `#[arg(..)]`, `#[header]`, `#[inject]`, `#[pipe(..)]` or `#[resolve(function)]`, or put it on a type of your own
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 10:8: `resolver` on a parameter is not supported: write `#[resolve(function)]`
+// 10:8: `resolver` on a parameter is not supported: write `#[arg(..)]`, `#[header]`, `#[inject]`, `#[pipe(..)]` or `#[resolve(function)]`, or put it on a type of your own
 use rejoinder::prelude::*;
 
 #[resolver]

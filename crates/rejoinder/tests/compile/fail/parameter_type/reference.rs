@@ -1,4 +1,4 @@
-// 5:16: a tool owns its parameters: write `String` instead of `&str`
+// 5:16: a tool owns its parameters: write `String` instead of `&str`, or fill it from a resolver with `#[resolve(function)]`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 5:24: a tool owns its parameters: write `Vec<String>` instead of `&[String]`
+// 5:24: a tool owns its parameters: write `Vec<String>` instead of `&[String]`, or fill it from a resolver with `#[resolve(function)]`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 8:16: a tool owns its arguments: fill it from a resolver with `#[resolve(function)]`, or write `User` instead of `&User`
+// 8:16: a tool owns its parameters: write `User` instead of `&User`, or fill it from a resolver with `#[resolve(function)]`
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
