@@ -95,7 +95,7 @@ pub async fn test_custom_header(#[arg(header = "Value")] value: String) -> Strin
 /// Works only for clients that can sample.
 #[tool]
 pub async fn test_missing_capability(ctx: Context) -> Result<&'static str, CallError> {
-    if ctx.capabilities().sampling.is_none() {
+    if !ctx.capabilities().sampling {
         return Err(CallError::missing_capability(json!({ "sampling": {} })));
     }
     Ok("the client can sample")

@@ -4,13 +4,12 @@ use std::fmt;
 
 use base64::{Engine as _, display::Base64Display, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::digest::{Context, SHA256};
-use rmcp::model::ClientCapabilities;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error, ser::SerializeStruct};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{RawAnswer, Sampling};
 use crate::{
-    call::{Era, MemberName, RequestInfo},
+    call::{Capabilities, Era, MemberName, RequestInfo},
     error::CallError,
     form::{Form, digest_of},
 };
@@ -93,29 +92,20 @@ impl Question {
     }
 
     /// The capability that the question needs, if the client did not declare it.
-    pub(crate) fn missing_capability(&self, declared: &ClientCapabilities) -> Option<Value> {
-        let elicitation = declared.elicitation.as_ref();
+    pub(crate) fn missing_capability(&self, declared: Capabilities) -> Option<Value> {
         match self {
-            // `elicitation: {}` means forms.
-            Self::Form { .. } => match elicitation {
-                Some(can) if can.form.is_some() || can.url.is_none() => None,
-                _ => Some(json!({ "elicitation": { "form": {} } })),
-            },
-            Self::Visit { .. } => match elicitation {
-                Some(can) if can.url.is_some() => None,
-                _ => Some(json!({ "elicitation": { "url": {} } })),
-            },
-            Self::Roots => declared.roots.is_none().then(|| json!({ "roots": {} })),
+            Self::Form { .. } => (!declared.forms).then(|| json!({ "elicitation": { "form": {} } })),
+            Self::Visit { .. } => (!declared.urls).then(|| json!({ "elicitation": { "url": {} } })),
+            Self::Roots => (!declared.roots).then(|| json!({ "roots": {} })),
             Self::Sample(sampling) => {
-                let can = declared.sampling.as_ref();
                 let mut lacking = Map::new();
-                if sampling.has_tools() && can.is_none_or(|can| can.tools.is_none()) {
+                if sampling.has_tools() && !declared.sampling_tools {
                     lacking.insert("tools".to_owned(), json!({}));
                 }
-                if sampling.has_context() && can.is_none_or(|can| can.context.is_none()) {
+                if sampling.has_context() && !declared.sampling_context {
                     lacking.insert("context".to_owned(), json!({}));
                 }
-                (can.is_none() || !lacking.is_empty()).then(|| json!({ "sampling": lacking }))
+                (!declared.sampling || !lacking.is_empty()).then(|| json!({ "sampling": lacking }))
             }
         }
     }
@@ -160,7 +150,7 @@ impl Question {
     /// Why the client cannot be asked this, if it cannot: it did not declare the capability, or its session uses a version
     /// without it.
     pub(crate) fn out_of_reach(&self, request: &RequestInfo) -> Option<CallError> {
-        if let Some(missing) = self.missing_capability(&request.capabilities) {
+        if let Some(missing) = self.missing_capability(request.capabilities) {
             return Some(CallError::missing_capability(missing));
         }
         let speaks = &*request.protocol_version;

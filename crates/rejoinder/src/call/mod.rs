@@ -39,8 +39,8 @@ pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carriage, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub(crate) use record::{CallRecord, InputResponses, round_trip};
+pub use request_info::{Capabilities, Era, Level, RequestInfo};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
-pub use request_info::{Era, Level, RequestInfo};
 pub use teardown::CallEnd;
 pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};
 pub(crate) use utf8_bytes::Utf8Bytes;
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_call_without_a_client_cannot_ask() {
-        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
+        let capabilities = Capabilities { forms: true, ..Capabilities::default() };
         let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default());
         let ctx = Context::from_call(&call, "ctx")
             .now_or_never()

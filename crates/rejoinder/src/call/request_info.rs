@@ -1,9 +1,9 @@
 use std::{borrow::Cow, fmt, sync::Arc};
 
 use bytes::Bytes;
-use http::{Extensions, HeaderMap};
-use rmcp::model::{ClientCapabilities, Implementation};
-use serde::{Deserialize, Serialize};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
+use rmcp::model::Implementation;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::{Value, value::RawValue};
 
 use crate::auth::Principal;
@@ -45,39 +45,137 @@ pub enum ProgressToken {
     Text(String),
 }
 
+/// What the client can do, as it declares it.
+///
+/// ```
+/// use rejoinder::prelude::*;
+///
+/// #[tool]
+/// async fn publish(ctx: Context) -> &'static str {
+///     if ctx.capabilities().forms { "I shall ask you first." } else { "Please confirm in the web interface." }
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
+pub struct Capabilities {
+    /// Its user can fill in forms (`elicitation.form`).
+    pub forms: bool,
+    /// Its user can visit pages (`elicitation.url`).
+    pub urls: bool,
+    /// It has a model that answers (`sampling`).
+    pub sampling: bool,
+    /// Its model can use tools (`sampling.tools`).
+    pub sampling_tools: bool,
+    /// Its model can be given context (`sampling.context`).
+    pub sampling_context: bool,
+    /// It has roots (`roots`).
+    pub roots: bool,
+}
+
 /// Who the client says it is. It may lie, so nothing may depend on it.
 pub(crate) type ClientInfo = Implementation;
 
 /// The metadata of a request.
 ///
-/// `Debug` shows neither the values of headers nor `_meta`, because they contain passwords and tokens.
-#[derive(Default, Clone)]
+/// It can be stored and read back, headers included; extensions are not stored. `Debug` shows neither the values of headers
+/// nor `_meta`, because they contain passwords and tokens. A stored `RequestInfo` contains them.
+#[derive(Default, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestInfo {
     /// The request's id, as JSON.
+    #[serde(with = "json_text")]
     pub request_id: Bytes,
     /// How the client talks to the server.
     pub era: Era,
     /// The protocol version of the request.
     pub protocol_version: Cow<'static, str>,
     /// The capabilities that the client declared.
-    pub capabilities: ClientCapabilities,
+    pub capabilities: Capabilities,
     /// The client's `clientInfo`, as a JSON object; see [`client`](Self::client).
+    #[serde(with = "optional_json_text")]
     pub client: Option<Bytes>,
     /// The least severe log message that the client wants; without it, none.
     pub log_level: Option<Level>,
     /// The token for progress; without it, none.
     pub progress_token: Option<ProgressToken>,
     /// Headers and extensions of the HTTP request, or of the request that opened the connection; `None` on stdio.
+    #[serde(with = "stored_headers")]
     pub http: Option<Arc<(HeaderMap, Extensions)>>,
     /// The fields of `_meta` that the protocol does not define, as a JSON object.
+    #[serde(with = "optional_json_text")]
     pub meta: Option<Bytes>,
     /// The caller, if the server knows it.
     pub principal: Option<Principal>,
     /// The session that the request belongs to, if there is one.
     pub session_id: Option<Arc<str>>,
     /// What middleware attached to a request that did not come over HTTP.
+    #[serde(skip)]
     pub(crate) attached: Option<Box<Extensions>>,
+}
+
+/// Stores JSON as a string.
+mod json_text {
+    use super::{Bytes, Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(json: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&String::from_utf8_lossy(json))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        String::deserialize(deserializer).map(Bytes::from)
+    }
+}
+
+/// The same for JSON that may be missing.
+mod optional_json_text {
+    use super::{Bytes, Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(json: &Option<Bytes>, serializer: S) -> Result<S::Ok, S::Error> {
+        json.as_deref().map(String::from_utf8_lossy).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Bytes>, D::Error> {
+        Ok(Option::<String>::deserialize(deserializer)?.map(Bytes::from))
+    }
+}
+
+/// Stores headers as pairs of name and value, and drops extensions. A value may be any bytes: each is stored as the
+/// character of that number.
+mod stored_headers {
+    use http::header;
+
+    use super::{
+        Arc, Deserialize, Deserializer, Error, Extensions, HeaderMap, HeaderName, HeaderValue, Serialize, Serializer,
+    };
+
+    type StoredHttp = Option<Arc<(HeaderMap, Extensions)>>;
+
+    pub(super) fn serialize<S: Serializer>(http: &StoredHttp, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = |value: &HeaderValue| value.as_bytes().iter().map(|byte| char::from(*byte)).collect::<String>();
+        // Credentials are checked when the request comes, and are not kept.
+        let kept = |name: &HeaderName| ![header::AUTHORIZATION, header::COOKIE].contains(name);
+        let stored = http.as_deref().map(|(headers, _)| {
+            let headers = headers.iter().filter(|(name, _)| kept(name));
+            headers.map(|(name, value)| (name.as_str(), text(value))).collect::<Vec<_>>()
+        });
+        stored.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StoredHttp, D::Error> {
+        let Some(stored) = Option::<Vec<(String, String)>>::deserialize(deserializer)? else { return Ok(None) };
+        let read = |(name, value): (String, String)| {
+            let value: Vec<u8> = value.chars().map(u8::try_from).collect::<Result<_, _>>().map_err(D::Error::custom)?;
+            let value = HeaderValue::from_bytes(&value).map_err(D::Error::custom)?;
+            Ok((name.parse::<HeaderName>().map_err(D::Error::custom)?, value))
+        };
+        let mut headers = HeaderMap::new();
+        for header in stored {
+            let (name, value) = read(header)?;
+            headers.append(name, value);
+        }
+        Ok(Some(Arc::new((headers, Extensions::new()))))
+    }
 }
 
 impl RequestInfo {
@@ -134,9 +232,44 @@ impl fmt::Debug for RequestInfo {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
+
+    #[test]
+    fn it_is_read_back_as_it_was_stored() {
+        let mut headers = HeaderMap::new();
+        headers.append("x-tenant", HeaderValue::from_static("acme"));
+        headers.append("x-tenant", HeaderValue::from_bytes(b"caf\xe9").expect("any bytes"));
+        let mut extensions = Extensions::new();
+        extensions.insert("a layer's user");
+        let request = RequestInfo {
+            request_id: Bytes::from_static(br#""seven""#),
+            era: Era::Session,
+            protocol_version: "2025-11-25".into(),
+            capabilities: Capabilities { urls: true, ..Capabilities::default() },
+            client: Some(Bytes::from_static(br#"{"name":"test","version":"1"}"#)),
+            log_level: Some(Level::Notice),
+            progress_token: Some(ProgressToken::Number((-7).into())),
+            http: Some(Arc::new((headers.clone(), extensions))),
+            meta: Some(Bytes::from_static(br#"{"traceparent":"00-1"}"#)),
+            principal: Some(Principal::new("ada")),
+            session_id: Some("s1".into()),
+            attached: None,
+        };
+        let mut sent = headers.clone();
+        sent.insert("authorization", HeaderValue::from_static("Bearer secret"));
+        let sent = RequestInfo { http: Some(Arc::new((sent, Extensions::new()))), ..request.clone() };
+        let stored = serde_json::to_string(&sent).expect("it can be stored");
+        assert!(!stored.contains("secret"), "{stored}");
+        let read: RequestInfo = serde_json::from_str(&stored).expect("it can be read");
+        assert_eq!(format!("{read:?}"), format!("{request:?}"));
+        assert_eq!((read.headers(), read.meta("traceparent")), (Some(&headers), request.meta("traceparent")));
+        assert_eq!((read.principal, read.session_id), (request.principal, request.session_id));
+        assert_eq!(read.client, request.client);
+        assert!(read.http.expect("it came over HTTP").1.is_empty(), "extensions are not stored");
+        let none = serde_json::to_string(&RequestInfo::default()).expect("it can be stored");
+        let none: RequestInfo = serde_json::from_str(&none).expect("it can be read");
+        assert_eq!(format!("{none:?}"), format!("{:?}", RequestInfo::default()));
+    }
 
     #[test]
     fn what_is_printed_for_an_author_holds_no_secret() {

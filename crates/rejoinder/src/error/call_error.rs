@@ -32,7 +32,7 @@ use crate::{ask::NextRound, call::ArgumentErrors};
 /// );
 /// ```
 #[derive(Debug, Clone)]
-pub struct CallError(CallErrorKind);
+pub struct CallError(Box<CallErrorKind>);
 
 /// The kinds of [`CallError`].
 #[derive(Debug, Clone)]
@@ -62,9 +62,14 @@ pub enum CallErrorKind {
 }
 
 impl CallError {
+    fn of(kind: CallErrorKind) -> Self {
+        // In a box, because every result of a function has room for an error.
+        Self(Box::new(kind))
+    }
+
     /// An error whose text the model reads.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self(CallErrorKind::Message(text.into()))
+        Self::of(CallErrorKind::Message(text.into()))
     }
 
     /// Return this from a resource if nothing exists at the URI: the client gets the error of an unknown resource.
@@ -82,12 +87,12 @@ impl CallError {
     /// }
     /// ```
     pub fn not_found(text: impl Into<Cow<'static, str>>) -> Self {
-        Self(CallErrorKind::NotFound(text.into()))
+        Self::of(CallErrorKind::NotFound(text.into()))
     }
 
     /// An error that ends the request with a JSON-RPC error instead of a result.
     pub fn protocol(code: i32, message: impl Into<Cow<'static, str>>, data: Option<Value>) -> Self {
-        Self(CallErrorKind::Protocol { code, message: message.into(), data })
+        Self::of(CallErrorKind::Protocol { code, message: message.into(), data })
     }
 
     /// The client did not declare capabilities that the call needs, such as `{"sampling": {}}`.
@@ -127,7 +132,7 @@ impl CallError {
 
     /// The client sent an error instead of an answer.
     pub(crate) fn unanswered(key: &str, reason: impl fmt::Display) -> Self {
-        Self(CallErrorKind::Unanswered(format!("the client did not answer `{key}`: {reason}").into()))
+        Self::of(CallErrorKind::Unanswered(format!("the client did not answer `{key}`: {reason}").into()))
     }
 
     pub(crate) fn nobody_to_ask() -> Self {
@@ -141,24 +146,24 @@ impl CallError {
 
     /// The user declined a question, or what a parameter needs.
     pub(crate) fn declined(name: &str) -> Self {
-        Self(CallErrorKind::Declined(format!("the user declined `{name}`").into()))
+        Self::of(CallErrorKind::Declined(format!("the user declined `{name}`").into()))
     }
 
     /// The user cancelled it.
     pub(crate) fn cancelled(name: &str) -> Self {
-        Self(CallErrorKind::Declined(format!("the user cancelled `{name}`").into()))
+        Self::of(CallErrorKind::Declined(format!("the user cancelled `{name}`").into()))
     }
 
     /// The round took longer than this.
     pub(crate) fn timed_out(limit: Duration) -> Self {
-        Self(CallErrorKind::TimedOut(limit))
+        Self::of(CallErrorKind::TimedOut(limit))
     }
 
     /// An error whose detail goes to the log while the client gets a generic sentence.
     ///
     /// `?` does this for every [`std::error::Error`].
     pub fn internal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self(CallErrorKind::Internal(Arc::from(error.into())))
+        Self::of(CallErrorKind::Internal(Arc::from(error.into())))
     }
 
     /// A mistake of the server's author. The client can only report it, so the log has it, too.
@@ -190,7 +195,7 @@ impl CallError {
     ///
     /// If the error's own `Display`, `source` or `Drop` panics.
     pub(crate) fn into_text(self) -> Result<Self, Panicked> {
-        let CallErrorKind::Internal(error) = self.0 else { return Ok(self) };
+        let CallErrorKind::Internal(error) = *self.0 else { return Ok(self) };
         // With its causes: more than these are a loop.
         const MOST: usize = 32;
         Panicked::catch(move || {
@@ -206,7 +211,7 @@ impl CallError {
 
     /// Takes the error apart.
     pub fn into_kind(self) -> CallErrorKind {
-        self.0
+        *self.0
     }
 }
 

@@ -206,14 +206,14 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::{Call, Carriage, RequestInfo},
+        call::{Call, Capabilities, Carriage, RequestInfo},
         inject::FromCall,
         rounds::StatelessCarrier,
     };
 
     #[test]
     fn a_round_cannot_end_before_the_mistake_of_a_step_is_noted() {
-        let capabilities = serde_json::from_value(serde_json::json!({ "elicitation": {} })).expect("capabilities");
+        let capabilities = Capabilities { forms: true, ..Capabilities::default() };
         let info = RequestInfo { capabilities, ..RequestInfo::default() };
         let carrier = Box::new(StatelessCarrier::for_tests());
         let carriage = Carriage { carrier, record: None, record_limit: 1024 };

@@ -1,7 +1,6 @@
 use std::{future::IntoFuture, sync::Arc};
 
 use http::HeaderMap;
-use rmcp::model::ClientCapabilities;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -9,7 +8,7 @@ use super::FromCall;
 use crate::{
     BoxFuture,
     auth::Principal,
-    call::{Call, ClientInfo, Emitted, Era, Level},
+    call::{Call, Capabilities, ClientInfo, Emitted, Era, Level},
     error::CallError,
     graph::{Resolved, Resolver},
 };
@@ -117,8 +116,8 @@ impl Context {
     }
 
     /// Returns the capabilities that the client declared.
-    pub fn capabilities(&self) -> &ClientCapabilities {
-        &self.call.request().capabilities
+    pub fn capabilities(&self) -> Capabilities {
+        self.call.request().capabilities
     }
 
     /// The era of the client's protocol version.

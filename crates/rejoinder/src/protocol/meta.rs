@@ -7,16 +7,13 @@ use serde::{
     Deserialize, Deserializer,
     de::{Error, IgnoredAny, MapAccess, Visitor},
 };
-use serde_json::{Map, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{
     Envelope, RpcError,
     envelope::{MAX_ID_LENGTH, string},
 };
-use crate::{
-    call::{Level, MemberName, ProgressToken},
-    model::{ClientCapabilities, ElicitationCapability, RootsCapabilities, SamplingCapability},
-};
+use crate::call::{Capabilities, Level, MemberName, ProgressToken};
 
 /// The version of the stateless era that this server speaks.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -123,7 +120,7 @@ impl<'a> Meta<'a> {
     }
 
     /// What the client can do. Only what this crate knows is kept, so that a client cannot fill the memory.
-    pub(super) fn capabilities(&self) -> Result<ClientCapabilities, RpcError> {
+    pub(super) fn capabilities(&self) -> Result<Capabilities, RpcError> {
         let raw = self.capabilities.ok_or_else(|| missing("clientCapabilities"))?;
         let known = read_object(raw).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))?;
         Ok(KnownCapabilities::into(known))
@@ -164,10 +161,19 @@ impl<'a> Meta<'a> {
 /// The capabilities that this crate knows, in bounded memory.
 #[derive(Deserialize)]
 pub(super) struct KnownCapabilities {
-    elicitation: Option<ElicitationCapability>,
+    elicitation: Option<KnownElicitation>,
     sampling: Option<KnownSampling>,
-    roots: Option<RootsCapabilities>,
+    roots: Option<KnownRoots>,
 }
+
+#[derive(Deserialize)]
+struct KnownElicitation {
+    form: Option<IgnoredAny>,
+    url: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct KnownRoots {}
 
 #[derive(Deserialize)]
 struct KnownSampling {
@@ -175,17 +181,18 @@ struct KnownSampling {
     context: Option<IgnoredAny>,
 }
 
-impl From<KnownCapabilities> for ClientCapabilities {
-    fn from(known: KnownCapabilities) -> Self {
+impl From<KnownCapabilities> for Capabilities {
+    fn from(KnownCapabilities { elicitation, sampling, roots }: KnownCapabilities) -> Self {
         let mut capabilities = Self::default();
-        capabilities.elicitation = known.elicitation;
-        capabilities.roots = known.roots;
-        capabilities.sampling = known.sampling.map(|known| {
-            let mut sampling = SamplingCapability::default();
-            sampling.tools = known.tools.map(|_| Map::new());
-            sampling.context = known.context.map(|_| Map::new());
-            sampling
-        });
+        if let Some(can) = elicitation {
+            // `elicitation: {}` means forms.
+            (capabilities.forms, capabilities.urls) = (can.form.is_some() || can.url.is_none(), can.url.is_some());
+        }
+        capabilities.sampling = sampling.is_some();
+        if let Some(can) = sampling {
+            (capabilities.sampling_tools, capabilities.sampling_context) = (can.tools.is_some(), can.context.is_some());
+        }
+        capabilities.roots = roots.is_some();
         capabilities
     }
 }

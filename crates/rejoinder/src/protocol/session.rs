@@ -30,9 +30,9 @@ use super::{
 use crate::{
     BoxFuture,
     ask::Question,
-    call::{Era, Level, RequestInfo},
+    call::{Capabilities, Era, Level, RequestInfo},
     error::CallError,
-    model::{ClientCapabilities, Implementation},
+    model::Implementation,
     rounds::SessionClient,
     server::{ChangeFilter, Engine, Listener, TargetKind},
 };
@@ -76,7 +76,7 @@ type ClientAnswer = Result<Box<RawValue>, RpcError>;
 #[derive(Debug, Clone)]
 struct Introduction {
     version: &'static str,
-    capabilities: ClientCapabilities,
+    capabilities: Capabilities,
     /// The `clientInfo`, as JSON.
     info: Option<Bytes>,
 }
@@ -121,7 +121,7 @@ impl Session {
     /// known, so it can be asked nothing.
     pub(crate) fn for_one_request(engine: &Arc<Engine>, version: Option<&'static str>) -> Self {
         let mut session = Self { is_for_one_request: true, ..Self::new(engine, None) };
-        let introduction = |version| Introduction { version, capabilities: ClientCapabilities::default(), info: None };
+        let introduction = |version| Introduction { version, capabilities: Capabilities::default(), info: None };
         session.state.get_mut().unwrap_or_else(PoisonError::into_inner).client = version.map(introduction);
         session
     }

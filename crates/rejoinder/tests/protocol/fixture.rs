@@ -86,7 +86,7 @@ pub async fn whoami(ctx: Context) -> Json<Value> {
     Json(json!({
         "id": ctx.request_id(),
         "client": ctx.client().map(|client| client.name),
-        "sampling": ctx.capabilities().sampling.is_some(),
+        "sampling": ctx.capabilities().sampling,
         "header": ctx.header("x-request-id"),
         "extension": ctx.extension::<&'static str>(),
         "traceparent": ctx.meta("traceparent"),

@@ -21,8 +21,7 @@ pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 impl Endpoint {
     /// Finds out who sends the request, and puts the caller into its extensions; otherwise the refusal.
-    pub(super) async fn authorize(&self, parts: &mut Parts) -> Result<(), Response<ResponseBody>> {
-        let Some(auth) = &self.engine.options.http.auth else { return Ok(()) };
+    pub(super) async fn authorize(&self, auth: &Auth, parts: &mut Parts) -> Result<(), Response<ResponseBody>> {
         match auth.authenticate(&parts.headers).await {
             Ok(caller) => {
                 if let Some(caller) = caller {
@@ -37,20 +36,9 @@ impl Endpoint {
         }
     }
 
-    /// What is logged about a request has the address that it comes from, if callers have credentials.
-    pub(super) fn request_span(&self, parts: &Parts) -> Span {
-        if self.engine.options.http.auth.is_none() {
-            return Span::none();
-        }
-        let peer = parts.extensions.get::<PeerAddress>().map(|peer| display(peer.0));
-        // Of the highest level, so that every message that is logged has it.
-        tracing::error_span!("request", peer)
-    }
-
     /// Where a call was refused because its caller lacks scopes: says where to get them, together with those that every
     /// request needs.
-    pub(super) fn complete_challenge(&self, response: &mut Response<ResponseBody>, host: Option<&str>) {
-        let Some(auth) = &self.engine.options.http.auth else { return };
+    pub(super) fn complete_challenge(&self, auth: &Auth, response: &mut Response<ResponseBody>, host: Option<&str>) {
         let Some(NeededScopes(needed)) = response.extensions_mut().remove() else { return };
         tracing::warn!(scopes = needed.join(" "), "refused a call: its caller lacks a scope");
         if auth.is_oauth() {
@@ -163,6 +151,13 @@ impl Endpoint {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("max-age=3600"));
         Ok(response)
     }
+}
+
+/// What is logged about a request has the address that it comes from, if callers have credentials.
+pub(super) fn request_span(parts: &Parts) -> Span {
+    let peer = parts.extensions.get::<PeerAddress>().map(|peer| display(peer.0));
+    // Of the highest level, so that every message that is logged has it.
+    tracing::error_span!("request", peer)
 }
 
 /// The host that a request is for.

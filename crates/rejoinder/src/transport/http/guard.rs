@@ -75,14 +75,14 @@ const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
 impl PageOrigin {
     /// The reply to a preflight request; `None` if it is not one. All headers are allowed, because tools may read any.
-    pub(super) fn preflight(request: &Parts, methods: HeaderValue) -> Option<Response<ResponseBody>> {
+    pub(super) fn preflight(request: &Parts, methods: impl FnOnce() -> HeaderValue) -> Option<Response<ResponseBody>> {
         if request.method != Method::OPTIONS || !request.headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
             return None;
         }
         let mut response = Response::new(ResponseBody::empty());
         *response.status_mut() = StatusCode::NO_CONTENT;
         let headers = response.headers_mut();
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods());
         if let Some(wanted) = request.headers.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
             headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
         }

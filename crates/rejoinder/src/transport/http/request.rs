@@ -123,7 +123,7 @@ pub(super) async fn read_body(
     // Most bodies arrive with their heads and need no timer.
     let read = match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
         Poll::Ready(read) => Ok(read),
-        Poll::Pending => tokio::time::timeout(timeout, read).await,
+        Poll::Pending => Box::pin(tokio::time::timeout(timeout, read)).await,
     };
     match read {
         Ok(Ok(body)) => Ok(body),

@@ -16,10 +16,11 @@ use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time::{sleep, timeout};
 use tower_service::Service;
+#[cfg(feature = "auth")]
 use tracing::Instrument;
 
 #[cfg(feature = "auth")]
-use super::authorize::{WELL_KNOWN, host_of};
+use super::authorize::{WELL_KNOWN, host_of, request_span};
 #[cfg(feature = "sse")]
 use super::sse::SseStreams;
 use super::{
@@ -199,75 +200,67 @@ impl McpService {
         // The future keeps these as they are. As an `async fn` it would also keep the request, and be copied with it.
         let (mut parts, mut body) = request.into_parts();
         async move {
-            let endpoint = &*self.0;
-            let config = &endpoint.engine.options.http;
+            let config = &self.0.engine.options.http;
             // A client that waits for `100 Continue` does not send the body of a refused request.
             let waits = parts.headers.contains_key(header::EXPECT);
-            let page = match guard::check(&parts.headers, &parts.uri, config) {
-                Ok(page) => page,
+            let page = guard::check(&parts.headers, &parts.uri, config);
+            let answered = match &page {
+                Ok(page) => self.answer(&mut parts, &mut body, page.is_some()).await,
                 Err(reason) => {
-                    endpoint.log_refusal(&parts.headers, reason);
-                    read_on(body, waits, config.body_timeout);
-                    return HttpRefusal::new(StatusCode::FORBIDDEN, reason).response(None);
+                    self.0.log_refusal(&parts.headers, reason);
+                    Err(Box::new(HttpRefusal::new(StatusCode::FORBIDDEN, *reason).response(None)))
                 }
             };
-            if !endpoint.engine.is_started() && endpoint.engine.start_up().await.is_err() {
+            let mut response = answered.unwrap_or_else(|refused| {
                 read_on(body, waits, config.body_timeout);
-                let reason = "the server did not start; its log has the reason";
-                return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason).response(None);
-            }
-            // Of no use to a POST, which nearly every request is.
-            let methods = (parts.method != Method::POST).then(|| self.methods(&parts.headers));
-            #[cfg_attr(not(feature = "auth"), expect(unused_mut, reason = "only authentication changes it"))]
-            let mut answer = page.as_ref().and_then(|_| PageOrigin::preflight(&parts, methods.clone()?));
-            #[cfg(feature = "auth")]
-            if answer.is_none() && !matches!(self.1, HttpTransport::Metadata) {
-                answer = endpoint.authorize(&mut parts).await.err();
-            }
-            #[cfg(feature = "auth")]
-            let host = config.auth.as_ref().filter(|auth| auth.resource_url().is_none()).and_then(|_| host_of(&parts));
-            #[cfg(feature = "auth")]
-            let span = endpoint.request_span(&parts);
-            #[cfg(not(feature = "auth"))]
-            let span = tracing::Span::none();
-            let mut response = match answer {
-                Some(answer) => {
-                    read_on(body, waits, config.body_timeout);
-                    answer
-                }
-                None => match self.handle(&mut parts, &mut body).instrument(span.clone()).await {
-                    Ok(response) => response,
-                    Err(refusal) => {
-                        read_on(body, waits, config.body_timeout);
-                        let mut response = refusal.response(None);
-                        if let (StatusCode::METHOD_NOT_ALLOWED, Some(methods)) = (response.status(), methods) {
-                            response.headers_mut().insert(header::ALLOW, methods);
-                        }
-                        if response.status() == StatusCode::UPGRADE_REQUIRED {
-                            let headers = response.headers_mut();
-                            headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-                            headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
-                        }
-                        response
-                    }
-                },
-            };
-            #[cfg(feature = "auth")]
-            span.in_scope(|| endpoint.complete_challenge(&mut response, host.as_deref()));
-            if let Some(page) = page {
+                *refused
+            });
+            if let Ok(Some(page)) = page {
                 page.may_read(&mut response);
             }
             response
         }
     }
 
-    /// Answers a request that comes from where requests may come from.
-    async fn handle<B>(&self, parts: &mut Parts, body: B) -> Result<Response<ResponseBody>, HttpRefusal>
+    /// Answers a request that comes from where requests may come from. The error is a response, too, after which the body
+    /// is still to be read.
+    async fn answer<B>(
+        &self,
+        parts: &mut Parts,
+        body: B,
+        from_page: bool,
+    ) -> Result<Response<ResponseBody>, Box<Response<ResponseBody>>>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BoxError>,
     {
-        match self.1 {
+        let endpoint = &*self.0;
+        if !endpoint.engine.is_started() && endpoint.engine.start_up().await.is_err() {
+            let reason = "the server did not start; its log has the reason";
+            return Err(Box::new(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason).response(None)));
+        }
+        if from_page && let Some(answer) = PageOrigin::preflight(parts, || self.methods(&parts.headers)) {
+            return Ok(answer);
+        }
+        #[cfg(feature = "auth")]
+        if let (Some(auth), false) = (&endpoint.engine.options.http.auth, matches!(self.1, HttpTransport::Metadata)) {
+            endpoint.authorize(auth, parts).await.map_err(Box::new)?;
+            let host = auth.resource_url().is_none().then(|| host_of(parts)).flatten();
+            let span = request_span(parts);
+            let mut response = self.handle(parts, body).instrument(span.clone()).await?;
+            span.in_scope(|| endpoint.complete_challenge(auth, &mut response, host.as_deref()));
+            return Ok(response);
+        }
+        self.handle(parts, body).await
+    }
+
+    /// Answers a request of a known caller.
+    async fn handle<B>(&self, parts: &mut Parts, body: B) -> Result<Response<ResponseBody>, Box<Response<ResponseBody>>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BoxError>,
+    {
+        let handled = match self.1 {
             HttpTransport::Streamable => self.0.handle(parts, body).await,
             #[cfg(feature = "ws")]
             HttpTransport::WebSocket => self.0.open_websocket(take(parts)),
@@ -275,7 +268,20 @@ impl McpService {
             HttpTransport::Sse => Box::pin(self.0.sse(take(parts), body)).await,
             #[cfg(feature = "auth")]
             HttpTransport::Metadata => self.0.resource_metadata(parts),
-        }
+        };
+        handled.map_err(|refusal| {
+            let mut response = refusal.response(None);
+            let status = response.status();
+            let headers = response.headers_mut();
+            if status == StatusCode::METHOD_NOT_ALLOWED {
+                headers.insert(header::ALLOW, self.methods(&parts.headers));
+            }
+            if status == StatusCode::UPGRADE_REQUIRED {
+                headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+                headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+            }
+            Box::new(response)
+        })
     }
 
     /// The HTTP methods that a client with these headers can use.

@@ -163,7 +163,7 @@ fn dynamic_tools(seen: &Arc<Seen>) -> Vec<Tool> {
             let client = ctx.client().map(|client| client.name);
             serde_json::json!({ "era": format!("{:?}", ctx.era()), "version": ctx.protocol_version(),
                 "client": client, "id": ctx.request_id(), "header": ctx.header("x-tenant"),
-                "meta": ctx.meta("own"), "roots": ctx.capabilities().roots.is_some() })
+                "meta": ctx.meta("own"), "roots": ctx.capabilities().roots })
             .to_string()
         }),
     ]
