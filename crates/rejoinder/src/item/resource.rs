@@ -1,4 +1,4 @@
-use std::{any::TypeId, sync::Arc};
+use std::sync::Arc;
 
 use rmcp::model;
 
@@ -57,12 +57,5 @@ impl Resource {
         record.mime_type = self.details.mime_type.map(Into::into);
         record.icons = self.details.icons();
         record
-    }
-
-    /// Whether an argument certainly takes every text that an argument of another resource takes.
-    pub(crate) fn takes_all_of(&self, argument: &str, other: &Self, others: &str) -> bool {
-        let any = [TypeId::of::<String>(), TypeId::of::<Option<String>>()];
-        let types = self.function.argument(argument).zip(other.function.argument(others));
-        types.is_some_and(|(ours, theirs)| (any.contains(&ours.ty) || ours.ty == theirs.ty) && !ours.has_rules)
     }
 }

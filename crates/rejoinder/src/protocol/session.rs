@@ -11,6 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
+use ring::rand::{SecureRandom, SystemRandom};
 use serde::Deserialize;
 use serde_json::{
     Map, Value, json,
@@ -408,9 +409,9 @@ fn no_answer_can_come(key: &str) -> CallError {
 }
 
 /// An id that nobody can guess.
-pub(crate) fn random_id() -> Result<String, getrandom::Error> {
+pub(crate) fn random_id() -> Result<String, ring::error::Unspecified> {
     let mut id = [0; 16];
-    getrandom::fill(&mut id)?;
+    SystemRandom::new().fill(&mut id)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(id)))
 }
 

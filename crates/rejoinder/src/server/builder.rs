@@ -1,6 +1,8 @@
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, RwLock},
+    time::Duration,
+};
 
-use arc_swap::ArcSwap;
 use serde_json::{json, value::to_raw_value};
 
 use super::{
@@ -775,7 +777,7 @@ impl Server {
             teardown: tracker(),
             shares,
             seal,
-            registry: Arc::new(ArcSwap::from_pointee(registry)),
+            registry: Arc::new(RwLock::new(Arc::new(registry))),
             dependencies: Arc::new(self.dependencies),
             lifecycle: self.lifecycle.is_needed().then(|| Arc::new(self.lifecycle)),
         };

@@ -272,7 +272,7 @@ impl Engine {
                 Ok(Started::Running(running))
             }
             Operation::Call(target) => {
-                let found = self.registry.load().find(target.kind, &target.name);
+                let found = self.registry().find(target.kind, &target.name);
                 if found.is_empty() {
                     return Err(self.unknown(&target, &OpenGates::default()));
                 }
@@ -331,12 +331,12 @@ impl Engine {
 
     /// Returns the refusal for an unknown item. Its suggestion names only items that the open gates show.
     pub(super) fn unknown(&self, target: &Target, open: &OpenGates) -> Refusal {
-        let similar = self.registry.load().similar(target.kind, &target.name, open);
+        let similar = self.registry().similar(target.kind, &target.name, open);
         Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar }
     }
 
     pub(super) fn list(&self, list: List, cursor: Option<&str>, open: &OpenGates) -> Result<Started, Refusal> {
-        let page = self.registry.load().page(list, cursor, open, self.options.page_size);
+        let page = self.registry().page(list, cursor, open, self.options.page_size);
         page.map(Started::Listed).ok_or(Refusal::UnknownCursor)
     }
 

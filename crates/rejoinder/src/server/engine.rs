@@ -1,6 +1,5 @@
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
-use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use tokio_util::task::TaskTracker;
 
@@ -38,7 +37,8 @@ pub(crate) struct Engine {
     pub(crate) background: Arc<ServerTasks>,
     /// Seals and opens a `requestState`.
     pub(crate) seal: Arc<Seal>,
-    pub(super) registry: Arc<ArcSwap<Registry>>,
+    /// What it offers at this moment, which a change replaces.
+    pub(super) registry: Arc<RwLock<Arc<Registry>>>,
     pub(crate) dependencies: Arc<Dependencies>,
     /// What runs when the server starts and stops.
     pub(super) lifecycle: Option<Arc<Lifecycle>>,
@@ -55,9 +55,15 @@ impl Engine {
         })
     }
 
+    /// What the server offers at this moment.
+    pub(super) fn registry(&self) -> Arc<Registry> {
+        // Every statement under the lock leaves it valid.
+        Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The item that was added under that name.
     pub(crate) fn entry(&self, kind: TargetKind, name: &str) -> Option<Arc<Entry>> {
-        self.registry.load().get(kind, name).cloned()
+        self.registry().get(kind, name).cloned()
     }
 
     /// Whether the server declares that it has items of this kind.
@@ -70,31 +76,28 @@ impl Engine {
     }
 
     /// Replaces the items of a kind and notifies all listeners, unless `edit` returns `false`.
-    pub(super) fn change(&self, kind: TargetKind, mut edit: impl FnMut(&mut Registry) -> bool) {
-        let mut is_changed = false;
-        self.registry.rcu(|registry| {
-            let mut changed = Registry::clone(registry);
-            is_changed = edit(&mut changed);
-            if !is_changed {
-                return Arc::clone(registry);
-            }
-            changed.index();
-            Arc::new(changed)
-        });
-        if is_changed {
-            self.hub.notify(&Change::List(kind));
+    pub(super) fn change(&self, kind: TargetKind, edit: impl FnOnce(&mut Registry) -> bool) {
+        let mut current = self.registry.write().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = Registry::clone(&current);
+        if !edit(&mut changed) {
+            return;
         }
+        changed.index();
+        let before = std::mem::replace(&mut *current, Arc::new(changed));
+        // It may hold values of the author, whose `Drop` may need the lock.
+        drop((current, before));
+        self.hub.notify(&Change::List(kind));
     }
 
     /// A resolver that an item uses.
     pub(crate) fn find_resolver(&self, is: impl Fn(&Instance) -> bool) -> Option<&'static Instance> {
-        self.registry.load().items().flat_map(|item| below(&item.function().all_edges())).find(|instance| is(instance))
+        self.registry().items().flat_map(|item| below(&item.function().all_edges())).find(|instance| is(instance))
     }
 
     /// The same server with other services or resolvers, for a test.
     pub(crate) fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
         // What one of the two offers later, the other does not.
-        let registry = Arc::new(ArcSwap::new(self.registry.load_full()));
+        let registry = Arc::new(RwLock::new(self.registry()));
         let lifecycle = self.lifecycle.as_ref().map(|lifecycle| Arc::new(lifecycle.of_copy()));
         let mut engine = Self { registry, hub: Hub::default(), lifecycle, ..self.clone() };
         change(Arc::make_mut(&mut engine.dependencies));

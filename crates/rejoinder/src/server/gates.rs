@@ -46,7 +46,7 @@ impl OpenGates {
 impl Engine {
     /// Whether gates decide about an operation, or could have if its item existed or were another one.
     pub(super) fn is_gated(&self, operation: &Operation) -> bool {
-        let registry = self.registry.load();
+        let registry = self.registry();
         match operation {
             Operation::Discover | Operation::Listen(_) => false,
             Operation::List(list, _) => registry.is_gated(*list),
@@ -87,7 +87,7 @@ impl Engine {
 
     /// Decides whether a request that listens hears about a resource; `None` if every one does.
     pub(super) fn screen(self: &Arc<Self>, uri: &str, request: RequestInfo) -> Option<BoxFuture<'static, bool>> {
-        let found = self.registry.load().find(TargetKind::Resource, uri);
+        let found = self.registry().find(TargetKind::Resource, uri);
         if found.is_empty() || found.iter().any(|candidate| candidate.entry.gates().is_empty()) {
             return None;
         }
@@ -148,7 +148,7 @@ struct Deciding<'a> {
 
 impl<'a> Deciding<'a> {
     fn new(engine: &'a Engine, call: &'a Call) -> Self {
-        Self { engine, registry: engine.registry.load_full(), call, open: OpenGates::default() }
+        Self { engine, registry: engine.registry(), call, open: OpenGates::default() }
     }
 
     /// Those that are there for the caller. If none is, all gates run, as they do where there is nothing of that name.

@@ -83,7 +83,7 @@ impl Server {
 impl BuiltServer {
     /// Where the parameters of everything that the server offers at this moment come from.
     pub fn graph(&self) -> Graph {
-        Graph(self.0.registry.load().items().cloned().collect())
+        Graph(self.0.registry().items().cloned().collect())
     }
 }
 

@@ -140,7 +140,7 @@ impl ServerHandle {
 
     fn announce(&self, is_meant: impl Fn(Option<&Principal>) -> bool) {
         let Some(engine) = self.engine() else { return };
-        let registry = engine.registry.load();
+        let registry = engine.registry();
         for kind in TargetKind::ALL {
             if !registry.gates(kind).is_empty() {
                 engine.hub.notify_some(&Change::List(kind), &is_meant);

@@ -1,6 +1,7 @@
 //! What a server offers at one moment, by name, with its lists rendered.
 
 use std::{
+    any::TypeId,
     collections::HashMap,
     sync::{Arc, Mutex},
 };
@@ -68,7 +69,7 @@ pub(crate) struct Entry {
     /// The arguments of a tool that a header mirrors.
     pub(crate) param_headers: Vec<ParamHeader>,
     /// For a resource that is a template.
-    template: Option<UriTemplate>,
+    pub(super) template: Option<UriTemplate>,
 }
 
 /// No resource has a longer URI.
@@ -107,16 +108,13 @@ impl Entry {
         Some(Contents { mime_type: details.mime_type, hints })
     }
 
-    /// Whether every URI that matches the other template matches this one too, and its values fit here as well as there.
-    fn takes_all_of(&self, other: &Self) -> bool {
-        let (AnyItem::Resource(ours), AnyItem::Resource(theirs)) = (&self.item, &other.item) else { return false };
-        let (Some(template), Some(others)) = (&self.template, &other.template) else { return false };
-        if !self.gates().is_empty() {
-            return false;
-        }
-        let same_places = template.alike(others);
-        same_places
-            .is_some_and(|variables| variables.into_iter().all(|(our, their)| ours.takes_all_of(our, theirs, their)))
+    /// Whether it certainly takes every URI that another template takes.
+    pub(super) fn takes_all_of(&self, other: &Self) -> bool {
+        let texts = [TypeId::of::<String>(), TypeId::of::<Option<String>>()];
+        let is_like =
+            self.template.as_ref().zip(other.template.as_ref()).is_some_and(|(ours, theirs)| ours.is_like(theirs));
+        let mut arguments = self.item.function().arguments.iter();
+        is_like && self.gates().is_empty() && arguments.all(|it| texts.contains(&it.ty) && !it.has_rules)
     }
 }
 
@@ -230,9 +228,14 @@ impl List {
 }
 
 impl Registry {
-    /// All items.
+    /// All items, in the order of adding.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.shelves.iter().flat_map(IndexMap::values)
+    }
+
+    /// The same, without what listing and calling them needs.
     pub(super) fn items(&self) -> impl Iterator<Item = &AnyItem> {
-        self.shelves.iter().flat_map(IndexMap::values).map(|entry| &entry.item)
+        self.entries().map(|entry| &entry.item)
     }
 
     /// Adds an item; one of the same name is replaced where it is.
@@ -247,7 +250,7 @@ impl Registry {
 
     /// Adds everything that another one has; `false` if it has nothing.
     pub(super) fn extend(&mut self, other: &Self) -> bool {
-        other.shelves.iter().flat_map(IndexMap::values).for_each(|entry| self.add(Arc::clone(entry)));
+        other.entries().for_each(|entry| self.add(Arc::clone(entry)));
         other.items().next().is_some()
     }
 
@@ -299,18 +302,6 @@ impl Registry {
         let entries = self.shelves[kind as usize].iter();
         let behind = entries.filter(move |(_, entry)| entry.gates().iter().any(|gate| gate.type_id() == id));
         behind.map(|(name, _)| name.as_str())
-    }
-
-    /// A template that can never match, and the one before it that matches all its URIs.
-    pub(super) fn hidden(&self) -> impl Iterator<Item = (&str, &str)> {
-        let templates = || {
-            let resources = self.shelves[TargetKind::Resource as usize].iter();
-            resources.filter(|(_, entry)| entry.template.is_some())
-        };
-        templates().enumerate().filter_map(move |(index, (uri, entry))| {
-            let (hiding, _) = templates().take(index).find(|(_, before)| before.takes_all_of(entry))?;
-            Some((uri.as_str(), hiding.as_str()))
-        })
     }
 
     /// Notes which gates there are, once for each change, and forgets the pages of before.

@@ -282,11 +282,13 @@ fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTempl
 
 /// The templates that can never match.
 pub(super) fn hidden(registry: &Registry) -> Vec<BuildProblem> {
-    let problem = |(hidden, hiding)| BuildProblem {
-        subject: format!("resource `{hidden}`"),
-        message: format!(
+    let entries: Vec<_> = registry.entries().filter(|entry| entry.template.is_some()).collect();
+    let problem = |(index, entry): (usize, &&Arc<Entry>)| {
+        let hiding = entries[..index].iter().find(|before| before.takes_all_of(entry))?.item.name();
+        let message = format!(
             "it can never match: every URI it matches is matched by `{hiding}`, which was added first; change one of the two"
-        ),
+        );
+        Some(BuildProblem { subject: subject(&entry.item), message })
     };
-    registry.hidden().map(problem).collect()
+    entries.iter().enumerate().filter_map(problem).collect()
 }

@@ -6,7 +6,11 @@ use base64::{
     Engine as _, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use ring::hkdf::{HKDF_SHA256, Salt};
+use ring::{
+    error::Unspecified,
+    hkdf::{HKDF_SHA256, Salt},
+    rand::{SecureRandom, SystemRandom},
+};
 use zeroize::Zeroizing;
 
 /// The variable that [`StateKeys::from_env`] reads.
@@ -151,9 +155,9 @@ impl StateKeys {
     }
 
     /// One random key.
-    pub(super) fn random() -> Result<Self, getrandom::Error> {
+    pub(super) fn random() -> Result<Self, Unspecified> {
         let mut secret = Zeroizing::new([0; SHORTEST]);
-        getrandom::fill(secret.as_mut_slice())?;
+        SystemRandom::new().fill(secret.as_mut_slice())?;
         Ok(Self([StateKey::derive(secret.as_slice())].into()))
     }
 

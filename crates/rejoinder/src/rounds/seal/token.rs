@@ -15,7 +15,9 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
     aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, Tag},
+    error::Unspecified,
     hkdf::{HKDF_SHA256, Prk},
+    rand::{SecureRandom, SystemRandom},
 };
 
 use super::{
@@ -78,10 +80,10 @@ pub(super) fn open(keys: &StateKeys, token: &str) -> Result<Vec<u8>, StateRefusa
 }
 
 /// A random nonce, and a random id for the state.
-pub(super) fn fresh() -> Result<([u8; NONCE], [u8; 16]), getrandom::Error> {
+pub(super) fn fresh() -> Result<([u8; NONCE], [u8; 16]), Unspecified> {
     // Both with one system call.
     let mut drawn = [0; NONCE + 16];
-    getrandom::fill(&mut drawn)?;
+    SystemRandom::new().fill(&mut drawn)?;
     Ok((std::array::from_fn(|index| drawn[index]), std::array::from_fn(|index| drawn[NONCE + index])))
 }
 
