@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    fmt,
     path::PathBuf,
     sync::{Arc, Mutex},
     time::SystemTime,
@@ -12,7 +13,6 @@ use ring::digest::{SHA256, digest};
 
 use super::{
     Principal,
-    api_key::{ApiKeys, digest_from_hex},
     fetch::trusted_url,
     introspection::{Introspection, VALID_FOR},
     jwks::{IssuerKeys, KeySource},
@@ -57,6 +57,17 @@ enum AuthMethod {
     Jwt(Expected, Arc<IssuerKeys>),
     Introspection(Introspection),
     ApiKey(HeaderName, ApiKeys),
+}
+
+/// The callers with keys, by the digests of these.
+#[derive(Default)]
+struct ApiKeys(HashMap<[u8; 32], Principal>);
+
+/// Without the digests: a short key can be guessed from one.
+impl fmt::Debug for ApiKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} keys", self.0.len())
+    }
 }
 
 /// Why a request is refused, for the log. It contains nothing of the request.
@@ -137,8 +148,8 @@ impl Auth {
     /// # let _ = auth;
     /// ```
     ///
-    /// Only digests are kept, and they are compared in constant time. Make keys of at least 16 random characters: a digest
-    /// of a word is as good as the word.
+    /// Only digests are kept, and only digests are compared, so the time of a reply says nothing about a key. Make keys of at
+    /// least 16 random characters: a digest of a word is as good as the word.
     pub fn api_key(header: &str) -> Self {
         let name = HeaderName::try_from(header);
         let mistake = name.is_err().then(|| format!("`{header}` is not the name of a header"));
@@ -160,7 +171,7 @@ impl Auth {
 
     fn add_key(mut self, digest: Result<[u8; 32], &str>, caller: Principal) -> Self {
         match (&mut self.method, digest) {
-            (AuthMethod::ApiKey(_, keys), Ok(digest)) => keys.0.push((digest, caller)),
+            (AuthMethod::ApiKey(_, keys), Ok(digest)) => drop(keys.0.insert(digest, caller)),
             (AuthMethod::ApiKey(..), Err(mistake)) => {
                 self.mistakes.push(format!("the key of `{}` {mistake}", caller.subject()));
             }
@@ -290,21 +301,18 @@ impl Auth {
             Err(AuthRefusal::Missing) if self.is_optional => return Ok(None),
             Err(refusal) => return Err(refusal),
         };
-        let caller = match &self.method {
-            AuthMethod::ApiKey(_, keys) => {
-                keys.owner(credentials).ok_or(AuthRefusal::Invalid("the key is not known"))?
-            }
-            method => {
-                let id = digest_of(credentials);
-                match self.verified.get(&id) {
-                    Some(caller) => caller,
-                    None => {
-                        // In a box: nearly every token has been verified before.
-                        let caller = Box::pin(method.verify(credentials)).await?;
-                        self.verified.insert(id, &caller, method);
-                        caller
-                    }
-                }
+        let id = digest_of(credentials);
+        let known = match &self.method {
+            AuthMethod::ApiKey(_, keys) => keys.0.get(&id).cloned(),
+            _ => self.verified.get(&id),
+        };
+        let caller = match known {
+            Some(caller) => caller,
+            None => {
+                // In a box: nearly every token has been verified before.
+                let caller = Box::pin(self.method.verify(credentials)).await?;
+                self.verified.insert(id, &caller, &self.method);
+                caller
             }
         };
         if self.required_scopes.iter().all(|scope| caller.has_scope(scope)) {
@@ -347,14 +355,21 @@ impl AuthMethod {
                 token.verify(&keys, expected)
             }
             Self::Introspection(endpoint) => endpoint.verify(token).await,
-            Self::ApiKey(..) => Err(AuthRefusal::Malformed),
+            Self::ApiKey(..) => Err(AuthRefusal::Invalid("the key is not known")),
         }
     }
 }
 
 /// What identifies a token or a key, without the token or key.
-pub(super) fn digest_of(secret: &str) -> [u8; 32] {
+fn digest_of(secret: &str) -> [u8; 32] {
     digest(&SHA256, secret.as_bytes()).as_ref().try_into().expect("SHA-256 has 32 bytes")
+}
+
+/// A digest, as 64 hexadecimal digits.
+fn digest_from_hex(hex: &str) -> Option<[u8; 32]> {
+    let digits: Vec<u8> = hex.chars().map(|digit| digit.to_digit(16)?.try_into().ok()).collect::<Option<_>>()?;
+    let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+    bytes.try_into().ok().filter(|_| digits.len() == 64)
 }
 
 /// The tokens that have been verified, until they expire.

@@ -1,8 +1,6 @@
 //! Who calls: [`Principal`], and with the feature `auth` how a server finds out over HTTP: `Auth`.
 
 #[cfg(feature = "auth")]
-mod api_key;
-#[cfg(feature = "auth")]
 mod authenticate;
 mod caller_share;
 #[cfg(feature = "auth")]

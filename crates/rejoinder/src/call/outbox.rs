@@ -6,30 +6,32 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::Level;
 use crate::lock;
 
-/// Something that a call sends to its client before it ends.
-#[derive(Debug, Clone, PartialEq)]
+/// Something that a call sends to its client before it ends. It serialises as the params of its notification.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Emitted {
     /// How far the call has got.
     Progress {
         /// Rises with every message.
         progress: f64,
         /// Where it ends, if that is known.
+        #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<f64>,
         /// For a person to read.
+        #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// A log message.
     Log {
         /// How severe.
         level: Level,
-        /// The logger.
-        logger: Option<String>,
         /// The message.
         data: Value,
     },
@@ -172,7 +174,7 @@ mod tests {
     }
 
     fn said(number: usize) -> Emitted {
-        Emitted::Log { level: Level::Info, logger: None, data: number.into() }
+        Emitted::Log { level: Level::Info, data: number.into() }
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Context {
             return;
         }
         match serde_json::to_value(data) {
-            Ok(data) => self.call.outbox().send(Emitted::Log { level, logger: None, data }).await,
+            Ok(data) => self.call.outbox().send(Emitted::Log { level, data }).await,
             Err(error) => tracing::warn!(%error, "a log message for the client is not JSON"),
         }
     }

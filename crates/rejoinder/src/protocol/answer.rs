@@ -5,14 +5,11 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 
 use super::{
-    listen::Listen,
+    listen::poll_subscription,
     session::Questions,
     write::{RpcReply, Writer, notification},
 };
-use crate::{
-    BoxFuture,
-    server::{Event, OperationEnd, Refusal, Running, Started, Wrapped, WrappedEvent},
-};
+use crate::server::{Event, OperationEnd, Running, Started, WrappedEvent};
 
 /// What becomes of a message.
 pub(crate) enum Dispatched {
@@ -29,7 +26,7 @@ pub(crate) struct Stream {
     /// What a call asks over its session. Dropped before the call: what the call withdraws then goes another way.
     questions: Option<Box<OpenQuestions>>,
     writer: Writer,
-    kind: StreamKind,
+    running: Started,
 }
 
 /// What a call asks over its session, which leaves before the reply.
@@ -37,14 +34,6 @@ struct OpenQuestions {
     questions: Questions,
     /// The reply, while questions before it are taken.
     last: Option<RpcReply>,
-}
-
-enum StreamKind {
-    Running(Box<Running>),
-    Wrapped(Box<Wrapped>),
-    Listen(Box<Listen>),
-    /// Gates decide first.
-    Gated(BoxFuture<'static, Result<Started, Refusal>>),
 }
 
 /// A message on its way to the client.
@@ -58,44 +47,30 @@ pub(crate) enum Frame {
 impl Dispatched {
     /// What becomes of an operation that has passed the door, and where the questions of its call over a session arrive.
     pub(super) fn new(writer: Writer, started: Started, questions: Option<Questions>) -> Self {
-        match StreamKind::new(&writer, started) {
-            Ok(kind) => {
+        match started {
+            Started::Discovered => Self::Reply(writer.discovered()),
+            Started::Listed(page) => Self::Reply(writer.listed(page)),
+            running => {
                 let questions = questions.map(|questions| Box::new(OpenQuestions { questions, last: None }));
-                Self::Stream(Stream { questions, writer, kind })
+                Self::Stream(Stream { questions, writer, running })
             }
-            Err(reply) => Self::Reply(reply),
         }
-    }
-}
-
-impl StreamKind {
-    /// What runs for an operation, or its reply.
-    fn new(writer: &Writer, started: Started) -> Result<Self, RpcReply> {
-        Ok(match started {
-            Started::Discovered => return Err(writer.discovered()),
-            Started::Listed(page) => return Err(writer.listed(page)),
-            Started::Running(running) => Self::Running(running),
-            Started::Listening(subscription, filter) => Self::Listen(Box::new(Listen::new(subscription, &filter))),
-            Started::Wrapped(wrapped) => Self::Wrapped(wrapped),
-            Started::Gated(gated) => Self::Gated(gated),
-        })
     }
 }
 
 impl Stream {
     /// Whether this stays open until the client or the server ends it.
     pub(crate) fn is_subscription(&self) -> bool {
-        match &self.kind {
-            StreamKind::Running(_) | StreamKind::Gated(_) => false,
-            StreamKind::Wrapped(wrapped) => wrapped.is_subscription(),
-            StreamKind::Listen(_) => true,
+        match &self.running {
+            Started::Wrapped(wrapped) => wrapped.is_subscription(),
+            running => matches!(running, Started::Listening(_)),
         }
     }
 
     /// The next message; after [`Frame::Last`] there is none.
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         let is_over = self.questions.as_ref().is_some_and(|open| open.last.is_some());
-        let polled = if is_over { Poll::Pending } else { self.poll_kind(cx) };
+        let polled = if is_over { Poll::Pending } else { self.poll_running(cx) };
         let Some(open) = &mut self.questions else { return polled };
         match polled {
             Poll::Ready(Frame::Last(reply)) => open.last = Some(reply),
@@ -108,23 +83,25 @@ impl Stream {
         }
     }
 
-    fn poll_kind(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
+    fn poll_running(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         let writer = &self.writer;
-        match &mut self.kind {
-            StreamKind::Running(running) => {
+        match &mut self.running {
+            Started::Running(running) => {
                 let event = ready!(running.poll_event(cx));
                 Poll::Ready(writer.frame(running, event))
             }
-            StreamKind::Listen(listen) => listen.poll_frame(cx, writer),
-            StreamKind::Gated(gated) => {
-                let started = ready!(gated.as_mut().poll(cx)).map_err(|refusal| writer.refused(refusal));
-                self.go_on(started, cx)
-            }
-            StreamKind::Wrapped(wrapped) => {
+            Started::Discovered => Poll::Ready(Frame::Last(writer.discovered())),
+            Started::Listed(page) => Poll::Ready(Frame::Last(writer.listed(page.clone()))),
+            Started::Listening(subscription) => poll_subscription(subscription, cx, writer),
+            Started::Gated(gated) => match ready!(gated.as_mut().poll(cx)) {
+                Ok(started) => self.go_on(started, cx),
+                Err(refusal) => Poll::Ready(Frame::Last(writer.refused(refusal))),
+            },
+            Started::Wrapped(wrapped) => {
                 let (ended, after) = match ready!(wrapped.poll_event(cx)) {
                     WrappedEvent::Ended(ended, after) => (ended, after),
                     WrappedEvent::Emitted(emitted) => {
-                        return Poll::Ready(Frame::Notification(notification(emitted, wrapped.request())));
+                        return Poll::Ready(Frame::Notification(notification(&emitted, wrapped.request())));
                     }
                 };
                 let reply = match ended {
@@ -135,7 +112,7 @@ impl Stream {
                     OperationEnd::Answered(Ok(output)) => writer.output(wrapped.subject(), output),
                     OperationEnd::Answered(Err(failed)) => writer.failed(wrapped.subject(), failed),
                     OperationEnd::Refused(refusal) => writer.refused(refusal),
-                    OperationEnd::Started(started) => return self.go_on(Ok(started), cx),
+                    OperationEnd::Started(started) => return self.go_on(started, cx),
                 };
                 Poll::Ready(Frame::Last(reply.followed_by(after)))
             }
@@ -143,14 +120,9 @@ impl Stream {
     }
 
     /// Continues with an operation that something decided about first.
-    fn go_on(&mut self, started: Result<Started, RpcReply>, cx: &mut Context<'_>) -> Poll<Frame> {
-        match started.and_then(|started| StreamKind::new(&self.writer, started)) {
-            Ok(kind) => {
-                self.kind = kind;
-                self.poll_kind(cx)
-            }
-            Err(reply) => Poll::Ready(Frame::Last(reply)),
-        }
+    fn go_on(&mut self, started: Started, cx: &mut Context<'_>) -> Poll<Frame> {
+        self.running = started;
+        self.poll_running(cx)
     }
 
     /// The next message.
@@ -163,7 +135,7 @@ impl Writer {
     /// An event of a call as a message.
     fn frame(&self, running: &Running, event: Event) -> Frame {
         let reply = match event {
-            Event::Emitted(emitted) => return Frame::Notification(notification(emitted, running.call().request())),
+            Event::Emitted(emitted) => return Frame::Notification(notification(&emitted, running.call().request())),
             Event::Done(Ok(output)) => self.output(running.subject(), output),
             Event::Done(Err(failed)) => self.failed(running.subject(), failed),
             Event::InputRequired { questions, state } => self.input_required(&questions, &state),

@@ -1,8 +1,12 @@
 //! `inputResponses`: the answers to the questions of the last round.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::{RpcError, error::shortened, meta::read_object};
@@ -40,17 +44,15 @@ pub(super) fn input_responses(raw: &RawValue, limit: usize) -> Result<InputRespo
     Ok(responses)
 }
 
-/// What the result of an elicitation, of sampling or of `roots/list` has. Serde refuses fields that occur twice.
+/// What the results of an elicitation, of sampling and of `roots/list` have. Serde refuses fields that occur twice.
 #[derive(Deserialize)]
 struct WireAnswer<'a> {
     #[serde(borrow)]
     action: Option<Cow<'a, str>>,
     #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
-    model: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    role: Option<Cow<'a, str>>,
+    model: Option<IgnoredAny>,
+    role: Option<IgnoredAny>,
     #[serde(borrow)]
     roots: Option<Vec<WireRoot<'a>>>,
 }
@@ -61,56 +63,25 @@ struct WireRoot<'a> {
     uri: Cow<'a, str>,
 }
 
-#[derive(Deserialize)]
-struct WireBlock<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Cow<'a, str>,
-}
-
 fn is_answer(raw: &RawValue) -> bool {
-    read_object(raw).is_some_and(|answer: WireAnswer<'_>| {
-        is_elicited(&answer) || is_sample(&answer) || answer.roots.as_ref().is_some_and(|roots| are_roots(roots))
+    let is_sample =
+        |answer: &WireAnswer<'_>| answer.model.is_some() && answer.role.is_some() && answer.content.is_some();
+    read_object(raw).is_some_and(|answer: WireAnswer<'_>| match answer.action.as_deref() {
+        Some("accept" | "decline" | "cancel") => answer.content.is_none_or(is_form),
+        Some(_) => false,
+        None => match &answer.roots {
+            Some(roots) => roots.iter().all(|root| root.uri.starts_with("file://")),
+            None => is_sample(&answer),
+        },
     })
 }
 
-/// The result of an elicitation. No field of its form occurs twice.
-fn is_elicited(answer: &WireAnswer<'_>) -> bool {
-    let content = answer.content.is_none_or(|content| {
-        content.get() == "null"
-            || serde_json::from_str(content.get()).is_ok_and(|Members(fields): Members<'_, &RawValue>| {
-                let names: std::collections::BTreeSet<_> = fields.iter().map(|(name, _)| name).collect();
-                names.len() == fields.len() && fields.iter().all(|(_, value)| is_flat(value))
-            })
-    });
-    content && matches!(answer.action.as_deref(), Some("accept" | "decline" | "cancel"))
-}
-
-/// A value that a form can have: a string, a number, a boolean, or a list of choices.
-fn is_flat(value: &RawValue) -> bool {
-    match value.get().as_bytes() {
-        [b'{', ..] => false,
-        [b'[', ..] => serde_json::from_str::<Vec<Cow<'_, str>>>(value.get()).is_ok(),
-        _ => true,
-    }
-}
-
-/// The result of sampling.
-fn is_sample(answer: &WireAnswer<'_>) -> bool {
-    let is_block = |block: &RawValue| {
-        read_object(block).is_some_and(|block: WireBlock<'_>| {
-            matches!(&*block.kind, "text" | "image" | "audio" | "tool_use" | "tool_result")
-        })
-    };
-    let content = answer.content.is_some_and(|content| match serde_json::from_str::<Vec<&RawValue>>(content.get()) {
-        Ok(blocks) => blocks.into_iter().all(is_block),
-        Err(_) => is_block(content),
-    });
-    content && answer.model.is_some() && matches!(answer.role.as_deref(), Some("user" | "assistant"))
-}
-
-/// The result of `roots/list`.
-fn are_roots(roots: &[WireRoot<'_>]) -> bool {
-    roots.iter().all(|root| root.uri.starts_with("file://"))
+/// Whether it is an object without objects, in which no field occurs twice.
+fn is_form(content: &RawValue) -> bool {
+    serde_json::from_str(content.get()).is_ok_and(|Members(fields): Members<'_, &RawValue>| {
+        let names: BTreeSet<_> = fields.iter().map(|(name, _)| name).collect();
+        names.len() == fields.len() && fields.iter().all(|(_, value)| !value.get().starts_with('{'))
+    })
 }
 
 #[cfg(test)]

@@ -7,13 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{RpcError, answer::Frame, write::Writer};
-use crate::server::{Change, ChangeFilter, Engine, FilterTooLarge, Listener, TargetKind};
-
-/// An open subscription.
-pub(super) struct Listen {
-    subscription: Listener,
-    acknowledgement: Option<Value>,
-}
+use crate::server::{Change, ChangeFilter, Engine, Listener, TargetKind};
 
 #[derive(Deserialize)]
 struct ListenParams<'a> {
@@ -31,23 +25,21 @@ struct Wanted {
     resource_subscriptions: Option<Vec<String>>,
 }
 
-impl Listen {
-    pub(super) fn new(subscription: Listener, filter: &ChangeFilter) -> Self {
-        let acknowledgement = Some(describe(filter));
-        Self { subscription, acknowledgement }
+/// The next message of a subscription: what it is to, and then what changes.
+pub(super) fn poll_subscription(
+    (listener, unacknowledged): &mut (Listener, Option<ChangeFilter>),
+    cx: &Context<'_>,
+    writer: &Writer,
+) -> Poll<Frame> {
+    let notification = |method: &str, params| Frame::Notification(writer.of_subscription(method, &params));
+    if let Some(filter) = unacknowledged.take() {
+        let params = json!({ "notifications": describe(&filter) });
+        return Poll::Ready(notification("notifications/subscriptions/acknowledged", params));
     }
-
-    pub(super) fn poll_frame(&mut self, cx: &Context<'_>, writer: &Writer) -> Poll<Frame> {
-        let notification = |method: &str, params| Frame::Notification(writer.of_subscription(method, &params));
-        if let Some(filter) = self.acknowledgement.take() {
-            let params = json!({ "notifications": filter });
-            return Poll::Ready(notification("notifications/subscriptions/acknowledged", params));
-        }
-        self.subscription.poll_change(cx).map(|change| match change.map(described_change) {
-            Some((method, params)) => notification(&method, params),
-            None => Frame::Last(writer.unsubscribed()),
-        })
-    }
+    listener.poll_change(cx).map(|change| match change.map(described_change) {
+        Some((method, params)) => notification(&method, params),
+        None => Frame::Last(writer.unsubscribed()),
+    })
 }
 
 /// A change as the method and params of a notification.
@@ -72,18 +64,15 @@ pub(super) fn filter(engine: &Engine, params: &str) -> Result<ChangeFilter, RpcE
     if !wanted.starts_with('{') {
         return Err(RpcError::invalid_params("`params.notifications` must be an object"));
     }
-    let wanted = serde_json::from_str(wanted).map_err(not_a_filter)?;
-    honoured(wanted, engine).map_err(|too_much| {
-        RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}"))
-    })
-}
-
-fn honoured(wanted: Wanted, engine: &Engine) -> Result<ChangeFilter, FilterTooLarge> {
+    let wanted: Wanted = serde_json::from_str(wanted).map_err(not_a_filter)?;
     let lists = [wanted.tools_list_changed, wanted.prompts_list_changed, wanted.resources_list_changed];
     let lists = TargetKind::ALL.map(|kind| lists[kind as usize] == Some(true) && engine.declares(kind));
     let mut filter = ChangeFilter { lists, ..ChangeFilter::default() };
     let updated = wanted.resource_subscriptions.filter(|_| engine.declares(TargetKind::Resource));
-    updated.into_iter().flatten().try_for_each(|uri| filter.add_resource(uri))?;
+    let mut added = updated.into_iter().flatten().map(|uri| filter.add_resource(uri));
+    added.find_map(Result::err).map_or(Ok(()), |too_much| {
+        Err(RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}")))
+    })?;
     Ok(filter)
 }
 

@@ -162,7 +162,7 @@ impl Session {
                 let uri = params.uri()?.into_owned();
                 // Some clients never send `notifications/initialized`.
                 self.expect_messages();
-                self.changes.add_resource(uri).map_err(|too_much| RpcError::invalid_params(too_much.to_string()))?;
+                self.changes.add_resource(uri).map_err(RpcError::invalid_params)?;
             }
             SessionMethod::Unsubscribe => {
                 let uri = params.uri()?;

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     ask::Question,
-    call::{AfterReply, Emitted, Era, RequestInfo, Utf8Bytes},
+    call::{AfterReply, Emitted, Era, ProgressToken, RequestInfo, Utf8Bytes},
     item::Output,
     model::{CallToolResult, ContentBlock, ResultType},
     server::{CacheScope, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
@@ -231,7 +231,7 @@ impl Writer {
 
     /// What a round asks. Its state is a token, in which there is nothing to escape.
     pub(super) fn input_required(&self, questions: &[(Arc<str>, Question)], token: &str) -> RpcReply {
-        let mut out = head(&self.id, 320 + token.len() + questions.iter().map(about).sum::<usize>());
+        let mut out = head(&self.id, 640 + token.len());
         out.extend_from_slice(br#","result":{"resultType":"input_required","#);
         if !questions.is_empty() {
             out.extend_from_slice(br#""inputRequests":"#);
@@ -239,7 +239,7 @@ impl Writer {
                 out.push(if index == 0 { b'{' } else { b',' });
                 json(&mut out, &**key);
                 out.push(b':');
-                write_question(&mut out, question);
+                json(&mut out, question);
             }
             out.extend_from_slice(b"},");
         }
@@ -396,28 +396,8 @@ fn only_text(result: &CallToolResult) -> Option<&str> {
     plain.then_some(&block.text)
 }
 
-/// A question as JSON. Most are forms, in which the message is all that is not written yet.
-fn write_question(out: &mut Vec<u8>, question: &Question) {
-    let Question::Form { message, form } = question else { return json(out, question) };
-    out.extend_from_slice(br#"{"method":"elicitation/create","params":{"mode":"form","message":"#);
-    json(out, message);
-    out.extend_from_slice(br#","requestedSchema":"#);
-    out.extend_from_slice(form.json().get().as_bytes());
-    out.extend_from_slice(b"}}");
-}
-
 fn json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(out, value).expect("texts and questions are JSON, and memory takes them");
-}
-
-/// How many bytes a question takes, about: a buffer that is much larger comes from where the allocator is slow.
-fn about((key, question): &(Arc<str>, Question)) -> usize {
-    let words = match question {
-        Question::Form { message, form } => message.len() + form.json().get().len(),
-        Question::Visit { message, url } => message.len() + url.len(),
-        _ => 256,
-    };
-    key.len() + words + 96
 }
 
 /// A reply with an error; without an id where none could be read.
@@ -442,46 +422,35 @@ fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
 }
 
 /// What a call emits, as a notification.
-pub(super) fn notification(emitted: Emitted, request: &RequestInfo) -> Bytes {
-    let (level, logger, data) = match emitted {
-        Emitted::Progress { progress, total, message } => {
-            return progress_notification(request, progress, total, message.as_deref());
-        }
-        Emitted::Log { level, logger, data } => (level, logger, data),
+pub(super) fn notification(emitted: &Emitted, request: &RequestInfo) -> Bytes {
+    #[derive(Serialize)]
+    struct EmittedMessage<'a> {
+        jsonrpc: &'static str,
+        method: &'static str,
+        params: EmittedParams<'a>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct EmittedParams<'a> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        progress_token: Option<&'a ProgressToken>,
+        #[serde(flatten)]
+        emitted: &'a Emitted,
+    }
+    let (method, progress_token) = match emitted {
+        Emitted::Progress { .. } => ("notifications/progress", request.progress_token.as_ref()),
+        Emitted::Log { .. } => ("notifications/message", None),
     };
-    let mut params = json!({ "level": level, "data": data });
-    if let Some(logger) = logger {
-        params["logger"] = logger.into();
-    }
-    json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params }).to_string().into()
-}
-
-/// A stream has one for each item, so it is written without a serializer.
-fn progress_notification(request: &RequestInfo, progress: f64, total: Option<f64>, message: Option<&str>) -> Bytes {
-    let mut out = Vec::with_capacity(160 + message.map_or(0, str::len));
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#);
-    json(&mut out, &request.progress_token);
-    out.extend_from_slice(br#","progress":"#);
-    json(&mut out, &progress);
-    if let Some(total) = total {
-        out.extend_from_slice(br#","total":"#);
-        json(&mut out, &total);
-    }
-    if let Some(message) = message {
-        out.extend_from_slice(br#","message":"#);
-        json(&mut out, message);
-    }
-    out.extend_from_slice(b"}}");
+    let params = EmittedParams { progress_token, emitted };
+    let mut out = Vec::with_capacity(256);
+    json(&mut out, &EmittedMessage { jsonrpc: "2.0", method, params });
     out.into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Server,
-        form::{Field, Form},
-    };
+    use crate::Server;
 
     #[test]
     fn one_text_is_written_as_the_serializer_would() {
@@ -512,22 +481,11 @@ mod tests {
             let progress_token = serde_json::from_value(token).unwrap();
             let request = RequestInfo { progress_token, ..RequestInfo::default() };
             let written =
-                notification(Emitted::Progress { progress, total, message: message.map(Into::into) }, &request);
+                notification(&Emitted::Progress { progress, total, message: message.map(Into::into) }, &request);
             assert_eq!(
                 written,
                 json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }).to_string()
             );
-        }
-    }
-
-    #[test]
-    fn a_form_is_written_as_the_serializer_would() {
-        for message in ["", "Sure?", "a \"quote\"\n", "ünïcödé \u{2028}"] {
-            let field = Field::<bool>::new("yes").title(message).description(message);
-            let question = Question::Form { message: message.to_owned(), form: Form::new().with(&field) };
-            let mut written = Vec::new();
-            write_question(&mut written, &question);
-            assert_eq!(String::from_utf8(written).unwrap(), serde_json::to_string(&question).unwrap());
         }
     }
 

@@ -141,8 +141,8 @@ pub(crate) enum Started {
     Listed(Page),
     /// A call, or a completion.
     Running(Box<Running>),
-    /// A subscription to changes.
-    Listening(Listener, ChangeFilter),
+    /// A subscription to changes, with its filter until the client knows it.
+    Listening(Box<(Listener, Option<ChangeFilter>)>),
     /// Any of these, with middleware around it.
     Wrapped(Box<Wrapped>),
     /// A list, a call or a completion, when gates have decided about it.
@@ -264,7 +264,10 @@ impl Engine {
         match operation {
             Operation::Discover => Ok(Started::Discovered),
             Operation::List(list, cursor) => self.list(list, cursor.as_deref(), &OpenGates::default()),
-            Operation::Listen(filter) => Ok(Started::Listening(self.listen(filter.clone(), request)?, filter)),
+            Operation::Listen(filter) => {
+                let listener = self.listen(filter.clone(), request)?;
+                Ok(Started::Listening(Box::new((listener, Some(filter)))))
+            }
             Operation::Complete(argument) => {
                 let mut running = self.begin(request)?;
                 let entry = self.entry(argument.kind, &argument.name);

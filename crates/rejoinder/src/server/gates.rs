@@ -49,7 +49,7 @@ impl Engine {
         let registry = self.registry();
         match operation {
             Operation::Discover | Operation::Listen(_) => false,
-            Operation::List(list, _) => registry.is_gated(*list),
+            Operation::List(list, _) => !registry.gates(list.kind()).is_empty(),
             Operation::Call(Target { kind, .. }) | Operation::Complete(CompleteArgument { kind, .. }) => {
                 !registry.gates(*kind).is_empty()
             }

@@ -3,11 +3,11 @@
 use std::{
     any::TypeId,
     collections::{HashMap, HashSet},
-    fmt::{self, Write},
+    fmt,
 };
 
 use super::{BuiltServer, Server, registry::AnyItem, tool_filter::admits};
-use crate::graph::{Edge, Instance, Keys, NodeArgument, schema_arguments};
+use crate::graph::{Edge, Keys, NodeArgument, schema_arguments};
 
 /// Where the parameters of everything that a server offers come from: arguments, resolvers with their questions, and
 /// what is injected.
@@ -45,28 +45,27 @@ impl Graph {
     ///
     /// Each item has a frame; resolvers that ask are hexagons.
     pub fn mermaid(&self) -> String {
-        let mut text = String::from("flowchart LR\n");
+        let mut flowchart = Flowchart { text: String::from("flowchart LR\n"), ..Flowchart::default() };
         for (index, item) in self.0.iter().enumerate() {
-            let (keys, ids) = (Keys::of(&item.function().all_edges()), HashMap::new());
-            Flowchart { prefix: format!("i{index}"), keys, ids, text: &mut text }.draw(item);
+            let (title, body) = (escaped(&title(item)), format!("i{index}"));
+            flowchart.line(&format!("subgraph {body}_frame[\"{title}\"]"));
+            flowchart.line(&format!("    {body}[[\"{title}\"]]"));
+            (flowchart.prefix, flowchart.ids) = (body.clone(), HashMap::new());
+            flowchart.draw(&body, &branches_of(item));
+            flowchart.line("end");
         }
-        text
+        flowchart.text
     }
 }
 
 impl fmt::Display for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, item) in self.0.iter().enumerate() {
-            let mut tree =
-                TextTree { keys: Keys::of(&item.function().all_edges()), seen: HashSet::new(), lines: Vec::new() };
-            let (gates, inputs, edges) = (&item.function().gates, inputs(item), &item.function().edges);
-            for (index, gate) in gates.iter().enumerate() {
-                tree.resolver("", &gate.edge, "gate", index + 1 == gates.len() + inputs.len() + edges.len());
-            }
-            tree.branches("", &inputs, edges);
-            let width = tree.lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
+            let mut lines = Vec::new();
+            write_tree("", &branches_of(item).iter().collect::<Vec<_>>(), &mut lines);
+            let width = lines.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0);
             writeln!(f, "{}{}", if index == 0 { "" } else { "\n" }, title(item))?;
-            tree.lines.iter().try_for_each(|(left, right)| writeln!(f, "{left:width$}  {right}"))?;
+            lines.iter().try_for_each(|(left, right)| writeln!(f, "{left:width$}  {right}"))?;
         }
         Ok(())
     }
@@ -91,153 +90,141 @@ fn title(item: &AnyItem) -> String {
     format!("{} {}", item.kind().noun(), item.name())
 }
 
-/// The key under which a resolver asks, if it asks.
-fn asks<'k>(instance: &Instance, keys: &'k Keys) -> Option<&'k str> {
-    instance.node.asks.then(|| keys.get(instance))
+/// A parameter, and what it comes from.
+struct Branch {
+    /// The parameter with its type.
+    declared: String,
+    /// What it comes from, in words.
+    from: String,
+    /// What it comes from, in a picture: the same one has the same name.
+    drawn: String,
+    shape: String,
+    /// The pipes that its value passes, with the parameters of each.
+    pipes: Vec<(&'static str, Vec<Branch>)>,
+    /// The parameters of the resolver that it comes from, unless they are in an earlier branch.
+    below: Vec<Branch>,
 }
 
-/// The parameters of an item that are not filled by resolvers.
-fn inputs(item: &AnyItem) -> Vec<NodeArgument<'_>> {
-    match item {
+/// Where the parameters of an item come from. Gates come first.
+fn branches_of(item: &AnyItem) -> Vec<Branch> {
+    let function = item.function();
+    let inputs = match item {
         // A tool that was made at run time has a schema instead.
         AnyItem::Tool(tool) if tool.is_dynamic() => schema_arguments(&tool.record().input_schema),
-        item => item.function().inputs.to_vec(),
-    }
+        _ => function.inputs.to_vec(),
+    };
+    let mut grown = Grown { keys: Keys::of(&function.all_edges()), seen: HashSet::new() };
+    let mut branches: Vec<_> = function.gates.iter().map(|gate| grown.resolver(&gate.edge, "gate")).collect();
+    branches.extend(grown.branches(&inputs, &function.edges));
+    branches
 }
 
-fn arguments_first<'a>(inputs: &'a [NodeArgument<'a>]) -> Vec<&'a NodeArgument<'a>> {
-    let mut inputs: Vec<_> = inputs.iter().collect();
-    inputs.sort_by_key(|input| !input.is_argument);
-    inputs
-}
-
-/// The tree of one item as text.
-struct TextTree {
+/// What the branches of an item have in common.
+struct Grown {
     keys: Keys,
-    /// The resolvers whose own parameters were shown already.
+    /// The resolvers that have a branch.
     seen: HashSet<TypeId>,
-    lines: Vec<(String, String)>,
 }
 
-impl TextTree {
-    fn branches(&mut self, indent: &str, inputs: &[NodeArgument<'_>], edges: &[Edge]) {
-        for (index, input) in arguments_first(inputs).into_iter().enumerate() {
-            let (branch, below) = branch(index + 1 == inputs.len() + edges.len());
-            let mut from = match input.header {
-                Some(header) => format!("header `{header}`"),
-                None if input.is_argument => "argument".to_owned(),
-                None => "injected".to_owned(),
-            };
-            if !input.pipes.is_empty() {
-                let pipes: Vec<_> = input.pipes.iter().map(|pipe| format!("`{}`", pipe.name)).collect();
-                from = format!("{from}, through {}", pipes.join(", "));
-            }
-            self.lines.push((format!("{indent}{branch}{}: {}", input.name, input.written), from));
-            let (inputs, edges): (Vec<_>, Vec<_>) = input.pipes.iter().map(|pipe| (pipe.arguments, pipe.edges)).unzip();
-            self.branches(&format!("{indent}{below}"), &inputs.concat(), &edges.concat());
-        }
-        for (index, edge) in edges.iter().enumerate() {
-            self.resolver(indent, edge, "from", index + 1 == edges.len());
-        }
+impl Grown {
+    /// The branches of a function: arguments, what is injected, and then resolvers.
+    fn branches(&mut self, inputs: &[NodeArgument<'_>], edges: &[Edge]) -> Vec<Branch> {
+        let (arguments, injected): (Vec<_>, Vec<_>) = inputs.iter().partition(|input| input.is_argument);
+        let mut branches: Vec<_> = arguments.into_iter().chain(injected).map(|input| self.input(input)).collect();
+        branches.extend(edges.iter().map(|edge| self.resolver(edge, "from")));
+        branches
     }
 
-    fn resolver(&mut self, indent: &str, edge: &Edge, word: &str, is_last: bool) {
-        let (branch, below) = branch(is_last);
+    fn input(&mut self, input: &NodeArgument<'_>) -> Branch {
+        let declared = format!("{}: {}", input.name, input.written);
+        // A resolver may borrow what the item owns: it is the same argument, whatever its type.
+        let (mut from, drawn, shape) = match input.header {
+            Some(header) => (
+                format!("header `{header}`"),
+                format!("{header} header"),
+                format!("[/\"header {}\"/]", escaped(header)),
+            ),
+            None if input.is_argument => {
+                ("argument".to_owned(), input.name.to_owned(), format!("([\"{}\"])", escaped(input.name)))
+            }
+            None => ("injected".to_owned(), declared.clone(), format!("[/\"{}\"/]", escaped(input.written))),
+        };
+        if !input.pipes.is_empty() {
+            let pipes: Vec<_> = input.pipes.iter().map(|pipe| format!("`{}`", pipe.name)).collect();
+            from += &format!(", through {}", pipes.join(", "));
+        }
+        let pipes = input.pipes.iter().map(|pipe| (pipe.name, self.branches(pipe.arguments, pipe.edges))).collect();
+        Branch { declared, from, drawn, shape, pipes, below: Vec::new() }
+    }
+
+    fn resolver(&mut self, edge: &Edge, word: &str) -> Branch {
         let instance = (edge.instance)();
         let is_new = self.seen.insert(instance.type_id());
-        let asks = asks(instance, &self.keys).map(|key| format!(", which asks as `{key}`")).unwrap_or_default();
-        let again = if is_new { "" } else { ", as above" };
-        let from = format!("{word} `{}`{asks}{again}", instance.shown());
-        self.lines.push((format!("{indent}{branch}{}: {}", edge.parameter, edge.written), from));
-        if is_new {
-            self.branches(&format!("{indent}{below}"), instance.node.arguments, instance.edges);
+        let (mut from, name) = (format!("{word} `{}`", instance.shown()), escaped(&instance.shown()));
+        let mut shape = format!("[\"{name}\"]");
+        if instance.node.asks {
+            let key = self.keys.get(instance);
+            from += &format!(", which asks as `{key}`");
+            shape = format!("{{{{\"{name}<br/>asks {}\"}}}}", escaped(key));
         }
+        if !is_new {
+            from += ", as above";
+        }
+        let below = if is_new { self.branches(instance.node.arguments, instance.edges) } else { Vec::new() };
+        let (declared, drawn) = (format!("{}: {}", edge.parameter, edge.written), format!("{:?}", instance.type_id()));
+        Branch { declared, from, drawn, shape, pipes: Vec::new(), below }
     }
 }
 
-/// How a line begins, and what is before those below it.
-fn branch(is_last: bool) -> (&'static str, &'static str) {
-    if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") }
+/// Writes the two columns of a tree.
+fn write_tree(indent: &str, branches: &[&Branch], lines: &mut Vec<(String, String)>) {
+    for (index, branch) in branches.iter().enumerate() {
+        let is_last = index + 1 == branches.len();
+        let (sign, next) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        lines.push((format!("{indent}{sign}{}", branch.declared), branch.from.clone()));
+        let below: Vec<_> = branch.pipes.iter().flat_map(|(_, below)| below).chain(&branch.below).collect();
+        write_tree(&format!("{indent}{next}"), &below, lines);
+    }
 }
 
-/// The frame of one item in a Mermaid flowchart.
-struct Flowchart<'a> {
+/// A Mermaid flowchart.
+#[derive(Default)]
+struct Flowchart {
+    text: String,
+    /// What the ids of this item begin with, and those of what was drawn already.
     prefix: String,
-    keys: Keys,
-    /// The ids of what was drawn already.
-    ids: HashMap<Drawn, String>,
-    text: &'a mut String,
+    ids: HashMap<String, String>,
 }
 
-#[derive(PartialEq, Eq, Hash)]
-enum Drawn {
-    Input(String),
-    Resolver(TypeId),
-}
-
-impl Flowchart<'_> {
-    fn draw(&mut self, item: &AnyItem) {
-        let (title, body) = (escaped(&title(item)), self.prefix.clone());
-        let _ = writeln!(self.text, "    subgraph {body}_frame[\"{title}\"]");
-        let _ = writeln!(self.text, "        {body}[[\"{title}\"]]");
-        let gates: Vec<Edge> = item.function().gates.iter().map(|gate| gate.edge).collect();
-        self.edges(&body, &gates);
-        self.inputs(&body, &inputs(item));
-        self.edges(&body, &item.function().edges);
-        self.text.push_str("    end\n");
+impl Flowchart {
+    fn line(&mut self, line: &str) {
+        self.text += &format!("    {line}\n");
     }
 
-    fn inputs(&mut self, to: &str, inputs: &[NodeArgument<'_>]) {
-        for input in arguments_first(inputs) {
-            let declared = format!("{}: {}", input.name, input.written);
-            // A resolver may borrow what the item owns: it is the same argument, whatever its type.
-            let (drawn, shape) = match (input.header, input.is_argument) {
-                (Some(header), _) => (format!("{header} header"), format!("[/\"header {}\"/]", escaped(header))),
-                (None, true) => (input.name.to_owned(), format!("([\"{}\"])", escaped(input.name))),
-                (None, false) => (declared.clone(), format!("[/\"{}\"/]", escaped(input.written))),
-            };
-            let mut id = self.id(Drawn::Input(drawn), &shape);
-            for pipe in input.pipes {
+    fn draw(&mut self, to: &str, branches: &[Branch]) {
+        for branch in branches {
+            let mut id = self.id(branch.drawn.clone(), &branch.shape);
+            for (pipe, below) in &branch.pipes {
                 // A pipe runs for each value, so each has its own.
-                let next = self.id(Drawn::Input(format!("{id} | {}", pipe.name)), &format!("[\"{}\"]", pipe.name));
-                let _ = writeln!(self.text, "        {id} --> {next}");
-                self.inputs(&next, pipe.arguments);
-                self.edges(&next, pipe.edges);
+                let next = self.id(format!("{id} | {pipe}"), &format!("[\"{pipe}\"]"));
+                self.line(&format!("    {id} --> {next}"));
+                self.draw(&next, below);
                 id = next;
             }
-            let _ = writeln!(self.text, "        {id} -->|\"{}\"| {to}", escaped(&declared));
-        }
-    }
-
-    fn edges(&mut self, to: &str, edges: &[Edge]) {
-        for edge in edges {
-            let instance = (edge.instance)();
-            let drawn = Drawn::Resolver(instance.type_id());
-            let is_new = !self.ids.contains_key(&drawn);
-            let name = escaped(&instance.shown());
-            let shape = match asks(instance, &self.keys) {
-                Some(key) => format!("{{{{\"{name}<br/>asks {}\"}}}}", escaped(key)),
-                None => format!("[\"{name}\"]"),
-            };
-            let id = self.id(drawn, &shape);
-            let label = escaped(&format!("{}: {}", edge.parameter, edge.written));
-            let _ = writeln!(self.text, "        {id} -->|\"{label}\"| {to}");
-            if is_new {
-                self.inputs(&id, instance.node.arguments);
-                self.edges(&id, instance.edges);
-            }
+            self.line(&format!("    {id} -->|\"{}\"| {to}", escaped(&branch.declared)));
+            self.draw(&id, &branch.below);
         }
     }
 
     /// The id of something, which is drawn the first time.
-    fn id(&mut self, drawn: Drawn, shape: &str) -> String {
+    fn id(&mut self, drawn: String, shape: &str) -> String {
         let next = format!("{}_{}", self.prefix, self.ids.len());
-        let text = &mut *self.text;
-        let id = self.ids.entry(drawn).or_insert_with(|| {
-            let _ = writeln!(text, "        {next}{shape}");
-            next
-        });
-        id.clone()
+        if let Some(id) = self.ids.get(&drawn) {
+            return id.clone();
+        }
+        self.line(&format!("    {next}{shape}"));
+        self.ids.insert(drawn, next.clone());
+        next
     }
 }
 

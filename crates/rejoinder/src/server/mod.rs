@@ -34,10 +34,10 @@ pub(crate) use completion::CompleteArgument;
 pub(crate) use door::{Exchange, Operation, Refusal, Started, Target, TargetKind, shortened};
 pub(crate) use engine::Engine;
 pub(crate) use mcp_header::{ENCODED_HEADER, decoded_header};
-pub(crate) use middleware::{OperationEnd, ReplySubject, Wrapped, WrappedEvent};
+pub(crate) use middleware::{OperationEnd, ReplySubject, WrappedEvent};
 pub(crate) use options::{Callback, ServerOptions};
 pub(crate) use registry::{Contents, List, Page};
 pub(crate) use running::{Event, Failed, Running};
-pub(crate) use subscriptions::{Change, ChangeFilter, FilterTooLarge, Listener};
+pub(crate) use subscriptions::{Change, ChangeFilter, Listener};
 #[cfg(feature = "cli")]
 pub(crate) use tool_filter::FilterRule;

@@ -173,8 +173,6 @@ pub(super) struct Registry {
     shelves: [Shelf; 3],
     /// The gates of each [`TargetKind`], each once.
     gates: [Vec<Gate>; 3],
-    /// Whether gates take part in each [`List`].
-    gated: [bool; 4],
     kept: Arc<Mutex<KeptPages>>,
 }
 
@@ -291,11 +289,6 @@ impl Registry {
         &self.gates[kind as usize]
     }
 
-    /// Whether a list depends on the caller.
-    pub(super) fn is_gated(&self, list: List) -> bool {
-        self.gated[list as usize]
-    }
-
     /// The names of the items behind a gate.
     pub(super) fn behind(&self, kind: TargetKind, gate: &Gate) -> impl Iterator<Item = &str> {
         let id = gate.type_id();
@@ -306,11 +299,10 @@ impl Registry {
 
     /// Notes which gates there are, once for each change, and forgets the pages of before.
     pub(super) fn index(&mut self) {
-        (self.gates, self.gated, self.kept) = Default::default();
+        (self.gates, self.kept) = Default::default();
         for entry in self.shelves.iter().flat_map(IndexMap::values) {
             let known = &mut self.gates[entry.item.kind() as usize];
             for gate in entry.gates() {
-                self.gated[entry.list as usize] = true;
                 if !known.iter().any(|other| other.type_id() == gate.type_id()) {
                     known.push(*gate);
                 }
@@ -334,8 +326,7 @@ impl Registry {
                 index + 1
             }
         };
-        let is_gated = self.is_gated(list);
-        let gates = if is_gated { self.gates(kind) } else { &[] };
+        let gates = self.gates(kind);
         let key = (list, gates.iter().map(|gate| open.contains(gate)).collect(), start);
         if let Some(page) = lock(&self.kept).pages.get(&key) {
             return Some(page.clone());
@@ -347,7 +338,7 @@ impl Registry {
         if let (Some(last), Some(_)) = (entries.last(), rest.next()) {
             members += &format!(",\"nextCursor\":\"{}\"", URL_SAFE_NO_PAD.encode(last.item.name()));
         }
-        let page = Page { members: members.into(), is_gated };
+        let page = Page { members: members.into(), is_gated: !gates.is_empty() };
         let mut kept = lock(&self.kept);
         if kept.bytes + page.members.len() > MOST_KEPT {
             *kept = KeptPages::default();

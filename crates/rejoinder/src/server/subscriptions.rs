@@ -33,19 +33,6 @@ pub(crate) struct ChangeFilter {
     pub(crate) updated_bytes: usize,
 }
 
-/// A filter would take too much memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FilterTooLarge {
-    #[error("too many resources (limit {MOST_RESOURCES} resources, or {MOST_BYTES} bytes of URIs)")]
-    Resources,
-    #[error("a URI is too long (limit {LONGEST_URI} bytes)")]
-    Uri,
-    #[error(transparent)]
-    OfCaller(ShareUsedUp),
-    #[error("too many resources in all subscriptions together, try again later")]
-    All,
-}
-
 const MOST_RESOURCES: usize = 10_000;
 const MOST_BYTES: usize = 1024 * 1024;
 
@@ -59,16 +46,18 @@ const MOST_BYTES_OF_CALLER: usize = quarter(MOST_BYTES_TOGETHER);
 const URI_OVERHEAD: usize = 64;
 
 impl ChangeFilter {
-    /// Adds updates of a resource.
-    pub(crate) fn add_resource(&mut self, uri: String) -> Result<(), FilterTooLarge> {
+    /// Adds updates of a resource; the error says why there are too many.
+    pub(crate) fn add_resource(&mut self, uri: String) -> Result<(), String> {
         if uri.len() > LONGEST_URI {
-            return Err(FilterTooLarge::Uri);
+            return Err(format!("a URI is too long (limit {LONGEST_URI} bytes)"));
         }
         if self.updated.contains(&uri) {
             return Ok(());
         }
         if self.updated.len() >= MOST_RESOURCES || self.updated_bytes + uri.len() > MOST_BYTES {
-            return Err(FilterTooLarge::Resources);
+            return Err(format!(
+                "too many resources (limit {MOST_RESOURCES} resources, or {MOST_BYTES} bytes of URIs)"
+            ));
         }
         self.updated_bytes += uri.len();
         self.updated.insert(uri);
@@ -108,16 +97,16 @@ struct Listeners {
 
 impl Listeners {
     /// Whether the filters of this caller may take so much more.
-    fn check_room(&self, caller: Option<&Principal>, more: usize) -> Result<(), FilterTooLarge> {
-        let all = self.by_id.values().map(|waiting| waiting.filter.size());
-        if all.sum::<usize>() + more > MOST_BYTES_TOGETHER {
-            return Err(FilterTooLarge::All);
+    fn check_room(&self, caller: Option<&Principal>, more: usize, most: usize) -> Result<(), Refusal> {
+        let used = |is_counted: &dyn Fn(Option<&Principal>) -> bool| -> usize {
+            let counted = self.by_id.values().filter(|waiting| is_counted(waiting.request.principal.as_ref()));
+            counted.map(|waiting| waiting.filter.size()).sum()
+        };
+        if used(&|_| true) + more > MOST_BYTES_TOGETHER {
+            return Err(Refusal::TooManySubscriptions(most));
         }
-        let of_caller = self.by_id.values().filter(|waiting| waiting.request.principal.as_ref() == caller);
-        let of_caller = of_caller.map(|waiting| waiting.filter.size());
-        if caller.is_some() && of_caller.sum::<usize>() + more > MOST_BYTES_OF_CALLER {
-            let what = "bytes of URIs in subscriptions";
-            return Err(FilterTooLarge::OfCaller(ShareUsedUp { what, limit: MOST_BYTES_OF_CALLER }));
+        if caller.is_some() && used(&|other| other == caller) + more > MOST_BYTES_OF_CALLER {
+            return Err(ShareUsedUp { what: "bytes of URIs in subscriptions", limit: MOST_BYTES_OF_CALLER }.into());
         }
         Ok(())
     }
@@ -190,10 +179,7 @@ impl Engine {
         if listeners.by_id.values().filter(|waiting| waiting.slot.is_some()).count() >= most {
             return Err(Refusal::TooManySubscriptions(most));
         }
-        listeners.check_room(caller, filter.size()).map_err(|too_large| match too_large {
-            FilterTooLarge::OfCaller(used_up) => used_up.into(),
-            _ => Refusal::TooManySubscriptions(most),
-        })?;
+        listeners.check_room(caller, filter.size(), most)?;
         Ok(self.add_listener(&mut listeners, request, filter, Some(slot)))
     }
 
@@ -268,11 +254,12 @@ impl Listener {
         }
     }
 
-    /// Adds updates of a resource.
-    pub(crate) fn add_resource(&self, uri: String) -> Result<(), FilterTooLarge> {
+    /// Adds updates of a resource; the error says why there are too many.
+    pub(crate) fn add_resource(&self, uri: String) -> Result<(), String> {
         let listeners = &mut *self.engine.hub.listeners();
         let caller = listeners.by_id.get(&self.id).and_then(|waiting| waiting.request.principal.as_ref());
-        listeners.check_room(caller, uri.len() + URI_OVERHEAD)?;
+        let most = self.engine.options.limits.subscriptions;
+        listeners.check_room(caller, uri.len() + URI_OVERHEAD, most).map_err(|full| full.to_string())?;
         listeners.filter(self.id).add_resource(uri)
     }
 
@@ -309,7 +296,7 @@ mod tests {
         for number in 0..MOST_RESOURCES {
             filter.add_resource(format!("a://{number}")).expect("not too many");
         }
-        assert_eq!(filter.add_resource("a://more".into()), Err(FilterTooLarge::Resources));
+        assert!(filter.add_resource("a://more".into()).is_err_and(|error| error.starts_with("too many resources")));
         filter.add_resource("a://1".into()).expect("it is there already");
         filter.remove_resource("a://1");
         filter.add_resource("a://more".into()).expect("there is room again");
@@ -319,12 +306,13 @@ mod tests {
         for number in 0..MOST_BYTES / LONGEST_URI {
             filter.add_resource(long(number)).expect("they fit");
         }
-        assert_eq!(filter.add_resource("a".into()), Err(FilterTooLarge::Resources));
+        assert!(filter.add_resource("a".into()).is_err());
         filter.remove_resource(&long(0));
         filter.remove_resource("never there");
         filter.add_resource(long(0)).expect("there is room again");
-        assert_eq!(filter.add_resource("a".into()), Err(FilterTooLarge::Resources));
-        assert_eq!(filter.add_resource("x".repeat(LONGEST_URI + 1)), Err(FilterTooLarge::Uri));
+        assert!(filter.add_resource("a".into()).is_err());
+        let long = ChangeFilter::default().add_resource("x".repeat(LONGEST_URI + 1));
+        assert_eq!(long, Err("a URI is too long (limit 8192 bytes)".to_owned()));
     }
 
     #[test]
@@ -341,7 +329,7 @@ mod tests {
         let session = engine.subscribe(ChangeFilter::default());
         let long = |number: usize| format!("{number:0>LONGEST_URI$}");
         let more = (0..).map_while(|number| session.add_resource(long(number)).ok()).count();
-        assert_eq!(session.add_resource(long(more)), Err(FilterTooLarge::All));
+        assert!(session.add_resource(long(more)).is_err_and(|full| full.starts_with("too many subscriptions")));
         session.remove_resource(&long(0));
         session.add_resource(long(0)).expect("there is room again");
         listeners.pop();
@@ -373,7 +361,7 @@ mod tests {
         let more = (0..).map_while(|number| adas.add_resource(long(number)).ok()).count();
         let full = adas.add_resource(long(more)).expect_err("full");
         let limit = "bytes of URIs in subscriptions of this caller (limit 16777216)";
-        assert_eq!(full.to_string(), format!("too many {limit}, try again later"));
+        assert_eq!(full, format!("too many {limit}, try again later"));
         bobs.add_resource(long(0)).expect("bob has room");
         assert!(listen(&bob).is_ok());
         drop(listeners);
