@@ -26,7 +26,7 @@ pub(crate) struct Details {
 
 /// `enabled = is_admin`.
 pub(crate) fn gate(options: &mut Options, errors: &mut Errors) -> Option<Path> {
-    let path = options.path("enabled", "is_admin", "names a function marked `#[resolver]`", errors)?;
+    let path = options.value::<Path>("enabled", "is_admin", errors)?;
     if path.segments.first().is_some_and(|first| first.ident == "Self") {
         errors.at(&path, "a gate is not a method: move the resolver out of the `impl` block");
         return None;
@@ -44,7 +44,8 @@ pub(crate) fn read(
     is_async: bool,
     errors: &mut Errors,
 ) -> Details {
-    let name = options.literal("name", errors).map_or_else(|| names::wire(ident), |name| name.value());
+    let name =
+        options.value::<LitStr>("name", "\"..\"", errors).map_or_else(|| names::wire(ident), |name| name.value());
     let mut fields: TokenStream = uri.map(|uri| quote!(uri: #uri,)).into_iter().collect();
     let described = options.expression("description", "\"..\"", errors).map(ToTokens::into_token_stream);
     let given =
@@ -82,7 +83,7 @@ pub(crate) fn read(
 
 /// `timeout = "30s"`, in milliseconds.
 fn timeout(options: &mut Options, errors: &mut Errors) -> Option<TokenStream> {
-    let written = options.literal("timeout", errors)?;
+    let written = options.value::<LitStr>("timeout", "\"..\"", errors)?;
     let milliseconds = milliseconds(&written.value());
     if milliseconds.is_none() {
         errors.at(

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{
     Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path, Token,
-    parse::{ParseStream, Parser},
+    parse::{Parse, ParseStream, Parser},
     parse_quote_spanned,
     punctuated::Punctuated,
     spanned::Spanned,
@@ -87,44 +87,19 @@ impl Options {
         self.expression_or(name, |path| parse_quote_spanned!(path.span()=> true), errors)
     }
 
-    /// `name = ..`, of which `read` takes what it needs. `what` says what it must be.
-    fn value<T>(
-        &mut self,
-        name: &str,
-        example: &str,
-        what: &str,
-        errors: &mut Errors,
-        read: impl FnOnce(&Expr) -> Option<T>,
-    ) -> Option<T> {
+    /// `name = ..`, where the value must be known now: a string, an identifier, a path.
+    pub(crate) fn value<T: Parse>(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<T> {
         let value = self.expression(name, example, errors)?;
-        let read = read(&value);
+        let read = syn::parse2(value.to_token_stream()).ok();
         if read.is_none() {
-            errors.at(value, format!("`{name}` {what}: `{name} = {example}`"));
+            errors.at(value, format!("write `{name} = {example}`"));
         }
         read
     }
 
-    /// `name = <identifier>`.
-    pub(crate) fn ident(&mut self, name: &str, example: &str, errors: &mut Errors) -> Option<Ident> {
-        self.value(name, example, "is an identifier", errors, |value| path_of(value)?.get_ident().cloned())
-    }
-
-    /// `name = path::to::function`.
-    pub(crate) fn path(&mut self, name: &str, example: &str, what: &str, errors: &mut Errors) -> Option<Path> {
-        self.value(name, example, what, errors, |value| path_of(value).cloned())
-    }
-
-    /// `name = ".."`, where the text must be known now.
-    pub(crate) fn literal(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
-        self.value(name, "\"..\"", "is a string", errors, |value| match value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
-            _ => None,
-        })
-    }
-
     /// `crate = "path"`: where `rejoinder` is, for those who renamed it or use it through another crate.
     pub(crate) fn rejoinder(&mut self, errors: &mut Errors) -> TokenStream {
-        let given = self.literal("crate", errors).and_then(|path| errors.check(path.parse::<Path>()));
+        let given = self.value::<LitStr>("crate", "\"..\"", errors).and_then(|path| errors.check(path.parse::<Path>()));
         given.map_or_else(names::rejoinder, ToTokens::into_token_stream)
     }
 
@@ -154,14 +129,6 @@ impl Options {
             let attribute = &self.attribute;
             errors.at(meta.path(), format!("{attribute} has no option `{name}`; {meant}the options are `{known}`"));
         }
-    }
-}
-
-/// The path that an expression is.
-fn path_of(value: &Expr) -> Option<&Path> {
-    match value {
-        Expr::Path(path) if path.qself.is_none() => Some(&path.path),
-        _ => None,
     }
 }
 

@@ -101,6 +101,11 @@ impl Place {
             Self::Block(ty) => names::without_self(tokens, ty),
         }
     }
+
+    /// The same for what was parsed. What cannot be parsed again is left to the compiler.
+    pub(crate) fn outside_parsed<T: Parse + ToTokens>(&self, written: T) -> T {
+        syn::parse2(self.outside(written.to_token_stream())).unwrap_or(written)
+    }
 }
 
 /// Checks everything but the parameters. Returns whether the function has a receiver.

@@ -6,11 +6,10 @@ pub use crate::{
     form::ArgumentRules,
     graph::{
         AnyShape, Check, Completes, CompletionPart, Edge, FitsIn, FromOutcome, Gate, GateResolver, HasArgument,
-        Instance, ItemNode, Node, NodeArgument, Offers, Pipe, PipeField, PipeParameter, PipeReturned, PipeStop, Piped,
-        PipedSlot, PipesInto, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, finish_pipes, shape,
-        try_join,
+        Instance, ItemNode, Node, NodeArgument, Offers, Pipe, PipeField, PipeReturned, Piped, PipedSlot, PipesInto,
+        ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, finish_pipes, shape, try_join,
     },
-    inject::{AnyType, FromHeader, Parameter, Probe, source},
+    inject::{AnyType, FromHeader, ItemParameter, Probe, source},
     item::{Callee, Function, ItemDetails, ListedAs, Output, blocking},
 };
 pub use serde_json;

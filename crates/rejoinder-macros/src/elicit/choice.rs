@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Data, DeriveInput, Expr, Fields, Variant, parse_quote};
+use syn::{Data, DeriveInput, Expr, Fields, LitStr, Variant, parse_quote};
 
 use super::{CASES, check_names, derive, elicit_options, serde_option, variant_name};
 use crate::{constraints::use_one_of, docs, errors::Errors, names, options::option};
@@ -17,7 +17,9 @@ struct ChoiceVariant {
 /// Implements `ElicitEnum`.
 pub(crate) fn choice(item: TokenStream) -> TokenStream {
     derive(item, "a choice", &["rename_all", "legacy_names"], |item, options, errors| {
-        let case = options.literal("rename_all", errors).or_else(|| serde_option(&item.attrs, "rename_all", errors));
+        let case = options
+            .value::<LitStr>("rename_all", "\"..\"", errors)
+            .or_else(|| serde_option(&item.attrs, "rename_all", errors));
         let legacy = options.flag("legacy_names", errors).unwrap_or_else(|| parse_quote!(false));
         if let Some(case) = case.as_ref().filter(|case| !CASES.contains(&&*case.value())) {
             let written = case.value();
@@ -46,7 +48,8 @@ fn read_variant(variant: &Variant, case: &str, errors: &mut Errors) -> ChoiceVar
         errors.at(&variant.fields, "a variant of a choice cannot have data: use another field of the form");
     }
     let mut options = elicit_options("`#[elicit]`", &variant.attrs, &["title", "name"], errors);
-    let name = options.literal("name", errors).or_else(|| serde_option(&variant.attrs, "rename", errors));
+    let name =
+        options.value::<LitStr>("name", "\"..\"", errors).or_else(|| serde_option(&variant.attrs, "rename", errors));
     let title = options.expression("title", "\"..\"", errors);
     options.finish(errors);
     ChoiceVariant {

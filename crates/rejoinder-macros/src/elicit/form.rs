@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Data, DeriveInput, Expr, Fields, Index, Type};
+use syn::{Data, DeriveInput, Expr, Fields, Index, LitStr, Type};
 
 use super::{check_names, derive, elicit_options, field_name, serde_option};
 use crate::{
@@ -111,7 +111,8 @@ impl FormField {
         let ident = field.ident.clone()?;
         let known = [&["description", "default", "name"], CONSTRAINTS].concat();
         let mut options = elicit_options("`#[elicit]`", &field.attrs, &known, errors);
-        let name = options.literal("name", errors).or_else(|| serde_option(&field.attrs, "rename", errors));
+        let name =
+            options.value::<LitStr>("name", "\"..\"", errors).or_else(|| serde_option(&field.attrs, "rename", errors));
         if let Some(name) = name.as_ref().filter(|name| name.value().is_empty()) {
             errors.at(name, "the name of a field cannot be empty");
         }

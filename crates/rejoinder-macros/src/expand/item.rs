@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use super::{
     HiddenType,
-    parameter::{Filled, pass, piped_types, resolve, take},
+    parameter::{pass, piped_types, resolve, take_resolved},
 };
 use crate::{
     details::Details,
@@ -13,6 +13,7 @@ use crate::{
     kind::Kind,
     names::{self, local},
     options::with_fields,
+    parameter::FunctionParameter,
 };
 
 /// A tool, prompt or resource.
@@ -27,10 +28,11 @@ impl Item<'_> {
         let Self { hidden, details } = self;
         let HiddenType { kind, ident, receiver, parameters, .. } = hidden;
         let (item, function) = (kind.item(), function_type());
-        let slots: Vec<_> = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::slot).collect();
+        let slots: Vec<_> =
+            parameters.iter().filter(|parameter| parameter.has_slot()).map(FunctionParameter::slot).collect();
         // Its fields are checked before everything else, each where the author wrote its type.
         let slots_struct = (!slots.is_empty()).then(|| quote!(struct __RjSlots(#(#slots),*);));
-        let params = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::param);
+        let params = parameters.iter().filter(|parameter| parameter.has_slot()).map(FunctionParameter::param);
         let set = nested(Span::call_site(), slots.iter().cloned());
         let mut fields = details.fields.clone();
         if *kind == Kind::Tool {
@@ -86,7 +88,7 @@ impl Item<'_> {
         let HiddenType { kind, name, parameters, .. } = &self.hidden;
         let (kind, name) = (kind.word(), names::wire(name));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
-        let edges = parameters.iter().filter_map(Filled::edge);
+        let edges = parameters.iter().filter_map(FunctionParameter::edge);
         let by_hand = self.returned("BY_HAND");
         quote! {
             static __RJ_ITEM: __rj::ItemNode<'static> =
@@ -105,7 +107,7 @@ impl Item<'_> {
         let (function, parameters) = (function_type(), &self.hidden.parameters);
         let check = Ident::new("__RJ_CHECK", Span::call_site());
         let refusals = self.hidden.refusals(&check);
-        let resolvers: Vec<_> = parameters.iter().filter_map(|parameter| parameter.resolver.as_ref()).collect();
+        let resolvers: Vec<_> = parameters.iter().filter_map(FunctionParameter::resolver).collect();
         let fits = resolvers.iter().map(|resolver| {
             let fits = quote!(__rj::FitsIn<#function, { #check.is_sound() }>);
             resolver.extent.member(&resolver.ty(), fits, "FITS")
@@ -134,7 +136,7 @@ impl Item<'_> {
         let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(&#call)));
         let walk_before = quote!(#callee.walk(&#call, &()));
         let passes = pass(parameters, &arguments, &walk_before).map(|passes| {
-            let is_changed = parameters.iter().any(|parameter| parameter.piped.is_some() && parameter.has_slot());
+            let is_changed = parameters.iter().any(|parameter| !parameter.pipes.is_empty() && parameter.has_slot());
             let changed = is_changed.then(|| quote!(let mut #arguments = #arguments;));
             quote!(#changed #passes)
         });
@@ -147,10 +149,10 @@ impl Item<'_> {
                 };
             }
         });
-        let takes = take(parameters);
-        let slots = parameters.iter().filter(|parameter| parameter.has_slot()).map(Filled::slot_variable);
+        let takes = take_resolved(parameters);
+        let slots = parameters.iter().filter(|parameter| parameter.has_slot()).map(FunctionParameter::slot_variable);
         let slots = nested(Span::call_site(), slots.map(ToTokens::into_token_stream));
-        let fills = parameters.iter().filter_map(Filled::fill);
+        let fills = parameters.iter().filter_map(FunctionParameter::fill);
         let (into_output, mut called) = (self.returned("into_output"), self.hidden.call(&quote!(&#callee.receiver)));
         if self.details.blocking {
             called = quote!(__rj::blocking(|| #called).await);

@@ -8,6 +8,8 @@ mod pipe;
 mod resolver;
 
 pub(crate) use list::list;
+pub(crate) use named::Named;
+pub(crate) use resolver::mentions;
 
 #[cfg(test)]
 mod tests;
@@ -21,8 +23,8 @@ use syn::{
 
 use self::{
     item::Item,
-    named::{Named, imports},
-    parameter::{Filled, resolve, take},
+    named::imports,
+    parameter::{resolve, take_resolved},
     pipe::PipeFunction,
     resolver::{ResolverFunction, ResolverOptions},
 };
@@ -32,7 +34,7 @@ use crate::{
     kind::Kind,
     names,
     options::{Options, tokens_of},
-    parameter::read_all,
+    parameter::{FunctionParameter, ParameterReader},
     signature::{self, FunctionItem, Place},
 };
 
@@ -68,8 +70,9 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     let mut errors = Errors::default();
     let mut options =
         Options::parse("`#[handlers]`", &["tools", "prompts", "resources", "enabled", "crate"], options, &mut errors);
-    let given = Kind::ITEMS
-        .map(|kind| options.ident(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors));
+    let given = Kind::ITEMS.map(|kind| {
+        options.value::<Ident>(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors)
+    });
     let (enabled, rejoinder) = (details::gate(&mut options, &mut errors), options.rejoinder(&mut errors));
     options.finish(&mut errors);
     let first: Option<TokenTree> = item.clone().into_iter().next();
@@ -212,7 +215,7 @@ struct HiddenType {
     receiver: TokenStream,
     has_self: bool,
     is_async: bool,
-    parameters: Vec<Filled>,
+    parameters: Vec<FunctionParameter>,
     /// The gates of an item.
     gates: Vec<Named>,
     /// What the function returns.
@@ -225,8 +228,8 @@ impl HiddenType {
     fn read(kind: Kind, options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
         let Written { place, attrs, vis, signature } = written;
         let has_self = signature::check(kind, place, signature, errors);
-        let parameters = read_all(kind, signature, errors);
         let generics = resolver::bounded(&signature.generics, place);
+        let mut parameters = ParameterReader { kind, place, generics: &generics, errors }.read_all(signature);
         let name = &signature.ident;
         let (ident, vis, receiver, function) = match place {
             Place::Free => (name.clone(), vis.clone(), quote!(()), name.to_token_stream()),
@@ -236,8 +239,6 @@ impl HiddenType {
             ReturnType::Default => quote!(()),
             ReturnType::Type(_, ty) => place.outside(ty.to_token_stream()),
         };
-        let filled = |(index, parameter)| Filled::new(kind, index, parameter, place, &generics);
-        let mut parameters: Vec<_> = parameters.into_iter().enumerate().map(filled).collect();
         let uri = |input: ParseStream<'_>| (kind == Kind::Resource).then(|| details::uri(input)).transpose();
         let attribute = format!("`#[{}]`", kind.word());
         let (uri, mut options) = Options::parse_after(&attribute, &kind.options(), uri, options, errors);
@@ -299,9 +300,9 @@ impl HiddenType {
 
     /// The calls that report what a check of the graph found, each at its place.
     fn refusals(&self, check: &Ident) -> TokenStream {
-        let (resolved, others): (Vec<_>, Vec<_>) = self.parameters.iter().partition(|p| p.resolver.is_some());
+        let (resolved, others): (Vec<_>, Vec<_>) = self.parameters.iter().partition(|p| p.resolver().is_some());
         let others = others.iter().map(|parameter| parameter.extent);
-        let resolved = resolved.iter().filter_map(|parameter| parameter.resolver.as_ref()).map(|named| named.extent);
+        let resolved = resolved.iter().filter_map(|parameter| parameter.resolver()).map(|named| named.extent);
         let places = others.chain(resolved).chain([Extent::of(&self.output)]).enumerate();
         let refusals = places.map(|(place, extent)| extent.call(quote!(#check.at), &place));
         quote!(#(#refusals;)*)
@@ -309,10 +310,10 @@ impl HiddenType {
 
     /// Fills what the call supplies and what resolvers make, for a function that is called within a walk.
     fn fill_within(&self, walk: &Ident) -> TokenStream {
-        let supplies = self.parameters.iter().filter_map(|parameter| parameter.supply(&quote!(#walk.call())));
+        let takes = self.parameters.iter().filter_map(|parameter| parameter.take(walk));
         let resolves = resolve(&self.parameters, walk).map(|(pattern, future)| quote!(let #pattern = #future;));
-        let takes = take(&self.parameters);
-        quote!(#(#supplies)* #resolves #takes)
+        let resolved = take_resolved(&self.parameters);
+        quote!(#(#takes)* #resolves #resolved)
     }
 
     /// Calls the function with its parameters.
@@ -330,11 +331,11 @@ impl HiddenType {
     /// The type, and a block for the code about it.
     fn with(&self, code: TokenStream) -> TokenStream {
         let Self { ident, vis, cfgs, generics, rejoinder, .. } = self;
-        let (around, inner) = imports(self.parameters.iter().flat_map(Filled::named).chain(&self.gates));
+        let (around, inner) = imports(self.parameters.iter().flat_map(FunctionParameter::named).chain(&self.gates));
         let code =
             if inner.is_empty() { quote!(#around #code) } else { quote!(#around const _: () = { #inner #code };) };
         let imports = names::imports(rejoinder);
-        let declared = self.parameters.iter().map(Filled::declared);
+        let declared = self.parameters.iter().map(|parameter| parameter.declared(self.kind));
         let struct_generics = (!generics.params.is_empty()).then(|| {
             let params = generics.params.iter().map(resolver::declared);
             quote!(<#(#params),*>)

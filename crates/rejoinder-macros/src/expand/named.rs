@@ -14,7 +14,7 @@ use crate::{errors::Extent, signature::Place};
 /// The type is imported, because a `use` takes a function as well as a type: if no type has that name, the alias means
 /// `Unmarked` from the enclosing block, and the compiler says that the function is not a resolver. A `use` cannot tell
 /// a resolver from a crate of the same name, though: the compiler then asks for `self::name`.
-pub(super) struct Named {
+pub(crate) struct Named {
     /// The path to the hidden type, without the types of a generic resolver.
     path: TokenStream,
     /// Those types.
@@ -26,13 +26,13 @@ pub(super) struct Named {
     /// The name, if it is one without a path. A function of this name makes the import succeed where there is none: the
     /// compiler then says that this is not a resolver, and not that an import failed.
     word: Option<Ident>,
-    pub(super) at: Span,
+    pub(crate) at: Span,
     /// Where it is written.
-    pub(super) extent: Extent,
+    pub(crate) extent: Extent,
 }
 
 impl Named {
-    pub(super) fn new(index: impl Display, written: &Path, place: &Place, generics: &Generics) -> Self {
+    pub(crate) fn new(index: impl Display, written: &Path, place: &Place, generics: &Generics) -> Self {
         let extent = Extent::of(written);
         let mut path = written.clone();
         let arguments = match path.segments.last_mut().map(|last| std::mem::take(&mut last.arguments)) {

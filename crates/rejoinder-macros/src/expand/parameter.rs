@@ -2,118 +2,80 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Expr, ExprLit, Generics, Lit, Path, spanned::Spanned};
+use syn::{Expr, ExprLit, Lit, spanned::Spanned};
 
-use super::{named::Named, resolver::mentions};
+use super::named::Named;
 use crate::{
     errors::Extent,
     kind::Kind,
-    names::{self, local, pretty},
+    names::local,
     options::{option, some_field, with_fields},
-    parameter::{ArgumentOptions, Borrowed, FunctionParameter, Source},
-    signature::Place,
+    parameter::{FunctionParameter, Source},
 };
 
-/// A parameter with the names that the expansion gives to what belongs to it.
-pub(crate) struct Filled {
-    pub(crate) parameter: FunctionParameter,
-    /// Its type, or that of the argument that it borrows, as it is written outside the `impl` block.
-    pub(super) ty: TokenStream,
-    /// An alias of that type; the type itself where it depends on type parameters.
-    alias: TokenStream,
-    /// The constant that says where it comes from.
-    source: TokenStream,
-    /// Whether its type depends on the function's type parameters.
-    is_generic: bool,
-    /// The variable that holds its value.
-    pub(super) local: Ident,
-    /// Where its type is written.
-    pub(super) extent: Extent,
+impl FunctionParameter {
     /// The resolver that fills it.
-    pub(super) resolver: Option<Named>,
-    /// What passes through pipes.
-    pub(super) piped: Option<PipeList>,
-    /// Of what kind the function is.
-    kind: Kind,
-    default: Option<TokenStream>,
-    /// `#[arg(complete = ..)]`.
-    complete: Option<Named>,
-    /// What makes the keywords of its schema.
-    keywords: Option<TokenStream>,
-}
+    pub(super) fn resolver(&self) -> Option<&Named> {
+        match &self.source {
+            Source::Resolved(resolver) => Some(resolver),
+            _ => None,
+        }
+    }
 
-impl Filled {
-    pub(super) fn new(
-        kind: Kind,
-        index: usize,
-        parameter: FunctionParameter,
-        place: &Place,
-        generics: &Generics,
-    ) -> Self {
-        let outside = |tokens| place.outside(tokens);
-        let borrowed = parameter.borrowed().map(|borrowed| borrowed.ty);
-        let ty = outside(borrowed.unwrap_or_else(|| parameter.ty.to_token_stream()));
-        let is_generic = mentions(&ty, generics);
-        let alias = format_ident!("__Rj{index}", span = Span::call_site());
-        let piped = PipeList::new(index, &parameter.pipes, place, generics);
-        let sent = piped.as_ref().map(|piped| piped.alias("Sent"));
-        let (default, complete, keywords) = match &parameter.source {
-            Source::Argument(argument) => {
-                let complete = argument.complete.as_ref();
-                let complete = complete.map(|path| Named::new(format!("{index}_complete"), path, place, generics));
-                let sent = sent.as_ref().unwrap_or(&alias);
-                (default(argument, sent), complete, keywords(argument, sent))
-            }
-            Source::Header(header) => {
-                let ty = sent.as_ref().map_or_else(|| ty.clone(), ToTokens::to_token_stream);
-                (header.default.as_ref().map(|default| default_value(default, &ty)), None, None)
-            }
-            _ => (None, None, None),
-        };
-        let source = match parameter.source {
-            Source::Argument(_) => quote!(__rj::source::ARGUMENT),
-            Source::Injected | Source::Header(_) => quote!(__rj::source::INJECTED),
-            _ if parameter.borrowed().is_some() => quote!(__rj::source::ARGUMENT),
-            // Constant evaluation does not know it, so what is not marked as an argument is injected.
-            _ if is_generic => quote!(__rj::source::INJECTED),
-            _ => format_ident!("__RJ_SOURCE_{index}", span = Span::call_site()).to_token_stream(),
-        };
-        Self {
-            alias: if is_generic { ty.clone() } else { alias.to_token_stream() },
-            ty,
-            source,
-            is_generic,
-            local: local(&index.to_string()),
-            extent: Extent::of(&parameter.ty),
-            resolver: parameter.resolver().map(|path| Named::new(index, path, place, generics)),
-            default: default.map(outside),
-            keywords: keywords.map(outside),
-            complete,
-            piped,
-            kind,
-            parameter,
+    /// The function that completes it.
+    fn complete(&self) -> Option<&Named> {
+        match &self.source {
+            Source::Argument(argument) => argument.complete.as_ref(),
+            _ => None,
         }
     }
 
     /// The functions that its attributes name.
     pub(super) fn named(&self) -> impl Iterator<Item = &Named> {
-        self.resolver.iter().chain(self.piped.iter().flat_map(|piped| &piped.pipes)).chain(&self.complete)
+        self.resolver().into_iter().chain(&self.pipes).chain(self.complete())
     }
 
     /// Whether the author left it to the type where it comes from.
     fn is_left_to_its_type(&self) -> bool {
-        matches!(self.parameter.source, Source::Type) && self.parameter.borrowed().is_none() && !self.is_generic
+        matches!(self.source, Source::Type) && self.borrow.is_none() && !self.is_generic
     }
 
     /// Whether it may be an argument, and so has a slot in the tuple of them.
     pub(super) fn has_slot(&self) -> bool {
-        matches!(self.parameter.source, Source::Type | Source::Argument(_))
+        matches!(self.source, Source::Type | Source::Argument(_))
+    }
+
+    /// The alias of its type (``), or of what its first pipe takes (`In`), its last one makes (`Out`), or is sent (`Sent`).
+    fn alias(&self, of: &str) -> Ident {
+        format_ident!("__Rj{}{of}", self.index, span = Span::call_site())
+    }
+
+    /// Its type: the alias, unless it depends on type parameters.
+    fn aliased(&self) -> TokenStream {
+        if self.is_generic { self.ty.clone() } else { self.alias("").to_token_stream() }
+    }
+
+    /// The type of what is sent for it.
+    fn sent(&self) -> TokenStream {
+        if self.pipes.is_empty() { self.aliased() } else { self.alias("Sent").to_token_stream() }
+    }
+
+    /// The constant that says where it comes from.
+    fn source_constant(&self) -> TokenStream {
+        match self.source {
+            Source::Argument(_) => quote!(__rj::source::ARGUMENT),
+            Source::Injected | Source::Header(_) => quote!(__rj::source::INJECTED),
+            _ if self.borrow.is_some() => quote!(__rj::source::ARGUMENT),
+            // Constant evaluation does not know it, so what is not marked as an argument is injected.
+            _ if self.is_generic => quote!(__rj::source::INJECTED),
+            _ => format_ident!("__RJ_SOURCE_{}", self.index, span = Span::call_site()).to_token_stream(),
+        }
     }
 
     /// The alias of its type, and the constant that says where it comes from.
-    pub(super) fn declared(&self) -> Option<TokenStream> {
-        let Self { ty, alias, source, .. } = self;
-        if self.resolver.is_some() || self.is_generic {
+    pub(super) fn declared(&self, kind: Kind) -> Option<TokenStream> {
+        let (ty, alias, source) = (&self.ty, self.alias(""), self.source_constant());
+        if self.resolver().is_some() || self.is_generic {
             return None;
         }
         let source = self.is_left_to_its_type().then(|| {
@@ -124,8 +86,8 @@ impl Filled {
             };
             let [injected, dep, argument, form, pipe_context] =
                 ["INJECTED", "DEP", "ARGUMENT", "FORM", "PIPE_CONTEXT"].map(probe);
-            let value = if self.kind.takes_a_value() {
-                self.extent.call(quote!(__rj::source::of_pipe), &quote!(#injected || #dep, #form, #pipe_context))
+            let value = if kind.takes_a_value() {
+                self.extent.call(quote!(__rj::source::of_pipe), &quote!(#form, #pipe_context))
             } else {
                 self.extent.call(quote!(__rj::source::of), &quote!(#injected || #dep, #argument, #form))
             };
@@ -134,205 +96,190 @@ impl Filled {
         Some(quote!(type #alias = #ty; #source))
     }
 
-    /// `<ty as Parameter<source>>::member`.
+    /// `<ty as ItemParameter<source>>::member`.
     fn member(&self, of: &str, member: &str) -> TokenStream {
-        let (of, source) = (Ident::new(of, Span::call_site()), &self.source);
+        let (of, source) = (Ident::new(of, Span::call_site()), self.source_constant());
         self.extent.member(&self.ty, quote!(__rj::#of<{ #source }>), member)
     }
 
     /// What the argument tuple holds for it.
     pub(super) fn slot(&self) -> TokenStream {
-        if let Some(piped) = &self.piped {
-            let (ty, sent) = (&self.ty, piped.alias("Sent"));
-            return quote!(__rj::PipedSlot<#sent, #ty>);
+        if self.pipes.is_empty() {
+            return self.member("ItemParameter", "Slot");
         }
-        self.member("Parameter", "Slot")
+        let (ty, sent) = (&self.ty, self.sent());
+        quote!(__rj::PipedSlot<#sent, #ty>)
     }
 
     /// What the author wrote about it.
     pub(super) fn param(&self) -> TokenStream {
-        let FunctionParameter { name, description, source, .. } = &self.parameter;
-        let header = match source {
-            Source::Argument(argument) => argument.header.as_ref().map(ToTokens::to_token_stream),
-            _ => None,
-        };
-        let complete = self.complete.as_ref();
+        let complete = self.complete();
         let complete = complete.map(|named| named.extent.member(&named.ty(), quote!(__rj::Completes), "COMPLETE"));
-        let (default, keywords) = (self.default.clone(), self.keywords.clone());
+        let (mut default, mut header, mut keywords) = (None, None, None);
+        if let Source::Argument(argument) = &self.source {
+            let (sent, rules) = (self.sent(), &argument.rules);
+            default = argument.default.as_ref().map(|default| {
+                let (at, value) = (Span::call_site().located_at(default.span()), default_value(default, &sent));
+                quote_spanned! {at=>
+                    __rj::ArgumentDefault::of({
+                        const __RJ_DEFAULT: fn() -> #sent = || #value;
+                        &__RJ_DEFAULT
+                    })
+                }
+            });
+            header = argument.header.as_ref().map(ToTokens::to_token_stream);
+            keywords = (!rules.is_empty()).then(|| quote!(|| __rj::ArgumentRules::<#sent>::new() #rules .keywords()));
+        }
         let fields = [
-            ("description", description.clone()),
+            ("description", self.description.clone()),
             ("default", default),
             ("header", header),
             ("complete", complete),
             ("keywords", keywords),
         ];
-        with_fields(&quote!(__rj::Param), name, fields.into_iter().filter_map(some_field).collect())
+        with_fields(&quote!(__rj::Param), &self.name, fields.into_iter().filter_map(some_field).collect())
     }
 
     /// It in the graph, where no resolver fills it. `typed` is whether type parameters are in scope.
     pub(super) fn node_argument(&self, typed: bool) -> Option<TokenStream> {
-        let Self { ty, source, .. } = self;
-        let (name, written) = (&self.parameter.name, pretty(&self.parameter.ty));
-        if self.resolver.is_some() {
-            return None;
-        }
-        let through = self.piped.as_ref().map(|piped| {
-            let nodes = piped.pipes.iter().map(|pipe| pipe.extent.member(&pipe.ty(), quote!(__rj::Pipe), "NODE"));
-            quote!(.through(&[#(#nodes),*]))
-        });
-        if let Source::Header(header) = &self.parameter.source {
-            let header = &header.name;
-            return Some(quote!(__rj::NodeArgument::header(#name, #written, #header) #through));
-        }
-        if through.is_some() {
-            return Some(quote!(__rj::NodeArgument::untyped(#name, #written, #source) #through));
-        }
-        if self.is_generic && !typed {
-            return Some(quote!(__rj::NodeArgument::untyped(#name, #written, #source)));
-        }
-        if self.parameter.borrowed().is_some() && !self.is_generic {
-            let alias = &self.alias;
-            return Some(quote!(__rj::NodeArgument::borrowed(#name, #written, __rj::Probe::<#alias>::BY_NAME)));
-        }
-        let start = self.extent.start;
-        // Where the author says which it is, the compiler says that it cannot be that.
-        let node = match self.parameter.source {
-            _ if self.kind.takes_a_value() => quote_spanned!(start=> __rj::NodeArgument::of_pipe::<#ty, { #source }>),
-            _ if self.is_left_to_its_type() => quote_spanned!(start=> __rj::NodeArgument::of::<#ty, { #source }>),
-            Source::Type | Source::Injected if self.parameter.borrowed().is_none() => {
-                quote_spanned!(start=> __rj::NodeArgument::injected::<#ty>)
+        let Self { ty, name, written, extent, pipes, .. } = self;
+        let source = self.source_constant();
+        let node = match &self.source {
+            Source::Resolved(_) => return None,
+            Source::Header(header) => {
+                let header = &header.name;
+                quote!(__rj::NodeArgument::header(#name, #written, #header))
             }
-            _ => quote_spanned!(start=> __rj::NodeArgument::argument::<#ty>),
+            _ if !pipes.is_empty() || (self.is_generic && !typed) => {
+                quote!(__rj::NodeArgument::untyped(#name, #written, #source))
+            }
+            _ if self.borrow.is_some() && !self.is_generic => {
+                let alias = self.alias("");
+                quote!(__rj::NodeArgument::borrowed(#name, #written, __rj::Probe::<#alias>::BY_NAME))
+            }
+            source_of => {
+                // Where the author says which it is, the compiler says that it cannot be that.
+                let of = match source_of {
+                    _ if self.is_left_to_its_type() => quote!(of::<#ty, { #source }>),
+                    Source::Argument(_) => quote!(argument::<#ty>),
+                    _ if self.borrow.is_some() => quote!(argument::<#ty>),
+                    _ => quote!(injected::<#ty>),
+                };
+                let of = quote_spanned!(extent.start=> __rj::NodeArgument::#of);
+                quote_spanned!(extent.end=> #of(#name, #written))
+            }
         };
-        Some(quote_spanned!(self.extent.end=> #node(#name, #written)))
+        let nodes = pipes.iter().map(|pipe| pipe.extent.member(&pipe.ty(), quote!(__rj::Pipe), "NODE"));
+        let through = (!pipes.is_empty()).then(|| quote!(.through(&[#(#nodes),*])));
+        Some(quote!(#node #through))
     }
 
     /// It and its resolver in the graph.
     pub(super) fn edge(&self) -> Option<TokenStream> {
-        let resolver = self.resolver.as_ref()?;
-        let (ty, name, written) = (resolver.ty(), &self.parameter.name, pretty(&self.parameter.ty));
+        let (Self { name, written, .. }, ty) = (self, self.resolver()?.ty());
         Some(quote!(__rj::Edge::to::<#ty>(<#ty>::__node(), #name, #written)))
     }
 
     /// That the item has it, by its name, unless another parameter is the argument of this name.
     pub(super) fn has_argument(&self, item: &Ident, all: &[Self]) -> Option<TokenStream> {
-        let (name, alias) = (&self.parameter.name, &self.alias);
-        let is_argument = |filled: &Self| matches!(filled.parameter.source, Source::Argument(_));
-        let is_other =
-            all.iter().any(|other| other.parameter.name == *name && is_argument(other)) && !is_argument(self);
-        (self.resolver.is_none() && !is_other).then(
-            || quote!(impl __rj::HasArgument<{ __rj::NodeArgument::id(#name) }> for #item { type Type = #alias; }),
-        )
+        let (name, ty) = (&self.name, self.aliased());
+        let is_argument = |one: &Self| matches!(one.source, Source::Argument(_));
+        let is_other = all.iter().any(|other| other.name == *name && is_argument(other)) && !is_argument(self);
+        (self.resolver().is_none() && !is_other)
+            .then(|| quote!(impl __rj::HasArgument<{ __rj::NodeArgument::id(#name) }> for #item { type Type = #ty; }))
     }
 
     /// The bound on an item that a resolver with this parameter can be used in.
     pub(super) fn fits(&self) -> TokenStream {
-        let Self { alias, source, resolver, .. } = self;
-        if let Some(resolver) = resolver {
+        if let Some(resolver) = self.resolver() {
             let ty = resolver.ty();
             return quote!(#ty: __rj::FitsIn<__RjItem, true>);
         }
         // Where an item's argument is of another type, the compiler shows this one, too.
-        let name = &self.parameter.name;
+        let (name, ty, source) = (&self.name, self.aliased(), self.source_constant());
         let private = Ident::new("__rj", self.extent.start);
-        let same = quote_spanned!(self.extent.end=> #private::SameAs<#alias>);
-        quote!(__RjItem: __rj::Offers<{ __rj::NodeArgument::id(#name) }, { #source }, Type<#alias>: #same>)
+        let same = quote_spanned!(self.extent.end=> #private::SameAs<#ty>);
+        quote!(__RjItem: __rj::Offers<{ __rj::NodeArgument::id(#name) }, { #source }, Type<#ty>: #same>)
     }
 
-    /// Makes what the server supplies for it, before anything else is done.
+    /// Reads the header that it is.
+    fn header_value(&self, call: &TokenStream) -> Option<TokenStream> {
+        let Source::Header(header) = &self.source else { return None };
+        let (extent, ty) = match self.pipes.first() {
+            Some(pipe) => (pipe.extent, self.sent()),
+            None => (self.extent, self.ty.clone()),
+        };
+        let default = header.default.as_ref().map(|default| default_value(default, &ty)).map(|value| quote!(|| #value));
+        let (from_header, name, default) =
+            (extent.member(&ty, quote!(__rj::FromHeader<_>), "from_header"), &header.name, option(default));
+        Some(quote!(#from_header(#call, #name, #default)?))
+    }
+
+    /// In an item: makes what the server supplies for it, before anything else is done.
     pub(super) fn supply(&self, call: &TokenStream) -> Option<TokenStream> {
-        let (local, name, supply) = (&self.local, &self.parameter.name, self.member("Parameter", "supply"));
-        if let Source::Header(header) = &self.parameter.source {
-            let (header, default) = (&header.name, option(self.default.as_ref().map(|value| quote!(|| #value))));
-            let from_header = |extent: Extent, ty: &dyn ToTokens| {
-                let from_header = extent.member(&ty.to_token_stream(), quote!(__rj::FromHeader<_>), "from_header");
-                quote!(#from_header(#call, #header, #default)?)
-            };
-            let Some(piped) = &self.piped else {
-                let value = from_header(self.extent, &self.ty);
-                return Some(quote!(let #local = #value;));
-            };
-            let (slot, value) = (self.slot_variable(), from_header(piped.pipes[0].extent, &piped.alias("Sent")));
-            return Some(quote!(let mut #slot = __rj::PipedSlot::Sent(#value);));
+        let (local, name) = (&self.local, &self.name);
+        match (&self.source, self.header_value(call)) {
+            (_, Some(value)) if self.pipes.is_empty() => Some(quote!(let #local = #value;)),
+            (_, Some(value)) => {
+                let slot = self.slot_variable();
+                Some(quote!(let mut #slot = __rj::PipedSlot::Sent(#value);))
+            }
+            (Source::Type | Source::Injected, None) => {
+                let supply = self.member("ItemParameter", "supply");
+                Some(quote!(let #local = #supply(#call, #name).await?;))
+            }
+            _ => None,
         }
-        if self.kind.takes_a_value() {
-            let (supply, field) = (self.member("PipeParameter", "supply"), names::local("field"));
-            return self.resolver.is_none().then(|| quote!(let #local = #supply(#call, #field, #name).await?;));
-        }
-        let may_be_injected = matches!(self.parameter.source, Source::Type | Source::Injected);
-        (may_be_injected && self.parameter.borrowed().is_none())
-            .then(|| quote!(let #local = #supply(#call, #name).await?;))
     }
 
-    /// The variable of its slot, when the argument tuple is taken apart.
+    /// In an item: the variable of its slot, when the argument tuple is taken apart.
     pub(super) fn slot_variable(&self) -> Ident {
-        match self.parameter.source {
-            Source::Argument(_) if self.piped.is_none() => self.local.clone(),
+        match self.source {
+            Source::Argument(_) if self.pipes.is_empty() => self.local.clone(),
             _ => format_ident!("{}_slot", self.local),
         }
     }
 
-    /// Makes its value from its slot and from what the server supplied.
+    /// In an item: makes its value from its slot and from what the server supplied.
     pub(super) fn fill(&self) -> Option<TokenStream> {
-        let (local, slot, fill) = (&self.local, self.slot_variable(), self.member("Parameter", "fill"));
-        if self.piped.is_some() {
+        let (local, slot) = (&self.local, self.slot_variable());
+        if !self.pipes.is_empty() {
             return Some(quote!(let #local = #slot.into_value();));
         }
-        matches!(self.parameter.source, Source::Type).then(|| quote!(let #local = #fill(#slot, #local);))
+        let fill = self.member("ItemParameter", "fill");
+        matches!(self.source, Source::Type).then(|| quote!(let #local = #fill(#slot, #local);))
     }
 
-    /// The same in a resolver, which shares the item's arguments with others.
-    pub(super) fn fill_shared(&self, walk: &Ident) -> Option<TokenStream> {
-        let Self { local, ty, .. } = self;
-        let (name, fill) = (&self.parameter.name, self.member("ResolverParameter", "fill_shared"));
-        if let Some(Borrowed { borrow, .. }) = self.parameter.borrowed() {
-            return Some(quote!(let #local = #walk.argument::<#ty>(#name)#borrow;));
-        }
-        match self.parameter.source {
-            Source::Resolved(_) | Source::Injected | Source::Header(_) => None,
-            Source::Type => Some(quote!(let #local = #fill(#walk, #name, #local);)),
-            Source::Argument(_) => Some(quote!(let #local = #fill(#walk, #name, ());)),
-        }
-    }
-}
-
-/// The pipes that a parameter passes through.
-pub(super) struct PipeList {
-    index: usize,
-    pub(super) pipes: Vec<Named>,
-}
-
-impl PipeList {
-    fn new(index: usize, paths: &[Path], place: &Place, generics: &Generics) -> Option<Self> {
-        let named = |(n, path)| Named::new(format!("{index}_{n}"), path, place, generics);
-        (!paths.is_empty()).then(|| Self { index, pipes: paths.iter().enumerate().map(named).collect() })
-    }
-
-    /// The alias of what the first pipe takes (`In`), of what the last one makes (`Out`), or of what is sent (`Sent`).
-    fn alias(&self, of: &str) -> Ident {
-        format_ident!("__Rj{}{of}", self.index, span = Span::call_site())
-    }
-
-    /// A type of a pipe.
-    fn member(pipe: &Named, member: &str) -> TokenStream {
-        pipe.extent.member(&pipe.ty(), quote!(__rj::Pipe), member)
+    /// In a resolver, pipe or completion function, which share what the call has with others: makes its value.
+    pub(super) fn take(&self, walk: &Ident) -> Option<TokenStream> {
+        let Self { local, name, ty, borrow, .. } = self;
+        let value = match self.header_value(&quote!(#walk.call())) {
+            Some(value) => value,
+            None if self.resolver().is_some() => return None,
+            None if borrow.is_some() => quote!(#walk.argument::<#ty>(#name)#borrow),
+            None => {
+                let take = self.member("ResolverParameter", "take");
+                quote_spanned!(self.extent.end=> #take(#walk, #name).await?)
+            }
+        };
+        Some(quote!(let #local = #value;))
     }
 }
 
 /// The types of what passes through pipes, and the checks that they fit together, each where the pipe is named.
-pub(super) fn piped_types(parameters: &[Filled]) -> TokenStream {
-    let each = parameters.iter().filter_map(|parameter| Some((parameter, parameter.piped.as_ref()?)));
-    let each = each.map(|(Filled { ty, parameter, extent, .. }, piped)| {
-        let [taken, made, sent, checks] = ["In", "Out", "Sent", "Pipes"].map(|of| piped.alias(of));
-        let (first, last) = (&piped.pipes[0], &piped.pipes[piped.pipes.len() - 1]);
-        let (takes, makes) = (PipeList::member(first, "In"), PipeList::member(last, "Out"));
-        let are_pipes = piped.pipes.iter().map(|pipe| PipeList::member(pipe, "In"));
-        let meet = piped.pipes.windows(2).map(|pair| {
-            let (before, after) = (PipeList::member(&pair[0], "Out"), PipeList::member(&pair[1], "In"));
+pub(super) fn piped_types(parameters: &[FunctionParameter]) -> TokenStream {
+    let of = |pipe: &Named, member| pipe.extent.member(&pipe.ty(), quote!(__rj::Pipe), member);
+    let each = parameters.iter().filter(|parameter| !parameter.pipes.is_empty()).map(|parameter| {
+        let FunctionParameter { ty, source, extent, pipes, .. } = parameter;
+        let [taken, made, sent, checks] = ["In", "Out", "Sent", "Pipes"].map(|of| parameter.alias(of));
+        let (takes, makes) = (of(&pipes[0], "In"), of(&pipes[pipes.len() - 1], "Out"));
+        let are_pipes = pipes.iter().map(|pipe| of(pipe, "In"));
+        let meet = pipes.windows(2).map(|pair| {
+            let (before, after) = (of(&pair[0], "Out"), of(&pair[1], "In"));
             pair[1].extent.member(&before, quote!(__rj::PipesInto<#after>), "Value")
         });
-        let is_argument = matches!(parameter.source, Source::Argument(_))
-            .then(|| first.extent.member(&takes, quote!(__rj::Parameter<{ __rj::source::ARGUMENT }>), "Slot"));
+        let is_argument = matches!(source, Source::Argument(_))
+            .then(|| pipes[0].extent.member(&takes, quote!(__rj::ItemParameter<{ __rj::source::ARGUMENT }>), "Slot"));
         let is_argument = is_argument.iter();
         let (is_sent, shown) =
             (extent.member(ty, quote!(__rj::Piped<#made>), "Sent"), Ident::new(&taken.to_string(), extent.end));
@@ -348,39 +295,26 @@ pub(super) fn piped_types(parameters: &[Filled]) -> TokenStream {
 }
 
 /// Lets values pass through their pipes, concurrently, and puts what comes out into their slots.
-pub(super) fn pass(parameters: &[Filled], arguments: &Ident, walk: &TokenStream) -> Option<TokenStream> {
-    let (mut slots, mut place) = (Vec::new(), quote!(#arguments));
+pub(super) fn pass(parameters: &[FunctionParameter], arguments: &Ident, walk: &TokenStream) -> Option<TokenStream> {
+    let (mut futures, mut place, walk_variable) = (Vec::new(), quote!(#arguments), local("walk"));
     for parameter in parameters {
-        let Some(piped) = &parameter.piped else {
-            if parameter.has_slot() {
-                place = quote!(#place.1);
-            }
-            continue;
-        };
-        let name = &parameter.parameter.name;
-        let (slot, field) = match &parameter.parameter.source {
+        let (name, local) = (&parameter.name, &parameter.local);
+        let (slot, field) = match &parameter.source {
             Source::Header(header) => {
                 let header = &header.name;
                 (parameter.slot_variable().into_token_stream(), quote!(__rj::PipeField::header(#header)))
             }
-            _ => {
-                let slot = quote!(#place.0);
-                place = quote!(#place.1);
-                (slot, quote!(__rj::PipeField::argument(#name)))
-            }
+            _ => (quote!(#place.0), quote!(__rj::PipeField::argument(#name))),
         };
-        slots.push((parameter, piped, slot, field));
+        if parameter.has_slot() {
+            place = quote!(#place.1);
+        }
+        let chain = parameter.pipes.iter().rev().map(Named::ty).reduce(|after, pipe| quote!((#pipe, #after)));
+        let future = chain.map(|chain| quote!(#slot.pass::<#chain>(&#walk_variable, #field)));
+        futures.extend(future.map(|future| (quote!(#local), future)));
     }
-    if slots.is_empty() {
-        return None;
-    }
-    let walk_variable = local("walk");
-    let locals: Vec<_> = slots.iter().map(|(Filled { local, .. }, ..)| local).collect();
-    let futures = slots.iter().map(|(Filled { local, .. }, piped, slot, field)| {
-        let chain = piped.pipes.iter().rev().map(Named::ty).reduce(|after, pipe| quote!(#pipe, (#after,)));
-        (quote!(#local), quote!(#slot.pass::<(#chain,)>(&#walk_variable, #field)))
-    });
-    let (pattern, future) = joined(futures.collect())?;
+    let locals: Vec<_> = futures.iter().map(|(local, _)| local.clone()).collect();
+    let (pattern, future) = joined(futures)?;
     Some(quote! {
         let #pattern = {
             let #walk_variable = #walk;
@@ -398,9 +332,9 @@ fn joined(each: Vec<(TokenStream, TokenStream)>) -> Option<(TokenStream, TokenSt
 }
 
 /// Runs the resolvers of these parameters concurrently. What is left of each is in the variable of its parameter.
-pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStream, TokenStream)> {
+pub(super) fn resolve(parameters: &[FunctionParameter], walk: &Ident) -> Option<(TokenStream, TokenStream)> {
     let each = parameters.iter().filter_map(|parameter| {
-        let (local, name, resolver) = (&parameter.local, &parameter.parameter.name, parameter.resolver.as_ref()?);
+        let (FunctionParameter { local, name, .. }, resolver) = (parameter, parameter.resolver()?);
         let (at, ty) = (resolver.at, resolver.ty());
         let outcome = quote!(__rj::FromOutcome<'_, <#ty as __rejoinder::Resolver>::Output>);
         let is_optional = parameter.extent.member(&parameter.ty, outcome, "OPTIONAL");
@@ -410,25 +344,13 @@ pub(super) fn resolve(parameters: &[Filled], walk: &Ident) -> Option<(TokenStrea
 }
 
 /// Takes the values out of what resolvers settled to.
-pub(super) fn take(parameters: &[Filled]) -> TokenStream {
-    let takes = parameters.iter().filter(|parameter| parameter.resolver.is_some()).map(|parameter| {
-        let (local, name) = (&parameter.local, &parameter.parameter.name);
+pub(super) fn take_resolved(parameters: &[FunctionParameter]) -> TokenStream {
+    let takes = parameters.iter().filter(|parameter| parameter.resolver().is_some()).map(|parameter| {
+        let FunctionParameter { local, name, .. } = parameter;
         let from_settled = parameter.extent.member(&parameter.ty, quote!(__rj::FromOutcome<'_, _>), "from_settled");
         quote!(let #local = #from_settled(&#local, #name)?;)
     });
     takes.collect()
-}
-
-/// `#[arg(default = ..)]`.
-fn default(argument: &ArgumentOptions, alias: &Ident) -> Option<TokenStream> {
-    let expression = argument.default.as_ref()?;
-    let (at, value) = (Span::call_site().located_at(expression.span()), default_value(expression, alias));
-    Some(quote_spanned! {at=>
-        __rj::ArgumentDefault::of({
-            const __RJ_DEFAULT: fn() -> #alias = || #value;
-            &__RJ_DEFAULT
-        })
-    })
 }
 
 /// The value of `default = ..`.
@@ -450,10 +372,4 @@ fn default_value(expression: &Expr, ty: &impl ToTokens) -> TokenStream {
     } else {
         quote!(#expression)
     }
-}
-
-/// The constraints of `#[arg(..)]` as a function to the keywords of the argument's schema.
-fn keywords(argument: &ArgumentOptions, alias: &Ident) -> Option<TokenStream> {
-    let rules = &argument.rules;
-    (!rules.is_empty()).then(|| quote!(|| __rj::ArgumentRules::<#alias>::new() #rules .keywords()))
 }

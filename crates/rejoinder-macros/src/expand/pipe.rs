@@ -3,12 +3,12 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::{HiddenType, parameter::Filled};
+use super::HiddenType;
 use crate::{
     errors::{Errors, Extent},
     kind::Kind,
     names::{self, local},
-    parameter::Source,
+    parameter::{FunctionParameter, Source},
 };
 
 /// A pipe, or a completion function.
@@ -20,16 +20,21 @@ pub(super) struct PipeFunction<'a> {
 }
 
 /// Takes the first parameter, which is the value, off the others. Returns its type.
-pub(super) fn take_value(kind: Kind, name: &Ident, parameters: &mut Vec<Filled>, errors: &mut Errors) -> TokenStream {
+pub(super) fn take_value(
+    kind: Kind,
+    name: &Ident,
+    parameters: &mut Vec<FunctionParameter>,
+    errors: &mut Errors,
+) -> TokenStream {
     if parameters.is_empty() {
         let what = if kind == Kind::Pipe { "a value" } else { "a `CompletionRequest`" };
         errors.at(name, format!("a {} takes {what}: make it the first parameter", kind.word()));
         return quote!(());
     }
     let value = parameters.remove(0);
-    if !matches!(value.parameter.source, Source::Type) {
+    if !matches!(value.source, Source::Type) {
         let message = format!("the first parameter of a {} is what it gets: remove the attribute", kind.word());
-        errors.at(&value.parameter.ident, message);
+        errors.at(&value.ident, message);
     }
     value.ty
 }
@@ -40,7 +45,7 @@ impl PipeFunction<'_> {
         let HiddenType { ident, name, parameters, output, .. } = &self.hidden;
         let (value, name, check) = (self.value, names::wire(name), Ident::new("__RJ_CHECK", Span::call_site()));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
-        let edges = parameters.iter().filter_map(Filled::edge);
+        let edges = parameters.iter().filter_map(FunctionParameter::edge);
         let (refusals, run) = (self.hidden.refusals(&check), self.run());
         let out = Extent::of(output).member(&quote!(__RjReturned), quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "Out");
         let is_pipe = self.hidden.kind == Kind::Pipe;
@@ -88,7 +93,7 @@ impl PipeFunction<'_> {
 
     fn run(&self) -> TokenStream {
         let HiddenType { receiver, output, .. } = &self.hidden;
-        let [walk, field, value] = ["walk", "field", "value"].map(local);
+        let [walk, value] = ["walk", "value"].map(local);
         let filled = self.hidden.fill_within(&walk);
         let returned = quote!(__RjReturned);
         let into_out = Extent::of(output).member(&returned, quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "into_out");
@@ -96,16 +101,15 @@ impl PipeFunction<'_> {
         let body = quote_spanned! { self.hidden.span()=>
             async move {
                 #filled
-                #into_out(#called)
+                #into_out(#called, #walk)
             }
         };
         quote! {
             #[allow(unused_variables, reason = "not every pipe needs it")]
             fn run<'a>(
                 #walk: &'a __rj::Walk<'a>,
-                #field: __rj::PipeField,
                 #value: Self::In,
-            ) -> impl ::std::future::Future<Output = ::std::result::Result<Self::Out, __rj::PipeStop>>
+            ) -> impl ::std::future::Future<Output = ::std::result::Result<Self::Out, __rj::Halt>>
             + ::std::marker::Send
             + 'a {
                 #body

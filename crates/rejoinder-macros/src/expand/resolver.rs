@@ -3,15 +3,15 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
-    GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, Type, WherePredicate, parse::Parse,
-    parse_quote,
+    GenericArgument, GenericParam, Generics, LitStr, PathArguments, PathSegment, Type, WherePredicate, parse_quote,
 };
 
-use super::{HiddenType, name_of, parameter::Filled};
+use super::{HiddenType, name_of};
 use crate::{
     errors::{Errors, Extent},
     names::{self, local},
     options::{Options, option},
+    parameter::FunctionParameter,
     signature::Place,
 };
 
@@ -23,7 +23,7 @@ pub(super) struct ResolverOptions {
 
 impl ResolverOptions {
     pub(super) fn read(options: &mut Options, errors: &mut Errors) -> Self {
-        let key = options.literal("key", errors);
+        let key = options.value::<LitStr>("key", "\"..\"", errors);
         if let Some(key) = key.as_ref().filter(|key| key.value().is_empty()) {
             errors.at(key, "a key cannot be empty");
         }
@@ -114,7 +114,7 @@ impl ResolverFunction<'_> {
         let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), &self.options.cached);
         let (name, key) = (names::wire(name), option(self.options.key.as_ref()));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(false));
-        let below = parameters.iter().filter_map(|parameter| Some(parameter.resolver.as_ref()?.node()));
+        let below = parameters.iter().filter_map(|parameter| Some(parameter.resolver()?.node()));
         // With the span of the function's own name, the line is that of the function.
         let at = quote_spanned!(ident.span()=> ::std::concat!(::std::file!(), ":", ::std::line!()));
         let constants = constants(generics);
@@ -151,7 +151,7 @@ impl ResolverFunction<'_> {
         let HiddenType { function, generics, parameters, output, .. } = &self.hidden;
         let names = generics.params.iter().map(name_of);
         let turbofish = (!generics.params.is_empty()).then(|| quote!(::<#(#names),*>));
-        let edges = parameters.iter().filter_map(Filled::edge);
+        let edges = parameters.iter().filter_map(FunctionParameter::edge);
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
         let arguments =
             if generics.params.is_empty() { quote!(__RJ_NODE.arguments) } else { quote!(&[#(#arguments),*]) };
@@ -178,7 +178,7 @@ impl ResolverFunction<'_> {
         let HiddenType { ident, generics, .. } = &self.hidden;
         let (_, ty_generics, clause) = generics.split_for_impl();
         let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
-        let bounds = self.hidden.parameters.iter().map(Filled::fits);
+        let bounds = self.hidden.parameters.iter().map(FunctionParameter::fits);
         let fits = quote_spanned!(ident.span()=> __rj::FitsIn<__RjItem, true>);
         quote! {
             #[automatically_derived]
@@ -200,17 +200,15 @@ impl ResolverFunction<'_> {
     }
 
     fn run(&self) -> TokenStream {
-        let HiddenType { receiver, parameters, output, .. } = &self.hidden;
+        let HiddenType { receiver, output, .. } = &self.hidden;
         let (returned, shape) = self.returned();
         let walk = local("walk");
         let filled = self.hidden.fill_within(&walk);
-        let fills = parameters.iter().filter_map(|parameter| parameter.fill_shared(&walk));
         let into_ask = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
         let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
         let body = quote_spanned! { self.hidden.span()=>
             ::std::boxed::Box::pin(async move {
                 #filled
-                #(#fills)*
                 #walk.enter::<Self>();
                 #walk.settle::<Self>(#into_ask(#called)).await
             })
@@ -227,7 +225,7 @@ impl ResolverFunction<'_> {
 }
 
 /// Whether something depends on type or constant parameters.
-pub(super) fn mentions(tokens: &TokenStream, generics: &Generics) -> bool {
+pub(crate) fn mentions(tokens: &TokenStream, generics: &Generics) -> bool {
     let named = |ident: &Ident| {
         generics.params.iter().any(|param| match param {
             GenericParam::Type(param) => param.ident == *ident,
@@ -261,9 +259,9 @@ pub(super) fn bounded(generics: &Generics, place: &Place) -> Generics {
     let mut generics = generics.clone();
     // A named lifetime is a mistake, which is reported elsewhere.
     let params = generics.params.into_iter().filter(|param| !matches!(param, GenericParam::Lifetime(_)));
-    generics.params = params.map(|param| outside(param, place)).collect();
+    generics.params = params.map(|param| place.outside_parsed(param)).collect();
     if let Some(clause) = &mut generics.where_clause {
-        clause.predicates = clause.predicates.iter().map(|bound| outside(bound.clone(), place)).collect();
+        clause.predicates = clause.predicates.iter().map(|bound| place.outside_parsed(bound.clone())).collect();
     }
     let types: Vec<Ident> = generics.type_params().map(|param| param.ident.clone()).collect();
     if !types.is_empty() {
@@ -271,11 +269,6 @@ pub(super) fn bounded(generics: &Generics, place: &Place) -> Generics {
         generics.make_where_clause().predicates.extend(bounds);
     }
     generics
-}
-
-/// The same with `Self` spelled out. What cannot be parsed again is left to the compiler.
-fn outside<T: Parse + ToTokens>(bound: T, place: &Place) -> T {
-    syn::parse2(place.outside(bound.to_token_stream())).unwrap_or(bound)
 }
 
 /// The shape of a return type by how it is written: an alias of `Result` must be called so.

@@ -2,12 +2,8 @@
 
 use std::{any::Any, sync::Arc};
 
-use super::{ItemNode, Keys, Pipe, PipeField, PipeStop, Walk};
-use crate::{
-    BoxFuture,
-    call::CompletionRequest,
-    error::{CallError, Halt},
-};
+use super::{ItemNode, Keys, Pipe, PipeField, Walk};
+use crate::{BoxFuture, call::CompletionRequest, error::Halt};
 
 /// A function that can be named in `#[arg(complete = ..)]`. `#[completion]` implements it.
 ///
@@ -24,11 +20,7 @@ pub trait Completes: Pipe<In = CompletionRequest, Out = Vec<String>> {
             Box::pin(async move {
                 let (call, keys) = (request.call.clone(), Keys::default());
                 let walk = Walk::new(&call, &(), &*receiver, &keys);
-                let proposed = Self::run(&walk, PipeField::argument(argument), request).await;
-                proposed.map_err(|stop| match stop {
-                    PipeStop::Refused(reason) => CallError::new(reason).into(),
-                    PipeStop::Halt(halt) => halt,
-                })
+                Self::run(&walk.of_field(PipeField::argument(argument)), request).await
             })
         },
     };

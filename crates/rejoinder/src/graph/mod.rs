@@ -23,7 +23,7 @@ pub use futures_util::future::try_join;
 pub use gate::{Gate, GateResolver};
 pub(crate) use node::{ByName, bad_forms, below, needs_of};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
-pub use pipe::{Pipe, PipeField, PipeParameter, PipeReturned, PipeStop, Piped, PipedSlot, PipesInto, finish_pipes};
+pub use pipe::{Pipe, PipeField, PipeReturned, Piped, PipedSlot, PipesInto, finish_pipes};
 pub use resolver::{AnyShape, Resolver, ResolverParameter, Returned, Shape, Unmarked, shape};
 pub use walk::Walk;
 pub(crate) use walk::{Arguments, Double, FunctionArguments, Keys, Settled};

@@ -8,7 +8,7 @@ use std::{
 use schemars::SchemaGenerator;
 use serde_json::{Value, value::RawValue};
 
-use super::{PipeParameter, Resolver};
+use super::Resolver;
 use crate::{
     call::{Argument, ArgumentError, SentArgument},
     form::Form,
@@ -140,11 +140,6 @@ impl<'a> NodeArgument<'a> {
     /// An argument that a resolver borrows. Where a pipe makes it, the model may not be able to supply it.
     pub const fn borrowed(name: &'a str, written: &'a str, by_name: Option<ByName>) -> Self {
         Self { by_name, ..Self::untyped(name, written, source::ARGUMENT) }
-    }
-
-    /// A parameter of a pipe beside its value.
-    pub const fn of_pipe<P: PipeParameter<SOURCE>, const SOURCE: u8>(name: &'a str, written: &'a str) -> Self {
-        Self { by_hand: P::BY_HAND, need: P::need, ..Self::untyped(name, written, source::INJECTED) }
     }
 
     /// The same parameter, which passes through these pipes.

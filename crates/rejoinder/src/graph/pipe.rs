@@ -3,13 +3,13 @@
 //! They run when all arguments have been read and checked, and before the resolvers of the item. What several parameters
 //! pass through runs concurrently, and everything that is wrong is reported together.
 
-use std::any::Any;
+use std::{any::Any, future::ready};
 
-use super::{ItemNode, Walk, shape};
+use super::{ItemNode, ResolverParameter, Walk, shape};
 use crate::{
-    call::{ArgumentError, ArgumentErrors, Call, FieldError, IntoFieldError, Param, SentArguments, Slot},
+    call::{ArgumentError, ArgumentErrors, FieldError, IntoFieldError, Param, SentArguments, Slot},
     error::{CallError, Halt},
-    inject::{FromCall, Need, PipeContext, PipeSource, source},
+    inject::{PipeContext, PipeSource, source},
     schema::{ArgumentCheck, InputSchema},
 };
 
@@ -29,11 +29,19 @@ pub trait Pipe: 'static {
     const NODE: &'static ItemNode<'static>;
 
     /// Fills its other parameters and calls it.
-    fn run<'a>(
-        walk: &'a Walk<'a>,
-        field: PipeField,
-        value: Self::In,
-    ) -> impl Future<Output = Result<Self::Out, PipeStop>> + Send + 'a;
+    fn run<'a>(walk: &'a Walk<'a>, value: Self::In) -> impl Future<Output = Result<Self::Out, Halt>> + Send + 'a;
+}
+
+/// A pipe, and those after it, each of which takes what the one before it makes: `(A, (B, C))`.
+impl<A: Pipe, B: Pipe<In = A::Out>> Pipe for (A, B) {
+    type In = A::In;
+    type Out = B::Out;
+
+    const NODE: &'static ItemNode<'static> = A::NODE;
+
+    async fn run<'a>(walk: &'a Walk<'a>, value: A::In) -> Result<B::Out, Halt> {
+        B::run(walk, A::run(walk, value).await?).await
+    }
 }
 
 /// The argument or header that passes through a pipe.
@@ -53,78 +61,27 @@ impl PipeField {
     pub const fn header(name: &'static str) -> Self {
         Self { name, source: PipeSource::Header }
     }
-}
 
-/// Why a value does not get through its pipes.
-#[derive(Debug)]
-pub enum PipeStop {
-    /// It is not accepted, for this reason.
-    Refused(String),
-    /// The round ends.
-    Halt(Halt),
-}
-
-impl From<Halt> for PipeStop {
-    fn from(halt: Halt) -> Self {
-        Self::Halt(halt)
-    }
-}
-
-impl From<CallError> for PipeStop {
-    fn from(error: CallError) -> Self {
-        Self::Halt(error.into())
-    }
-}
-
-impl From<FieldError> for PipeStop {
-    fn from(error: FieldError) -> Self {
-        match error.into_text() {
-            Ok(text) => Self::Refused(text),
-            Err(error) => error.into(),
+    /// The end of a round in which a pipe does not accept the value.
+    fn refused(self, error: FieldError) -> Halt {
+        let name = self.name;
+        match (error.into_text(), self.source) {
+            (Ok(reason), PipeSource::Argument) => {
+                Halt::BadArguments(ArgumentErrors(vec![ArgumentError::new(name, reason)]))
+            }
+            // The model cannot correct a header.
+            (Ok(reason), PipeSource::Header) => {
+                CallError::new(format!("the header `{name}` is refused: {reason}")).into()
+            }
+            (Err(error), _) => error.into(),
         }
     }
 }
 
-/// How a pipe's other parameters are filled where no resolver fills them, given their [`source`].
-#[diagnostic::on_unimplemented(
-    message = "a pipe cannot take a `{Self}` beside its value",
-    label = "the server cannot supply this type",
-    note = "the first parameter is the value; the others are a `Dep<T>`, a `Context`, a `PipeContext` or another type that \
-            implements `FromCall`, a `#[header]`, or what a resolver makes (`#[resolve(function)]`)"
-)]
-pub trait PipeParameter<const SOURCE: u8>: Sized {
-    /// Whether it is `Rounds`.
-    const BY_HAND: bool = false;
-
-    /// Makes it.
-    fn supply(
-        call: &Call,
-        field: PipeField,
-        name: &'static str,
-    ) -> impl Future<Output = Result<Self, CallError>> + Send;
-
-    /// What it needs to have been provided.
-    fn need() -> Option<Need> {
-        None
-    }
-}
-
-impl<T: FromCall> PipeParameter<{ source::INJECTED }> for T {
-    const BY_HAND: bool = T::BY_HAND;
-
-    fn supply(call: &Call, _: PipeField, name: &'static str) -> impl Future<Output = Result<T, CallError>> + Send {
-        T::from_call(call, name)
-    }
-
-    fn need() -> Option<Need> {
-        T::need()
-    }
-}
-
-impl PipeParameter<{ source::PIPE_CONTEXT }> for PipeContext {
-    async fn supply(call: &Call, field: PipeField, _: &'static str) -> Result<Self, CallError> {
-        let PipeField { name, source } = field;
-        Ok(Self { field: name, source, call: call.clone() })
+impl ResolverParameter<{ source::PIPE_CONTEXT }> for PipeContext {
+    fn take(walk: &Walk<'_>, _: &'static str) -> impl Future<Output = Result<Self, CallError>> + Send {
+        let PipeField { name: field, source } = walk.field();
+        ready(Ok(Self { field, source, call: walk.call().clone() }))
     }
 }
 
@@ -143,13 +100,13 @@ pub trait PipeReturned<const SHAPE: u8> {
     /// # Errors
     ///
     /// The pipe's own.
-    fn into_out(self) -> Result<Self::Out, PipeStop>;
+    fn into_out(self, walk: &Walk<'_>) -> Result<Self::Out, Halt>;
 }
 
 impl<T> PipeReturned<{ shape::VALUE }> for T {
     type Out = T;
 
-    fn into_out(self) -> Result<T, PipeStop> {
+    fn into_out(self, _: &Walk<'_>) -> Result<T, Halt> {
         Ok(self)
     }
 }
@@ -157,8 +114,8 @@ impl<T> PipeReturned<{ shape::VALUE }> for T {
 impl<T, E: IntoFieldError> PipeReturned<{ shape::RESULT }> for Result<T, E> {
     type Out = T;
 
-    fn into_out(self) -> Result<T, PipeStop> {
-        self.map_err(|error| error.into_field_error().into())
+    fn into_out(self, walk: &Walk<'_>) -> Result<T, Halt> {
+        self.map_err(|error| walk.field().refused(error.into_field_error()))
     }
 }
 
@@ -176,44 +133,6 @@ pub trait PipesInto<In> {
 #[diagnostic::do_not_recommend]
 impl<T> PipesInto<T> for T {
     type Value = T;
-}
-
-/// Pipes, each of which takes what the one before it makes: `(A, (B, (C,)))`.
-pub trait PipeChain {
-    /// The value that the first takes.
-    type In: Send;
-
-    /// The value that the last makes.
-    type Out: Send;
-
-    /// Lets a value pass through them.
-    fn pass<'a>(
-        walk: &'a Walk<'a>,
-        field: PipeField,
-        value: Self::In,
-    ) -> impl Future<Output = Result<Self::Out, PipeStop>> + Send;
-}
-
-impl<P: Pipe> PipeChain for (P,) {
-    type In = P::In;
-    type Out = P::Out;
-
-    fn pass<'a>(
-        walk: &'a Walk<'a>,
-        field: PipeField,
-        value: P::In,
-    ) -> impl Future<Output = Result<P::Out, PipeStop>> + Send {
-        P::run(walk, field, value)
-    }
-}
-
-impl<P: Pipe, R: PipeChain<In = P::Out>> PipeChain for (P, R) {
-    type In = P::In;
-    type Out = R::Out;
-
-    async fn pass<'a>(walk: &'a Walk<'a>, field: PipeField, value: P::In) -> Result<R::Out, PipeStop> {
-        R::pass(walk, field, P::run(walk, field, value).await?).await
-    }
 }
 
 /// A parameter that the last of its pipes makes an `Out` for: an `Out`, or an `Option` of it.
@@ -281,25 +200,21 @@ impl<Sent, T> PipedSlot<Sent, T> {
     /// # Panics
     ///
     /// If it was called before.
-    pub async fn pass<C: PipeChain>(
-        &mut self,
-        walk: &Walk<'_>,
-        field: PipeField,
-    ) -> Result<Option<(PipeField, PipeStop)>, Halt>
+    pub async fn pass<P: Pipe>(&mut self, walk: &Walk<'_>, field: PipeField) -> Result<Option<Halt>, Halt>
     where
-        T: Piped<C::Out, Sent<C::In> = Sent>,
+        T: Piped<P::Out, Sent<P::In> = Sent>,
     {
         let Self::Sent(sent) = std::mem::replace(self, Self::Taken) else {
             unreachable!("a value passes through its pipes once")
         };
-        let end = match T::open::<C::In>(sent) {
-            Ok(value) => C::pass(walk, field, value).await.map(T::close),
+        let value = match T::open::<P::In>(sent) {
+            Ok(value) => P::run(&walk.of_field(field), value).await.map(T::close),
             Err(absent) => Ok(absent),
         };
-        match end {
+        match value {
             Ok(value) => *self = Self::Piped(value),
-            Err(PipeStop::Halt(halt)) if !matches!(halt, Halt::Pending) => return Err(halt),
-            Err(stop) => return Ok(Some((field, stop))),
+            Err(halt @ (Halt::Pending | Halt::BadArguments(_))) => return Ok(Some(halt)),
+            Err(halt) => return Err(halt),
         }
         Ok(None)
     }
@@ -346,16 +261,12 @@ impl<Sent: Slot, T: Any + Send + Sync> Slot for PipedSlot<Sent, T> {
 /// # Errors
 ///
 /// Everything that was refused, or [`Halt::Pending`] while a question is open.
-pub fn finish_pipes(stops: impl IntoIterator<Item = Option<(PipeField, PipeStop)>>) -> Result<(), Halt> {
+pub fn finish_pipes(stops: impl IntoIterator<Item = Option<Halt>>) -> Result<(), Halt> {
     let (mut refused, mut is_pending) = (ArgumentErrors::default(), false);
-    for (PipeField { name, source }, stop) in stops.into_iter().flatten() {
-        match (stop, source) {
-            (PipeStop::Refused(reason), PipeSource::Argument) => refused.push(ArgumentError::new(name, reason)),
-            // The model cannot correct a header.
-            (PipeStop::Refused(reason), PipeSource::Header) => {
-                return Err(CallError::new(format!("the header `{name}` is refused: {reason}")).into());
-            }
-            (PipeStop::Halt(_), _) => is_pending = true,
+    for stop in stops.into_iter().flatten() {
+        match stop {
+            Halt::BadArguments(errors) => errors.0.into_iter().for_each(|error| refused.push(error)),
+            _ => is_pending = true,
         }
     }
     match is_pending {

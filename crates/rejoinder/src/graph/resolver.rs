@@ -1,4 +1,4 @@
-use std::marker::PhantomData;
+use std::{future::ready, marker::PhantomData};
 
 use super::{Instance, Node, Walk};
 use crate::{
@@ -41,26 +41,21 @@ impl<A, B, C, D> Unmarked<A, B, C, D> {
     }
 }
 
-/// How a resolver's own parameter is filled where no resolver fills it, given its [`source`].
-#[diagnostic::on_unimplemented(
-    message = "a resolver cannot take the argument by value: `{Self}` is not `Clone`",
-    label = "not an argument that can be cloned",
-    note = "borrow the argument (`&{Self}`), or derive `Clone` for its type"
-)]
+/// How a parameter of a resolver, pipe or completion function is filled where no resolver fills it, given its [`source`].
 pub trait ResolverParameter<const SOURCE: u8>: Parameter<SOURCE> {
-    /// Makes the parameter of that name from what the call supplied, or from the item's argument.
-    fn fill_shared(walk: &Walk<'_>, name: &'static str, supplied: Self::Supplied) -> Self;
+    /// Makes the parameter of that name.
+    fn take(walk: &Walk<'_>, name: &'static str) -> impl Future<Output = Result<Self, CallError>> + Send;
 }
 
 impl<T: FromCall> ResolverParameter<{ source::INJECTED }> for T {
-    fn fill_shared(_: &Walk<'_>, _: &'static str, supplied: T) -> T {
-        supplied
+    fn take(walk: &Walk<'_>, name: &'static str) -> impl Future<Output = Result<T, CallError>> + Send {
+        T::from_call(walk.call(), name)
     }
 }
 
 impl<T: Argument + Clone> ResolverParameter<{ source::ARGUMENT }> for T {
-    fn fill_shared(walk: &Walk<'_>, name: &'static str, (): ()) -> T {
-        walk.argument::<T>(name).clone()
+    fn take(walk: &Walk<'_>, name: &'static str) -> impl Future<Output = Result<T, CallError>> + Send {
+        ready(Ok(walk.argument::<T>(name).clone()))
     }
 }
 

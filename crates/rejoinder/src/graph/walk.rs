@@ -10,7 +10,7 @@ use std::{
 use futures_util::future::Either;
 use tokio::sync::OnceCell;
 
-use super::{Edge, Instance, Resolver, below};
+use super::{Edge, Instance, PipeField, Resolver, below};
 use crate::{
     BoxFuture,
     ask::{Ask, Outcome},
@@ -111,6 +111,8 @@ pub struct Walk<'a> {
     arguments: &'a dyn Arguments,
     receiver: &'a (dyn Any + Send + Sync),
     keys: &'a Keys,
+    /// What passes through a pipe.
+    field: PipeField,
     trace: Option<CallTrace>,
 }
 
@@ -122,7 +124,17 @@ impl<'a> Walk<'a> {
         receiver: &'a (dyn Any + Send + Sync),
         keys: &'a Keys,
     ) -> Self {
-        Self { call, arguments, receiver, keys, trace: call.trace() }
+        Self { call, arguments, receiver, keys, field: PipeField::argument(""), trace: call.trace() }
+    }
+
+    /// The same walk, for the pipes of that field.
+    pub(super) fn of_field(&self, field: PipeField) -> Self {
+        Self { field, trace: self.trace.clone(), ..*self }
+    }
+
+    /// What passes through a pipe.
+    pub(super) fn field(&self) -> PipeField {
+        self.field
     }
 
     /// The call.

@@ -44,8 +44,8 @@ pub mod source {
     ///
     /// If the user could supply it, while the program compiles.
     #[track_caller]
-    pub const fn of_pipe(injected: bool, form: bool, pipe_context: bool) -> u8 {
-        if pipe_context { PIPE_CONTEXT } else { of(injected, false, form) }
+    pub const fn of_pipe(form: bool, pipe_context: bool) -> u8 {
+        if pipe_context { PIPE_CONTEXT } else { of(true, false, form) }
     }
 }
 
@@ -115,10 +115,7 @@ impl<T> AnyType for Probe<T> {}
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Injected;
 
-/// How a parameter is filled, given its [`source`].
-///
-/// It is filled in two steps: what the server supplies is made before any resolver runs, so that a [`FromCall`] which
-/// refuses a call does so before anybody is asked.
+/// What the graph knows of a parameter, given its [`source`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an argument nor something that the server supplies",
     label = "nothing supplies this type",
@@ -127,35 +124,53 @@ pub struct Injected;
     note = "what a resolver makes is taken with `#[resolve(function)]` before the parameter"
 )]
 pub trait Parameter<const SOURCE: u8>: Sized {
+    /// Whether it is for functions that make their rounds by hand.
+    const BY_HAND: bool = false;
+
+    /// How it is read where only its name is known, if it is an argument.
+    const BY_NAME: Option<ByName> = None;
+
+    /// What it needs to have been provided.
+    fn need() -> Option<Need> {
+        None
+    }
+}
+
+impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
+    const BY_HAND: bool = T::BY_HAND;
+
+    fn need() -> Option<Need> {
+        T::need()
+    }
+}
+
+impl<T: Argument> Parameter<{ source::ARGUMENT }> for T {
+    const BY_NAME: Option<ByName> = Some(ByName::of::<T>());
+}
+
+impl Parameter<{ source::PIPE_CONTEXT }> for PipeContext {}
+
+/// How a parameter of a tool, prompt or resource is filled, given its [`source`].
+///
+/// It is filled in two steps: what the server supplies is made before any resolver runs, so that a [`FromCall`] which
+/// refuses a call does so before anybody is asked.
+pub trait ItemParameter<const SOURCE: u8>: Parameter<SOURCE> {
     /// What the argument tuple holds for it.
     type Slot: Send + Sync + 'static;
 
     /// What the server supplies for it.
     type Supplied: Send;
 
-    /// Whether it is for functions that make their rounds by hand.
-    const BY_HAND: bool = false;
-
     /// Makes what the server supplies.
     fn supply(call: &Call, name: &'static str) -> impl Future<Output = Result<Self::Supplied, CallError>> + Send;
 
     /// Makes the parameter.
     fn fill(slot: Self::Slot, supplied: Self::Supplied) -> Self;
-
-    /// What it needs to have been provided.
-    fn need() -> Option<Need> {
-        None
-    }
-
-    /// How it is read where only its name is known, if it is an argument.
-    const BY_NAME: Option<ByName> = None;
 }
 
-impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
+impl<T: FromCall> ItemParameter<{ source::INJECTED }> for T {
     type Slot = Injected;
     type Supplied = T;
-
-    const BY_HAND: bool = T::BY_HAND;
 
     fn supply(call: &Call, name: &'static str) -> impl Future<Output = Result<T, CallError>> + Send {
         T::from_call(call, name)
@@ -164,17 +179,11 @@ impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
     fn fill(_: Injected, supplied: T) -> T {
         supplied
     }
-
-    fn need() -> Option<Need> {
-        T::need()
-    }
 }
 
-impl<T: Argument> Parameter<{ source::ARGUMENT }> for T {
+impl<T: Argument> ItemParameter<{ source::ARGUMENT }> for T {
     type Slot = T;
     type Supplied = ();
-
-    const BY_NAME: Option<ByName> = Some(ByName::of::<T>());
 
     fn supply(_: &Call, _: &'static str) -> impl Future<Output = Result<(), CallError>> + Send {
         ready(Ok(()))

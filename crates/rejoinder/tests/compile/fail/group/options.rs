@@ -1,4 +1,4 @@
-// 6:20: `tools` is an identifier: `tools = more_tools`
+// 6:20: write `tools = more_tools`
 use rejoinder::prelude::*;
 
 struct Shop;

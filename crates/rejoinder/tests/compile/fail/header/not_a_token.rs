@@ -1,4 +1,4 @@
-// 5:20: this cannot be the name of a header: it has letters, digits and `-`
+// 5:20: this cannot be the name of a header: give it one of letters, digits and `-`, `#[header("..")]`
 use rejoinder::prelude::*;
 
 #[tool]

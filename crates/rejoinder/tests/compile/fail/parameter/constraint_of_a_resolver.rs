@@ -1,4 +1,4 @@
-// 5:10: a resolver gets arguments that were checked: write the constraint on the tool's parameter
+// 5:10: a resolver gets arguments that were checked: write the default and the constraints on the tool's parameter
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,4 +1,4 @@
-// 5:8: a parameter needs a name: it is the argument's name
+// 5:8: a parameter needs a plain name, which is the argument's name: take it apart in the function
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 5:33: a pipe cannot take a `usize` beside its value
+// 5:33: `usize` cannot be injected
 use rejoinder::prelude::*;
 
 #[pipe]

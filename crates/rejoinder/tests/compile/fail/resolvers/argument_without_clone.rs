@@ -1,4 +1,4 @@
-// 10:17: a resolver cannot take the argument by value: `Order` is not `Clone`
+// 10:17: the trait bound `Order: Clone` is not satisfied
 use rejoinder::prelude::*;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

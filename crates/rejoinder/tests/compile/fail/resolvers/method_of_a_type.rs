@@ -1,4 +1,4 @@
-// 15:18: `Shop::price` is a method: a resolver in a block is named within it, as `Self::name`
+// 15:18: `Shop::price` is a method: a function in a block is named within it, as `Self::name`
 use rejoinder::prelude::*;
 
 struct Shop;
