@@ -4,7 +4,7 @@ use std::{
     future::poll_fn,
     mem,
     sync::{Arc, Once},
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -411,8 +411,7 @@ impl Endpoint {
                 .await?;
         match self.begin(parts, &body, events)? {
             Begun::Response(response) => Ok(response),
-            Begun::InSession(response) => response.await,
-            Begun::Call(stream) => Ok(run(stream, events, engine.options.http.stream_after).await),
+            Begun::Later(response) => response.await,
         }
     }
 
@@ -424,7 +423,7 @@ impl Endpoint {
                 let is_array = bad.error.code != RpcError::PARSE && body.trim_ascii_start().starts_with(b"[");
                 let is_batch = is_array && parts.headers.contains_key("mcp-session-id");
                 return Ok(match &self.sessions {
-                    Some(sessions) if is_batch => Begun::InSession(Box::pin(sessions.post_batch(parts, body))),
+                    Some(sessions) if is_batch => Begun::Later(Box::pin(sessions.post_batch(parts, body))),
                     _ => Begun::Response(json(error_reply(bad.id.as_deref(), &bad.error))),
                 });
             }
@@ -435,7 +434,7 @@ impl Endpoint {
                 let reason = "Accept must name application/json and text/event-stream";
                 return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, reason));
             }
-            return Ok(Begun::InSession(Box::pin(sessions.post(take(parts), body, envelope).map(Ok))));
+            return Ok(Begun::Later(Box::pin(sessions.post(take(parts), body, envelope).map(Ok))));
         }
         let id = envelope.id;
         let http = Http::repeating_body(mem::take(&mut parts.headers), mem::take(&mut parts.extensions));
@@ -446,7 +445,13 @@ impl Endpoint {
                 let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
                 Begun::Response(json(error_reply(id, &error).with_status(StatusCode::NOT_ACCEPTABLE)))
             }
-            Dispatched::Stream(stream) => Begun::Call(stream),
+            Dispatched::Stream(mut stream) => match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
+                // Most calls end at once, without a future of their own.
+                Poll::Ready(Frame::Last(reply)) => Begun::Response(json(reply)),
+                polled => {
+                    Begun::Later(Box::pin(run(stream, polled, events, self.engine.options.http.stream_after).map(Ok)))
+                }
+            },
         })
     }
 }
@@ -454,8 +459,7 @@ impl Endpoint {
 /// What becomes of a request of Streamable HTTP.
 enum Begun<'a> {
     Response(Response<ResponseBody>),
-    InSession(BoxFuture<'a, Result<Response<ResponseBody>, HttpRefusal>>),
-    Call(Stream),
+    Later(BoxFuture<'a, Result<Response<ResponseBody>, HttpRefusal>>),
 }
 
 /// The head of a request, for what keeps it. Others borrow it: it is large, and a future that owns it copies it.
@@ -463,11 +467,20 @@ fn take(parts: &mut Parts) -> Parts {
     mem::replace(parts, Request::new(()).into_parts().0)
 }
 
-/// Runs a call. The reply is JSON, unless the call emits something or is silent for too long before it ends.
-pub(super) async fn run(mut stream: Stream, events: bool, longest_silence: Duration) -> Response<ResponseBody> {
+/// Runs a call that was polled once. The reply is JSON, unless the call emits something or is silent for too long before
+/// it ends.
+pub(super) async fn run(
+    mut stream: Stream,
+    mut polled: Poll<Frame>,
+    events: bool,
+    longest_silence: Duration,
+) -> Response<ResponseBody> {
     let mut silence = None;
     loop {
         let frame = poll_fn(|cx| {
+            if let Poll::Ready(frame) = mem::replace(&mut polled, Poll::Pending) {
+                return Poll::Ready(Some(frame));
+            }
             if let Poll::Ready(frame) = stream.poll_frame(cx) {
                 return Poll::Ready(Some(frame));
             }

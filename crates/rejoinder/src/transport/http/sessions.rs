@@ -237,7 +237,7 @@ impl HttpSessions {
         let version = if begins { None } else { Some(check_version(&parts.headers)?) };
         let session = Arc::new(Session::for_one_request(&self.engine, version));
         Ok(match session.receive(body, envelope, Http::new(parts.headers, parts.extensions)) {
-            Dispatched::Stream(call) => run(call, true, self.engine.options.http.stream_after).await,
+            Dispatched::Stream(call) => run(call, Poll::Pending, true, self.engine.options.http.stream_after).await,
             Dispatched::Reply(reply) => json(reply),
             Dispatched::Nothing => status(StatusCode::ACCEPTED),
         })
