@@ -1,7 +1,7 @@
 //! What a call costs inside the process, printed as JSON: `bench-inside [--rounds N]`.
 
 use anyhow::Result;
-use rejoinder::__private::MeasuredSeal;
+use rejoinder::__private::measured_seal;
 use rejoinder_bench::flags::Flags;
 use rejoinder_bench::inside::{self, Timed, nodes, state};
 use rejoinder_bench::serve;
@@ -31,11 +31,9 @@ fn things() -> Vec<Timed<'static>> {
         things.push((name, Box::new(move || nodes::call(&tool))));
     }
     for size in SIZES {
-        let (seal, state) = (MeasuredSeal::new(), vec![b'x'; size]);
-        things.push((
-            format!("seal {size}"),
-            Box::new(move || assert_eq!(seal.there_and_back(&state), size, "what was sealed opens")),
-        ));
+        let (seal, state) = (measured_seal(), vec![b'x'; size]);
+        things
+            .push((format!("seal {size}"), Box::new(move || assert_eq!(seal(&state), size, "what was sealed opens"))));
     }
     things
 }

@@ -15,7 +15,7 @@ pub use crate::{
 pub use serde_json;
 
 /// For the bench: seals a state and opens it again.
-pub use crate::rounds::seal::MeasuredSeal;
+pub use crate::rounds::seal::measured_seal;
 
 /// For the bench: calls a tool without arguments as the server does, but for the network.
 ///

@@ -21,9 +21,10 @@ mod token;
 mod tests;
 
 use std::{
+    borrow::Borrow,
     fmt,
     sync::{
-        Arc, Once,
+        Once,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -36,8 +37,8 @@ pub use replay_store::{MemoryReplayStore, ReplayStore};
 #[cfg(test)]
 pub(crate) use tests::Log;
 
-use binding::audience_digest;
-use policy::{Clock, nanoseconds};
+use binding::{Digest, digest};
+use policy::nanoseconds;
 use token::StateEnvelope;
 
 use serde_json::json;
@@ -53,15 +54,11 @@ const SKEW: Duration = Duration::from_secs(60);
 /// Seals states and opens them again. To the client every failure to open looks the same.
 pub(crate) struct Seal {
     keys: StateKeys,
-    keys_are_random: bool,
     /// Whether to warn about a random key when something is first sealed with it.
     warns_when_used: AtomicBool,
     warned: Once,
-    audience: [u8; 16],
-    ttl: Duration,
-    limit: usize,
-    spent: Option<Arc<dyn ReplayStore>>,
-    clock: Clock,
+    audience: Digest,
+    policy: StatePolicy,
     refusals: RefusalLog<StateRefusal>,
 }
 
@@ -101,11 +98,7 @@ pub(crate) enum StateRefusal {
     Arguments,
     #[error("it belongs to another server")]
     Audience,
-    #[error("it belongs to a caller, and this request has none")]
-    PrincipalMissing,
-    #[error("it belongs to a request without a caller, and this request has one")]
-    PrincipalAdded,
-    #[error("it belongs to another caller")]
+    #[error("it belongs to another caller, or only one of the two requests has a caller")]
     Principal,
     #[error("it was used before")]
     Spent,
@@ -119,7 +112,7 @@ pub(crate) enum StateRefusal {
 
 /// How long the shortest token is.
 const fn shortest() -> usize {
-    token::length(token::envelope_size(true))
+    token::length(token::ENVELOPE)
 }
 
 impl Seal {
@@ -132,14 +125,10 @@ impl Seal {
         let keys = options.keys.clone().map_or_else(StateKeys::random, Ok);
         Ok(Self {
             keys: keys.map_err(|error| vec![format!("the system returned no random key: {error}")])?,
-            keys_are_random: options.keys.is_none(),
             warns_when_used: AtomicBool::new(false),
             warned: Once::new(),
-            audience: audience_digest(options.audience.as_deref().unwrap_or(name)),
-            ttl: options.ttl,
-            limit: options.limit,
-            spent: options.spent.clone(),
-            clock: options.clock.clone(),
+            audience: digest("audience", [options.audience.as_deref().unwrap_or(name)]),
+            policy: options.clone(),
             refusals: RefusalLog::default(),
         })
     }
@@ -153,15 +142,10 @@ impl Seal {
 
     /// How many bytes the record of a call may take, so that its state is not too large to be sealed.
     pub(crate) fn record_limit(&self) -> usize {
-        (self.limit - shortest()) / 4 * 3
+        (self.policy.limit - shortest()) / 4 * 3
     }
 
-    /// Seals the state of a call, for [`StatePolicy::ttl`].
-    pub(crate) fn seal(&self, binding: &Binding, state: &[u8]) -> Result<String, CallError> {
-        self.seal_until(binding, state, None)
-    }
-
-    /// Seals the state of a call, and it expires then at the latest.
+    /// Seals the state of a call, for [`StatePolicy::ttl`] and at most until then.
     ///
     /// # Errors
     ///
@@ -172,10 +156,10 @@ impl Seal {
         state: &[u8],
         until: Option<SystemTime>,
     ) -> Result<String, CallError> {
-        let size = token::envelope_size(binding.principal.is_some()) + state.len();
+        let size = token::ENVELOPE + state.len();
         let length = token::length(size);
-        if length > self.limit {
-            let limit = self.limit;
+        let StatePolicy { limit, ttl, ref clock, .. } = self.policy;
+        if length > limit {
             return Err(CallError::protocol(
                 INTERNAL_ERROR,
                 format!(
@@ -186,8 +170,8 @@ impl Seal {
             ));
         }
         let (nonce, id) = token::fresh().map_err(CallError::internal)?;
-        let issued = (self.clock)();
-        let expires = until.map_or(issued + self.ttl, |until| until.min(issued + self.ttl));
+        let issued = clock();
+        let expires = until.map_or(issued + ttl, |until| until.min(issued + ttl));
         if expires <= issued {
             return Err(CallError::protocol(
                 INVALID_PARAMS,
@@ -195,8 +179,8 @@ impl Seal {
                 Some(json!({ "reason": "invalid_request_state" })),
             ));
         }
-        let times = (nanoseconds(issued), nanoseconds(expires));
-        let envelope = binding.envelope(self.audience, id, times);
+        let (issued, expires) = (nanoseconds(issued), nanoseconds(expires));
+        let envelope = StateEnvelope { issued, expires, id, bound: binding.digests(self.audience, id) };
         if self.warns_when_used.load(Ordering::Relaxed) {
             self.warned.call_once(|| self.warn_about_random_key());
         }
@@ -204,32 +188,29 @@ impl Seal {
     }
 
     /// Opens the state of a call. It may have been opened before: see [`Seal::spend`].
-    pub(crate) fn open(&self, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
-        self.open_for(binding.method, token, || binding)
-    }
-
-    /// The same with a binding that is made after the seal is checked: hashing the arguments costs time, and only a client
-    /// with a valid state should cause it.
-    pub(crate) fn open_for<'b>(
+    ///
+    /// The binding is made after the seal is checked: hashing the arguments costs time, and only a client with a valid state
+    /// should cause it.
+    pub(crate) fn open_for<B: Borrow<Binding>>(
         &self,
         method: &str,
         token: &str,
-        binding: impl FnOnce() -> &'b Binding,
+        binding: impl FnOnce() -> B,
     ) -> Result<Opened, StateRefusal> {
         let open = || {
-            if token.len() > self.limit {
+            if token.len() > self.policy.limit {
                 return Err(StateRefusal::TooLong);
             }
             let mut state = token::open(&self.keys, token)?;
             let (envelope, begin) = StateEnvelope::read(&state).ok_or(StateRefusal::Envelope)?;
-            let now = (self.clock)();
+            let now = (self.policy.clock)();
             if envelope.issued > nanoseconds(now + SKEW) {
                 return Err(StateRefusal::FromTheFuture);
             }
             if envelope.expires <= nanoseconds(now) {
                 return Err(StateRefusal::Expired);
             }
-            binding().check(&envelope, self.audience)?;
+            binding().borrow().check(&envelope, self.audience)?;
             state.drain(..begin);
             Ok(Opened { state, id: envelope.id, expires: UNIX_EPOCH + Duration::from_nanos(envelope.expires) })
         };
@@ -238,7 +219,7 @@ impl Seal {
 
     /// Whether a state can be used once only.
     pub(crate) fn is_single_use(&self) -> bool {
-        self.spent.is_some()
+        self.policy.spent.is_some()
     }
 
     /// Marks an opened state as used, if there is a store. This comes before anything of the round runs.
@@ -248,7 +229,7 @@ impl Seal {
         opened: &Opened,
         caller: Option<&Principal>,
     ) -> Result<(), StateRefusal> {
-        let Some(store) = &self.spent else { return Ok(()) };
+        let Some(store) = &self.policy.spent else { return Ok(()) };
         // The clock of another server may be late, so it accepts the state a little longer.
         let reason = match store.spend(opened.id, opened.expires + SKEW, caller).await {
             Ok(true) => return Ok(()),
@@ -267,7 +248,7 @@ impl Seal {
 
     /// Warns about a random key: for a transport over which the rounds of a call may reach different processes.
     pub(crate) fn warn_about_random_key(&self) {
-        if self.keys_are_random {
+        if self.policy.keys.is_none() {
             tracing::warn!(
                 "states are sealed with a random key of this process: a call that asks the user starts over if its next \
                  round reaches another process. Give all processes the same keys: set REJOINDER_STATE_KEYS, which \
@@ -278,12 +259,12 @@ impl Seal {
 
     /// Warns about it when a state is first sealed: for a server that may never ask.
     pub(crate) fn warn_about_random_key_when_used(&self) {
-        self.warns_when_used.store(self.keys_are_random, Ordering::Relaxed);
+        self.warns_when_used.store(self.policy.keys.is_none(), Ordering::Relaxed);
     }
 
     /// Mentions it: for a transport that only this machine reaches.
     pub(crate) fn mention_random_key(&self) {
-        if self.keys_are_random {
+        if self.policy.keys.is_none() {
             tracing::info!("states are sealed with a random key of this process, which is fine for a single process");
         }
     }
@@ -302,24 +283,18 @@ impl fmt::Debug for Opened {
     }
 }
 
-/// The seal alone, for benchmarks.
+/// For benchmarks: seals a state as one round does and opens it as the next one does, each with its own binding. Returns the
+/// length of the state.
+///
+/// # Panics
+///
+/// If the state is too large.
 #[doc(hidden)]
-#[derive(Debug)]
-pub struct MeasuredSeal(Seal);
-
-impl MeasuredSeal {
-    /// With a fixed key.
-    #[expect(clippy::new_without_default, reason = "only for benchmarks")]
-    pub fn new() -> Self {
-        let keys = StateKeys::new([b"a key of 32 bytes, for the bench"]).expect("a key of 32 bytes");
-        let options = StatePolicy { keys: Some(keys), ..StatePolicy::default() };
-        Self(Seal::new("measured", &options).expect("valid options"))
-    }
-
-    /// Seals a state as one round does and opens it as the next one does, each with its own binding; returns its length.
-    pub fn there_and_back(&self, state: &[u8]) -> usize {
-        let binding = || Binding::new("tools/call", "remove", Some(r#"{"path":"photos/2019"}"#));
-        let token = self.0.seal(&binding(), state).expect("it is small enough");
-        self.0.open(&binding(), &token).expect("what was sealed opens").state.len()
+pub fn measured_seal() -> impl Fn(&[u8]) -> usize {
+    let seal = Seal::new("measured", &StatePolicy::default()).expect("valid options");
+    let binding = || Binding::new("tools/call", "remove", Some(r#"{"path":"photos/2019"}"#));
+    move |state| {
+        let token = seal.seal_until(&binding(), state, None).expect("it is small enough");
+        seal.open_for("tools/call", &token, binding).expect("what was sealed opens").state.len()
     }
 }

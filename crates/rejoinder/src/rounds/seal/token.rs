@@ -22,6 +22,7 @@ use ring::{
 
 use super::{
     StateRefusal,
+    binding::Digest,
     keys::{KeyId, StateKey, StateKeys},
 };
 
@@ -38,12 +39,9 @@ pub(super) const fn length(inside: usize) -> usize {
     PREFIX.len() + bytes / 3 * 4 + if bytes.is_multiple_of(3) { 0 } else { bytes % 3 + 1 }
 }
 
-/// The associated data: changing the key id or the version breaks the seal.
-fn associated(id: KeyId) -> [u8; PREFIX.len() + ID] {
-    let mut data = [0; PREFIX.len() + ID];
-    data[..PREFIX.len()].copy_from_slice(PREFIX.as_bytes());
-    data[PREFIX.len()..].copy_from_slice(&id);
-    data
+/// What is sealed with the state although it is not secret.
+fn associated(id: KeyId) -> Vec<u8> {
+    [PREFIX.as_bytes(), &id].concat()
 }
 
 /// Seals what `write` appends to the buffer it is given.
@@ -120,37 +118,26 @@ fn unused() -> Nonce {
     Nonce::assume_unique_for_key([0; 12])
 }
 
-const VERSION: u8 = 2;
-const UNNAMED: u8 = 0;
-const NAMED: u8 = 1;
+const VERSION: u8 = 3;
 
 /// Everything in a token but the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StateEnvelope {
     pub(super) issued: u64,
     pub(super) expires: u64,
-    /// Random: identifies the state in a replay store, and is the salt of the principal.
+    /// Random: identifies the state in a replay store.
     pub(super) id: [u8; 16],
-    /// Method and target.
-    pub(super) request: [u8; 32],
-    pub(super) arguments: [u8; 32],
-    pub(super) audience: [u8; 16],
-    /// Salted: two envelopes do not show that they belong to the same caller.
-    pub(super) principal: Option<[u8; 16]>,
+    /// See [`Binding::digests`](super::Binding::digests).
+    pub(super) bound: [Digest; 4],
 }
 
 /// The size of an envelope, without the record.
-pub(super) const fn envelope_size(principal: bool) -> usize {
-    1 + 8 + 8 + 16 + 32 + 32 + 16 + 1 + if principal { 16 } else { 0 }
-}
+pub(super) const ENVELOPE: usize = 1 + 8 + 8 + 16 + 4 * 32;
 
 impl StateEnvelope {
     pub(super) fn write(&self, state: &[u8], out: &mut Vec<u8>) {
         let (issued, expires) = (self.issued.to_be_bytes(), self.expires.to_be_bytes());
-        let caller = if self.principal.is_some() { NAMED } else { UNNAMED };
-        let principal = self.principal.as_ref().map_or(&[][..], |digest| digest);
-        let (id, request, arguments, audience) = (&self.id, &self.request, &self.arguments, &self.audience);
-        for part in [&[VERSION][..], &issued, &expires, id, request, arguments, audience, &[caller], principal, state] {
+        for part in [&[VERSION][..], &issued, &expires, &self.id, self.bound.as_flattened(), state] {
             out.extend_from_slice(part);
         }
     }
@@ -165,14 +152,7 @@ impl StateEnvelope {
             issued: u64::from_be_bytes(take(&mut rest)?),
             expires: u64::from_be_bytes(take(&mut rest)?),
             id: take(&mut rest)?,
-            request: take(&mut rest)?,
-            arguments: take(&mut rest)?,
-            audience: take(&mut rest)?,
-            principal: match take(&mut rest)? {
-                [UNNAMED] => None,
-                [NAMED] => Some(take(&mut rest)?),
-                _ => return None,
-            },
+            bound: [take(&mut rest)?, take(&mut rest)?, take(&mut rest)?, take(&mut rest)?],
         };
         Some((envelope, bytes.len() - rest.len()))
     }

@@ -14,14 +14,14 @@ fn s1_what_is_sealed_opens_as_it_was() {
 #[test]
 fn s2_the_form_and_the_length() {
     let seal = with_keys(&[ONE]);
-    for (named, size) in [(false, 114), (true, 130)] {
+    for named in [false, true] {
         let binding = call().principal(named.then(|| Principal::new("me")));
         for length in 0..10 {
             let token = seal.seal(&binding, &vec![0; length]).unwrap();
             assert!(token.starts_with("v1."));
             assert!(token[3..].bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
-            assert_eq!(bytes(&token).len(), 4 + 24 + size + length + 16);
-            assert_eq!(token.len(), token::length(token::envelope_size(named) + length));
+            assert_eq!(bytes(&token).len(), 4 + 24 + 161 + length + 16);
+            assert_eq!(token.len(), token::length(token::ENVELOPE + length));
         }
     }
 }
@@ -120,9 +120,7 @@ fn b25_b26_what_is_sealed_must_be_an_envelope() {
     };
     let mut other_version = whole.clone();
     other_version[0] = 1;
-    let mut odd_principal = whole.clone();
-    odd_principal[113] = 2;
-    for payload in [&b""[..], b"{}", b"null", &whole[..whole.len() - 1], &other_version, &odd_principal] {
+    for payload in [&b""[..], b"{}", b"null", &whole[..whole.len() - 1], &other_version] {
         let token = token::seal(keys.first(), [9; 24], payload.len(), |out| out.extend_from_slice(payload));
         assert_eq!(refusal(seal.open(&call(), &token)), StateRefusal::Envelope);
     }
@@ -136,7 +134,7 @@ fn a_state_that_nobody_can_send_back_is_not_sealed() {
     assert!((997..=1000).contains(&token.len()), "{}", token.len());
     assert!(seal.open(&call(), &token).is_ok());
     let error = seal.seal(&call(), &vec![0; 2000]).unwrap_err();
-    assert!(error.to_string().starts_with("the state of this call takes 2881 bytes, and the limit is 1000"), "{error}");
+    assert!(error.to_string().starts_with("the state of this call takes 2943 bytes, and the limit is 1000"), "{error}");
 
     let larger = with_keys(&[ONE]).seal(&call(), &vec![0; 2000]).unwrap();
     assert_eq!(refusal(seal.open(&call(), &larger)), StateRefusal::TooLong);

@@ -19,7 +19,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 pub(crate) use log::Log;
 
 use super::{Binding, Opened, Seal, StateKeys, StatePolicy, StateRefusal, policy::Clock, token};
-use crate::auth::Principal;
+use crate::{auth::Principal, error::CallError};
 
 const ONE: [u8; 32] = *b"the first of two keys, 32 bytes.";
 const TWO: [u8; 32] = *b"the second one, also of 32 bytes";
@@ -48,6 +48,16 @@ impl Hands {
 
     fn back(&self, by: Duration) {
         *self.0.lock().unwrap() -= by;
+    }
+}
+
+impl Seal {
+    fn seal(&self, binding: &Binding, state: &[u8]) -> Result<String, CallError> {
+        self.seal_until(binding, state, None)
+    }
+
+    fn open(&self, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
+        self.open_for("tools/call", token, || binding)
     }
 }
 

@@ -15,7 +15,7 @@ fn once(store: impl ReplayStore + 'static) -> Seal {
 /// Opens the state of a call and spends it.
 async fn redeem(seal: &Seal, binding: &Binding, token: &str) -> Result<Opened, StateRefusal> {
     let opened = seal.open(binding, token)?;
-    seal.spend(binding.method, &opened, binding.principal.as_ref()).await?;
+    seal.spend("tools/call", &opened, binding.principal.as_ref()).await?;
     Ok(opened)
 }
 
