@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use http::{HeaderValue, header::GetAll};
+use http::HeaderValue;
 
 use crate::{call::Call, error::CallError};
 
@@ -15,15 +15,12 @@ use crate::{call::Call, error::CallError};
     note = "a header is a `T`, an `Option<T>` or a `Vec<T>`, where `T` implements `std::str::FromStr`"
 )]
 pub trait FromHeader<Count>: Sized + Send {
-    /// What it is if the request does not have the header; `None` if it must have it.
-    fn absent() -> Option<Self>;
-
-    /// Reads the header's lines, of which there is at least one.
+    /// Reads the header's lines; `None` if there must be one and there is none.
     ///
     /// # Errors
     ///
     /// What is wrong with the header. It does not contain the value, which may be a secret.
-    fn read(lines: &GetAll<'_, HeaderValue>) -> Result<Self, &'static str>;
+    fn read(lines: &[&str]) -> Result<Option<Self>, &'static str>;
 
     /// The value of the header of that name.
     ///
@@ -32,11 +29,15 @@ pub trait FromHeader<Count>: Sized + Send {
     /// If it is missing and has no default, or if it cannot be read.
     fn from_header(call: &Call, name: &'static str, default: Option<fn() -> Self>) -> Result<Self, CallError> {
         let headers = call.request().headers();
-        let lines = headers.map(|headers| headers.get_all(name)).filter(|lines| lines.iter().next().is_some());
-        if let Some(lines) = lines {
-            return Self::read(&lines).map_err(|problem| CallError::new(format!("the header `{name}` {problem}")));
-        }
-        default.map(|make| make()).or_else(Self::absent).ok_or_else(|| {
+        let lines = headers.into_iter().flat_map(|headers| headers.get_all(name));
+        let lines: Result<Vec<_>, _> = lines.map(HeaderValue::to_str).collect();
+        let value = match (lines, default) {
+            (Ok(lines), Some(make)) if lines.is_empty() => Ok(Some(make())),
+            (Ok(lines), _) => Self::read(&lines),
+            (Err(_), _) => Err("is not plain ASCII text"),
+        };
+        let value = value.map_err(|problem| CallError::new(format!("the header `{name}` {problem}")))?;
+        value.ok_or_else(|| {
             CallError::new(match headers {
                 Some(_) => format!("the header `{name}` is required and was not sent"),
                 None => format!("the header `{name}` is required, but stdio has no headers: connect over HTTP"),
@@ -58,14 +59,10 @@ pub struct OptionalHeader;
 pub struct HeaderList;
 
 impl<T: FromStr + Send> FromHeader<OneHeader> for T {
-    fn absent() -> Option<Self> {
-        None
-    }
-
-    fn read(lines: &GetAll<'_, HeaderValue>) -> Result<Self, &'static str> {
-        let mut lines = lines.iter();
-        match (lines.next(), lines.next()) {
-            (Some(line), None) => parse(text(line)?),
+    fn read(lines: &[&str]) -> Result<Option<Self>, &'static str> {
+        match lines {
+            [] => Ok(None),
+            [line] => parse(line).map(Some),
             // Which of the two counts would be a guess.
             _ => Err("was sent more than once"),
         }
@@ -73,33 +70,15 @@ impl<T: FromStr + Send> FromHeader<OneHeader> for T {
 }
 
 impl<T: FromStr + Send> FromHeader<OptionalHeader> for Option<T> {
-    fn absent() -> Option<Self> {
-        Some(None)
-    }
-
-    fn read(lines: &GetAll<'_, HeaderValue>) -> Result<Self, &'static str> {
+    fn read(lines: &[&str]) -> Result<Option<Self>, &'static str> {
         <T as FromHeader<OneHeader>>::read(lines).map(Some)
     }
 }
 
 impl<T: FromStr + Send> FromHeader<HeaderList> for Vec<T> {
-    fn absent() -> Option<Self> {
-        Some(Self::new())
+    fn read(lines: &[&str]) -> Result<Option<Self>, &'static str> {
+        lines.iter().flat_map(|line| elements(line)).map(parse).collect::<Result<_, _>>().map(Some)
     }
-
-    fn read(lines: &GetAll<'_, HeaderValue>) -> Result<Self, &'static str> {
-        let mut values = Self::new();
-        for line in lines {
-            for element in elements(text(line)?) {
-                values.push(parse(element)?);
-            }
-        }
-        Ok(values)
-    }
-}
-
-fn text(line: &HeaderValue) -> Result<&str, &'static str> {
-    line.to_str().map_err(|_| "is not plain ASCII text")
 }
 
 fn parse<T: FromStr>(text: &str) -> Result<T, &'static str> {
