@@ -46,26 +46,18 @@ impl Error for NotFinite {
 /// Writes nothing, and fails at a number that is not finite.
 struct Finite;
 
-type Checked = Result<(), NotFinite>;
+type Checked = Result<Finite, NotFinite>;
 
-macro_rules! always {
+macro_rules! accepts {
     ($($method:ident($($part:ty),*))*) => { $(
         fn $method(self, $(_: $part),*) -> Checked {
-            Ok(())
-        }
-    )* };
-}
-
-macro_rules! begin {
-    ($($method:ident($($part:ty),*))*) => { $(
-        fn $method(self, $(_: $part),*) -> Result<Self, NotFinite> {
             Ok(self)
         }
     )* };
 }
 
 impl Serializer for Finite {
-    type Ok = ();
+    type Ok = Self;
     type Error = NotFinite;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
@@ -75,15 +67,12 @@ impl Serializer for Finite {
     type SerializeStruct = Self;
     type SerializeStructVariant = Self;
 
-    always! {
+    accepts! {
         serialize_bool(bool) serialize_char(char) serialize_str(&str) serialize_bytes(&[u8])
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
         serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)
         serialize_none() serialize_unit() serialize_unit_struct(&'static str)
         serialize_unit_variant(&'static str, u32, &'static str)
-    }
-
-    begin! {
         serialize_seq(Option<usize>) serialize_tuple(usize) serialize_tuple_struct(&'static str, usize)
         serialize_tuple_variant(&'static str, u32, &'static str, usize) serialize_map(Option<usize>)
         serialize_struct(&'static str, usize) serialize_struct_variant(&'static str, u32, &'static str, usize)
@@ -94,7 +83,7 @@ impl Serializer for Finite {
     }
 
     fn serialize_f64(self, number: f64) -> Checked {
-        if number.is_finite() { Ok(()) } else { Err(NotFinite) }
+        if number.is_finite() { Ok(self) } else { Err(NotFinite) }
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Checked {
@@ -117,47 +106,35 @@ impl Serializer for Finite {
 }
 
 macro_rules! parts {
-    ($($trait:ident $method:ident($($name:ty)?))*) => { $(
+    ($($trait:ident $method:ident($($name:ty)?) $(key $key:ident)?;)*) => { $(
         impl $trait for Finite {
-            type Ok = ();
+            type Ok = Self;
             type Error = NotFinite;
 
-            fn $method<T: Serialize + ?Sized>(&mut self, $(_: $name,)? value: &T) -> Checked {
-                value.serialize(Self)
+            $(fn $key<T: Serialize + ?Sized>(&mut self, _: &T) -> Result<(), NotFinite> {
+                // A key that JSON does not have is an error of serde_json.
+                Ok(())
+            })?
+
+            fn $method<T: Serialize + ?Sized>(&mut self, $(_: $name,)? value: &T) -> Result<(), NotFinite> {
+                value.serialize(Self).map(drop)
             }
 
             fn end(self) -> Checked {
-                Ok(())
+                Ok(self)
             }
         }
     )* };
 }
 
 parts! {
-    SerializeSeq serialize_element()
-    SerializeTuple serialize_element()
-    SerializeTupleStruct serialize_field()
-    SerializeTupleVariant serialize_field()
-    SerializeStruct serialize_field(&'static str)
-    SerializeStructVariant serialize_field(&'static str)
-}
-
-impl SerializeMap for Finite {
-    type Ok = ();
-    type Error = NotFinite;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, _: &T) -> Checked {
-        // A key that JSON does not have is an error of serde_json.
-        Ok(())
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Checked {
-        value.serialize(Self)
-    }
-
-    fn end(self) -> Checked {
-        Ok(())
-    }
+    SerializeSeq serialize_element();
+    SerializeTuple serialize_element();
+    SerializeTupleStruct serialize_field();
+    SerializeTupleVariant serialize_field();
+    SerializeMap serialize_value() key serialize_key;
+    SerializeStruct serialize_field(&'static str);
+    SerializeStructVariant serialize_field(&'static str);
 }
 
 #[cfg(test)]
