@@ -255,13 +255,6 @@ pub enum Halt {
     Pending,
     /// A function that makes its rounds by hand continues in the next one.
     Next(Box<NextRound>),
-    /// The user declined what a parameter requires.
-    Declined {
-        /// The parameter.
-        parameter: &'static str,
-        /// Whether the user cancelled instead.
-        cancelled: bool,
-    },
     /// The client cannot be asked, no answer can be used, or a function failed.
     Failed(CallError),
     /// Pipes refused arguments.
@@ -277,8 +270,6 @@ impl Halt {
     pub(crate) fn into_error(self) -> Option<CallError> {
         match self {
             Self::Pending | Self::Next(_) => None,
-            Self::Declined { parameter, cancelled: false } => Some(CallError::declined(parameter)),
-            Self::Declined { parameter, cancelled: true } => Some(CallError::cancelled(parameter)),
             Self::BadArguments(bad) => Some(CallError::new(bad.to_string())),
             Self::Failed(error) | Self::Mistake(error) => Some(error),
             Self::TimedOut(limit) => Some(CallError::timed_out(limit)),

@@ -1,7 +1,10 @@
 use std::path::{Path, PathBuf};
 
 use super::Settled;
-use crate::{ask::Outcome, error::Halt};
+use crate::{
+    ask::Outcome,
+    error::{CallError, Halt},
+};
 
 /// A parameter that a resolver fills: the value, a reference to it, or the outcome itself.
 #[diagnostic::on_unimplemented(
@@ -18,7 +21,7 @@ pub trait FromOutcome<'a, T: 'a>: Sized {
     ///
     /// # Errors
     ///
-    /// [`Halt::Declined`] where the parameter needs the value.
+    /// If the user declined a value that the parameter needs.
     fn from_outcome(outcome: &'a Outcome<T>, parameter: &'static str) -> Result<Self, Halt>;
 
     /// Makes the parameter of that name from what its resolver settled to.
@@ -36,8 +39,8 @@ impl<T> Outcome<T> {
     pub(super) fn needed(&self, parameter: &'static str) -> Result<&T, Halt> {
         match self {
             Self::Accepted(value) => Ok(value),
-            Self::Declined => Err(Halt::Declined { parameter, cancelled: false }),
-            Self::Cancelled => Err(Halt::Declined { parameter, cancelled: true }),
+            Self::Declined => Err(CallError::declined(parameter).into()),
+            Self::Cancelled => Err(CallError::cancelled(parameter).into()),
         }
     }
 }
