@@ -27,7 +27,7 @@ pub(crate) enum UnknownArguments {
 
 /// The arguments of a call as the client sent them, in order. The same name may occur twice.
 #[derive(Debug, Default, Clone)]
-pub struct SentArguments<'a>(pub(crate) Vec<(Cow<'a, str>, SentArgument<'a>)>);
+pub(crate) struct SentArguments<'a>(pub(crate) Vec<(Cow<'a, str>, SentArgument<'a>)>);
 
 impl<'a> SentArguments<'a> {
     /// Reads a JSON object, whose values stay as they are.
@@ -115,7 +115,7 @@ pub trait ReadParams: 'static {
     const PARAMS: &'static [Param];
 }
 
-/// Reads the arguments of a function.
+/// Reads the arguments of a function. `known` has each argument's name and check, in the order of the parameters.
 ///
 /// # Errors
 ///
@@ -123,41 +123,43 @@ pub trait ReadParams: 'static {
 pub(crate) fn read_arguments<F: ReadParams>(
     sent: &SentArguments<'_>,
     unknown: UnknownArguments,
-    checks: &[ArgumentCheck],
+    known: &[(&'static str, ArgumentCheck)],
 ) -> Result<F::Set, ArgumentErrors> {
-    let mut errors = ArgumentErrors::default();
+    let mut reader = ArgumentReader { sent, left: known, errors: ArgumentErrors::default() };
     if unknown == UnknownArguments::Refused {
-        refuse_unknown::<F>(sent, &mut errors);
+        reader.refuse_unknown();
     }
-    match F::Set::read(F::PARAMS, checks, sent, &mut errors) {
-        Some(set) if errors.0.is_empty() => Ok(set),
-        _ => Err(errors),
+    match F::Set::read(F::PARAMS, &mut reader) {
+        Some(set) if reader.errors.0.is_empty() => Ok(set),
+        _ => Err(reader.errors),
     }
 }
 
-fn refuse_unknown<F: ReadParams>(sent: &SentArguments<'_>, errors: &mut ArgumentErrors) {
-    for (name, _) in &sent.0 {
-        let is_reported = errors.is_full() || errors.0.iter().any(|error| error.field == *name);
-        if !F::Set::has_argument(F::PARAMS, name) && !is_reported {
-            let names = F::PARAMS.iter().map(|param| param.name);
-            let known = names.filter(|name| F::Set::has_argument(F::PARAMS, name));
-            errors.push(ArgumentError::new(&**name, unknown(("argument", "arguments"), known)));
+/// The arguments of a call while they are read.
+#[derive(Debug)]
+pub struct ArgumentReader<'r> {
+    sent: &'r SentArguments<'r>,
+    /// The arguments that are not read yet.
+    left: &'r [(&'static str, ArgumentCheck)],
+    errors: ArgumentErrors,
+}
+
+impl ArgumentReader<'_> {
+    fn refuse_unknown(&mut self) {
+        for (name, _) in &self.sent.0 {
+            let is_known = self.left.iter().any(|(known, _)| known == name);
+            if !is_known && !self.errors.is_full() && !self.errors.0.iter().any(|error| error.field == *name) {
+                let known = self.left.iter().map(|(known, _)| known);
+                self.errors.push(ArgumentError::new(&**name, unknown(("argument", "arguments"), known)));
+            }
         }
     }
 }
 
 /// One place in the set: an argument, or the stand-in for an injected parameter.
 pub trait Slot: Sized + Send + Sync + 'static {
-    /// Whether the model supplies it.
-    const IS_ARGUMENT: bool;
-
-    /// Reads it, or adds what is wrong with it. There is a check for each argument.
-    fn read(
-        param: &Param,
-        checks: &mut &[ArgumentCheck],
-        sent: &SentArguments<'_>,
-        errors: &mut ArgumentErrors,
-    ) -> Option<Self>;
+    /// Reads it, or notes what is wrong with it.
+    fn read(param: &Param, reader: &mut ArgumentReader<'_>) -> Option<Self>;
 
     /// The value, for resolvers that take it by name; `None` for an injected parameter.
     fn value(&self) -> Option<&(dyn Any + Send + Sync)>;
@@ -167,9 +169,7 @@ pub trait Slot: Sized + Send + Sync + 'static {
 }
 
 impl Slot for Injected {
-    const IS_ARGUMENT: bool = false;
-
-    fn read(_: &Param, _: &mut &[ArgumentCheck], _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
+    fn read(_: &Param, _: &mut ArgumentReader<'_>) -> Option<Self> {
         Some(Self)
     }
 
@@ -182,16 +182,9 @@ impl Slot for Injected {
 
 #[diagnostic::do_not_recommend]
 impl<T: Argument + DeserializeOwned> Slot for T {
-    const IS_ARGUMENT: bool = true;
-
-    fn read(
-        param: &Param,
-        checks: &mut &[ArgumentCheck],
-        sent: &SentArguments<'_>,
-        errors: &mut ArgumentErrors,
-    ) -> Option<Self> {
-        let check = checks.split_off_first().expect("there is a check for each argument");
-        let value = match sent.get(param.name) {
+    fn read(param: &Param, reader: &mut ArgumentReader<'_>) -> Option<Self> {
+        let (_, check) = reader.left.split_off_first().expect("there is a check for each argument");
+        let value = match reader.sent.get(param.name) {
             Ok(Some(sent)) => check.read(sent).or_else(|error| {
                 // Models send `null` for an argument that they leave out. An `Option` reads it as `None`.
                 let default = param.default.as_ref().filter(|_| sent.is_null());
@@ -204,7 +197,7 @@ impl<T: Argument + DeserializeOwned> Slot for T {
             .ok_or_else(|| vec![ArgumentError::required()]),
             Err(error) => Err(vec![error]),
         };
-        value.map_err(|wrong| wrong.into_iter().for_each(|error| errors.push(error.of(param.name)))).ok()
+        value.map_err(|wrong| wrong.into_iter().for_each(|error| reader.errors.push(error.of(param.name)))).ok()
     }
 
     fn value(&self) -> Option<&(dyn Any + Send + Sync)> {
@@ -224,16 +217,8 @@ impl<T: Argument + DeserializeOwned> Slot for T {
 
 /// What the arguments of a function are read into: nested pairs of [`Slot`]s.
 pub trait ArgumentSet: Sized + Send + Sync + 'static {
-    /// Whether one of the arguments has this name. An injected parameter is not an argument.
-    fn has_argument(params: &[Param], name: &str) -> bool;
-
-    /// Reads all of them, or adds what is wrong with each.
-    fn read(
-        params: &[Param],
-        checks: &[ArgumentCheck],
-        sent: &SentArguments<'_>,
-        errors: &mut ArgumentErrors,
-    ) -> Option<Self>;
+    /// Reads all of them, or notes what is wrong with each.
+    fn read(params: &[Param], reader: &mut ArgumentReader<'_>) -> Option<Self>;
 
     /// The argument at that place; `None` for an injected parameter.
     fn get(&self, index: usize) -> Option<&(dyn Any + Send + Sync)>;
@@ -243,11 +228,7 @@ pub trait ArgumentSet: Sized + Send + Sync + 'static {
 }
 
 impl ArgumentSet for () {
-    fn has_argument(_: &[Param], _: &str) -> bool {
-        false
-    }
-
-    fn read(_: &[Param], _: &[ArgumentCheck], _: &SentArguments<'_>, _: &mut ArgumentErrors) -> Option<Self> {
+    fn read(_: &[Param], _: &mut ArgumentReader<'_>) -> Option<Self> {
         Some(())
     }
 
@@ -259,20 +240,9 @@ impl ArgumentSet for () {
 }
 
 impl<S: Slot, Rest: ArgumentSet> ArgumentSet for (S, Rest) {
-    fn has_argument(params: &[Param], name: &str) -> bool {
+    fn read(params: &[Param], reader: &mut ArgumentReader<'_>) -> Option<Self> {
         let (param, rest) = first(params);
-        S::IS_ARGUMENT && param.name == name || Rest::has_argument(rest, name)
-    }
-
-    fn read(
-        params: &[Param],
-        mut checks: &[ArgumentCheck],
-        sent: &SentArguments<'_>,
-        errors: &mut ArgumentErrors,
-    ) -> Option<Self> {
-        let (param, rest) = first(params);
-        let value = S::read(param, &mut checks, sent, errors);
-        let rest = Rest::read(rest, checks, sent, errors);
+        let (value, rest) = (S::read(param, reader), Rest::read(rest, reader));
         Some((value?, rest?))
     }
 

@@ -36,15 +36,6 @@ pub(crate) trait Carrier: Send + Sync {
     fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError>;
 }
 
-/// What a call that can ask starts with.
-pub(crate) struct Carriage {
-    pub(crate) carrier: Box<dyn Carrier>,
-    /// What earlier rounds recorded.
-    pub(crate) record: Option<Box<Mutex<CallRecord>>>,
-    /// How many bytes the results of its steps may take.
-    pub(crate) record_limit: usize,
-}
-
 /// Where the answers that a round waits for come from.
 pub(crate) enum Parked {
     /// They come with another request.
@@ -89,7 +80,7 @@ impl Call {
     /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
     pub(crate) async fn ask(&self, key: &str, question: Question, check: AnswerCheck<'_>) -> Result<RawAnswer, Halt> {
         let carrier = self.carrier()?;
-        if let Some(step) = self.shared_step() {
+        if let Some(step) = self.step_around(|step| step.is_shared) {
             // Another step may wait for this one, and would keep the round from ending. So this does not halt the round.
             return Err(Halt::Failed(CallError::mistake(format!(
                 "the shared step `{step}` asks `{key}`: ask before the step, or use `ctx.once`"
@@ -180,7 +171,7 @@ impl Call {
             return Err(Some((answer, bad)));
         }
         self.record().use_answer(key, digest, json, is_new);
-        if let Some(outer) = self.outer_step() {
+        if let Some(outer) = self.step_around(|_| true) {
             self.record().note_question_inside(&outer, key);
         }
         Ok(answer)
@@ -253,7 +244,7 @@ impl Call {
     ) -> Result<T, CallError> {
         let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
         if let Some((carrier, limit)) = self.0.carrier.get() {
-            self.record().record_step(step, self.outer_step(), json.clone(), *limit)?;
+            self.record().record_step(step, self.step_around(|_| true), json.clone(), *limit)?;
             carrier.record(step, &json).await?;
         }
         Ok(result)

@@ -32,10 +32,12 @@ pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, unknown, wit
 pub use argument_error::{FieldError, IntoFieldError};
 #[doc(hidden)]
 pub use arguments::ReadParams;
-pub(crate) use arguments::{ArgumentSet, MemberName, Members, SentArguments, Slot, UnknownArguments, read_arguments};
+pub(crate) use arguments::{
+    ArgumentReader, ArgumentSet, MemberName, Members, SentArguments, Slot, UnknownArguments, read_arguments,
+};
 pub use background::BackgroundStatus;
 pub(crate) use background::{AfterReply, BackgroundState, ServerTasks, held};
-pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carriage, Carrier, Parked};
+pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub(crate) use record::{CallRecord, InputResponses, round_trip};
@@ -92,12 +94,13 @@ impl Call {
         }))
     }
 
-    /// Gives the call its carrier, and what earlier rounds recorded.
-    pub(crate) fn carry(&self, Carriage { carrier, record, record_limit }: Carriage) {
+    /// Gives the call its carrier, the number of bytes that the results of its steps may take, and what earlier rounds
+    /// recorded.
+    pub(crate) fn carry(&self, carrier: Box<dyn Carrier>, record_limit: usize, record: Option<CallRecord>) {
         // An error means that it was done before.
         let _ = self.0.carrier.set((carrier, record_limit));
         if let Some(record) = record {
-            let _ = self.0.record.set(record);
+            let _ = self.0.record.set(Box::new(Mutex::new(record)));
         }
     }
 

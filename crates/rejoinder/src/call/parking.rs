@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use tokio::sync::OwnedMutexGuard;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::Call;
 use crate::{
@@ -93,66 +93,68 @@ impl Call {
         halt
     }
 
-    /// The step of this call that the current future belongs to.
-    pub(super) fn outer_step(&self) -> Option<Arc<str>> {
-        STEP.try_with(|step| step.and_outer(self).next().map(|step| Arc::clone(&step.key))).ok().flatten()
+    /// The innermost step of this call that the current future belongs to and that is as wanted.
+    pub(super) fn step_around(&self, is_wanted: impl Fn(&StepInFlight) -> bool) -> Option<Arc<str>> {
+        let find =
+            |step: &Arc<StepInFlight>| step.and_outer(self).find(|step| is_wanted(step)).map(|step| step.key.clone());
+        STEP.try_with(find).ok().flatten()
     }
 
-    /// The shared step that the current future belongs to.
-    pub(super) fn shared_step(&self) -> Option<Arc<str>> {
-        STEP.try_with(|step| step.and_outer(self).find(|step| step.is_shared).map(|step| Arc::clone(&step.key)))
-            .ok()
-            .flatten()
-    }
-
-    /// The turn to take the step of that key. A shared step waits while another future takes it; otherwise `None`.
+    /// The result of a step: the recorded one, or that of the step, which is taken and recorded now.
     ///
     /// # Errors
     ///
-    /// If this runs inside that step: it would wait for itself. A future that the step spawned is not noticed.
-    pub(crate) async fn step_turn(
-        &self,
-        step: &str,
-        is_shared: bool,
-    ) -> Result<Option<OwnedMutexGuard<()>>, CallError> {
-        if STEP.try_with(|outer| outer.and_outer(self).any(|outer| *outer.key == *step)).unwrap_or_default() {
+    /// The error of the step. If the round has ended: the next one would take the step again. If this runs inside the step of
+    /// that key: it would wait for itself; a future that the step spawned is not noticed.
+    pub(crate) async fn step<T, F>(&self, key: &str, is_shared: bool, step: impl FnOnce() -> F) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, CallError>>,
+    {
+        if self.step_around(|outer| *outer.key == *key).is_some() {
             return Err(CallError::mistake(format!(
-                "step `{step}` is nested inside itself, which is a deadlock: use another key"
+                "step `{key}` is nested inside itself, which is a deadlock: use another key"
             )));
         }
-        let turn = self.record().turn_to_step(step);
-        Ok(if is_shared { Some(turn.lock_owned().await) } else { turn.try_lock_owned().ok() })
+        let turns = self.record().turn_to_step(key);
+        // A shared step waits while another future takes it.
+        let turn = if is_shared { Some(turns.lock().await) } else { turns.try_lock().ok() };
+        if turn.is_none() || (self.record().has_step(key) && !is_shared) {
+            return self.halt(Halt::Mistake(CallError::step_twice(key))).await;
+        }
+        if let Some(recorded) = self.recorded_step(key)? {
+            let replayed = self.record().replay_step(key, is_shared);
+            return match replayed {
+                Ok(()) => Ok(recorded),
+                Err(mistake) => self.halt(Halt::Mistake(mistake)).await,
+            };
+        }
+        let in_flight = self.begin_step(key, is_shared)?;
+        let result = STEP.scope(Arc::clone(&in_flight), step()).await?;
+        match self.record_step(key, result).await {
+            Ok(result) => {
+                self.record().reach_step(key, is_shared);
+                Ok(result)
+            }
+            // A function that went on from here would take the step again.
+            Err(mistake) => {
+                // Noted before the step is let go, because the round may end as soon as it is.
+                let halted = self.halt(Halt::Mistake(mistake));
+                drop(in_flight);
+                halted.await
+            }
+        }
     }
 
-    /// Takes a step: the round does not end before the guard is dropped, with the result recorded.
-    ///
-    /// # Errors
-    ///
-    /// The error of the step, or that the round has ended: the next one would take the step again.
-    pub(crate) async fn take_step<T>(
-        &self,
-        key: &str,
-        is_shared: bool,
-        step: impl Future<Output = Result<T, CallError>>,
-    ) -> Result<(T, StepGuard), CallError> {
-        {
-            let mut end = lock(&self.0.parking);
-            if end.closed {
-                return Err(CallError::round_is_over());
-            }
-            end.steps_in_flight += 1;
+    /// Begins a step. The round does not end before it is dropped, with its result recorded.
+    fn begin_step(&self, key: &str, is_shared: bool) -> Result<Arc<StepInFlight>, CallError> {
+        let mut end = lock(&self.0.parking);
+        if end.closed {
+            return Err(CallError::round_is_over());
         }
-        let outer = STEP.try_with(Arc::clone).ok();
-        let taken = Arc::new(StepInFlight {
-            call: self.clone(),
-            key: key.into(),
-            is_shared,
-            holds_round: AtomicBool::new(true),
-            outer,
-        });
-        let guard = StepGuard(Arc::clone(&taken));
-        let result = STEP.scope(taken, step).await?;
-        Ok((result, guard))
+        end.steps_in_flight += 1;
+        let (holds_round, outer) = (AtomicBool::new(true), STEP.try_with(Arc::clone).ok());
+        Ok(Arc::new(StepInFlight { call: self.clone(), key: key.into(), is_shared, holds_round, outer }))
     }
 }
 
@@ -162,10 +164,10 @@ tokio::task_local! {
 }
 
 #[derive(Debug)]
-struct StepInFlight {
+pub(super) struct StepInFlight {
     call: Call,
     key: Arc<str>,
-    is_shared: bool,
+    pub(super) is_shared: bool,
     holds_round: AtomicBool,
     /// The step that this one is a part of.
     outer: Option<Arc<StepInFlight>>,
@@ -189,12 +191,8 @@ impl StepInFlight {
     }
 }
 
-/// Keeps the round from ending until it is dropped; see [`Call::take_step`].
-#[derive(Debug)]
-pub(crate) struct StepGuard(Arc<StepInFlight>);
-
-impl Drop for StepGuard {
+impl Drop for StepInFlight {
     fn drop(&mut self) {
-        self.0.release();
+        self.release();
     }
 }

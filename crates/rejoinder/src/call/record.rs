@@ -550,7 +550,7 @@ mod tests {
     use super::*;
     use crate::{
         ask::Answer,
-        call::{AnswerCheck, Call, Carriage, RequestInfo},
+        call::{AnswerCheck, Call, RequestInfo},
         form::{ConfirmForm, Elicit},
         rounds::{StatelessCarrier, seal::Log},
     };
@@ -587,10 +587,8 @@ mod tests {
     /// A round of a stateless call.
     fn round<const N: usize>(mut record: CallRecord, responses: [(&str, Value); N]) -> Call {
         record.begin_round(by_key(responses.map(|(key, answer)| (key, json_text(answer)))));
-        let carrier = Box::new(StatelessCarrier::for_tests());
-        let carriage = Carriage { carrier, record: Some(Box::new(record.into())), record_limit: 1000 };
         let call = Call::new(RequestInfo::default(), Arc::default());
-        call.carry(carriage);
+        call.carry(Box::new(StatelessCarrier::for_tests()), 1000, Some(record));
         call
     }
 

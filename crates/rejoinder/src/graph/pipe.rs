@@ -7,10 +7,10 @@ use std::{any::Any, future::ready};
 
 use super::{ItemNode, ResolverParameter, Walk, shape};
 use crate::{
-    call::{ArgumentError, ArgumentErrors, FieldError, IntoFieldError, Param, SentArguments, Slot},
+    call::{ArgumentError, ArgumentErrors, ArgumentReader, FieldError, IntoFieldError, Param, Slot},
     error::{CallError, Halt},
     inject::{PipeContext, PipeSource, source},
-    schema::{ArgumentCheck, InputSchema},
+    schema::InputSchema,
 };
 
 /// A function that makes one value of another. `#[pipe]` implements it.
@@ -233,15 +233,8 @@ impl<Sent, T> PipedSlot<Sent, T> {
 }
 
 impl<Sent: Slot, T: Any + Send + Sync> Slot for PipedSlot<Sent, T> {
-    const IS_ARGUMENT: bool = true;
-
-    fn read(
-        param: &Param,
-        checks: &mut &[ArgumentCheck],
-        sent: &SentArguments<'_>,
-        errors: &mut ArgumentErrors,
-    ) -> Option<Self> {
-        Sent::read(param, checks, sent, errors).map(Self::Sent)
+    fn read(param: &Param, reader: &mut ArgumentReader<'_>) -> Option<Self> {
+        Sent::read(param, reader).map(Self::Sent)
     }
 
     fn value(&self) -> Option<&(dyn Any + Send + Sync)> {

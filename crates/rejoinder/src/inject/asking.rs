@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::Context;
 use crate::{
     ask::{Ask, Outcome},
-    error::{CallError, Halt},
+    error::CallError,
 };
 
 impl Context {
@@ -127,7 +127,7 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, CallError>>,
     {
-        self.step(key.as_ref(), step, false).await
+        self.call.step(key.as_ref(), false, step).await
     }
 
     /// [`Context::once`] that may be called several times under one key in one run: all callers get the result of one step.
@@ -162,39 +162,7 @@ impl Context {
         T: Serialize + DeserializeOwned,
         F: Future<Output = Result<T, CallError>>,
     {
-        self.step(key.as_ref(), step, true).await
-    }
-
-    async fn step<T, F>(&self, key: &str, step: impl FnOnce() -> F, is_shared: bool) -> Result<T, CallError>
-    where
-        T: Serialize + DeserializeOwned,
-        F: Future<Output = Result<T, CallError>>,
-    {
-        let turn = self.call.step_turn(key, is_shared).await?;
-        if turn.is_none() || (self.call.record().has_step(key) && !is_shared) {
-            return self.call.halt(Halt::Mistake(CallError::step_twice(key))).await;
-        }
-        if let Some(recorded) = self.call.recorded_step(key)? {
-            let replayed = self.call.record().replay_step(key, is_shared);
-            if let Err(mistake) = replayed {
-                return self.call.halt(Halt::Mistake(mistake)).await;
-            }
-            return Ok(recorded);
-        }
-        let (result, in_flight) = self.call.take_step(key, is_shared, step()).await?;
-        match self.call.record_step(key, result).await {
-            Ok(result) => {
-                self.call.record().reach_step(key, is_shared);
-                Ok(result)
-            }
-            // A function that went on from here would take the step again.
-            Err(mistake) => {
-                // Noted before the step is let go, because the round may end as soon as it is.
-                let halted = self.call.halt(Halt::Mistake(mistake));
-                drop(in_flight);
-                halted.await
-            }
-        }
+        self.call.step(key.as_ref(), true, step).await
     }
 }
 
@@ -206,7 +174,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::{Call, Capabilities, Carriage, RequestInfo},
+        call::{Call, Capabilities, RequestInfo},
         inject::FromCall,
         rounds::StatelessCarrier,
     };
@@ -216,9 +184,8 @@ mod tests {
         let capabilities = Capabilities { forms: true, ..Capabilities::default() };
         let info = RequestInfo { capabilities, ..RequestInfo::default() };
         let carrier = Box::new(StatelessCarrier::for_tests());
-        let carriage = Carriage { carrier, record: None, record_limit: 1024 };
         let call = Call::new(info, Arc::default());
-        call.carry(carriage);
+        call.carry(carrier, 1024, None);
         let ctx = Context::from_call(&call, "ctx")
             .now_or_never()
             .expect("nothing is awaited")

@@ -178,12 +178,12 @@ impl ItemFunction {
         let ItemNode { arguments: inputs, edges, .. } = *F::node();
         let keys = Keys::of(&all_edges(edges, &pipes(F::PARAMS, inputs)));
         let callee = Arc::new(Callee { receiver: Arc::clone(&receiver), keys });
-        let checks: Vec<_> = schema.types.iter().map(|(name, _)| schema.check.argument(name)).collect();
-        let arguments = schema.types.iter().zip(&checks);
-        let arguments = arguments.map(|(&(name, ty), check)| ItemArgument::of(schema, name, ty, check)).collect();
+        let known: Vec<_> = schema.types.iter().map(|(name, _)| (*name, schema.check.argument(name))).collect();
+        let arguments = schema.types.iter().zip(&known);
+        let arguments = arguments.map(|(&(name, ty), (_, check))| ItemArgument::of(schema, name, ty, check)).collect();
         let problems = schema.problems.clone();
         let read = move |sent: &SentArguments<'_>, unknown, call: &Call| {
-            let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown, &checks)) {
+            let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown, &known)) {
                 Ok(arguments) => arguments?,
                 Err(panicked) => return Ok(panicked),
             };

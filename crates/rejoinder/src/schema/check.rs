@@ -49,7 +49,7 @@ pub(crate) struct SchemaCheck {
 
 /// How one argument is checked.
 #[derive(Debug, Clone)]
-pub struct ArgumentCheck {
+pub(crate) struct ArgumentCheck {
     schema: Arc<SchemaCheck>,
     node: usize,
     /// Whether its schema says more than its type, which is checked when it is read.

@@ -6,7 +6,7 @@
 use std::{
     fmt,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     BoxFuture,
     auth::{Principal, ShareUsedUp},
-    call::{ArgumentErrors, Call, CallRecord, Carriage, InputResponses, RequestInfo, Utf8Bytes},
+    call::{ArgumentErrors, Call, CallRecord, InputResponses, RequestInfo, Utf8Bytes},
     error::Panicked,
     item::FunctionRun,
     rounds::{SessionCarrier, SessionClient, StatelessCarrier, seal::StateRefusal},
@@ -351,7 +351,7 @@ impl Engine {
         let (state, answers) = match exchange {
             Exchange::Session(client) => {
                 let carrier = SessionCarrier::new(client, self.shares.questions.clone(), principal);
-                call.carry(Carriage { carrier: Box::new(carrier), record: None, record_limit });
+                call.carry(Box::new(carrier), record_limit, None);
                 return Ok((false, None));
             }
             Exchange::Stateless { state, answers, .. } => (state, answers),
@@ -364,9 +364,9 @@ impl Engine {
         let record = is_retry.then(|| {
             let mut record = opened.as_ref().map(|opened| CallRecord::read(&opened.state)).unwrap_or_default();
             record.begin_round(answers.unwrap_or_default());
-            Box::new(Mutex::new(record))
+            record
         });
-        call.carry(Carriage { carrier: Box::new(carrier), record, record_limit });
+        call.carry(Box::new(carrier), record_limit, record);
         let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> Spending {
             let seal = Arc::clone(&self.seal);
             Box::pin(async move {
