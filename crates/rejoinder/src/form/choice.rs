@@ -1,10 +1,10 @@
 //! Choices: an enum (one of its variants or several), or a list that is known only when the question is asked.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::{ElicitField, Field, Rules};
+use super::{ElicitField, Field};
 
 /// A choice: an enum without data. A form has one of its variants (`Colour`) or several (`Vec<Colour>`). Derive it:
 ///
@@ -62,20 +62,15 @@ pub trait ElicitEnum: Sized + Send + Sync + 'static {
 #[diagnostic::do_not_recommend]
 impl<E: ElicitEnum> ElicitField for E {
     type Default = E;
-    const TYPE: &'static str = "string";
 
-    fn describe(_: &Rules, schema: &mut Map<String, Value>) {
-        if E::LEGACY_NAMES {
-            let names = E::CHOICES.iter().map(|(value, title)| title.unwrap_or(value));
-            schema.insert("enum".into(), values(E::CHOICES));
-            schema.insert("enumNames".into(), names.collect());
-        } else {
-            describe_choices(E::CHOICES, schema);
-        }
+    fn schema() -> Map<String, Value> {
+        let mut schema = choices(E::CHOICES, if E::LEGACY_NAMES { "enumNames" } else { "oneOf" });
+        schema.insert("type".into(), "string".into());
+        schema
     }
 
-    fn read(value: &Value, _: &Rules) -> Result<Self, String> {
-        value.as_str().and_then(E::from_value).ok_or_else(|| must_be_one_of(E::CHOICES))
+    fn read(value: &Value) -> Result<Self, String> {
+        value.as_str().and_then(E::from_value).ok_or_else(|| "must be one of the choices".to_owned())
     }
 
     fn write(&self) -> Value {
@@ -91,15 +86,13 @@ impl<E: ElicitEnum> ElicitField for E {
 #[diagnostic::do_not_recommend]
 impl<E: ElicitEnum> ElicitField for Vec<E> {
     type Default = Vec<E>;
-    const TYPE: &'static str = "array";
 
-    fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-        rules.describe_items(schema);
-        describe_items(E::CHOICES, schema);
+    fn schema() -> Map<String, Value> {
+        several(E::CHOICES)
     }
 
-    fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-        read_items(value, rules, E::CHOICES, E::from_value)
+    fn read(value: &Value) -> Result<Self, String> {
+        value.as_array().into_iter().flatten().map(E::read).collect()
     }
 
     fn write(&self) -> Value {
@@ -123,58 +116,16 @@ impl Field<Vec<String>> {
     /// assert_eq!(days.read(&answer, &mut FormErrors::default()), Some(vec!["tuesday".to_owned()]));
     /// ```
     pub fn any_of(name: impl Into<Cow<'static, str>>, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self {
-        let choices = choices.into_iter().map(IntoChoice::into_choice).collect();
-        let rules = Rules { one_of: Some(choices), ..Rules::default() };
+        let choices: Vec<_> = choices.into_iter().map(IntoChoice::into_choice).collect();
         Self {
             name: name.into(),
-            title: None,
-            description: None,
-            example: None,
-            rules,
-            default: None,
-            json_type: "array",
-            describe: |rules, schema| {
-                rules.describe_items(schema);
-                describe_items(rules.choices(), schema);
-            },
-            read: |value, rules| {
-                let has = |text: &str| rules.choices().iter().any(|(choice, _)| choice == text);
-                read_items(value, rules, rules.choices(), |text| has(text).then(|| text.to_owned()))
-            },
+            keywords: several(&choices),
+            rules: OnceLock::new(),
+            read: |value| value.as_array().into_iter().flatten().map(String::read).collect(),
             write: |chosen| chosen.as_slice().into(),
             absent: || None,
         }
     }
-}
-
-/// Adds the keywords of several choices.
-fn describe_items<S: AsRef<str>>(choices: &[(S, Option<S>)], schema: &mut Map<String, Value>) {
-    // `enumNames` does not exist for several choices.
-    let items = if is_titled(choices) {
-        json!({ "anyOf": titles(choices) })
-    } else {
-        json!({ "type": "string", "enum": values(choices) })
-    };
-    schema.insert("items".into(), items);
-}
-
-/// Reads several choices, each at most once.
-fn read_items<T, S: AsRef<str>>(
-    value: &Value,
-    rules: &Rules,
-    choices: &[(S, Option<S>)],
-    choose: impl Fn(&str) -> Option<T>,
-) -> Result<Vec<T>, String> {
-    let of_these = || format!("must be a list of any of {}", listed(choices));
-    let items = value.as_array().ok_or_else(of_these)?;
-    let chosen = items.iter().map(|item| item.as_str().and_then(&choose));
-    let chosen = chosen.collect::<Option<Vec<T>>>().ok_or_else(of_these)?;
-    let is_repeated = |i| items[..i].contains(&items[i]);
-    if items.len() > choices.len() || (1..items.len()).any(is_repeated) {
-        return Err("must not have the same choice twice".to_owned());
-    }
-    rules.check_items(chosen.len())?;
-    Ok(chosen)
 }
 
 /// Something to choose: a value, or a value and the title that the user sees.
@@ -223,36 +174,57 @@ macro_rules! strings {
 
 strings!(String &String &str Cow<'_, str>);
 
-/// Adds the keywords of one choice.
-pub(super) fn describe_choices<S: AsRef<str>>(choices: &[(S, Option<S>)], schema: &mut Map<String, Value>) {
-    if is_titled(choices) {
-        schema.insert("oneOf".into(), titles(choices));
-    } else {
-        schema.insert("enum".into(), values(choices));
+/// The keywords of one choice. `titled` is the one that has the titles, if there are any; a choice without one then shows
+/// its value.
+pub(super) fn choices<S: AsRef<str>>(choices: &[(S, Option<S>)], titled: &str) -> Map<String, Value> {
+    let mut keywords = Map::new();
+    let values = || choices.iter().map(|(value, _)| value.as_ref()).collect();
+    let titles = || choices.iter().map(|(value, title)| (value.as_ref(), title.as_ref().unwrap_or(value).as_ref()));
+    match titled {
+        "enumNames" => {
+            keywords.insert("enum".into(), values());
+            keywords.insert(titled.into(), titles().map(|(_, title)| title).collect());
+        }
+        _ if choices.iter().any(|(_, title)| title.is_some()) => {
+            let titles = titles().map(|(value, title)| json!({ "const": value, "title": title }));
+            keywords.insert(titled.into(), titles.collect());
+        }
+        _ => {
+            keywords.insert("enum".into(), values());
+        }
     }
+    keywords
 }
 
-/// Whether any choice has a title. A choice without one then shows its value.
-fn is_titled<S>(choices: &[(S, Option<S>)]) -> bool {
-    choices.iter().any(|(_, title)| title.is_some())
-}
-
-fn values<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> Value {
-    choices.iter().map(|(value, _)| value.as_ref()).collect()
-}
-
-fn titles<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> Value {
-    let titled = |(value, title): &(S, Option<S>)| json!({ "const": value.as_ref(), "title": title.as_ref().unwrap_or(value).as_ref() });
-    choices.iter().map(titled).collect()
-}
-
-pub(super) fn must_be_one_of<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> String {
-    match choices {
-        [(only, _)] => format!("must be `{}`", only.as_ref()),
-        _ => format!("must be one of {}", listed(choices)),
+/// The schema of several choices, each at most once.
+fn several<S: AsRef<str>>(all: &[(S, Option<S>)]) -> Map<String, Value> {
+    // `enumNames` does not exist for several choices.
+    let mut items = choices(all, "anyOf");
+    if items.contains_key("enum") {
+        items.shift_insert(0, "type".into(), "string".into());
     }
+    let keywords = [("type", "array".into()), ("items", items.into()), ("uniqueItems", true.into())];
+    keywords.map(|(keyword, value): (&str, Value)| (keyword.to_owned(), value)).into_iter().collect()
 }
 
-fn listed<S: AsRef<str>>(choices: &[(S, Option<S>)]) -> String {
-    choices.iter().map(|(value, _)| format!("`{}`", value.as_ref())).collect::<Vec<_>>().join(", ")
+/// What a value must be, if it is not one of the choices of its schema, or a list of some of them.
+pub(super) fn not_chosen(schema: &Map<String, Value>, value: &Value) -> Option<String> {
+    let items = schema.get("items").and_then(Value::as_object);
+    let keywords = items.unwrap_or(schema);
+    let list = |keyword: &str| keywords.get(keyword).and_then(Value::as_array).into_iter().flatten();
+    let titled = list("oneOf").chain(list("anyOf")).map(|choice| &choice["const"]);
+    let choices: Vec<&Value> = list("enum").chain(titled).collect();
+    let chosen = match value.as_array().filter(|_| items.is_some()) {
+        Some(chosen) => chosen.as_slice(),
+        None => std::slice::from_ref(value),
+    };
+    if choices.is_empty() || (items.is_some() == value.is_array() && chosen.iter().all(|one| choices.contains(&one))) {
+        return None;
+    }
+    let shown: Vec<_> = choices.iter().map(|choice| format!("`{}`", choice.as_str().unwrap_or_default())).collect();
+    Some(match (items, shown.as_slice()) {
+        (Some(_), shown) => format!("must be a list of any of {}", shown.join(", ")),
+        (None, [only]) => format!("must be {only}"),
+        (None, shown) => format!("must be one of {}", shown.join(", ")),
+    })
 }

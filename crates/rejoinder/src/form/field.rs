@@ -5,14 +5,17 @@ use std::{
     collections::{BTreeSet, HashSet, VecDeque},
     marker::PhantomData,
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
-use regex_lite::Regex;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{FormError, FormErrors, Format, IntoChoice, Number, Rules};
+use super::{
+    FormError, FormErrors, Format, IntoChoice, Number, Rules,
+    choice::{choices, not_chosen},
+};
+use crate::schema::Types;
 
 /// One field of a form: its name, its title and description, and its rules.
 ///
@@ -36,14 +39,11 @@ use super::{FormError, FormErrors, Format, IntoChoice, Number, Rules};
 #[derive(Debug)]
 pub struct Field<T> {
     pub(super) name: Cow<'static, str>,
-    pub(super) title: Option<Cow<'static, str>>,
-    pub(super) description: Option<Cow<'static, str>>,
-    pub(super) example: Option<Value>,
-    pub(super) rules: Rules,
-    pub(super) default: Option<Value>,
-    pub(super) json_type: &'static str,
-    pub(super) describe: fn(&Rules, &mut Map<String, Value>),
-    pub(super) read: fn(&Value, &Rules) -> Result<T, String>,
+    /// Its JSON Schema, with the keywords that forms do not have.
+    pub(super) keywords: Map<String, Value>,
+    /// What the keywords say, once they are all there.
+    pub(super) rules: OnceLock<Rules>,
+    pub(super) read: fn(&Value) -> Result<T, String>,
     pub(super) write: fn(&T) -> Value,
     pub(super) absent: fn() -> Option<T>,
 }
@@ -56,32 +56,17 @@ impl<T> Field<T> {
     {
         Self {
             name: name.into(),
-            title: None,
-            description: None,
-            example: None,
-            rules: Rules::default(),
-            default: None,
-            json_type: T::TYPE,
-            describe: T::describe,
+            keywords: T::schema(),
+            rules: OnceLock::new(),
             read: T::read,
             write: T::write,
             absent: T::absent,
         }
     }
 
-    /// The title that the client shows instead of the name.
-    pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
-        Self { title: Some(title.into()), ..self }
-    }
-
     /// The explanation that the client shows.
     pub fn description(self, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { description: Some(description.into()), ..self }
-    }
-
-    /// A value as it may be filled in. Forms of MCP have no examples, so the client shows it after the description.
-    pub fn example(self, example: impl Serialize) -> Self {
-        Self { example: serde_json::to_value(example).ok(), ..self }
+        self.with("description", description.into())
     }
 
     /// The value if the user leaves the field out.
@@ -89,15 +74,16 @@ impl<T> Field<T> {
     where
         T: ElicitField,
     {
-        Self { default: Some(T::from_default(default).write()), ..self }
+        self.with("default", T::from_default(default).write())
     }
 
     /// The texts to choose from, with or without titles for the user to see. Other rules are not shown to the client.
-    pub fn one_of(mut self, choices: impl IntoIterator<Item = impl IntoChoice>) -> Self
+    pub fn one_of(mut self, texts: impl IntoIterator<Item = impl IntoChoice>) -> Self
     where
         T: TextField,
     {
-        self.rules.one_of = Some(choices.into_iter().map(IntoChoice::into_choice).collect());
+        let texts: Vec<_> = texts.into_iter().map(IntoChoice::into_choice).collect();
+        self.keywords.extend(choices(&texts, "oneOf"));
         self
     }
 
@@ -108,44 +94,79 @@ impl<T> Field<T> {
 
     /// Whether the user has to fill it in.
     pub fn is_required(&self) -> bool {
-        self.default.is_none() && (self.absent)().is_none()
+        !self.keywords.contains_key("default") && (self.absent)().is_none()
     }
 
-    /// The JSON Schema of the field.
+    fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
+        self.keywords.insert(keyword.to_owned(), value.into());
+        self
+    }
+
+    fn rules(&self) -> &Rules {
+        let refuse = |problems: Vec<String>| panic!("the field `{}` {}", self.name, problems.join(" and "));
+        self.rules.get_or_init(|| Rules::read(&self.keywords).unwrap_or_else(refuse))
+    }
+
+    /// The JSON Schema of the field, as forms have it.
     pub(super) fn schema(&self) -> Map<String, Value> {
-        let mut schema = Map::new();
-        let example = self.example.as_ref().map(|example| match example {
+        let (keywords, bounds) = (&self.keywords, self.rules().shown_bounds());
+        let is_choice = keywords.contains_key("enum") || keywords.contains_key("oneOf");
+        let value = |keyword: &str| match keyword {
+            "description" => self.shown_description().map(Value::from),
+            "minimum" => keywords.get(keyword).cloned().or(bounds[0].map(Number::to_value)),
+            "maximum" => keywords.get(keyword).cloned().or(bounds[1].map(Number::to_value)),
+            "format" => {
+                keywords.get(keyword).filter(|name| Format::SHOWN.iter().any(|shown| *name == shown.name())).cloned()
+            }
+            _ => keywords.get(keyword).cloned(),
+        };
+        let shown = [&FOR_ALL[..], if is_choice { &[] } else { &FOR_VALUES }, &["default"]].concat();
+        if let Some(default) = keywords.get("default")
+            && let Err(message) = self.check(default)
+        {
+            panic!("the default {default} of the field `{}` {message}", self.name);
+        }
+        shown.into_iter().filter_map(|keyword| Some((keyword.to_owned(), value(keyword)?))).collect()
+    }
+
+    /// The description with the example, because forms of MCP have no examples.
+    fn shown_description(&self) -> Option<String> {
+        let example = self.keywords.get("examples").map(|examples| match &examples[0] {
             Value::String(text) => format!("For example: {text}"),
             other => format!("For example: {other}"),
         });
-        let description = match (self.description.as_deref(), example) {
-            (Some(description), Some(example)) => Some(format!("{description}\n\n{example}")),
-            (description, example) => description.map(str::to_owned).or(example),
-        };
-        schema.insert("type".into(), self.json_type.into());
-        let texts = [("title", self.title.as_deref()), ("description", description.as_deref())];
-        schema.extend(texts.into_iter().filter_map(|(key, text)| Some((key.into(), text?.into()))));
-        (self.describe)(&self.rules, &mut schema);
-        if let Some(default) = &self.default {
-            if let Err(message) = (self.read)(default, &self.rules) {
-                panic!("the default {default} of the field `{}` {message}", self.name);
-            }
-            schema.insert("default".into(), default.clone());
-        }
-        schema
+        let description = self.keywords.get("description").and_then(Value::as_str).map(str::to_owned);
+        let texts: Vec<_> = description.into_iter().chain(example).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
     /// Reads the field's value from an answer, or adds to the errors.
     pub fn read(&self, content: &Map<String, Value>, errors: &mut FormErrors) -> Option<T> {
-        let absent = || (self.absent)().ok_or_else(|| "is missing".to_owned());
-        let value = match (content.get(&*self.name), &self.default) {
-            (Some(value), _) if !value.is_null() => (self.read)(value, &self.rules),
-            (None, Some(default)) => (self.read)(default, &self.rules),
+        let (given, default) = (content.get(&*self.name), self.keywords.get("default"));
+        let value = match (given, default) {
+            (Some(value), _) if !value.is_null() => match (self.check(value), (self.absent)()) {
+                // What many clients send for an input that was not touched.
+                (Err(_), Some(absent)) if value == "" => Ok(absent),
+                (read, _) => read,
+            },
+            (None, Some(default)) => self.check(default),
             // `null` empties an optional field, even one with a default.
-            (Some(_), Some(default)) => absent().or_else(|_| (self.read)(default, &self.rules)),
-            (_, None) => absent(),
+            _ => match ((self.absent)(), default) {
+                (Some(absent), _) => Ok(absent),
+                (None, Some(default)) => self.check(default),
+                (None, None) => Err("is missing".to_owned()),
+            },
         };
         value.map_err(|message| errors.0.push(FormError { field: self.name.clone(), message })).ok()
+    }
+
+    /// Reads a value: first what it stands for, a number that came as a string for example, then its rules, then its type.
+    fn check(&self, value: &Value) -> Result<T, String> {
+        let types = self.keywords.get("type").and_then(Value::as_str).and_then(Types::named).unwrap_or_default();
+        let meant = types.meant_by(value);
+        let value = meant.as_ref().unwrap_or(value);
+        let broken = not_chosen(&self.keywords, value).or_else(|| Some(self.rules().broken_by(value)?.0));
+        broken.map_or_else(|| (self.read)(value), Err)
     }
 
     /// Reads the value of a form's only field.
@@ -163,79 +184,15 @@ impl<T> Field<T> {
     }
 }
 
-/// Writes the methods that set constraints, for the fields of forms and for arguments.
-macro_rules! constraints {
-    ($($(#[$doc:meta])* $of:ident: $rule:ident($($value:ident: $type:ty)?) = $set:expr;)*) => {
-        impl<T> Field<T> {
-            $($(#[$doc])* pub fn $rule(mut self $(, $value: $type)?) -> Self
-            where
-                T: $of,
-            {
-                self.rules.$rule = $set;
-                self
-            })*
-        }
-
-        impl<T> ArgumentRules<T> {
-            $($(#[$doc])* pub fn $rule(mut self $(, $value: $type)?) -> Self
-            where
-                T: $of,
-            {
-                self.rules.$rule = $set;
-                self
-            })*
-        }
-    };
-}
-
-constraints! {
-    /// The format of the text.
-    TextField: format(format: Format) = Some(format);
-    /// A regular expression that matches some part of the text; `^` and `$` anchor it.
-    ///
-    /// # Panics
-    ///
-    /// `pattern` is not a regular expression. The macros check a literal at compile time.
-    TextField: pattern(pattern: &str) = match Regex::new(pattern) {
-        Ok(pattern) => Some(pattern),
-        Err(error) => panic!("`{pattern}` is not a regular expression: {error}"),
-    };
-    /// The smallest number of characters.
-    TextField: min_length(characters: u32) = Some(characters);
-    /// The largest number of characters.
-    TextField: max_length(characters: u32) = Some(characters);
-    /// The smallest number.
-    NumberField: min(min: T::Bound) = Some(min.into());
-    /// The largest number.
-    NumberField: max(max: T::Bound) = Some(max.into());
-    /// The number must be larger than this one.
-    NumberField: exclusive_min(min: T::Bound) = Some(min.into());
-    /// The number must be smaller than this one.
-    NumberField: exclusive_max(max: T::Bound) = Some(max.into());
-    /// The number must be a multiple of this one.
-    ///
-    /// # Panics
-    ///
-    /// `unit` is not more than 0.
-    NumberField: multiple_of(unit: T::Bound) = {
-        let unit = unit.into();
-        assert!(unit > Number::Whole(0), "`multiple_of` must be more than 0");
-        Some(unit)
-    };
-    /// The smallest number of items.
-    ListField: min_items(items: u32) = Some(items);
-    /// The largest number of items.
-    ListField: max_items(items: u32) = Some(items);
-    /// No item is in the list twice. In a form this is always so.
-    ListField: unique_items() = true;
-}
+/// The keywords that forms have, in the order in which they are sent.
+const FOR_ALL: [&str; 6] = ["type", "title", "description", "enum", "enumNames", "oneOf"];
+const FOR_VALUES: [&str; 9] =
+    ["minimum", "maximum", "minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "items"];
 
 /// The constraints of an argument of type `T`, as `#[arg(..)]` sets them.
 #[derive(Debug)]
 pub struct ArgumentRules<T> {
-    rules: Rules,
-    /// Keywords that are not checked.
-    annotations: Map<String, Value>,
+    keywords: Map<String, Value>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -243,27 +200,68 @@ impl<T> ArgumentRules<T> {
     /// No constraints.
     #[expect(clippy::new_without_default, reason = "only macros make it")]
     pub fn new() -> Self {
-        Self { rules: Rules::default(), annotations: Map::new(), of: PhantomData }
+        Self { keywords: Map::new(), of: PhantomData }
     }
 
-    /// The title that a client shows instead of the name.
-    pub fn title(mut self, title: &str) -> Self {
-        self.annotations.insert("title".into(), title.into());
-        self
-    }
-
-    /// A value as it may be sent.
-    pub fn example(mut self, example: impl Serialize) -> Self {
-        let example = serde_json::to_value(example).unwrap_or_default();
-        self.annotations.insert("examples".into(), vec![example].into());
+    fn with(mut self, keyword: &str, value: impl Into<Value>) -> Self {
+        self.keywords.insert(keyword.to_owned(), value.into());
         self
     }
 
     /// The keywords of the argument's schema.
-    pub fn keywords(mut self) -> Map<String, Value> {
-        self.rules.describe_argument(&mut self.annotations);
-        self.annotations
+    pub fn keywords(self) -> Map<String, Value> {
+        self.keywords
     }
+}
+
+/// Writes the methods that set keywords, for the fields of forms and for arguments.
+macro_rules! keywords {
+    ($($(#[$doc:meta])* $method:ident($($value:ident: $type:ty)?) $(for $of:ident)? = $keyword:literal, $set:expr;)*) => {
+        impl<T> Field<T> {
+            $($(#[$doc])* pub fn $method(self $(, $value: $type)?) -> Self $(where T: $of)? {
+                self.with($keyword, $set)
+            })*
+        }
+
+        impl<T> ArgumentRules<T> {
+            $($(#[$doc])* pub fn $method(self $(, $value: $type)?) -> Self $(where T: $of)? {
+                self.with($keyword, $set)
+            })*
+        }
+    };
+}
+
+keywords! {
+    /// The title that the client shows instead of the name.
+    title(title: impl Into<Cow<'static, str>>) = "title", title.into();
+    /// A value as it may be filled in. Forms of MCP have no examples, so there the client shows it after the description.
+    example(example: impl Serialize) = "examples", vec![serde_json::to_value(example).unwrap_or_default()];
+    /// The format of the text.
+    format(format: Format) for TextField = "format", format.name();
+    /// A regular expression that matches some part of the text; `^` and `$` anchor it.
+    ///
+    /// The macros check a literal at compile time. [`Form::with`](super::Form::with) panics if it is not a regular expression.
+    pattern(pattern: &str) for TextField = "pattern", pattern;
+    /// The smallest number of characters.
+    min_length(characters: u32) for TextField = "minLength", characters;
+    /// The largest number of characters.
+    max_length(characters: u32) for TextField = "maxLength", characters;
+    /// The smallest number.
+    min(min: T::Bound) for NumberField = "minimum", min.into().to_value();
+    /// The largest number.
+    max(max: T::Bound) for NumberField = "maximum", max.into().to_value();
+    /// The number must be larger than this one.
+    exclusive_min(min: T::Bound) for NumberField = "exclusiveMinimum", min.into().to_value();
+    /// The number must be smaller than this one.
+    exclusive_max(max: T::Bound) for NumberField = "exclusiveMaximum", max.into().to_value();
+    /// The number must be a multiple of this one, which must be more than 0.
+    multiple_of(unit: T::Bound) for NumberField = "multipleOf", unit.into().to_value();
+    /// The smallest number of items.
+    min_items(items: u32) for ListField = "minItems", items;
+    /// The largest number of items.
+    max_items(items: u32) for ListField = "maxItems", items;
+    /// No item is in the list twice. In a form this is always so.
+    unique_items() for ListField = "uniqueItems", true;
 }
 
 /// A type that a field of a form can have.
@@ -271,20 +269,19 @@ impl<T> ArgumentRules<T> {
 /// Implement it for a type of your own that is written as a string or a number:
 ///
 /// ```
-/// use rejoinder::form::{ElicitField, Rules};
+/// use rejoinder::form::ElicitField;
 /// use serde_json::{Map, Value};
 ///
 /// struct Colour([u8; 3]);
 ///
 /// impl ElicitField for Colour {
 ///     type Default = Self;
-///     const TYPE: &'static str = "string";
 ///
-///     fn describe(_: &Rules, schema: &mut Map<String, Value>) {
-///         schema.insert("maxLength".into(), 6.into());
+///     fn schema() -> Map<String, Value> {
+///         Map::from_iter([("type".into(), "string".into()), ("maxLength".into(), 6.into())])
 ///     }
 ///
-///     fn read(value: &Value, _: &Rules) -> Result<Self, String> {
+///     fn read(value: &Value) -> Result<Self, String> {
 ///         let colour = value.as_str().and_then(|text| u32::from_str_radix(text, 16).ok());
 ///         let [0, rgb @ ..] = colour.unwrap_or(u32::MAX).to_be_bytes() else {
 ///             return Err("must be a colour such as `ff8800`".into());
@@ -302,7 +299,7 @@ impl<T> ArgumentRules<T> {
 ///     }
 /// }
 ///
-/// let orange = Colour::read(&"ff8800".into(), &Rules::default())?;
+/// let orange = Colour::read(&"ff8800".into())?;
 /// assert_eq!(orange.write(), "ff8800");
 /// # Ok::<(), String>(())
 /// ```
@@ -318,20 +315,17 @@ pub trait ElicitField: Sized + Send + Sync + 'static {
     /// The type of `#[elicit(default = ..)]`: a `&'static str` for a `String`.
     type Default;
 
-    /// The JSON type.
-    const TYPE: &'static str;
-
-    /// Adds the keywords of the rules and of the type to the field's schema, which already has `"type"`.
-    fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-        rules.describe(schema);
-    }
+    /// The JSON Schema of the type: its `type`, and other keywords, which the constraints of a field replace.
+    ///
+    /// The client sees the keywords that forms of MCP have. An answer is checked against all constraints before it is read.
+    fn schema() -> Map<String, Value>;
 
     /// Reads the value from the user's answer.
     ///
     /// # Errors
     ///
     /// What the answer must be: "must be a whole number".
-    fn read(value: &Value, rules: &Rules) -> Result<Self, String>;
+    fn read(value: &Value) -> Result<Self, String>;
 
     /// The answer that is read as this value.
     fn write(&self) -> Value;
@@ -419,13 +413,21 @@ macro_rules! texts {
 
 texts!(String Box<str> Arc<str> Cow<'static, str> PathBuf);
 
+/// The schema of a type without other keywords.
+fn only_type(name: &str) -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), name.into())])
+}
+
 /// A yes-or-no question. The words `true`, `false`, `yes` and `no` are read as what they spell.
 #[diagnostic::do_not_recommend]
 impl ElicitField for bool {
     type Default = bool;
-    const TYPE: &'static str = "boolean";
 
-    fn read(value: &Value, _: &Rules) -> Result<Self, String> {
+    fn schema() -> Map<String, Value> {
+        only_type("boolean")
+    }
+
+    fn read(value: &Value) -> Result<Self, String> {
         let spelled = || match value.as_str()?.trim().to_ascii_lowercase().as_str() {
             "true" | "yes" => Some(true),
             "false" | "no" => Some(false),
@@ -447,12 +449,13 @@ impl ElicitField for bool {
 #[diagnostic::do_not_recommend]
 impl ElicitField for String {
     type Default = &'static str;
-    const TYPE: &'static str = "string";
 
-    fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-        let text = value.as_str().ok_or("must be a string")?;
-        rules.check_text(text)?;
-        Ok(text.to_owned())
+    fn schema() -> Map<String, Value> {
+        only_type("string")
+    }
+
+    fn read(value: &Value) -> Result<Self, String> {
+        value.as_str().map(str::to_owned).ok_or_else(|| "must be a string".into())
     }
 
     fn write(&self) -> Value {
@@ -468,19 +471,13 @@ impl ElicitField for String {
 #[diagnostic::do_not_recommend]
 impl<T: ElicitField> ElicitField for Option<T> {
     type Default = T::Default;
-    const TYPE: &'static str = T::TYPE;
 
-    fn describe(rules: &Rules, schema: &mut Map<String, Value>) {
-        T::describe(rules, schema);
+    fn schema() -> Map<String, Value> {
+        T::schema()
     }
 
-    fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-        match T::read(value, rules) {
-            Ok(value) => Ok(Some(value)),
-            // What many clients send for an input that was not touched.
-            Err(_) if value.is_null() || value == "" => Ok(None),
-            Err(message) => Err(message),
-        }
+    fn read(value: &Value) -> Result<Self, String> {
+        T::read(value).map(Some)
     }
 
     fn write(&self) -> Value {

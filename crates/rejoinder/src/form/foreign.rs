@@ -1,25 +1,23 @@
 //! Fields of types of other crates, with the features of their names: dates and times of `chrono`, and UUIDs of `uuid`.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{ElicitField, Format, Rules};
+use super::{ElicitField, Format};
 
 /// Implements the fields whose answers are strings of one format.
 macro_rules! strings {
-    ($($(#[$doc:meta])* $type:ty: $format:ident, $keywords:expr, $read:expr, $write:expr;)*) => { $(
+    ($($(#[$doc:meta])* $type:ty: $format:ident, $schema:tt, $read:expr, $write:expr;)*) => { $(
         $(#[$doc])*
         #[diagnostic::do_not_recommend]
         impl ElicitField for $type {
             type Default = Self;
-            const TYPE: &'static str = "string";
 
-            fn describe(_: &Rules, schema: &mut Map<String, Value>) {
-                schema.extend($keywords.map(|(keyword, value)| (String::from(keyword), Value::from(value))));
+            fn schema() -> Map<String, Value> {
+                json!($schema).as_object().cloned().unwrap_or_default()
             }
 
-            fn read(value: &Value, _: &Rules) -> Result<Self, String> {
-                let text = value.as_str().filter(|text| Format::$format.fits(text));
-                text.and_then($read).ok_or_else(|| format!("must be {}", Format::$format.expected()))
+            fn read(value: &Value) -> Result<Self, String> {
+                value.as_str().and_then($read).ok_or_else(|| format!("must be {}", Format::$format.expected()))
             }
 
             fn write(&self) -> Value {
@@ -37,9 +35,9 @@ macro_rules! strings {
 #[cfg(feature = "chrono")]
 strings! {
     /// A calendar date, `2026-01-31`.
-    chrono::NaiveDate: Date, [("format", "date")], |text| text.parse().ok(), ToString::to_string;
+    chrono::NaiveDate: Date, { "type": "string", "format": "date" }, |text| text.parse().ok(), ToString::to_string;
     /// A moment, `2026-01-31T14:30:00Z`. An answer with another offset is converted.
-    chrono::DateTime<chrono::Utc>: DateTime, [("format", "date-time")],
+    chrono::DateTime<chrono::Utc>: DateTime, { "type": "string", "format": "date-time" },
         |text| Some(chrono::DateTime::parse_from_rfc3339(text).ok()?.to_utc()),
         |time| time.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true);
 }
@@ -47,5 +45,6 @@ strings! {
 #[cfg(feature = "uuid")]
 strings! {
     /// A UUID with hyphens, `67e55044-10b1-426f-9247-bb680e5fe0c8`. MCP has no format for it.
-    uuid::Uuid: Uuid, [("minLength", 36), ("maxLength", 36)], |text| text.parse().ok(), ToString::to_string;
+    uuid::Uuid: Uuid, { "type": "string", "format": "uuid", "minLength": 36, "maxLength": 36 },
+        |text| text.parse().ok(), ToString::to_string;
 }

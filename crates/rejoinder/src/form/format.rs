@@ -59,10 +59,8 @@ impl Format {
         Self::ALL.iter().find(|(_, other, ..)| *other == name).map(|(format, ..)| *format)
     }
 
-    /// Whether forms of MCP have it.
-    pub(super) fn is_in_forms(self) -> bool {
-        matches!(self, Self::Email | Self::Uri | Self::Date | Self::DateTime)
-    }
+    /// Those that forms of MCP have.
+    pub(super) const SHOWN: [Self; 4] = [Self::Email, Self::Uri, Self::Date, Self::DateTime];
 
     /// The name in JSON Schema.
     pub fn name(self) -> &'static str {

@@ -23,16 +23,17 @@ pub use choice::{ElicitEnum, IntoChoice};
 pub use field::ArgumentRules;
 pub use field::{ElicitField, Field, ListField, NumberField, TextField};
 pub use format::Format;
-pub(crate) use rules::{LONGEST_MATCHED, shortened, shortened_to};
-pub use rules::{Number, Rules};
+pub use rules::Number;
+pub(crate) use rules::{LONGEST_MATCHED, Rules, shortened, shortened_to};
 
 use std::{
     borrow::Cow,
     error::Error,
     fmt,
-    sync::{Arc, LazyLock, OnceLock},
+    sync::{Arc, OnceLock},
 };
 
+use rejoinder_macros::Elicit;
 use ring::digest::{SHA256, digest};
 use serde::Serialize;
 use serde_json::{
@@ -234,42 +235,19 @@ impl fmt::Display for FormError {
 impl Error for FormErrors {}
 impl Error for FormError {}
 
-/// A form with one yes-or-no question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A form with one yes-or-no question. A user who accepts the form has not yet said yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Elicit)]
+#[expect(missing_docs, reason = "the user would see the doc comment of a field")]
 pub struct ConfirmForm {
-    /// The user's answer. A user who accepts the form has not yet said yes.
     pub yes: bool,
 }
 
-/// A form with one text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A form with one text, which the user writes.
+#[derive(Debug, Clone, PartialEq, Eq, Elicit)]
+#[expect(missing_docs, reason = "the user would see the doc comment of a field")]
 pub struct TextForm {
-    /// What the user wrote.
     pub text: String,
 }
-
-/// Implements forms of one field.
-macro_rules! one_field {
-    ($($form:ident { $field:ident: $type:ty })*) => { $(
-        impl Elicit for $form {
-            fn form() -> Form {
-                static FORM: LazyLock<Form> =
-                    LazyLock::new(|| Form::new().with(&Field::<$type>::new(stringify!($field))));
-                FORM.clone()
-            }
-
-            fn read(content: &Map<String, Value>) -> Result<Self, FormErrors> {
-                Field::new(stringify!($field)).read_alone(content).map(|$field| Self { $field })
-            }
-
-            fn write(&self) -> Map<String, Value> {
-                Map::from_iter([(stringify!($field).to_owned(), Value::from(self.$field.clone()))])
-            }
-        }
-    )* };
-}
-
-one_field!(ConfirmForm { yes: bool } TextForm { text: String });
 
 #[cfg(test)]
 mod tests {

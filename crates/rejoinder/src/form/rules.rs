@@ -1,104 +1,33 @@
-//! The constraints on one value: their JSON Schema keywords, their checks and their messages, all in this file.
+//! The constraints on one value: the JSON Schema keywords that set them, their checks and their messages, all in this file.
 
 use std::{cmp::Ordering, collections::HashSet, fmt};
 
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
-use super::{
-    Format,
-    choice::{describe_choices, must_be_one_of},
-};
+use super::Format;
 
 /// The longest text that is matched against a pattern, in bytes: the time that a pattern takes grows with the text.
 pub(crate) const LONGEST_MATCHED: usize = 64 * 1024;
 
-/// The constraints on a value beyond its type. [`Field`](super::Field) sets them.
-///
-/// An [`ElicitField`](super::ElicitField) of your own applies those that make sense for it:
-///
-/// ```
-/// use rejoinder::form::Rules;
-/// use serde_json::{Map, Value};
-///
-/// fn read(value: &Value, rules: &Rules) -> Result<String, String> {
-///     let text = value.as_str().ok_or("must be a string")?;
-///     rules.check_text(text)?;
-///     Ok(text.to_owned())
-/// }
-///
-/// let mut schema = Map::new();
-/// Rules::default().describe(&mut schema);
-/// assert!(schema.is_empty());
-/// assert_eq!(read(&"so".into(), &Rules::default())?, "so");
-/// # Ok::<(), String>(())
-/// ```
+/// The keywords that limit numbers.
+const BOUNDS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+/// The keywords that limit how many characters, items or members there are.
+const COUNTS: [&str; 6] = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
+
+/// The constraints on a value beyond its type, as a schema sets them: of an argument, or of a field of a form.
 #[derive(Debug, Default)]
-pub struct Rules {
-    pub(super) format: Option<Format>,
-    pub(super) pattern: Option<Regex>,
-    pub(super) min_length: Option<u32>,
-    pub(super) max_length: Option<u32>,
-    pub(super) min: Option<Number>,
-    pub(super) max: Option<Number>,
-    pub(super) exclusive_min: Option<Number>,
-    pub(super) exclusive_max: Option<Number>,
-    pub(super) multiple_of: Option<Number>,
-    pub(super) min_items: Option<u32>,
-    pub(super) max_items: Option<u32>,
-    pub(super) unique_items: bool,
-    /// The bounds of a number's type, where a schema names it.
-    pub(super) of_type: Option<(Number, Number)>,
-    /// Of objects, which only arguments can be.
-    pub(super) min_properties: Option<u32>,
-    pub(super) max_properties: Option<u32>,
-    /// The allowed texts, each with its title, where they are known only when the question is asked.
-    pub(super) one_of: Option<Vec<(String, Option<String>)>>,
+pub(crate) struct Rules {
+    /// The limits by their keywords.
+    limits: Vec<(&'static str, Number)>,
+    format: Option<Format>,
+    pattern: Option<Regex>,
+    unique_items: bool,
+    /// The bounds of a number's type, where the schema names it.
+    of_type: [Option<Number>; 2],
 }
 
 impl Rules {
-    /// Adds the JSON Schema keywords of the rules that are set, as far as forms have them.
-    ///
-    /// Forms of MCP have no `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` and `uniqueItems`, and only four formats. The
-    /// answer is checked all the same.
-    pub fn describe(&self, schema: &mut Map<String, Value>) {
-        if let Some(choices) = &self.one_of {
-            return describe_choices(choices, schema);
-        }
-        let format = self.format.filter(|format| format.is_in_forms());
-        let keywords = [
-            ("minimum", self.min.map(Number::to_value)),
-            ("maximum", self.max.map(Number::to_value)),
-            ("minLength", self.min_length.map(Value::from)),
-            ("maxLength", self.max_length.map(Value::from)),
-            ("pattern", self.pattern.as_ref().map(|pattern| pattern.as_str().into())),
-            ("format", format.map(|format| format.name().into())),
-        ];
-        schema.extend(keywords.into_iter().filter_map(|(keyword, value)| Some((keyword.into(), value?))));
-        self.describe_items(schema);
-    }
-
-    /// Adds the JSON Schema keywords of the rules for lists, as far as forms have them.
-    pub(super) fn describe_items(&self, schema: &mut Map<String, Value>) {
-        let keywords = [("minItems", self.min_items), ("maxItems", self.max_items)];
-        schema.extend(keywords.into_iter().filter_map(|(keyword, count)| Some((keyword.into(), count?.into()))));
-    }
-
-    /// Adds all JSON Schema keywords of the rules that are set.
-    pub(crate) fn describe_argument(&self, schema: &mut Map<String, Value>) {
-        self.describe(schema);
-        let keywords = [
-            ("format", self.format.map(|format| format.name().into())),
-            ("exclusiveMinimum", self.exclusive_min.map(Number::to_value)),
-            ("exclusiveMaximum", self.exclusive_max.map(Number::to_value)),
-            ("multipleOf", self.multiple_of.map(Number::to_value)),
-            ("uniqueItems", self.unique_items.then_some(Value::Bool(true))),
-            ("minProperties", self.min_properties.map(Value::from)),
-            ("maxProperties", self.max_properties.map(Value::from)),
-        ];
-        schema.extend(keywords.into_iter().filter_map(|(keyword, value)| Some((keyword.into(), value?))));
-    }
-
     /// The rules that a schema sets. A format that is not in [`Format`] is an annotation, as JSON Schema has it.
     ///
     /// # Errors
@@ -107,173 +36,114 @@ impl Rules {
     pub(crate) fn read(schema: &Map<String, Value>) -> Result<Self, Vec<String>> {
         let (mut rules, mut problems) = (Self::default(), Vec::new());
         for (keyword, value) in schema {
-            let number = || value.as_number().map(Number::from);
-            let count = || value.as_number().and_then(count);
-            let is_set = match keyword.as_str() {
-                "minimum" => set(&mut rules.min, number()),
-                "maximum" => set(&mut rules.max, number()),
-                "exclusiveMinimum" => set(&mut rules.exclusive_min, number()),
-                "exclusiveMaximum" => set(&mut rules.exclusive_max, number()),
-                "multipleOf" => set(&mut rules.multiple_of, number().filter(|number| *number > Number::Whole(0))),
-                "minLength" => set(&mut rules.min_length, count()),
-                "maxLength" => set(&mut rules.max_length, count()),
-                "minItems" => set(&mut rules.min_items, count()),
-                "maxItems" => set(&mut rules.max_items, count()),
-                "minProperties" => set(&mut rules.min_properties, count()),
-                "maxProperties" => set(&mut rules.max_properties, count()),
-                "uniqueItems" => value.as_bool().is_some_and(|unique| {
-                    rules.unique_items = unique;
-                    true
-                }),
-                "format" => {
-                    rules.format = value.as_str().and_then(Format::named);
-                    rules.of_type = value.as_str().and_then(Number::bounds_of);
-                    value.is_string()
+            let limit = BOUNDS.iter().chain(&COUNTS).find(|limit| *limit == keyword);
+            let number = value.as_number().map(Number::from);
+            match (keyword.as_str(), value) {
+                ("uniqueItems", Value::Bool(unique)) => rules.unique_items = *unique,
+                ("format", Value::String(name)) => {
+                    rules.format = Format::named(name);
+                    rules.of_type = Number::bounds_of(name).map_or([None; 2], |bounds| bounds.map(Some));
                 }
-                "pattern" => match value.as_str().map(Regex::new) {
-                    Some(Ok(pattern)) => set(&mut rules.pattern, Some(pattern)),
-                    Some(Err(error)) => {
-                        problems.push(format!("has a `pattern` that is not supported: {error}"));
-                        true
-                    }
-                    None => false,
+                ("pattern", Value::String(pattern)) => match Regex::new(pattern) {
+                    Ok(pattern) => rules.pattern = Some(pattern),
+                    Err(error) => problems.push(format!("has a `pattern` that is not supported: {error}")),
                 },
-                _ => true,
-            };
-            if !is_set {
-                problems.push(format!("has `{keyword}` with a value that JSON Schema does not allow"));
+                _ => match (limit, number.filter(|number| number.can_be(keyword))) {
+                    (Some(limit), Some(number)) => rules.limits.push((limit, number)),
+                    (None, _) if !["uniqueItems", "format", "pattern"].contains(&keyword.as_str()) => {}
+                    _ => problems.push(format!("has `{keyword}` with a value that JSON Schema does not allow")),
+                },
             }
         }
         if problems.is_empty() { Ok(rules) } else { Err(problems) }
     }
 
+    fn limit(&self, keyword: &str) -> Option<Number> {
+        self.limits.iter().find(|(set, _)| *set == keyword).map(|(_, limit)| *limit)
+    }
+
     /// Whether any rule is set, apart from the bounds of a number's type.
     pub(crate) fn say_more_than_a_type(&self) -> bool {
-        let mut keywords = Map::new();
-        self.describe_argument(&mut keywords);
-        let (least, greatest) = self.of_type.unzip();
-        for (keyword, bound, of_type) in [("minimum", self.min, least), ("maximum", self.max, greatest)] {
-            if bound == of_type {
-                keywords.remove(keyword);
-            }
-        }
-        !keywords.is_empty()
-    }
-
-    /// The rule that a value breaks, and what it is: "must be at most 10, got 50". Rules are for values of their type only.
-    pub(crate) fn broken_by(&self, value: &Value) -> Option<String> {
-        let (broken, got) = match value {
-            Value::Number(number) => (self.check_number(Number::from(number)).err()?, number.to_string()),
-            Value::String(text) => {
-                let broken = self.check_text(text).err()?;
-                let length = text.chars().count();
-                let is_length = outside(length, self.min_length, self.max_length, "").is_some();
-                (broken, if is_length { length.to_string() } else { shortened(&value.to_string()) })
-            }
-            Value::Array(items) => match outside(items.len(), self.min_items, self.max_items, "item") {
-                Some(range) => (format!("must have {range}"), items.len().to_string()),
-                None => (
-                    "must not have the same item twice".to_owned(),
-                    shortened(&repeated(items).filter(|_| self.unique_items)?.to_string()),
-                ),
-            },
-            Value::Object(members) => {
-                let (min, max) = (self.min_properties, self.max_properties);
-                (format!("must have {}", outside(members.len(), min, max, "member")?), members.len().to_string())
-            }
-            Value::Null | Value::Bool(_) => return None,
+        let is_of_type = |(keyword, limit): &(&str, Number)| {
+            let bound = BOUNDS.iter().position(|bound| bound == keyword).and_then(|index| *self.of_type.get(index)?);
+            bound == Some(*limit)
         };
-        Some(format!("{broken}, got {got}"))
+        self.format.is_some() || self.pattern.is_some() || self.unique_items || !self.limits.iter().all(is_of_type)
     }
 
-    /// The allowed texts, each with its title.
-    pub(super) fn choices(&self) -> &[(String, Option<String>)] {
-        self.one_of.as_deref().unwrap_or_default()
+    /// The bounds of the type that are small enough to matter to a user and to every client.
+    pub(super) fn shown_bounds(&self) -> [Option<Number>; 2] {
+        self.of_type.map(|bound| bound.filter(|bound| bound.as_f64().abs() <= f64::from(u32::MAX)))
     }
 
-    /// Checks a text: its length, its format, its pattern.
-    ///
-    /// # Errors
-    ///
-    /// The first rule that it breaks: "must be at most 8 characters long".
-    pub fn check_text(&self, text: &str) -> Result<(), String> {
-        if let Some(choices) = self.one_of.as_ref().filter(|choices| !choices.iter().any(|(value, _)| value == text)) {
-            return Err(must_be_one_of(choices));
-        }
-        if let Some(length) = outside(text.chars().count(), self.min_length, self.max_length, "character") {
-            return Err(format!("must be {length} long"));
-        }
-        match (self.format, &self.pattern) {
-            (Some(format), _) if !format.fits(text) => Err(format!("must be {}", format.expected())),
-            (_, Some(_)) if text.len() > LONGEST_MATCHED => {
-                Err(format!("must be at most {LONGEST_MATCHED} bytes long, because it is matched against a pattern"))
+    /// The rule that a value breaks, "must be at most 10", and what the value has instead, "50". Rules are for values of
+    /// their type only.
+    pub(crate) fn broken_by(&self, value: &Value) -> Option<(String, String)> {
+        let count = |count: usize, limits: &[&str], noun: &str| {
+            Some((self.outside(Number::from(count), limits, noun)?, count.to_string()))
+        };
+        let must_have = |(range, got): (String, String)| (format!("must have {range}"), got);
+        match value {
+            Value::Number(number) => Some((self.broken_by_number(number.into())?, number.to_string())),
+            Value::String(text) => {
+                let shown = || shortened(&value.to_string());
+                if let Some(format) = self.format.filter(|format| !format.fits(text)) {
+                    return Some((format!("must be {}", format.expected()), shown()));
+                }
+                if let Some((range, got)) = count(text.chars().count(), &COUNTS[..2], "character") {
+                    return Some((format!("must be {range} long"), got));
+                }
+                let pattern = self.pattern.as_ref()?;
+                if text.len() > LONGEST_MATCHED {
+                    let most = format!(
+                        "must be at most {LONGEST_MATCHED} bytes long, because it is matched against a pattern"
+                    );
+                    return Some((most, text.len().to_string()));
+                }
+                (!pattern.is_match(text)).then(|| (format!("must match `{}`", pattern.as_str()), shown()))
             }
-            (_, Some(pattern)) if !pattern.is_match(text) => Err(format!("must match `{}`", pattern.as_str())),
-            _ => Ok(()),
+            Value::Array(items) => count(items.len(), &COUNTS[2..4], "item").map(must_have).or_else(|| {
+                let twice = repeated(items).filter(|_| self.unique_items)?;
+                Some(("must not have the same item twice".to_owned(), shortened(&twice.to_string())))
+            }),
+            Value::Object(members) => count(members.len(), &COUNTS[4..], "member").map(must_have),
+            Value::Null | Value::Bool(_) => None,
         }
     }
 
-    /// Checks the number of items that were chosen.
-    ///
-    /// # Errors
-    ///
-    /// "must have at least 1 choice".
-    pub fn check_items(&self, count: usize) -> Result<(), String> {
-        match outside(count, self.min_items, self.max_items, "choice") {
-            Some(number) => Err(format!("must have {number}")),
-            None => Ok(()),
-        }
-    }
-
-    /// Checks a number.
-    ///
-    /// # Errors
-    ///
-    /// "must be between 1 and 3".
-    pub fn check_number(&self, number: impl Into<Number>) -> Result<(), String> {
-        let (least, greatest) = self.of_type.unwrap_or((Number::Real(f64::NEG_INFINITY), Number::Real(f64::INFINITY)));
-        self.check_number_of_type(number.into(), least, greatest)
-    }
-
-    /// Checks a number of a type with these bounds, which apply where the rules set none.
-    pub(super) fn check_number_of_type(&self, number: Number, least: Number, greatest: Number) -> Result<(), String> {
-        let (min, max) = (self.min.unwrap_or(least), self.max.unwrap_or(greatest));
-        let exceeds = self.exclusive_min.is_none_or(|min| number > min);
-        let is_below = self.exclusive_max.is_none_or(|max| number < max);
-        if number >= min && number <= max && exceeds && is_below {
-            return match self.multiple_of.filter(|unit| !number.is_multiple_of(*unit)) {
-                Some(unit) => Err(format!("must be a multiple of {unit}")),
-                None => Ok(()),
-            };
+    /// What a number must be, if it is not: "must be between 1 and 3".
+    fn broken_by_number(&self, number: Number) -> Option<String> {
+        let [own_min, own_max, over, under, unit] = BOUNDS.map(|keyword| self.limit(keyword));
+        let [least, greatest] = self.of_type;
+        let (min, max) = (own_min.or(least), own_max.or(greatest));
+        let fits = min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max);
+        if fits && over.is_none_or(|over| number > over) && under.is_none_or(|under| number < under) {
+            let unit = unit.filter(|unit| !number.is_multiple_of(*unit))?;
+            return Some(format!("must be a multiple of {unit}"));
         }
         // A bound of the type that is long, such as 18446744073709551615, is shown only where it is exceeded.
         const LONG: f64 = 1e10;
         let is_short = |bound: Number| bound.as_f64().abs() < LONG;
-        let min = Some(min).filter(|min| self.min.is_some() || number < *min || is_short(*min));
-        let max = Some(max).filter(|max| self.max.is_some() || number > *max || is_short(*max));
+        let min = min.filter(|min| own_min.is_some() || number < *min || is_short(*min));
+        let max = max.filter(|max| own_max.is_some() || number > *max || is_short(*max));
         // Of two bounds the narrower one counts.
-        let over = self.exclusive_min.filter(|over| min.is_none_or(|min| *over >= min));
-        let under = self.exclusive_max.filter(|under| max.is_none_or(|max| *under <= max));
-        let (min, max) = (min.filter(|_| over.is_none()), max.filter(|_| under.is_none()));
-        let exclusive = [over.map(|over| format!("more than {over}")), under.map(|under| format!("less than {under}"))];
-        let inclusive = Some(between(min, max)).filter(|range| !range.is_empty());
-        let [over, under] = exclusive;
+        let over = over.filter(|over| min.is_none_or(|min| *over >= min));
+        let under = under.filter(|under| max.is_none_or(|max| *under <= max));
+        let inclusive = between(min.filter(|_| over.is_none()), max.filter(|_| under.is_none()));
+        let (over, under) =
+            (over.map(|over| format!("more than {over}")), under.map(|under| format!("less than {under}")));
         let ranges: Vec<_> = [over, inclusive, under].into_iter().flatten().collect();
-        Err(format!("must be {}", ranges.join(" and ")))
+        Some(format!("must be {}", ranges.join(" and ")))
     }
-}
 
-/// Sets a rule; `false` if there is no value for it.
-fn set<T>(rule: &mut Option<T>, value: Option<T>) -> bool {
-    *rule = value;
-    rule.is_some()
-}
-
-/// A count, which JSON Schema also writes as `2.0`.
-fn count(number: &serde_json::Number) -> Option<u32> {
-    let whole = number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0)?;
-    // A limit that is never reached is as good as a larger one.
-    Some(whole.min(f64::from(u32::MAX)) as u32)
+    /// The allowed range, "at most 3 characters", if the count is outside.
+    fn outside(&self, count: Number, limits: &[&str], noun: &str) -> Option<String> {
+        let (min, max) = (self.limit(limits[0]), self.limit(limits[1]));
+        let fits = min.is_none_or(|min| count >= min) && max.is_none_or(|max| count <= max);
+        let range = between(min, max).filter(|_| !fits)?;
+        let plural = if range.ends_with(" 1") { "" } else { "s" };
+        Some(format!("{range} {noun}{plural}"))
+    }
 }
 
 /// The first item that is in the list twice. To JSON Schema, `1.0` is `1`, and the order of members does not matter.
@@ -315,23 +185,14 @@ pub(crate) fn shortened_to(most: usize, text: &str) -> String {
 }
 
 /// "at least 1", "at most 3", "between 1 and 3" or "exactly 2".
-fn between<T: fmt::Display + PartialEq>(min: Option<T>, max: Option<T>) -> String {
-    match (min, max) {
+fn between(min: Option<Number>, max: Option<Number>) -> Option<String> {
+    Some(match (min, max) {
         (Some(min), Some(max)) if min == max => format!("exactly {min}"),
         (Some(min), Some(max)) => format!("between {min} and {max}"),
         (Some(min), None) => format!("at least {min}"),
         (None, Some(max)) => format!("at most {max}"),
-        (None, None) => String::new(),
-    }
-}
-
-/// The allowed range, "at most 3 characters", if the count is outside.
-fn outside(count: usize, min: Option<u32>, max: Option<u32>, noun: &str) -> Option<String> {
-    let count = u32::try_from(count).unwrap_or(u32::MAX);
-    let fits = min.is_none_or(|min| count >= min) && max.is_none_or(|max| count <= max);
-    let range = (!fits).then(|| between(min, max))?;
-    let plural = if range.ends_with(" 1") { "" } else { "s" };
-    Some(format!("{range} {noun}{plural}"))
+        (None, None) => return None,
+    })
 }
 
 /// A number of any type, for bounds and what is compared with them.
@@ -368,10 +229,12 @@ impl From<&serde_json::Number> for Number {
 
 impl Number {
     /// The bounds of a number of Rust, by the format that schemars gives it.
-    pub(crate) fn bounds_of(format: &str) -> Option<(Self, Self)> {
-        let none = (Self::Real(f64::NEG_INFINITY), Self::Real(f64::INFINITY));
-        if matches!(format, "float" | "double") {
-            return Some(none);
+    pub(crate) fn bounds_of(format: &str) -> Option<[Self; 2]> {
+        let all = [Self::Real(f64::NEG_INFINITY), Self::Real(f64::INFINITY)];
+        match format {
+            "float" => return Some([f32::MIN.into(), f32::MAX.into()]),
+            "double" => return Some(all),
+            _ => {}
         }
         let (is_signed, bits) = match format.strip_prefix("uint") {
             Some(bits) => (false, bits),
@@ -380,13 +243,22 @@ impl Number {
         // The size of `isize` is not said.
         let bits: u32 = if bits.is_empty() { usize::BITS } else { bits.parse().ok()? };
         Some(match (is_signed, bits) {
-            (false, ..=64) => (Self::Whole(0), Self::Whole((1 << bits) - 1)),
-            (true, 1..=64) => (Self::Whole(-(1 << (bits - 1))), Self::Whole((1 << (bits - 1)) - 1)),
+            (false, ..=64) => [Self::Whole(0), Self::Whole((1 << bits) - 1)],
+            (true, 1..=64) => [Self::Whole(-(1 << (bits - 1))), Self::Whole((1 << (bits - 1)) - 1)],
             (true, 0) => return None,
             // A JSON value does not hold integers of 128 bits exactly.
-            (false, _) => (Self::Whole(0), none.1),
-            (true, _) => none,
+            (false, _) => [Self::Whole(0), all[1]],
+            (true, _) => all,
         })
+    }
+
+    /// Whether JSON Schema allows it as the value of a keyword. It also writes a count as `2.0`.
+    fn can_be(self, keyword: &str) -> bool {
+        match keyword {
+            "multipleOf" => self > Self::Whole(0),
+            count if COUNTS.contains(&count) => self >= Self::Whole(0) && self.as_f64().fract() == 0.0,
+            _ => true,
+        }
     }
 
     /// Whether it is a multiple of another number, up to the precision of floating-point numbers.
@@ -437,12 +309,13 @@ mod tests {
     #[test]
     fn the_bounds_of_a_number_are_those_of_its_type() {
         for (format, bounds) in [
-            ("uint8", Some((u8::MIN.into(), u8::MAX.into()))),
-            ("int8", Some((i8::MIN.into(), i8::MAX.into()))),
-            ("int64", Some((i64::MIN.into(), i64::MAX.into()))),
-            ("uint64", Some((u64::MIN.into(), u64::MAX.into()))),
-            ("int128", Some((f64::NEG_INFINITY.into(), f64::INFINITY.into()))),
-            ("uint128", Some((Number::Whole(0), f64::INFINITY.into()))),
+            ("uint8", Some([u8::MIN.into(), u8::MAX.into()])),
+            ("int8", Some([i8::MIN.into(), i8::MAX.into()])),
+            ("int64", Some([i64::MIN.into(), i64::MAX.into()])),
+            ("uint64", Some([u64::MIN.into(), u64::MAX.into()])),
+            ("int128", Some([f64::NEG_INFINITY.into(), f64::INFINITY.into()])),
+            ("uint128", Some([Number::Whole(0), f64::INFINITY.into()])),
+            ("float", Some([f32::MIN.into(), f32::MAX.into()])),
             ("date", None),
             ("int0", None),
         ] {
@@ -452,8 +325,9 @@ mod tests {
 
     #[test]
     fn a_number_without_type_bounds_keeps_to_the_rules() {
-        let rules = Rules { min: Some(1.into()), ..Rules::default() };
-        assert_eq!(rules.check_number(1), Ok(()));
-        assert_eq!(rules.check_number(0.5), Err("must be at least 1".into()));
+        let schema = Map::from_iter([("minimum".to_owned(), 1.into())]);
+        let rules = Rules::read(&schema).expect("a rule");
+        assert_eq!(rules.broken_by(&1.into()), None);
+        assert_eq!(rules.broken_by(&0.5.into()), Some(("must be at least 1".to_owned(), "0.5".to_owned())));
     }
 }

@@ -450,8 +450,8 @@ impl Visit<'_> {
         if let Some(allowed) = node.allowed.as_ref().filter(|allowed| !allowed.iter().any(|one| same(one, value))) {
             return self.error(path, false, format!("expected {}, got {}", listed(allowed), got(value)));
         }
-        if let Some(message) = node.rules.broken_by(value) {
-            self.error(path, node.has_rules, message);
+        if let Some((broken, got)) = node.rules.broken_by(value) {
+            self.error(path, node.has_rules, format!("{broken}, got {got}"));
         }
         match value {
             Value::Array(items) => {

@@ -11,10 +11,12 @@ use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json, value::RawValue};
 
-pub(crate) use self::check::{ArgumentCheck, SchemaCheck};
+pub(crate) use self::{
+    check::{ArgumentCheck, SchemaCheck},
+    types::Types,
+};
 use self::{
     clean::{clean_input, clean_output, drop_number_formats, without_null},
-    types::Types,
     variants::{Variants, variants_in},
 };
 use crate::call::{Argument, ArgumentError, ArgumentSet, Param};

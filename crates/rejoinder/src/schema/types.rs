@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 /// A set of JSON types. A number is an integer, or it is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Types(u8);
+pub(crate) struct Types(u8);
 
 impl Default for Types {
     /// All of them.
@@ -25,7 +25,7 @@ impl Types {
     const ARRAY: Self = Self(1 << 5);
     pub(super) const OBJECT: Self = Self(1 << 6);
 
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "null" => Self::NULL,
             "boolean" => Self::BOOLEAN,
@@ -64,7 +64,7 @@ impl Types {
 
     /// The value of these types that another one stands for: a number or a boolean that came as a string, or the integer
     /// that came as `2.0`.
-    pub(super) fn meant_by(self, value: &Value) -> Option<Value> {
+    pub(crate) fn meant_by(self, value: &Value) -> Option<Value> {
         let integer = |number: &Number| whole(number).filter(|_| self.meet(Self::INTEGER) && !self.meet(Self::REAL));
         let meant = match value {
             Value::Number(number) => return integer(number).map(Value::from),

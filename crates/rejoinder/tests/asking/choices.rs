@@ -219,7 +219,7 @@ async fn a_choice_at_run_time_gives_items_of_any_type() {
                 "choose_orders",
                 "orders",
                 json!({ "choices": ["1", "1"] }),
-                "the client sent no usable answer to `orders`: `choices` must not have the same choice twice",
+                "the client sent no usable answer to `orders`: `choices` must not have the same item twice",
             ),
             (
                 "choose_twice",

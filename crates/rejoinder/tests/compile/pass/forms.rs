@@ -2,7 +2,7 @@
 
 #![deny(warnings)]
 
-use rejoinder::{prelude::*, form::{ElicitField, FormErrors, Rules}};
+use rejoinder::{prelude::*, form::{ElicitField, FormErrors}};
 use serde_json::{Map, Value};
 
 // Names that the expansion uses, or might.
@@ -76,12 +76,13 @@ struct Even(u32);
 
 impl ElicitField for Even {
     type Default = u32;
-    const TYPE: &'static str = "integer";
 
-    fn describe(_: &Rules, _: &mut Map<String, Value>) {}
+    fn schema() -> Map<String, Value> {
+        u32::schema()
+    }
 
-    fn read(value: &Value, rules: &Rules) -> Result<Self, String> {
-        let number = u32::read(value, rules)?;
+    fn read(value: &Value) -> Result<Self, String> {
+        let number = u32::read(value)?;
         if number % 2 == 0 { Ok(Self(number)) } else { Err("must be even".into()) }
     }
 
