@@ -7,8 +7,8 @@ use std::fmt;
 use serde::{
     Deserializer,
     de::{
-        DeserializeOwned, DeserializeSeed, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
-        value::StrDeserializer,
+        DeserializeOwned, Error, IntoDeserializer, Visitor,
+        value::{MapDeserializer, SeqDeserializer},
     },
     forward_to_deserialize_any,
 };
@@ -81,7 +81,7 @@ impl<'de> Deserializer<'de> for VariantProbe<'_> {
         match self.0 {
             [] => Err(Found::Struct(fields.len())),
             [field, rest @ ..] => {
-                visitor.visit_map(OneProbe { field: fields[*field], value: Some(VariantProbe(rest)) })
+                visitor.visit_map(MapDeserializer::new([(fields[*field], VariantProbe(rest))].into_iter()))
             }
         }
     }
@@ -95,7 +95,7 @@ impl<'de> Deserializer<'de> for VariantProbe<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Found> {
-        visitor.visit_seq(OneProbe { field: "", value: Some(self) })
+        visitor.visit_seq(SeqDeserializer::new([self].into_iter()))
     }
 
     forward_to_deserialize_any! {
@@ -104,30 +104,11 @@ impl<'de> Deserializer<'de> for VariantProbe<'_> {
     }
 }
 
-/// One field of a struct, or one item of a list.
-struct OneProbe<'p> {
-    field: &'static str,
-    value: Option<VariantProbe<'p>>,
-}
+impl<'de> IntoDeserializer<'de, Found> for VariantProbe<'_> {
+    type Deserializer = Self;
 
-impl<'de> SeqAccess<'de> for OneProbe<'_> {
-    type Error = Found;
-
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Found> {
-        self.value.take().map(|probe| seed.deserialize(probe)).transpose()
-    }
-}
-
-impl<'de> MapAccess<'de> for OneProbe<'_> {
-    type Error = Found;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Found> {
-        let name: StrDeserializer<'_, Found> = self.field.into_deserializer();
-        self.value.map(|_| seed.deserialize(name)).transpose()
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Found> {
-        seed.deserialize(self.value.take().ok_or(Found::Other)?)
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 

@@ -15,10 +15,8 @@ use crate::{
     protocol::RpcError,
 };
 
-/// A server that asks in more rounds than this never stops asking.
-const MOST_QUESTIONS: usize = 16;
-/// On a session questions come one by one, several of them where there would be one round.
-const MOST_ON_A_SESSION: usize = 16 * MOST_QUESTIONS;
+/// A server that asks more often never stops asking.
+const MOST_QUESTIONS: usize = 256;
 /// A server that takes more rounds never ends.
 const MOST_ROUNDS: usize = 10_000;
 
@@ -124,7 +122,7 @@ impl Client {
     async fn run<R: DeserializeOwned>(&self, method: &str, params: Value) -> Result<Response<R>> {
         let (mut asked, mut ran, mut runs) = (Vec::new(), Vec::new(), 0);
         let mut next = params.clone();
-        while asked.len() <= MOST_QUESTIONS && ran.len() < MOST_ROUNDS {
+        while ran.len() < MOST_ROUNDS {
             let trace = CallTrace::default();
             let mut exchange = self.connection.open(method, next, trace.clone()).await?;
             let result = self.one_round(&mut exchange, method, &mut asked).await;
@@ -133,26 +131,26 @@ impl Client {
             ran.push(traced.ran.into_iter().map(Cow::into_owned).collect());
             runs += traced.runs;
             if !traced.unreached.is_empty() && !self.allows_other_paths {
-                return Err(ClientError::OtherPath { method: method.to_owned(), unreached: traced.unreached });
+                return Err(ClientError::other_path(method, &traced.unreached));
             }
             if result["resultType"] != "input_required" {
                 let (background, sent) = (Background(traced.background), &exchange.notifications);
                 return Ok(Response { asked, ran, runs, background, ..Response::read(method, &result, sent)? });
             }
             let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
-            if !questions.is_empty() {
-                asked.push(questions.keys().cloned().collect());
-            }
             let mut answers = Map::new();
             for (key, question) in &questions {
-                answers.extend(self.answer_to(method, key, question)?.map(|answer| (key.clone(), answer)));
+                let answer = self.answer_to(method, key, question, asked.len())?;
+                answers.extend(answer.map(|answer| (key.clone(), answer)));
+            }
+            if !questions.is_empty() {
+                asked.push(questions.keys().cloned().collect());
             }
             next = params.clone();
             next["inputResponses"] = Value::Object(answers);
             next["requestState"] = result["requestState"].clone();
         }
-        let reason = format!("no result after {} rounds, {} of which asked something", ran.len(), asked.len());
-        Err(ClientError::unexpected(method, reason, &next))
+        Err(ClientError::unexpected(method, format_args!("no result after {MOST_ROUNDS} rounds: {next}")))
     }
 
     /// Reads until there is a result, and answers what a session asks.
@@ -167,14 +165,10 @@ impl Client {
                 Incoming::Result(result) => return Ok(result),
                 Incoming::Question(question) => question,
             };
-            if asked.len() == MOST_ON_A_SESSION {
-                let reason = format!("no result after {} questions", asked.len());
-                return Err(ClientError::unexpected(method, reason, &question));
-            }
             let key = question["params"]["_meta"]["rejoinder/key"].as_str().unwrap_or_default().to_owned();
-            let Some(result) = self.answer_to(method, &key, &question)? else {
-                let reason = format!("it asks `{key}` on a session, where `ClientAnswer::later` is not possible");
-                return Err(ClientError::unexpected(method, reason, &question));
+            let Some(result) = self.answer_to(method, &key, &question, asked.len())? else {
+                let reason = "on a session, where `ClientAnswer::later` is not possible";
+                return Err(ClientError::unexpected(method, format_args!("it asks `{key}` {reason}: {question}")));
             };
             asked.push(vec![key]);
             self.connection.respond(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await?;
@@ -182,9 +176,15 @@ impl Client {
     }
 
     /// The answer to a question; `None` if it is to be left open.
-    fn answer_to(&self, method: &str, key: &str, question: &Value) -> Result<Option<Value>> {
-        let answer = self.scripts.next(key).map_err(|reason| ClientError::unexpected(method, reason, question))?;
-        Ok(answer.0)
+    fn answer_to(&self, method: &str, key: &str, question: &Value, asked: usize) -> Result<Option<Value>> {
+        let answer = match asked {
+            MOST_QUESTIONS.. => Err(format!("no result after {asked} questions")),
+            _ => self.scripts.next(key),
+        };
+        match answer {
+            Ok(answer) => Ok(answer.0),
+            Err(reason) => Err(ClientError::unexpected(method, format_args!("{reason}: {question}"))),
+        }
     }
 
     /// A client without answers declares no capabilities, so what the test lacks is an answer. Stateless it gets an error, on
@@ -198,8 +198,7 @@ impl Client {
                 ClientError::Rpc(rpc)
             }
             Ok(result) if result["isError"] == true => {
-                let reason = format!("the test has no answer: add `{remedy}`");
-                ClientError::unexpected(method, reason, &result)
+                ClientError::unexpected(method, format_args!("the test has no answer: add `{remedy}`: {result}"))
             }
             result => return result,
         })

@@ -7,11 +7,10 @@ use std::sync::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
+use futures_util::stream::{self, StreamExt};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, header};
-use http_body_util::Full;
 use serde_json::{Value, json};
 use tokio::{runtime::Handle, sync::OnceCell};
-use tower_service::Service;
 
 #[cfg(feature = "sse")]
 use super::transport::event_stream;
@@ -83,46 +82,38 @@ impl ClientConnection {
         };
         let followed = self.server.0.dependencies.traces().follow(id.to_string(), trace);
         let mut exchange = self.send(id, session, method, params).await?;
-        let params = json!({ "requestId": id });
-        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-        exchange.cancel = match (self.link().await?.cloned(), session) {
-            (Some(link), _) => {
-                let cancelled = self.post(HeaderMap::new(), &cancelled);
-                Some(Box::new(move || link.send(cancelled)))
-            }
-            (None, Some(headers)) => {
-                let (mut service, cancelled) = (self.service.clone(), self.post(headers.clone(), &cancelled));
-                // Without a runtime no call can be running.
-                let post = async move { service.call(cancelled.map(Full::new)).await };
-                Some(Box::new(|| drop(Handle::try_current().map(|runtime| runtime.spawn(post)))))
-            }
-            (None, None) => None,
-        };
         exchange.followed = Some(followed);
+        if session.is_some() || self.transport != Transport::Http {
+            let cancelled =
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+            let (connection, headers) = (self.clone(), session.cloned().unwrap_or_default());
+            let cancel = async move { connection.deliver(headers, &cancelled).await };
+            // Without a runtime no call can be running.
+            exchange.cancel = Some(Box::new(|| drop(Handle::try_current().map(|runtime| runtime.spawn(cancel)))));
+        }
         Ok(exchange)
     }
 
-    /// Sends a request over the transport.
+    /// Sends a request, with the `_meta` and the headers of its era.
     async fn send(&self, id: u64, session: Option<&HeaderMap>, method: &str, params: Value) -> Result<ClientExchange> {
         let params = if method == "initialize" { params } else { self.with_meta(params, id, session.is_some()) };
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        if let Some(link) = self.link().await? {
-            let messages = link.receive(id);
-            link.send(self.post(HeaderMap::new(), &message));
-            return Ok(ClientExchange::new(method, messages));
-        }
-        let headers = session.cloned().unwrap_or_else(|| self.stateless_headers(method, &message["params"]));
-        Ok(ClientExchange::over_http(self.service.clone(), method, self.post(headers, &message)).await)
+        let headers = session.cloned().unwrap_or_else(|| self.stateless_headers(method, &params));
+        self.deliver(headers, &json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await
     }
 
-    /// Sends a notification or a response, in a session.
-    async fn tell(&self, what: &str, headers: &HeaderMap, message: &Value) -> Result<()> {
-        let request = self.post(headers.clone(), message);
-        match self.link().await? {
-            Some(link) => link.send(request),
-            None => ClientExchange::over_http(self.service.clone(), what, request).await.accepted().await?,
-        }
-        Ok(())
+    /// Sends a message over the transport. The exchange has what comes back.
+    async fn deliver(&self, headers: HeaderMap, message: &Value) -> Result<ClientExchange> {
+        let (method, request) = (message["method"].as_str(), self.post(headers, message));
+        let name = method.unwrap_or("response");
+        let Some(link) = self.link().await? else {
+            return Ok(ClientExchange::over_http(self.service.clone(), name, request).await);
+        };
+        let incoming = match message["id"].as_u64().filter(|_| method.is_some()) {
+            Some(id) => link.receive(Some(id)),
+            None => stream::empty().boxed(),
+        };
+        link.send(request);
+        Ok(ClientExchange::new(name, incoming))
     }
 
     /// The connection, if requests share one.
@@ -238,13 +229,13 @@ impl ClientConnection {
         let mut exchange = self.send(next_id(), Some(&HeaderMap::new()), "initialize", params).await?;
         let result = exchange.finish().await?;
         let version = HeaderValue::try_from(read::<String>("initialize", &result["protocolVersion"])?)
-            .map_err(|error| ClientError::unexpected("initialize", error.to_string(), &result))?;
+            .map_err(|error| ClientError::unexpected("initialize", format_args!("{error}: {result}")))?;
         let mut headers = HeaderMap::from_iter([(HeaderName::from_static("mcp-protocol-version"), version)]);
         if let Some(id) = exchange.headers.remove("mcp-session-id") {
             headers.insert("mcp-session-id", id);
         }
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        self.tell("notifications/initialized", &headers, &initialized).await?;
+        self.deliver(headers.clone(), &initialized).await?.accepted().await?;
         if let Some(level) = self.log_level {
             self.send(next_id(), Some(&headers), "logging/setLevel", json!({ "level": level })).await?.finish().await?;
         }
@@ -253,14 +244,14 @@ impl ClientConnection {
 
     /// Answers a request of the server.
     pub(super) async fn respond(&self, response: &Value) -> Result<()> {
-        self.tell("response", self.session_headers().await?, response).await
+        self.deliver(self.session_headers().await?.clone(), response).await?.accepted().await
     }
 
     /// The stream of messages that belong to no request.
     pub(super) async fn session_stream(&self) -> Result<ClientExchange> {
         let headers = self.session_headers().await?;
         if let Some(link) = self.link().await? {
-            return Ok(ClientExchange::new("listen", link.listen()));
+            return Ok(ClientExchange::new("listen", link.receive(None)));
         }
         let request = self.http(Method::GET, headers.clone(), Bytes::new());
         Ok(ClientExchange::over_http(self.service.clone(), "GET", request).await)

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::fmt::{self, Display};
 
 use http::StatusCode;
 use serde_json::Value;
@@ -26,50 +26,21 @@ pub enum ClientError {
     /// The server returned a JSON-RPC error.
     #[error(transparent)]
     Rpc(#[from] Box<JsonRpcError>),
-    /// The response is not a JSON-RPC message.
-    #[error("{method}: HTTP {status} without a JSON-RPC message: {body}")]
-    Http {
-        /// The method that was requested.
-        method: String,
-        /// The status of the response.
-        status: StatusCode,
-        /// The body of the response.
-        body: String,
-    },
-    /// A message does not follow the protocol, or the test has no answer to it.
-    #[error("{method}: {reason}: {message}")]
+    /// Something else went wrong: a message does not follow the protocol, the test has no answer to a question, or the last
+    /// run of the function took another path than the runs before it.
+    #[error("{method}: {reason}")]
     Unexpected {
         /// The method that was requested.
         method: String,
         /// What is wrong.
         reason: String,
-        /// The message.
-        message: String,
-    },
-    /// The last run of the function did not reach what earlier runs recorded, so it took another path than they did.
-    #[error(
-        "{method}: the last run of the function did not reach {}, which an earlier run recorded: the function took another \
-         path; read what decides its path, such as what it loops over, in `ctx.once` (`Client::allow_other_paths` accepts it)",
-        unreached.join(" and ")
-    )]
-    OtherPath {
-        /// The method that was requested.
-        method: String,
-        /// The recorded answers and steps.
-        unreached: Vec<String>,
-    },
-    /// The stream of events ended before the reply.
-    #[error("{method}: the stream ended without a reply")]
-    NoReply {
-        /// The method that was requested.
-        method: String,
     },
 }
 
 /// The same text as `Display`, because `unwrap()` shows this.
 impl fmt::Debug for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        Display::fmt(self, f)
     }
 }
 
@@ -97,8 +68,23 @@ impl ClientError {
         self.rpc().map(|error| error.code)
     }
 
-    pub(super) fn unexpected(method: &str, reason: impl Into<String>, message: &Value) -> Self {
-        Self::Unexpected { method: method.to_owned(), reason: reason.into(), message: message.to_string() }
+    /// A response that is not a JSON-RPC message.
+    pub(super) fn without_message(method: &str, status: StatusCode, body: &str) -> Self {
+        Self::unexpected(method, format_args!("HTTP {status} without a JSON-RPC message: {body}"))
+    }
+
+    /// The last run of the function did not reach the answers and steps that earlier runs recorded.
+    pub(super) fn other_path(method: &str, unreached: &[String]) -> Self {
+        let reason = format_args!(
+            "the last run of the function did not reach {}, which an earlier run recorded: the function took another path; \
+             read what decides its path, such as what it loops over, in `ctx.once` (`Client::allow_other_paths` accepts it)",
+            unreached.join(" and ")
+        );
+        Self::unexpected(method, reason)
+    }
+
+    pub(super) fn unexpected(method: &str, reason: impl Display) -> Self {
+        Self::Unexpected { method: method.to_owned(), reason: reason.to_string() }
     }
 }
 

@@ -78,9 +78,7 @@ impl ClientExchange {
     /// The next message; `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Value>> {
         match self.incoming.next().await {
-            Some(Value::String(body)) => {
-                Err(ClientError::Http { method: self.method.clone(), status: self.status, body })
-            }
+            Some(Value::String(body)) => Err(ClientError::without_message(&self.method, self.status, &body)),
             message => Ok(message),
         }
     }
@@ -90,8 +88,8 @@ impl ClientExchange {
         match self.receive().await? {
             Incoming::Result(result) => Ok(result),
             Incoming::Question(question) => {
-                let reason = "it asks; only `call_tool`, `get_prompt` and `read_resource` answer";
-                Err(ClientError::unexpected(&self.method, reason, &question))
+                let reason = format!("it asks; only `call_tool`, `get_prompt` and `read_resource` answer: {question}");
+                Err(ClientError::unexpected(&self.method, reason))
             }
         }
     }
@@ -111,7 +109,7 @@ impl ClientExchange {
                 }
             }
         }
-        Err(ClientError::NoReply { method: self.method.clone() })
+        Err(ClientError::unexpected(&self.method, "the stream ended without a reply"))
     }
 
     /// Reads the response to a notification, which has no body.
@@ -127,7 +125,7 @@ impl ClientExchange {
                 let (method, status) = (self.method.clone(), self.status);
                 Box::new(JsonRpcError { method, status, code, message: text, data, remedy: None }).into()
             }
-            _ => ClientError::unexpected(&self.method, "neither a result nor an error", &message),
+            _ => ClientError::unexpected(&self.method, format!("an unexpected message: {message}")),
         }
     }
 }

@@ -25,10 +25,8 @@ pub(super) struct Link {
 #[derive(Debug, Default)]
 struct Inbox {
     is_closed: bool,
-    /// The open requests by their ids, the oldest first.
-    requests: Vec<(u64, UnboundedSender<Value>)>,
-    /// They receive the messages that belong to no request.
-    listeners: Vec<UnboundedSender<Value>>,
+    /// The open requests by their ids, the oldest first, and those that receive what belongs to no request.
+    receivers: Vec<(Option<u64>, UnboundedSender<Value>)>,
 }
 
 impl Link {
@@ -59,21 +57,13 @@ impl Link {
         let _ = self.to_server.send(request);
     }
 
-    /// What comes back for a request: its notifications and questions, and at last its response.
-    pub(super) fn receive(&self, id: u64) -> BoxStream<'static, Value> {
-        self.subscribe(|inbox, sender| inbox.requests.push((id, sender)))
-    }
-
-    /// What belongs to no request.
-    pub(super) fn listen(&self) -> BoxStream<'static, Value> {
-        self.subscribe(|inbox, sender| inbox.listeners.push(sender))
-    }
-
-    fn subscribe(&self, add: impl FnOnce(&mut Inbox, UnboundedSender<Value>)) -> BoxStream<'static, Value> {
+    /// What comes back for a request: its notifications and questions, and at last its response. Without an id, what belongs
+    /// to no request.
+    pub(super) fn receive(&self, id: Option<u64>) -> BoxStream<'static, Value> {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let mut inbox = lock(&self.inbox);
         if !inbox.is_closed {
-            add(&mut inbox, sender);
+            inbox.receivers.push((id, sender));
         }
         poll_fn(move |cx| receiver.poll_recv(cx)).boxed()
     }
@@ -84,32 +74,31 @@ impl Inbox {
     fn deliver(&mut self, message: &str) {
         // What is not JSON reaches the oldest request, which reports it.
         let message = parse(message.as_bytes());
-        self.requests.retain(|(_, receiver)| !receiver.is_closed());
-        self.listeners.retain(|receiver| !receiver.is_closed());
+        self.receivers.retain(|(_, receiver)| !receiver.is_closed());
         let params = &message["params"];
-        let is_of = |id: &Value| self.requests.iter().find(|(request, _)| id == request);
-        let oldest = self.requests.first();
-        let found = match (message["method"].as_str(), message.get("id")) {
-            (None, Some(id)) if !id.is_null() => is_of(id),
+        let requests = || self.receivers.iter().filter(|(id, _)| id.is_some());
+        let of = |id: &Value| requests().find(|(request, _)| *request == id.as_u64());
+        let oldest = || requests().next();
+        let found: Vec<_> = match (message["method"].as_str(), message.get("id")) {
+            (None, Some(id)) if !id.is_null() => of(id).into_iter().collect(),
             // An error without an id, or a question: neither says which call it belongs to.
-            (None, _) | (Some(_), Some(_)) => oldest,
+            (None, _) | (Some(_), Some(_)) => oldest().into_iter().collect(),
             (Some("notifications/progress"), None) => {
                 // A test may have set a token of its own.
-                is_of(&params["progressToken"]).or(oldest.filter(|_| self.requests.len() == 1))
+                let only = || oldest().filter(|_| requests().count() == 1);
+                of(&params["progressToken"]).or_else(only).into_iter().collect()
             }
-            (Some("notifications/message"), None) => {
-                // A log message does not say which call logs it.
-                return self.requests.iter().for_each(|(_, receiver)| drop(receiver.send(message.clone())));
-            }
-            (Some("notifications/cancelled"), None) => None,
+            // A log message does not say which call logs it.
+            (Some("notifications/message"), None) => requests().collect(),
+            (Some("notifications/cancelled"), None) => Vec::new(),
             (Some(_), None) => match params["_meta"].get("io.modelcontextprotocol/subscriptionId") {
-                Some(subscription) => is_of(subscription),
-                None => return self.listeners.iter().for_each(|receiver| drop(receiver.send(message.clone()))),
+                Some(subscription) => of(subscription).into_iter().collect(),
+                None => self.receivers.iter().filter(|(id, _)| id.is_none()).collect(),
             },
         };
-        if let Some((_, receiver)) = found {
+        for (_, receiver) in found {
             // A request that is dropped meanwhile does not need it.
-            let _ = receiver.send(message);
+            let _ = receiver.send(message.clone());
         }
     }
 }

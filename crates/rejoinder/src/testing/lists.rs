@@ -181,19 +181,12 @@ impl Client {
         const METHOD: &str = "subscriptions/listen";
         let mut exchange =
             self.connection.open(METHOD, json!({ "notifications": filter }), CallTrace::default()).await?;
-        let first = exchange.next().await?.ok_or_else(|| ClientError::NoReply { method: METHOD.into() })?;
-        if first["method"] == "notifications/subscriptions/acknowledged" {
-            let honoured = read(METHOD, &first["params"]["notifications"])?;
-            return Ok(Subscription::new(exchange, honoured));
+        let first = exchange.next().await?.unwrap_or_default();
+        if first["method"] != "notifications/subscriptions/acknowledged" {
+            return Err(exchange.error(first));
         }
-        Err(match first.get("error") {
-            Some(_) => exchange.error(first),
-            None => ClientError::unexpected(
-                METHOD,
-                "the first message of a subscription must be its acknowledgement",
-                &first,
-            ),
-        })
+        let honoured = read(METHOD, &first["params"]["notifications"])?;
+        Ok(Subscription::new(exchange, honoured))
     }
 
     async fn list<T: DeserializeOwned>(&self, method: &str, field: &str) -> Result<Vec<T>> {
@@ -207,7 +200,7 @@ impl Client {
                 cursor => cursor,
             };
             if seen.contains(&cursor) {
-                return Err(ClientError::unexpected(method, "the same cursor came twice", &cursor));
+                return Err(ClientError::unexpected(method, format_args!("the same cursor came twice: {cursor}")));
             }
             params = json!({ "cursor": cursor });
             seen.push(cursor);

@@ -143,7 +143,7 @@ impl<R: DeserializeOwned> Response<R> {
 }
 
 pub(super) fn read<T: DeserializeOwned>(method: &str, value: &Value) -> Result<T> {
-    T::deserialize(value).map_err(|error| ClientError::unexpected(method, error.to_string(), value))
+    T::deserialize(value).map_err(|error| ClientError::unexpected(method, format_args!("{error}: {value}")))
 }
 
 impl Response<CallToolResult> {

@@ -95,7 +95,7 @@ pub(super) mod web_socket {
         if !answer.starts_with(b"HTTP/1.1 101 ") {
             let body = String::from_utf8_lossy(&answer).into_owned();
             let status = body.split(' ').nth(1).and_then(|status| status.parse().ok());
-            return Err(ClientError::Http { method: "GET".into(), status: status.unwrap_or(StatusCode::OK), body });
+            return Err(ClientError::without_message("GET", status.unwrap_or(StatusCode::OK), &body));
         }
 
         let (mut sink, frames) = WebSocketStream::from_raw_socket(ours, Role::Client, None).await.split();
@@ -141,8 +141,7 @@ pub(super) mod event_stream {
         // The first event says where messages go.
         let endpoint = events.next().await.and_then(|endpoint| format!("/{endpoint}").parse::<Uri>().ok());
         let Some(endpoint) = endpoint else {
-            let body = "no event says where messages go".to_owned();
-            return Err(ClientError::Http { method: "GET".to_owned(), status: parts.status, body });
+            return Err(ClientError::without_message("GET", parts.status, "no event says where messages go"));
         };
 
         // What a POST is refused with comes back in its response and not on the stream.

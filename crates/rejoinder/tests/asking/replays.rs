@@ -152,15 +152,12 @@ fn shipping() -> Client {
 async fn a_function_that_takes_another_path_is_logged_and_fails_a_test() {
     let (logged, _guard) = Logged::here();
     let error = shipping().call_tool("ship_changing", json!({})).await.unwrap_err();
-    let ClientError::OtherPath { unreached, .. } = &error else { panic!("{error}") };
-    assert_eq!(
-        unreached,
-        &["the answer to `ship cup`", "the answer to `ship tea`", "step `pack cup`", "step `pack tea`"]
-    );
-    assert!(
-        error.to_string().contains("read what decides its path, such as what it loops over, in `ctx.once`"),
-        "{error}"
-    );
+    for expected in [
+        "did not reach the answer to `ship cup` and the answer to `ship tea` and step `pack cup` and step `pack tea`, which",
+        "read what decides its path, such as what it loops over, in `ctx.once`",
+    ] {
+        assert!(error.to_string().contains(expected), "{error}");
+    }
     let logged = logged.text();
     assert!(
         logged.contains("step `pack tea` is recorded, but the last run of the function did not reach it"),
