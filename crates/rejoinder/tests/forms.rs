@@ -417,11 +417,11 @@ fn an_accepted_form_without_content_is_an_empty_answer() {
         stars: u8,
     }
     let accepted = Ok(Outcome::Accepted(Note { text: None, stars: 3 }));
-    let note = |answer: Value| <Note as rejoinder::ask::Answer>::read(&answer.into());
+    let note = |answer: Value| <Note as rejoinder::ask::Answer>::read(&answer);
     assert_eq!(note(json!({ "action": "accept" })), accepted);
     assert_eq!(note(json!({ "action": "accept", "content": null })), accepted);
     assert!(note(json!({ "action": "accept", "content": [] })).is_err());
-    let missing = <TextForm as rejoinder::ask::Answer>::read(&json!({ "action": "accept" }).into()).unwrap_err();
+    let missing = <TextForm as rejoinder::ask::Answer>::read(&json!({ "action": "accept" })).unwrap_err();
     assert_eq!(missing.0, "`text` is missing");
 }
 

@@ -1,87 +1,10 @@
 //! The answer to a question.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Map, Value, json, value::RawValue};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use super::{Outcome, Roots, Sample};
 use crate::form::{Elicit, FormErrors};
-
-/// An answer as the client sent it.
-///
-/// ```
-/// use rejoinder::ask::RawAnswer;
-/// use serde_json::{Map, json};
-///
-/// assert_eq!(RawAnswer::from(json!({ "action": "accept", "content": {} })), RawAnswer::Filled(Map::new()));
-/// let declined = json!({ "action": "decline" });
-/// assert_eq!(RawAnswer::from(declined.clone()), RawAnswer::Other(declined));
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub enum RawAnswer {
-    /// The content of an accepted form, which most answers are.
-    Filled(Map<String, Value>),
-    /// Anything else, unchanged.
-    Other(Value),
-}
-
-impl From<Value> for RawAnswer {
-    fn from(answer: Value) -> Self {
-        let is_form = |answer: &Map<String, Value>| {
-            answer.len() == 2
-                && answer.get("action").is_some_and(|action| action == "accept")
-                && answer.get("content").is_some_and(Value::is_object)
-        };
-        match answer {
-            Value::Object(mut form) if is_form(&form) => match form.remove("content") {
-                Some(Value::Object(content)) => Self::Filled(content),
-                other => Self::Other(other.unwrap_or_default()),
-            },
-            other => Self::Other(other),
-        }
-    }
-}
-
-/// An accepted form, and nothing else.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AcceptedForm<'a> {
-    #[serde(borrow)]
-    action: Cow<'a, str>,
-    content: Map<String, Value>,
-}
-
-impl RawAnswer {
-    /// Reads an answer. What cannot be read does not fit any question.
-    pub(crate) fn from_json(json: &RawValue) -> Self {
-        match serde_json::from_str::<AcceptedForm<'_>>(json.get()) {
-            Ok(form) if form.action == "accept" => Self::Filled(form.content),
-            _ => serde_json::from_str(json.get()).unwrap_or(Value::Null).into(),
-        }
-    }
-
-    /// The answer with these values for the fields that an accepted form leaves out.
-    pub(super) fn completed_with(&self, content: &Map<String, Value>) -> Self {
-        let sent = match self {
-            Self::Filled(sent) => sent,
-            Self::Other(other) if other["action"] == "accept" && other["content"].is_null() => &Map::new(),
-            Self::Other(_) => return self.clone(),
-        };
-        let mut completed = content.clone();
-        completed.extend(sent.clone());
-        Self::Filled(completed)
-    }
-}
-
-impl From<RawAnswer> for Value {
-    fn from(sent: RawAnswer) -> Self {
-        match sent {
-            RawAnswer::Filled(content) => json!({ "action": "accept", "content": content }),
-            RawAnswer::Other(answer) => answer,
-        }
-    }
-}
 
 /// Why an answer cannot be used. The user sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -106,13 +29,22 @@ impl From<FormErrors> for AnswerError {
 }
 
 /// A type that an answer can be read as.
+///
+/// ```
+/// use rejoinder::{Outcome, ask::Answer, form::ConfirmForm};
+/// use serde_json::json;
+///
+/// let yes = json!({ "action": "accept", "content": { "yes": true } });
+/// assert_eq!(<ConfirmForm as Answer>::read(&yes), Ok(Outcome::Accepted(ConfirmForm { yes: true })));
+/// assert_eq!(<ConfirmForm as Answer>::read(&json!({ "action": "decline" })), Ok(Outcome::Declined));
+/// ```
 pub trait Answer: Sized + Send + Sync + 'static {
-    /// Reads an answer.
+    /// Reads an answer as the client sent it.
     ///
     /// # Errors
     ///
     /// What is wrong with the answer.
-    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError>;
+    fn read(answer: &Value) -> Result<Outcome<Self>, AnswerError>;
 }
 
 /// The user agreed to open a web page. The server must find out what the user did there.
@@ -123,70 +55,48 @@ pub struct UrlVisited;
 ///
 /// An accepted form without content is one in which nothing was filled in.
 pub(super) fn read_elicitation<T>(
-    answer: &RawAnswer,
+    answer: &Value,
     content: impl FnOnce(&Map<String, Value>) -> Result<T, AnswerError>,
 ) -> Result<Outcome<T>, AnswerError> {
-    let other = match answer {
-        RawAnswer::Filled(filled) => return content(filled).map(Outcome::Accepted),
-        RawAnswer::Other(other) => other,
-    };
-    match other.get("action").and_then(Value::as_str) {
-        Some("accept") => match other.get("content") {
-            None | Some(Value::Null) => content(&Map::new()),
-            Some(Value::Object(filled)) => content(filled),
-            Some(_) => Err(AnswerError("the content of a form must be an object".to_owned())),
-        }
-        .map(Outcome::Accepted),
-        Some("decline") => Ok(Outcome::Declined),
-        Some("cancel") => Ok(Outcome::Cancelled),
-        _ => Err(AnswerError("the answer must accept, decline or cancel".to_owned())),
+    match (answer["action"].as_str(), &answer["content"]) {
+        (Some("accept"), Value::Object(filled)) => content(filled).map(Outcome::Accepted),
+        (Some("accept"), Value::Null) => content(&Map::new()).map(Outcome::Accepted),
+        (Some("accept"), _) => Err("the content of a form must be an object".into()),
+        (Some("decline"), _) => Ok(Outcome::Declined),
+        (Some("cancel"), _) => Ok(Outcome::Cancelled),
+        _ => Err("the answer must accept, decline or cancel".into()),
     }
 }
 
 impl<T: Elicit> Answer for T {
-    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+    fn read(answer: &Value) -> Result<Outcome<Self>, AnswerError> {
         read_elicitation(answer, |content| Ok(T::read(content)?))
     }
 }
 
 impl Answer for UrlVisited {
-    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
+    fn read(answer: &Value) -> Result<Outcome<Self>, AnswerError> {
         read_elicitation(answer, |_| Ok(Self))
     }
 }
 
 impl Answer for Sample {
-    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
-        if is_declined(answer) {
-            return Ok(Outcome::Declined);
-        }
-        let sample = read_as(answer).map(Outcome::Accepted);
-        sample.ok_or_else(|| AnswerError("the answer is not a sampling result".to_owned()))
+    fn read(answer: &Value) -> Result<Outcome<Self>, AnswerError> {
+        read_result(answer, |_| true).ok_or_else(|| "the answer is not a sampling result".into())
     }
 }
 
 impl Answer for Roots {
-    fn read(answer: &RawAnswer) -> Result<Outcome<Self>, AnswerError> {
-        if is_declined(answer) {
-            return Ok(Outcome::Declined);
-        }
-        let local =
-            read_as(answer).filter(|roots: &Self| roots.roots.iter().all(|root| root.uri.starts_with("file://")));
-        local
-            .map(Outcome::Accepted)
-            .ok_or_else(|| AnswerError("the answer is not a list of `file://` roots".to_owned()))
+    fn read(answer: &Value) -> Result<Outcome<Self>, AnswerError> {
+        let are_local = |roots: &Self| roots.roots.iter().all(|root| root.uri.starts_with("file://"));
+        read_result(answer, are_local).ok_or_else(|| "the answer is not a list of `file://` roots".into())
     }
 }
 
-/// Whether the user rejected what is not a form.
-fn is_declined(answer: &RawAnswer) -> bool {
-    matches!(answer, RawAnswer::Other(answer) if answer["action"] == "decline")
-}
-
-/// Reads an answer that is not a form.
-fn read_as<T: DeserializeOwned>(answer: &RawAnswer) -> Option<T> {
-    match answer {
-        RawAnswer::Filled(_) => None,
-        RawAnswer::Other(answer) => T::deserialize(answer).ok(),
+/// Reads an answer that is not a form, or that the user rejected.
+fn read_result<T: DeserializeOwned>(answer: &Value, fits: impl FnOnce(&T) -> bool) -> Option<Outcome<T>> {
+    if answer["action"] == "decline" {
+        return Some(Outcome::Declined);
     }
+    T::deserialize(answer).ok().filter(fits).map(Outcome::Accepted)
 }

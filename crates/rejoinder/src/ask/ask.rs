@@ -4,9 +4,7 @@ use std::{collections::HashMap, fmt, future::ready, sync::Arc};
 
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{
-    Answer, AnswerError, Outcome, Question, RawAnswer, Roots, Sample, Sampling, UrlVisited, answer::read_elicitation,
-};
+use super::{Answer, AnswerError, Outcome, Question, Roots, Sample, Sampling, UrlVisited, answer::read_elicitation};
 use crate::{
     call::{AcceptAnswer, AnswerCheck, Call},
     error::{CallError, CallErrorKind, Halt},
@@ -49,7 +47,7 @@ struct Unanswered<T> {
 }
 
 /// Reads an answer.
-type ReadAnswer<T> = Arc<dyn Fn(&RawAnswer) -> Result<Outcome<T>, AnswerError> + Send + Sync>;
+type ReadAnswer<T> = Arc<dyn Fn(&Value) -> Result<Outcome<T>, AnswerError> + Send + Sync>;
 
 impl<T> Ask<T> {
     /// A value that is known, so that nothing is asked.
@@ -233,7 +231,7 @@ impl<T> Ask<T> {
         read: impl Fn(&Map<String, Value>) -> Result<T, FormErrors> + Send + Sync + 'static,
     ) -> Self {
         let question = Question::Form { message: message.into(), form };
-        let read = move |answer: &RawAnswer| read_elicitation(answer, |content| Ok(read(content)?));
+        let read = move |answer: &Value| read_elicitation(answer, |content| Ok(read(content)?));
         Self::new(question, Arc::new(read), false)
     }
 }
@@ -263,7 +261,7 @@ impl<T: Elicit> Ask<T> {
             if let Question::Form { form, .. } = &mut asked.question {
                 let (content, read) = (value.write(), Arc::clone(&asked.read));
                 *form = form.clone().prefilled(&content);
-                asked.read = Arc::new(move |answer| read(&answer.completed_with(&content)));
+                asked.read = Arc::new(move |answer| read(&completed(answer, &content)));
             }
         })
     }
@@ -348,16 +346,8 @@ impl<T: Clone + Send + Sync + 'static> Ask<T> {
         items: impl IntoIterator<Item = T>,
         describe: impl Fn(&T) -> C,
     ) -> Self {
-        match described(items, describe) {
-            Ok((items, choices)) => {
-                let choice = Field::<String>::new("choice").one_of(choices);
-                let form = Form::new().with(&choice);
-                Self::dynamic_form(message, form, move |content| {
-                    choice.read_alone(content).map(|value| items[&value].clone())
-                })
-            }
-            Err(mistake) => Self(AskKind::Mistaken(mistake)),
-        }
+        let field = |choices| Field::<String>::new("choice").one_of(choices);
+        choosing(message, described(items, describe), field, |items, value| items[&value].clone())
     }
 }
 
@@ -379,19 +369,41 @@ impl<T: Clone + Send + Sync + 'static> Ask<Vec<T>> {
         items: impl IntoIterator<Item = T>,
         describe: impl Fn(&T) -> C,
     ) -> Self {
-        match described(items, describe) {
-            Ok((items, choices)) => {
-                let field = Field::any_of("choices", choices);
-                let form = Form::new().with(&field);
-                let chosen = move |values: Vec<String>| values.iter().map(|value| items[value].clone()).collect();
-                Self::dynamic_form(message, form, move |content| field.read_alone(content).map(&chosen))
-            }
-            Err(mistake) => Self(AskKind::Mistaken(mistake)),
-        }
+        let chosen =
+            |items: &HashMap<String, T>, values: Vec<String>| values.iter().map(|value| items[value].clone()).collect();
+        choosing(message, described(items, describe), |choices| Field::any_of("choices", choices), chosen)
     }
 }
 
+/// An accepted form, with these values for the fields that it leaves out.
+fn completed(answer: &Value, content: &Map<String, Value>) -> Value {
+    let mut answer = answer.clone();
+    if answer["action"] == "accept" && (answer["content"].is_null() || answer["content"].is_object()) {
+        let mut completed = content.clone();
+        completed.extend(answer["content"].as_object().cloned().unwrap_or_default());
+        answer["content"] = completed.into();
+    }
+    answer
+}
+
 const NOTHING_TO_CHOOSE: &str = "a choice needs something to choose, and the list is empty";
+
+/// Asks with a form of this one field, and finds the items that were chosen.
+fn choosing<T: Send + Sync + 'static, C, F: 'static, U>(
+    message: impl Into<String>,
+    described: Result<(HashMap<String, T>, Vec<C>), &'static str>,
+    field: impl FnOnce(Vec<C>) -> Field<F>,
+    chosen: impl Fn(&HashMap<String, T>, F) -> U + Send + Sync + 'static,
+) -> Ask<U> {
+    match described {
+        Ok((items, choices)) => {
+            let field = field(choices);
+            let form = Form::new().with(&field);
+            Ask::dynamic_form(message, form, move |content| Ok(chosen(&items, field.read_alone(content)?)))
+        }
+        Err(mistake) => Ask(AskKind::Mistaken(mistake)),
+    }
+}
 
 /// The items by their values, and what the user chooses from.
 fn described<T, C: IntoChoice>(
@@ -457,11 +469,10 @@ impl<T> Ask<T> {
             AskKind::Mistaken(mistake) => return Err(Halt::Failed(CallError::mistake(mistake))),
             AskKind::Question(asked) => *asked,
         };
-        let can_read = |answer: &RawAnswer| read(answer).map(|_| ());
+        let can_read = |answer: &Value| read(answer).map(|_| ());
         let (pinned_to, accept) = (pinned_to.as_deref(), accept.as_deref());
         let check = AnswerCheck { allow_unsolicited, pinned_to, read: &can_read, accept };
-        let read =
-            |answer: &RawAnswer| read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
+        let read = |answer: &Value| read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
         if call.ending().is_some() {
             return Err(Halt::Failed(CallError::round_is_over()));
         }

@@ -7,7 +7,7 @@ mod outcome;
 mod question;
 mod sampling;
 
-pub use answer::{Answer, AnswerError, RawAnswer, UrlVisited};
+pub use answer::{Answer, AnswerError, UrlVisited};
 pub use ask::Ask;
 pub(crate) use ask::{AskByHand, NextRound};
 pub use outcome::Outcome;

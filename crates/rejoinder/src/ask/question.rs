@@ -7,7 +7,7 @@ use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error, ser::SerializeStruct};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use super::{RawAnswer, Sampling};
+use super::Sampling;
 use crate::{
     call::{Capabilities, Era, MemberName, RequestInfo},
     error::CallError,
@@ -72,12 +72,8 @@ impl Question {
 
     /// Whether it can be asked again after an unusable answer: a user can correct a form, but a client that answers another
     /// kind of question will do so again.
-    pub(crate) fn bears_repeating(&self, answer: &RawAnswer) -> bool {
-        let is_elicited = match answer {
-            RawAnswer::Filled(_) => true,
-            RawAnswer::Other(answer) => answer.get("action").is_some(),
-        };
-        is_elicited && matches!(self, Self::Form { .. })
+    pub(crate) fn bears_repeating(&self, answer: &Value) -> bool {
+        answer.get("action").is_some() && matches!(self, Self::Form { .. })
     }
 
     /// The same question, with the reason why the last answer cannot be used. Only users read messages.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, atomic::Ordering};
 
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     Call, Era,
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest, RawAnswer},
+    ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest},
     error::{CallError, Halt},
     lock,
 };
@@ -57,13 +57,18 @@ pub(crate) struct AnswerCheck<'a> {
     /// The text that an answer counts for, in place of the message.
     pub(crate) pinned_to: Option<&'a str>,
     /// Whether an answer can be read. It may run in every round.
-    pub(crate) read: &'a (dyn Fn(&RawAnswer) -> Result<(), AnswerError> + Sync),
+    pub(crate) read: &'a (dyn Fn(&Value) -> Result<(), AnswerError> + Sync),
     /// Whether an answer is accepted. It runs once, when the answer is first used.
     pub(crate) accept: Option<&'a AcceptAnswer>,
 }
 
+/// Reads an answer. What cannot be read does not fit any question.
+fn read_answer(json: &RawValue) -> Value {
+    serde_json::from_str(json.get()).unwrap_or_default()
+}
+
 /// Says whether an answer is accepted.
-pub(crate) type AcceptAnswer = dyn Fn(&RawAnswer) -> BoxFuture<'static, Result<(), AnswerError>> + Send + Sync;
+pub(crate) type AcceptAnswer = dyn Fn(&Value) -> BoxFuture<'static, Result<(), AnswerError>> + Send + Sync;
 
 impl Call {
     /// The record. It is made when it is first needed.
@@ -78,7 +83,7 @@ impl Call {
     }
 
     /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
-    pub(crate) async fn ask(&self, key: &str, question: Question, check: AnswerCheck<'_>) -> Result<RawAnswer, Halt> {
+    pub(crate) async fn ask(&self, key: &str, question: Question, check: AnswerCheck<'_>) -> Result<Value, Halt> {
         let carrier = self.carrier()?;
         if let Some(step) = self.step_around(|step| step.is_shared) {
             // Another step may wait for this one, and would keep the round from ending. So this does not halt the round.
@@ -133,7 +138,7 @@ impl Call {
         key: &str,
         question: &Question,
         check: AnswerCheck<'_>,
-    ) -> Result<Option<RawAnswer>, Halt> {
+    ) -> Result<Option<Value>, Halt> {
         if self.0.carrier.get().is_none() {
             return Ok(None);
         }
@@ -148,19 +153,19 @@ impl Call {
         key: &Arc<str>,
         digest: QuestionDigest,
         AnswerCheck { allow_unsolicited, read, accept, .. }: AnswerCheck<'_>,
-    ) -> Result<RawAnswer, Option<(RawAnswer, AnswerError)>> {
+    ) -> Result<Value, Option<(Value, AnswerError)>> {
         let (recorded, is_final, response) = {
             let record = self.record();
             let response = record.response(key, digest, allow_unsolicited);
             (record.recorded_answer(key, digest), record.is_final(key), response)
         };
         // The checks are code of the author, which may use the call: nothing is locked while they run.
-        let recorded = recorded.map(|recorded| (RawAnswer::from_json(&recorded.answer), recorded));
+        let recorded = recorded.map(|recorded| (read_answer(&recorded.answer), recorded));
         let recorded = recorded.filter(|(answer, _)| is_final || read(answer).is_ok());
         let is_new = recorded.is_none();
         let (answer, json, unchecked) = match (recorded, response) {
             (Some((answer, recorded)), _) => (answer, recorded.answer, recorded.unchecked),
-            (None, Some(json)) => (RawAnswer::from_json(&json), json, true),
+            (None, Some(json)) => (read_answer(&json), json, true),
             (None, None) => return Err(None),
         };
         let mut fits = if is_new { read(&answer) } else { Ok(()) };
@@ -202,13 +207,9 @@ impl Call {
     }
 
     /// The latest answer to what was asked by hand under a key, if it can be used.
-    pub(crate) fn answer_by_hand(
-        &self,
-        key: &str,
-        check: impl Fn(&RawAnswer) -> Result<(), AnswerError>,
-    ) -> Option<RawAnswer> {
+    pub(crate) fn answer_by_hand(&self, key: &str, check: impl Fn(&Value) -> Result<(), AnswerError>) -> Option<Value> {
         let (digest, json, is_new) = self.record().latest_answer(key)?;
-        let answer = RawAnswer::from_json(&json);
+        let answer = read_answer(&json);
         match check(&answer) {
             Ok(()) => {
                 self.record().use_answer(&key.into(), digest, json, is_new);

@@ -13,7 +13,7 @@ use serde_json::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest, RawAnswer},
+    ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest},
     error::{CallError, Halt},
 };
 
@@ -99,7 +99,7 @@ struct RoundKey {
     /// Whether the answer was used.
     is_used: bool,
     /// The answer that a function which makes its rounds by hand could not use, and why.
-    rejected: Option<(RawAnswer, String)>,
+    rejected: Option<(Value, String)>,
     /// The question, if it is open at the end of the round.
     open: Option<OpenQuestion>,
     /// Whether its resolver could not run in this round, and may still need the answer.
@@ -335,7 +335,7 @@ impl CallRecord {
     }
 
     /// Notes that a function which makes its rounds by hand cannot use an answer.
-    pub(super) fn reject_answer(&mut self, key: &Arc<str>, answer: RawAnswer, reason: String) {
+    pub(super) fn reject_answer(&mut self, key: &Arc<str>, answer: Value, reason: String) {
         let of = self.round.key(key);
         (of.is_used, of.rejected) = (false, Some((answer, reason)));
     }
@@ -347,7 +347,7 @@ impl CallRecord {
         key: &Arc<str>,
         question: &Question,
         digest: QuestionDigest,
-        bad: Option<(RawAnswer, AnswerError)>,
+        bad: Option<(Value, AnswerError)>,
     ) -> Result<(OpenQuestion, Option<Question>), Halt> {
         let before = self.questions.get(key);
         // A retry without an answer does not reset the count.
@@ -429,7 +429,7 @@ fn merge(into: &mut Value, from: &Value) {
 }
 
 /// The question with the reason why its last answer cannot be used; an error after too many bad answers.
-fn ask_again(key: &str, question: &Question, answer: &RawAnswer, reason: &str, bad: u8) -> Result<Question, CallError> {
+fn ask_again(key: &str, question: &Question, answer: &Value, reason: &str, bad: u8) -> Result<Question, CallError> {
     if bad >= TRIES || !question.bears_repeating(answer) {
         return Err(CallError::new(format!("the client sent no usable answer to `{key}`: {reason}")));
     }
@@ -594,10 +594,9 @@ mod tests {
 
     /// The answer under a key, or what there is instead.
     fn ask(call: &Call, key: &str, message: &str) -> Result<Value, Halt> {
-        let check = |answer: &RawAnswer| <ConfirmForm as Answer>::read(answer).map(|_| ());
+        let check = |answer: &Value| <ConfirmForm as Answer>::read(answer).map(|_| ());
         let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, read: &check, accept: None };
-        let answer = call.ask(key, question(message), check).now_or_never().expect("no waiting");
-        answer.map(Value::from)
+        call.ask(key, question(message), check).now_or_never().expect("no waiting")
     }
 
     /// The keys that a round asks under in the end, and the record for the next one.

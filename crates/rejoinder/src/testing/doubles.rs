@@ -14,6 +14,35 @@ use crate::{
 };
 
 impl Client {
+    /// The provided service of this type, to look at what the calls did with it.
+    ///
+    /// # Panics
+    ///
+    /// If no service of that type was provided, or the server has not made it yet: `provide_async` makes it at the first call.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    ///
+    /// use rejoinder::{prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn note(text: String, notes: Dep<Mutex<Vec<String>>>) { notes.lock().unwrap().push(text); }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let client = Client::new(Server::new("notes", "1.0.0").provide(Mutex::new(Vec::<String>::new())).tools(tools![note]));
+    /// client.call_tool("note", json!({ "text": "tea" })).await?;
+    /// assert_eq!(*client.service::<Mutex<Vec<String>>>().lock().unwrap(), ["tea"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn service<T: ?Sized + Send + Sync + 'static>(&self) -> Arc<T> {
+        let service = self.connection.server.0.dependencies.get();
+        service.unwrap_or_else(|| panic!("no `{}` was provided, or the server has not started", type_name::<T>()))
+    }
+
     /// Replaces the provided service of this type.
     ///
     /// # Panics

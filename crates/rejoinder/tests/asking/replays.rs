@@ -3,7 +3,6 @@
 
 use std::sync::Mutex;
 
-use rejoinder::testing::ClientError;
 use serde_json::Value;
 
 use super::*;
