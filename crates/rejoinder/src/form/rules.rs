@@ -55,6 +55,13 @@ impl Rules {
                 },
             }
         }
+        for pair in BOUNDS[..4].chunks(2).chain(COUNTS.chunks(2)) {
+            if let (Some(min), Some(max)) = (rules.limit(pair[0]), rules.limit(pair[1]))
+                && min > max
+            {
+                problems.push(format!("has a `{}` above its `{}`", pair[0], pair[1]));
+            }
+        }
         if problems.is_empty() { Ok(rules) } else { Err(problems) }
     }
 
@@ -320,6 +327,17 @@ mod tests {
             ("int0", None),
         ] {
             assert_eq!(Number::bounds_of(format), bounds, "{format}");
+        }
+    }
+
+    #[test]
+    fn a_smallest_value_above_the_largest_is_a_mistake() {
+        for pair in [["minimum", "maximum"], ["exclusiveMinimum", "exclusiveMaximum"], ["minItems", "maxItems"]] {
+            let schema =
+                |[min, max]: [u8; 2]| pair.map(str::to_owned).into_iter().zip([min.into(), max.into()]).collect();
+            assert!(Rules::read(&schema([1, 1])).is_ok());
+            let problem = format!("has a `{}` above its `{}`", pair[0], pair[1]);
+            assert_eq!(Rules::read(&schema([2, 1])).unwrap_err(), [problem]);
         }
     }
 
