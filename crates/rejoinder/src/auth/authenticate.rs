@@ -44,7 +44,8 @@ pub struct Auth {
     method: AuthMethod,
     pub(crate) is_optional: bool,
     pub(crate) required_scopes: Vec<String>,
-    resource: Option<String>,
+    /// The address of the endpoint, as far as it is known.
+    pub(crate) resource: Option<String>,
     authorization_server: Option<String>,
     verified: VerifiedTokens,
     pub(crate) refusals: RefusalLog<AuthRefusal>,
@@ -287,11 +288,6 @@ impl Auth {
     /// Whether clients get what they need from an OAuth issuer.
     pub(crate) fn is_oauth(&self) -> bool {
         self.key_header().is_none()
-    }
-
-    /// The address of the endpoint, as far as it is known.
-    pub(crate) fn resource_url(&self) -> Option<&str> {
-        self.resource.as_deref()
     }
 
     /// Who sends a request with these headers; `None` for an anonymous caller who is welcome.

@@ -30,7 +30,7 @@ pub(crate) struct CallerShares {
 #[derive(Debug, Clone)]
 pub(crate) struct CallerShare {
     what: &'static str,
-    limit: usize,
+    pub(crate) limit: usize,
     used: Arc<UsedSlots>,
 }
 
@@ -57,11 +57,6 @@ pub(crate) struct ShareUsedUp {
 impl CallerShare {
     pub(crate) fn new(what: &'static str, limit: usize) -> Self {
         Self { what, limit, used: Arc::default() }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn limit(&self) -> usize {
-        self.limit
     }
 
     /// One more for the caller, unless it uses all that it may. Anonymous callers are not counted.

@@ -112,30 +112,27 @@ impl RpcError {
 impl From<Refusal> for RpcError {
     fn from(refusal: Refusal) -> Self {
         let message = refusal.to_string();
-        match refusal {
+        let (code, data) = match refusal {
             Refusal::Unknown { kind: TargetKind::Resource, name, .. } => {
-                Self::invalid_params(message).with_data(json!({ "uri": &*name }))
+                (Self::INVALID_PARAMS, Some(json!({ "uri": &*name })))
             }
-            Refusal::HeaderMismatch(_) => Self::header_mismatch(message),
+            Refusal::HeaderMismatch(_) => (Self::HEADER_MISMATCH, None),
             // The same error for every bad state: a forger must not learn how far a forgery got.
-            Refusal::InvalidState => {
-                Self::invalid_params(message).with_data(json!({ "reason": "invalid_request_state" }))
-            }
+            Refusal::InvalidState => (Self::INVALID_PARAMS, Some(json!({ "reason": "invalid_request_state" }))),
             Refusal::InsufficientScope(scopes) => {
-                Self::invalid_request(message).with_data(json!({ "reason": "insufficient_scope", "scopes": scopes }))
+                (Self::INVALID_REQUEST, Some(json!({ "reason": "insufficient_scope", "scopes": scopes })))
             }
-            Refusal::Expired => Self::invalid_request(message),
-            Refusal::BadArguments { bad, .. } => Self::bad_arguments(&bad),
-            Refusal::TooManyCalls(_) | Refusal::TooManySubscriptions(_) => Self::new(Self::INTERNAL, message),
-            Refusal::CallerLimit(_) => {
-                Self::new(Self::INTERNAL, message).with_data(json!({ "reason": "caller_limit" }))
-            }
-            Refusal::Panicked(what) => Self::panicked(what),
+            Refusal::Expired => (Self::INVALID_REQUEST, None),
+            Refusal::TooManyCalls(_) | Refusal::TooManySubscriptions(_) => (Self::INTERNAL, None),
+            Refusal::CallerLimit(_) => (Self::INTERNAL, Some(json!({ "reason": "caller_limit" }))),
+            Refusal::BadArguments { bad, .. } => return Self::bad_arguments(&bad),
+            Refusal::Panicked(what) => return Self::panicked(what),
             Refusal::Unknown { .. }
             | Refusal::NothingToComplete(_)
             | Refusal::UnknownCursor
-            | Refusal::NotArguments(_) => Self::invalid_params(message),
-        }
+            | Refusal::NotArguments(_) => (Self::INVALID_PARAMS, None),
+        };
+        Self { data, ..Self::new(code, message) }
     }
 }
 

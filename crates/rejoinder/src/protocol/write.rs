@@ -196,29 +196,27 @@ impl Writer {
         if let Some(reason) = probed {
             tracing::info!("refused a request: {reason}");
         }
-        match refusal {
+        let stateless = |status| (self.era == Era::Stateless).then_some(status);
+        let (status, scopes) = match &refusal {
             Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
-                self.tool_error(bad.to_string())
+                return self.tool_error(bad.to_string());
             }
-            Refusal::TooManySubscriptions(_) | Refusal::TooManyCalls(_) if self.era == Era::Stateless => {
-                self.error(refusal.into()).with_status(StatusCode::SERVICE_UNAVAILABLE)
+            Refusal::TooManySubscriptions(_) | Refusal::TooManyCalls(_) => {
+                (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new())
             }
-            Refusal::CallerLimit(_) if self.era == Era::Stateless => {
-                self.error(refusal.into()).with_status(StatusCode::TOO_MANY_REQUESTS)
-            }
-            Refusal::Unknown { kind: TargetKind::Resource, .. } if self.era == Era::Session => {
-                self.error(RpcError { code: RpcError::RESOURCE_NOT_FOUND, ..refusal.into() })
-            }
-            Refusal::Expired if self.era == Era::Stateless => {
-                self.error(refusal.into()).with_status(StatusCode::UNAUTHORIZED)
-            }
+            Refusal::CallerLimit(_) => (stateless(StatusCode::TOO_MANY_REQUESTS), Vec::new()),
+            Refusal::Expired => (stateless(StatusCode::UNAUTHORIZED), Vec::new()),
             // Clients of both eras know what to do.
-            Refusal::InsufficientScope(scopes) => {
-                let reply = self.error(Refusal::InsufficientScope(scopes.clone()).into());
-                RpcReply { scopes, ..reply.with_status(StatusCode::FORBIDDEN) }
-            }
-            refusal => self.error(refusal.into()),
+            Refusal::InsufficientScope(scopes) => (Some(StatusCode::FORBIDDEN), scopes.clone()),
+            _ => (None, Vec::new()),
+        };
+        let is_resource = matches!(refusal, Refusal::Unknown { kind: TargetKind::Resource, .. });
+        let mut error = RpcError::from(refusal);
+        if is_resource && self.era == Era::Session {
+            error.code = RpcError::RESOURCE_NOT_FOUND;
         }
+        let reply = self.error(error);
+        RpcReply { status: status.unwrap_or(reply.status), scopes, ..reply }
     }
 
     pub(super) fn error(&self, error: RpcError) -> RpcReply {

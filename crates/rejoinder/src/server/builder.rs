@@ -234,10 +234,13 @@ impl Server {
         E: Into<BoxError>,
         F: Future<Output = Result<Arc<T>, E>> + Send + 'static,
     {
-        self.lifecycle.provide(&mut self.dependencies, move |server| {
+        let place = self.dependencies.insert_later::<T>();
+        let provide = move |server| -> BoxFuture<'static, Result<(), BoxError>> {
             let made = make(server);
-            Box::pin(async move { made.await.map_err(Into::into) })
-        });
+            Box::pin(async move { made.await.map(|service| drop(place.set(service))).map_err(Into::into) })
+        };
+        let name = format!("providing `{}`", std::any::type_name::<T>());
+        self.lifecycle.on_start(name, Dependencies::is_later::<T>, Box::new(provide));
         self
     }
 
@@ -271,7 +274,7 @@ impl Server {
         F: Future<Output = R> + Send + 'static,
         R: TaskOutput<Value = ()>,
     {
-        self.lifecycle.on_start(step(run));
+        self.lifecycle.on_start("`on_start`".to_owned(), |_| true, step(run));
         self
     }
 
@@ -314,8 +317,12 @@ impl Server {
     }
 
     /// Offers tools. With an empty list it declares that there may be some later.
-    pub fn tools(mut self, tools: impl ItemList<Tool>) -> Self {
-        self.items[TargetKind::Tool as usize].get_or_insert_default().extend(tools.into_items().map(AnyItem::Tool));
+    pub fn tools(self, tools: impl ItemList<Tool>) -> Self {
+        self.offer(TargetKind::Tool, tools.into_items().map(AnyItem::Tool))
+    }
+
+    fn offer(mut self, kind: TargetKind, items: impl Iterator<Item = AnyItem>) -> Self {
+        self.items[kind as usize].get_or_insert_default().extend(items);
         self
     }
 
@@ -440,18 +447,13 @@ impl Server {
     }
 
     /// Offers prompts. With an empty list it declares that there may be some later.
-    pub fn prompts(mut self, prompts: impl ItemList<Prompt>) -> Self {
-        self.items[TargetKind::Prompt as usize]
-            .get_or_insert_default()
-            .extend(prompts.into_items().map(AnyItem::Prompt));
-        self
+    pub fn prompts(self, prompts: impl ItemList<Prompt>) -> Self {
+        self.offer(TargetKind::Prompt, prompts.into_items().map(AnyItem::Prompt))
     }
 
     /// Offers resources and templates. With an empty list it declares that there may be some later.
-    pub fn resources(mut self, resources: impl ItemList<Resource>) -> Self {
-        let resources = resources.into_items().map(AnyItem::Resource);
-        self.items[TargetKind::Resource as usize].get_or_insert_default().extend(resources);
-        self
+    pub fn resources(self, resources: impl ItemList<Resource>) -> Self {
+        self.offer(TargetKind::Resource, resources.into_items().map(AnyItem::Resource))
     }
 
     /// How many items a page of a list has; 1,000 by default.
@@ -800,7 +802,7 @@ impl TryFrom<Server> for BuiltServer {
 impl BuiltServer {
     /// A handle that changes what the server offers while it runs.
     pub fn handle(&self) -> ServerHandle {
-        ServerHandle::new(Arc::downgrade(&self.0))
+        ServerHandle(Arc::downgrade(&self.0))
     }
 }
 

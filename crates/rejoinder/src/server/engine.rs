@@ -49,7 +49,7 @@ impl Engine {
     pub(super) fn with_handle(mut self) -> Arc<Self> {
         Arc::new_cyclic(|engine| {
             let dependencies = Arc::make_mut(&mut self.dependencies);
-            dependencies.insert(Arc::new(ServerHandle::new(engine.clone())));
+            dependencies.insert(Arc::new(ServerHandle(engine.clone())));
             dependencies.insert(Arc::clone(&self.background));
             self
         })

@@ -36,7 +36,7 @@ use crate::{
 /// ```
 // Weak: a tool that keeps its handle must not keep the server alive.
 #[derive(Debug, Clone)]
-pub struct ServerHandle(Weak<Engine>);
+pub struct ServerHandle(pub(super) Weak<Engine>);
 
 /// Why nothing was added to a running server: all problems, as [`Server::check`](super::Server::check) reports them.
 ///
@@ -60,10 +60,6 @@ pub struct ServerHandle(Weak<Engine>);
 pub struct AddError(#[from] pub BuildError);
 
 impl ServerHandle {
-    pub(super) fn new(engine: Weak<Engine>) -> Self {
-        Self(engine)
-    }
-
     /// Adds tools, or replaces those of the same name.
     ///
     /// # Errors

@@ -61,7 +61,7 @@ pub(super) struct Lifecycle {
     serving: AtomicUsize,
 }
 
-type Step = Box<dyn FnOnce(ServerHandle) -> BoxFuture<'static, Result<(), BoxError>> + Send>;
+pub(super) type Step = Box<dyn FnOnce(ServerHandle) -> BoxFuture<'static, Result<(), BoxError>> + Send>;
 
 /// A step of a function of the author.
 pub(super) fn step<F, R>(run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Step
@@ -84,28 +84,10 @@ struct StartStep {
 }
 
 impl Lifecycle {
-    fn add(&mut self, name: String, is_needed: fn(&Dependencies) -> bool, run: Step) {
+    /// Runs a function when the server starts, if it is needed then.
+    pub(super) fn on_start(&mut self, name: String, is_needed: fn(&Dependencies) -> bool, run: Step) {
         let starts = Arc::get_mut(&mut self.starts).expect("only a built server has copies");
         starts.push(StartStep { name, is_needed, run: Some(run).into() });
-    }
-
-    /// Runs a function when the server starts.
-    pub(super) fn on_start(&mut self, run: Step) {
-        self.add("`on_start`".to_owned(), |_| true, run);
-    }
-
-    /// Runs a function when the server starts, whose result is the `T` of these services.
-    pub(super) fn provide<T: ?Sized + Send + Sync + 'static>(
-        &mut self,
-        dependencies: &mut Dependencies,
-        make: impl FnOnce(ServerHandle) -> BoxFuture<'static, Result<Arc<T>, BoxError>> + Send + 'static,
-    ) {
-        let place = dependencies.insert_later::<T>();
-        let run: Step = Box::new(move |server| {
-            let made = make(server);
-            Box::pin(async move { made.await.map(|service| drop(place.set(service))) })
-        });
-        self.add(format!("providing `{}`", std::any::type_name::<T>()), Dependencies::is_later::<T>, run);
     }
 
     /// Runs a function when the server stops.
@@ -152,7 +134,7 @@ impl Engine {
     }
 
     async fn run_starts(self: Arc<Self>) -> Result<(), StartError> {
-        let server = ServerHandle::new(Arc::downgrade(&self));
+        let server = ServerHandle(Arc::downgrade(&self));
         for step in self.lifecycle.iter().flat_map(|lifecycle| &**lifecycle.starts) {
             let mut run = step.run.lock().await;
             let Some(run) = run.take_if(|_| (step.is_needed)(&self.dependencies)) else { continue };
@@ -189,7 +171,7 @@ impl Engine {
         };
         let stops = std::mem::take(&mut *lock(&lifecycle.stops));
         for stop in stops.into_iter().rev() {
-            let server = ServerHandle::new(Arc::downgrade(self));
+            let server = ServerHandle(Arc::downgrade(self));
             let run = AssertUnwindSafe(async { stop(server).await }).catch_unwind();
             match timeout(self.options.grace, run).await {
                 Ok(Ok(Ok(()))) => {}

@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(quarter(total), share, "of {total}");
         }
         let shares = Limits::new().calls(100).subscriptions(8).calls_per_caller(7).shares(40);
-        let limits = [shares.calls, shares.questions, shares.sessions, shares.subscriptions].map(|share| share.limit());
+        let limits = [shares.calls, shares.questions, shares.sessions, shares.subscriptions].map(|share| share.limit);
         assert_eq!(limits, [7, 25, 10, 2]);
     }
 

@@ -39,39 +39,32 @@ impl ParamHeader {
 
 /// The mirrored arguments of a tool's input schema. Problems with them go to `messages`.
 pub(super) fn param_headers(schema: &Map<String, Value>, messages: &mut Vec<String>) -> Vec<ParamHeader> {
-    let mut found = Vec::new();
-    visit(schema, Some(&[]), &mut found, messages);
-    for (index, one) in found.iter().enumerate() {
-        if found[..index].iter().any(|other| other.header == one.header) {
+    let mut found: Vec<ParamHeader> = Vec::new();
+    visit(schema, Some(&[]), &mut |header| match header {
+        Ok(one) if found.iter().any(|other| other.header == one.header) => {
             messages.push(format!("the header `{}` is used for two arguments; rename one", one.header));
         }
-    }
+        Ok(one) => found.push(one),
+        Err(message) => messages.push(message),
+    });
     found
 }
 
 /// Visits a schema, under the path of a property that is reached through `properties` alone.
-fn visit(
-    schema: &Map<String, Value>,
-    path: Option<&[String]>,
-    found: &mut Vec<ParamHeader>,
-    messages: &mut Vec<String>,
-) {
+fn visit(schema: &Map<String, Value>, path: Option<&[String]>, found: &mut dyn FnMut(Result<ParamHeader, String>)) {
     if let Some(header) = schema.get("x-mcp-header") {
-        match param_header(header, schema, path.filter(|path| !path.is_empty())) {
-            Ok(header) => found.push(header),
-            Err(message) => messages.push(message),
-        }
+        found(param_header(header, schema, path.filter(|path| !path.is_empty())));
     }
     for (key, member) in schema {
         match (member, path) {
             (Value::Object(properties), Some(path)) if key == "properties" => {
                 for (name, property) in properties.iter().filter_map(|(name, it)| Some((name, it.as_object()?))) {
-                    visit(property, Some(&[path, std::slice::from_ref(name)].concat()), found, messages);
+                    visit(property, Some(&[path, std::slice::from_ref(name)].concat()), found);
                 }
             }
-            (Value::Object(member), _) => visit(member, None, found, messages),
+            (Value::Object(member), _) => visit(member, None, found),
             (Value::Array(members), _) => {
-                members.iter().filter_map(Value::as_object).for_each(|member| visit(member, None, found, messages));
+                members.iter().filter_map(Value::as_object).for_each(|member| visit(member, None, found));
             }
             _ => {}
         }
@@ -105,25 +98,18 @@ struct Ambiguous;
 fn argument<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, Ambiguous> {
     let mut value = arguments;
     for name in path {
-        match member(value, name)? {
-            Some(member) => value = member,
-            None => return Ok(None),
+        if !value.starts_with('{') {
+            return Ok(None);
         }
+        let Members(members): Members<'_, &RawValue> = serde_json::from_str(value).map_err(|_| Ambiguous)?;
+        let mut named = members.into_iter().filter(|(key, _)| key == name);
+        value = match (named.next(), named.next()) {
+            (None, _) => return Ok(None),
+            (Some((_, member)), None) => member.get(),
+            (Some(_), Some(_)) => return Err(Ambiguous),
+        };
     }
     Ok(Some(value).filter(|value| *value != "null"))
-}
-
-/// A member of an object.
-fn member<'a>(object: &'a str, name: &str) -> Result<Option<&'a str>, Ambiguous> {
-    if !object.starts_with('{') {
-        return Ok(None);
-    }
-    let members: Members<'_, &RawValue> = serde_json::from_str(object).map_err(|_| Ambiguous)?;
-    let mut named = members.0.into_iter().filter(|(key, _)| key == name);
-    match (named.next(), named.next()) {
-        (_, Some(_)) => Err(Ambiguous),
-        (found, None) => Ok(found.map(|(_, value)| value.get())),
-    }
 }
 
 /// Whether the text of a header equals a value; integers are compared as numbers.

@@ -296,34 +296,22 @@ impl OperationResult {
 
     /// The result of a tool.
     pub fn tool(&self) -> Option<&CallToolResult> {
-        match self.done()?.ok()? {
-            Output::Tool(result) => Some(result),
-            _ => None,
-        }
+        if let Output::Tool(result) = self.done()?.ok()? { Some(result) } else { None }
     }
 
     /// The result of a tool, to change it.
     pub fn tool_mut(&mut self) -> Option<&mut CallToolResult> {
-        match self.output_mut()? {
-            Output::Tool(result) => Some(result),
-            _ => None,
-        }
+        if let Output::Tool(result) = self.output_mut()? { Some(result) } else { None }
     }
 
     /// The result of a prompt.
     pub fn prompt(&self) -> Option<&GetPromptResult> {
-        match self.done()?.ok()? {
-            Output::Prompt(result) => Some(result),
-            _ => None,
-        }
+        if let Output::Prompt(result) = self.done()?.ok()? { Some(result) } else { None }
     }
 
     /// The result of a prompt, to change it.
     pub fn prompt_mut(&mut self) -> Option<&mut GetPromptResult> {
-        match self.output_mut()? {
-            Output::Prompt(result) => Some(result),
-            _ => None,
-        }
+        if let Output::Prompt(result) = self.output_mut()? { Some(result) } else { None }
     }
 }
 

@@ -173,7 +173,8 @@ pub(super) struct Registry {
     shelves: [Shelf; 3],
     /// The gates of each [`TargetKind`], each once.
     gates: [Vec<Gate>; 3],
-    kept: Arc<Mutex<KeptPages>>,
+    /// Pages that have been made.
+    kept: Arc<Mutex<HashMap<PageKey, Page>>>,
 }
 
 /// A page of a list.
@@ -185,13 +186,8 @@ pub(crate) struct Page {
     pub(crate) is_gated: bool,
 }
 
-/// Pages that have been made: by list, verdicts of its gates, and place of the first item.
-#[derive(Debug, Default)]
-struct KeptPages {
-    pages: HashMap<(List, Box<[bool]>, usize), Page>,
-    /// How long all of them are.
-    bytes: usize,
-}
+/// A list, the verdicts of its gates, and the place of the first item.
+type PageKey = (List, Box<[bool]>, usize);
 
 /// How many bytes of pages are kept.
 const MOST_KEPT: usize = 16 * 1024 * 1024;
@@ -328,7 +324,7 @@ impl Registry {
         };
         let gates = self.gates(kind);
         let key = (list, gates.iter().map(|gate| open.contains(gate)).collect(), start);
-        if let Some(page) = lock(&self.kept).pages.get(&key) {
+        if let Some(page) = lock(&self.kept).get(&key) {
             return Some(page.clone());
         }
         let mut rest = shelf.values().skip(start).filter(is_listed);
@@ -340,11 +336,11 @@ impl Registry {
         }
         let page = Page { members: members.into(), is_gated: !gates.is_empty() };
         let mut kept = lock(&self.kept);
-        if kept.bytes + page.members.len() > MOST_KEPT {
-            *kept = KeptPages::default();
+        if kept.values().chain([&page]).map(|page| page.members.len()).sum::<usize>() > MOST_KEPT {
+            kept.clear();
         }
-        if page.members.len() <= MOST_KEPT && kept.pages.insert(key, page.clone()).is_none() {
-            kept.bytes += page.members.len();
+        if page.members.len() <= MOST_KEPT {
+            kept.insert(key, page.clone());
         }
         Some(page)
     }

@@ -85,17 +85,15 @@ impl std::error::Error for BuildError {}
 /// Collects items and their problems.
 pub(super) struct WiringCheck<'a> {
     dependencies: &'a Dependencies,
-    unknown_arguments: UnknownArguments,
+    options: &'a ServerOptions,
     registry: Registry,
     problems: Vec<BuildProblem>,
     warnings: Vec<BuildProblem>,
 }
 
 impl<'a> WiringCheck<'a> {
-    pub(super) fn new(dependencies: &'a Dependencies, options: &ServerOptions) -> Self {
-        let unknown_arguments = options.unknown_arguments;
-        let (registry, problems, warnings) = Default::default();
-        Self { dependencies, unknown_arguments, registry, problems, warnings }
+    pub(super) fn new(dependencies: &'a Dependencies, options: &'a ServerOptions) -> Self {
+        Self { dependencies, options, registry: Registry::default(), problems: Vec::new(), warnings: Vec::new() }
     }
 
     pub(super) fn add(&mut self, mut item: AnyItem) {
@@ -128,7 +126,7 @@ impl<'a> WiringCheck<'a> {
         match &mut item {
             AnyItem::Tool(tool) => {
                 messages.extend(tool.mistakes());
-                if self.unknown_arguments == UnknownArguments::Ignored {
+                if self.options.unknown_arguments == UnknownArguments::Ignored {
                     tool.allow_unknown_arguments();
                 }
                 messages.extend(tool.compile());
@@ -230,20 +228,19 @@ fn forgotten(registry: &Registry) -> Vec<BuildProblem> {
         below(&item.function().all_edges()).iter().map(|it| it.node.name).collect()
     };
     let known: HashSet<&str> = registry.items().flat_map(names).collect();
-    let of_item = |item: &AnyItem| -> Vec<BuildProblem> {
+    let mut problems = Vec::new();
+    for item in registry.items() {
         let used = names(item);
         let arguments = item.function().arguments.iter().map(|argument| argument.name);
-        let forgotten = arguments.filter(|name| known.contains(name) && !used.contains(name));
-        let problem = |name| BuildProblem {
-            subject: subject(item),
-            message: format!(
+        for name in arguments.filter(|name| known.contains(name) && !used.contains(name)) {
+            let message = format!(
                 "the model supplies the argument `{name}`, which has the name of a resolver; write `#[resolve({name})]` \
                  before the parameter, or rename it"
-            ),
-        };
-        forgotten.map(problem).collect()
-    };
-    registry.items().flat_map(of_item).collect()
+            );
+            problems.push(BuildProblem { subject: subject(item), message });
+        }
+    }
+    problems
 }
 
 /// Whether the APIs of OpenAI, Anthropic and Google accept a name that may have these signs beside letters and digits.

@@ -96,8 +96,8 @@ fn all_mistakes_are_listed_at_once() {
       tool ``: a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`
       tool `two words`: a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`
       tool `two words`: `read write` is not a scope: it has no spaces and no quotes
-      tool `headers`: `x-mcp-header` of `c` is "c d": it must be a header token such as `Region`
       tool `headers`: the header `mcp-param-a` is used for two arguments; rename one
+      tool `headers`: `x-mcp-header` of `c` is "c d": it must be a header token such as `Region`
       prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
       prompt `draft`: parameter `mailer` needs a `protocol::wiring::Mailer`: provide one with `.provide(..)`
       prompt `draft`: another prompt has the same name; rename one with `#[prompt(name = "..")]`

@@ -105,7 +105,7 @@ impl Endpoint {
 
     /// The address of the endpoint: as it was given, or as the request names it, whose host has been checked.
     fn resource_url(&self, auth: &Auth, host: Option<&str>) -> String {
-        if let Some(url) = auth.resource_url() {
+        if let Some(url) = auth.resource.as_deref() {
             return url.to_owned();
         }
         let host = host.unwrap_or("localhost");

@@ -245,7 +245,7 @@ impl McpService {
         #[cfg(feature = "auth")]
         if let (Some(auth), false) = (&endpoint.engine.options.http.auth, matches!(self.1, HttpTransport::Metadata)) {
             endpoint.authorize(auth, parts).await.map_err(Box::new)?;
-            let host = auth.resource_url().is_none().then(|| host_of(parts)).flatten();
+            let host = auth.resource.as_deref().is_none().then(|| host_of(parts)).flatten();
             let span = request_span(parts);
             let mut response = self.handle(parts, body).instrument(span.clone()).await?;
             span.in_scope(|| endpoint.complete_challenge(auth, &mut response, host.as_deref()));
