@@ -3,7 +3,6 @@
 //! A parameter without an attribute is *injected* if its type implements [`FromCall`] and the model's
 //! argument otherwise. The trait decides, not the type's name, so aliases and your own extractors work.
 
-mod asking;
 mod background;
 mod context;
 mod dep;

@@ -350,7 +350,7 @@ impl Engine {
         let principal = call.request().principal.clone();
         let (state, answers) = match exchange {
             Exchange::Session(client) => {
-                let carrier = SessionCarrier::new(client, self.shares.questions.clone(), principal);
+                let carrier = SessionCarrier { client, share: self.shares.questions.clone(), caller: principal };
                 call.carry(Box::new(carrier), record_limit, None);
                 return Ok((false, None));
             }

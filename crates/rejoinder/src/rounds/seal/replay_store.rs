@@ -4,7 +4,7 @@ use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap},
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::SystemTime,
 };
 
@@ -14,6 +14,7 @@ use super::policy::Clock;
 use crate::{
     BoxError, BoxFuture,
     auth::{CallerShare, CallerSlot, Principal, quarter},
+    lock,
 };
 
 /// Remembers which states were used, so that each is used once.
@@ -88,10 +89,6 @@ fn share(states: usize) -> CallerShare {
     CallerShare::new("used states", states)
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("the replay store is full: it remembers {0} states that have not expired")]
-struct ReplayStoreFull(usize);
-
 impl MemoryReplayStore {
     /// Remembers at most that many states at a time; 100,000 (some 10 MB) unless set.
     pub fn at_most(states: usize) -> Self {
@@ -121,38 +118,32 @@ impl MemoryReplayStore {
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.spent.lock().expect("no test panics while it holds the lock").ids.len()
+        lock(&self.spent).ids.len()
     }
 
     fn try_spend(&self, id: [u8; 16], until: SystemTime, caller: Option<&Principal>) -> Result<bool, BoxError> {
         let left = until.duration_since((self.clock)()).unwrap_or_default();
         let now = Instant::now();
         // Nothing panics between the changes to the two collections.
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        spent.forget_expired(now);
+        let Spent { ids, expiring } = &mut *lock(&self.spent);
+        while let Some(Reverse((until, expired))) = expiring.peek().copied()
+            && until <= now
+        {
+            expiring.pop();
+            ids.remove(&expired);
+        }
         // An expired id may have been forgotten.
-        if left.is_zero() || spent.ids.contains_key(&id) {
+        if left.is_zero() || ids.contains_key(&id) {
             return Ok(false);
         }
-        if spent.ids.len() >= self.most {
-            return Err(ReplayStoreFull(self.most).into());
+        if ids.len() >= self.most {
+            let most = self.most;
+            return Err(format!("the replay store is full: it remembers {most} states that have not expired").into());
         }
         let slot = self.share.take(caller)?;
-        spent.expiring.push(Reverse((now + left, id)));
-        spent.ids.insert(id, slot);
+        expiring.push(Reverse((now + left, id)));
+        ids.insert(id, slot);
         Ok(true)
-    }
-}
-
-impl Spent {
-    fn forget_expired(&mut self, now: Instant) {
-        while let Some(Reverse((until, id))) = self.expiring.peek().copied() {
-            if until > now {
-                break;
-            }
-            self.expiring.pop();
-            self.ids.remove(&id);
-        }
     }
 }
 
