@@ -347,7 +347,7 @@ impl<T: Clone + Send + Sync + 'static> Ask<T> {
         describe: impl Fn(&T) -> C,
     ) -> Self {
         let field = |choices| Field::<String>::new("choice").one_of(choices);
-        choosing(message, described(items, describe), field, |items, value| items[&value].clone())
+        choosing(message, items, describe, field, |items, value| items[&value].clone())
     }
 }
 
@@ -371,7 +371,7 @@ impl<T: Clone + Send + Sync + 'static> Ask<Vec<T>> {
     ) -> Self {
         let chosen =
             |items: &HashMap<String, T>, values: Vec<String>| values.iter().map(|value| items[value].clone()).collect();
-        choosing(message, described(items, describe), |choices| Field::any_of("choices", choices), chosen)
+        choosing(message, items, describe, |choices| Field::any_of("choices", choices), chosen)
     }
 }
 
@@ -388,37 +388,28 @@ fn completed(answer: &Value, content: &Map<String, Value>) -> Value {
 
 const NOTHING_TO_CHOOSE: &str = "a choice needs something to choose, and the list is empty";
 
-/// Asks with a form of this one field, and finds the items that were chosen.
-fn choosing<T: Send + Sync + 'static, C, F: 'static, U>(
+/// Asks to choose from these items with a form of one field, and finds those that were chosen.
+fn choosing<T: Send + Sync + 'static, C: IntoChoice, F: 'static, U>(
     message: impl Into<String>,
-    described: Result<(HashMap<String, T>, Vec<C>), &'static str>,
+    items: impl IntoIterator<Item = T>,
+    describe: impl Fn(&T) -> C,
     field: impl FnOnce(Vec<C>) -> Field<F>,
     chosen: impl Fn(&HashMap<String, T>, F) -> U + Send + Sync + 'static,
 ) -> Ask<U> {
-    match described {
-        Ok((items, choices)) => {
-            let field = field(choices);
-            let form = Form::new().with(&field);
-            Ask::dynamic_form(message, form, move |content| Ok(chosen(&items, field.read_alone(content)?)))
-        }
-        Err(mistake) => Ask(AskKind::Mistaken(mistake)),
-    }
-}
-
-/// The items by their values, and what the user chooses from.
-fn described<T, C: IntoChoice>(
-    items: impl IntoIterator<Item = T>,
-    describe: impl Fn(&T) -> C,
-) -> Result<(HashMap<String, T>, Vec<C>), &'static str> {
     let (mut by_value, mut choices) = (HashMap::new(), Vec::new());
     for item in items {
         choices.push(describe(&item));
         let (value, _) = describe(&item).into_choice();
         if by_value.insert(value, item).is_some() {
-            return Err("two items of a choice have the same value: give each its own");
+            return Ask(AskKind::Mistaken("two items of a choice have the same value: give each its own"));
         }
     }
-    if choices.is_empty() { Err(NOTHING_TO_CHOOSE) } else { Ok((by_value, choices)) }
+    if choices.is_empty() {
+        return Ask(AskKind::Mistaken(NOTHING_TO_CHOOSE));
+    }
+    let field = field(choices);
+    let form = Form::new().with(&field);
+    Ask::dynamic_form(message, form, move |content| Ok(chosen(&by_value, field.read_alone(content)?)))
 }
 
 /// What a unit test of a function that asks can see.

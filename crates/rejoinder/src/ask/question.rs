@@ -185,27 +185,17 @@ pub(crate) struct QuestionDigest([u8; 16]);
 impl Question {
     /// Its digest, with a text in place of the message if the answer is pinned to one.
     pub(crate) fn digest(&self, pinned_to: Option<&str>) -> QuestionDigest {
+        let (kind, part, text) = match (self, pinned_to) {
+            // The digest of a form is cached.
+            (Self::Form { message, form }, _) => ("form", *form.digest(), pinned_to.unwrap_or(message)),
+            (Self::Visit { url, .. }, Some(text)) => ("url", digest_of(url.as_str().into()), text),
+            (_, Some(text)) => (self.method(), [0; 32], text),
+            (_, None) => (self.method(), digest_of(self.params()), ""),
+        };
         let mut hash = Context::new(&SHA256);
-        match (self, pinned_to) {
-            // The digest of a form is cached. Half of it is as long as the result, and a short text fits into the same block.
-            (Self::Form { message, form }, _) => {
-                hash.update(if pinned_to.is_some() { b"pinned form\0" } else { b"form\0" });
-                hash.update(&form.digest()[..16]);
-                hash.update(pinned_to.unwrap_or(message).as_bytes());
-            }
-            (Self::Visit { url, .. }, Some(text)) => {
-                hash.update(b"pinned url\0");
-                hash.update(&digest_of(json!([url, text])));
-            }
-            (_, Some(text)) => {
-                hash.update(b"pinned\0");
-                hash.update(&digest_of(json!([self.method(), text])));
-            }
-            (_, None) => {
-                hash.update(self.method().as_bytes());
-                hash.update(b"\0");
-                hash.update(&digest_of(self.params()));
-            }
+        // Half of a digest is as long as the result, and a short text fits into the same block.
+        for part in [kind.as_bytes(), &[pinned_to.is_some().into()], &part[..16], text.as_bytes()] {
+            hash.update(part);
         }
         let digest = hash.finish();
         QuestionDigest(std::array::from_fn(|index| digest.as_ref()[index]))

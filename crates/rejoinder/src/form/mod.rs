@@ -28,8 +28,6 @@ pub(crate) use rules::{LONGEST_MATCHED, Rules, shortened, shortened_to};
 
 use std::{
     borrow::Cow,
-    error::Error,
-    fmt,
     sync::{Arc, OnceLock},
 };
 
@@ -204,36 +202,19 @@ pub(crate) fn digest_of(mut value: Value) -> [u8; 32] {
 /// ]);
 /// assert_eq!(errors.to_string(), "`count` must be between 1 and 3; `name` is missing");
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.iter().map(FormError::to_string).collect::<Vec<_>>().join("; "))]
 pub struct FormErrors(pub Vec<FormError>);
 
 /// What is wrong with one field of an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{field}` {message}")]
 pub struct FormError {
     /// The field, by the name that the client knows.
     pub field: Cow<'static, str>,
     /// The problem, as the end of a sentence that begins with the field: "must be a number".
     pub message: String,
 }
-
-impl fmt::Display for FormErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, error) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "; " };
-            write!(f, "{separator}{error}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for FormError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` {}", self.field, self.message)
-    }
-}
-
-impl Error for FormErrors {}
-impl Error for FormError {}
 
 /// A form with one yes-or-no question. A user who accepts the form has not yet said yes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Elicit)]

@@ -110,7 +110,8 @@ impl Rules {
                 (!pattern.is_match(text)).then(|| (format!("must match `{}`", pattern.as_str()), shown()))
             }
             Value::Array(items) => count(items.len(), &COUNTS[2..4], "item").map(must_have).or_else(|| {
-                let twice = repeated(items).filter(|_| self.unique_items)?;
+                let mut seen = HashSet::new();
+                let twice = items.iter().find(|item| self.unique_items && !seen.insert(*item))?;
                 Some(("must not have the same item twice".to_owned(), shortened(&twice.to_string())))
             }),
             Value::Object(members) => count(members.len(), &COUNTS[4..], "member").map(must_have),
@@ -151,31 +152,6 @@ impl Rules {
         let plural = if range.ends_with(" 1") { "" } else { "s" };
         Some(format!("{range} {noun}{plural}"))
     }
-}
-
-/// The first item that is in the list twice. To JSON Schema, `1.0` is `1`, and the order of members does not matter.
-fn repeated(items: &[Value]) -> Option<&Value> {
-    fn canonical(value: &mut Value) {
-        match value {
-            Value::Number(number) => {
-                if let Some(float) = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0) {
-                    *value = Number::Whole(float as i128).to_value();
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(canonical),
-            Value::Object(members) => {
-                members.values_mut().for_each(canonical);
-                members.sort_keys();
-            }
-            _ => {}
-        }
-    }
-    let mut seen = HashSet::with_capacity(items.len());
-    items.iter().find(|item| {
-        let mut item = (*item).clone();
-        canonical(&mut item);
-        !seen.insert(item.to_string())
-    })
 }
 
 /// The beginning of a text that may be long.

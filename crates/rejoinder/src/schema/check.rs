@@ -63,7 +63,8 @@ impl SchemaCheck {
         let (nodes, references, problems) = Default::default();
         let mut compiler = Compiler { document: schema, enums, nodes, references, problems };
         compiler.add(schema, "", false);
-        compiler.finish();
+        let (mut open, mut done) = Default::default();
+        (0..compiler.nodes.len()).for_each(|at| compiler.finish(at, &mut open, &mut done));
         Self { nodes: compiler.nodes, problems: compiler.problems }
     }
 
@@ -343,27 +344,20 @@ impl<'a> Compiler<'a> {
         Some(self.add(schema, path, false))
     }
 
-    /// Finds the types that each schema accepts, after those of its parts, and refuses one that is checked by checking
-    /// itself. Each schema is visited once, however many references lead to it.
-    fn finish(&mut self) {
-        let (mut done, mut open) = (HashSet::new(), HashSet::new());
-        for start in 0..self.nodes.len() {
-            let mut left = vec![(start, false)];
-            while let Some((at, is_left)) = left.pop() {
-                if is_left {
-                    open.remove(&at);
-                    done.insert(at);
-                    self.nodes[at].accepts = self.accepts(at);
-                } else if open.contains(&at) {
-                    self.problem("", "has a `$ref` that leads to itself");
-                    let SchemaNode { all_of, any_of, one_of, not, .. } = &mut self.nodes[at];
-                    (*all_of, *any_of, *one_of, *not) = Default::default();
-                } else if !done.contains(&at) {
-                    open.insert(at);
-                    left.push((at, true));
-                    left.extend(self.nodes[at].in_place().map(|inside| (inside, false)));
-                }
+    /// Finds the types that a schema accepts, after those of its parts, and refuses one that is checked by checking itself.
+    /// Each schema is visited once, however many references lead to it.
+    fn finish(&mut self, at: usize, open: &mut Vec<usize>, done: &mut HashSet<usize>) {
+        if open.contains(&at) {
+            self.problem("", "has a `$ref` that leads to itself");
+            let SchemaNode { all_of, any_of, one_of, not, .. } = &mut self.nodes[at];
+            (*all_of, *any_of, *one_of, *not) = Default::default();
+        } else if done.insert(at) {
+            open.push(at);
+            for inside in self.nodes[at].in_place().collect::<Vec<_>>() {
+                self.finish(inside, open, done);
             }
+            open.pop();
+            self.nodes[at].accepts = self.accepts(at);
         }
     }
 
@@ -615,14 +609,7 @@ fn listed(values: &[Value]) -> String {
 
 /// Whether two values are the same to JSON Schema, to which `1.0` is `1`.
 fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
-        }
-        _ => a == b,
-    }
+    a == b || (a.is_number() && a.as_f64() == b.as_f64())
 }
 
 #[cfg(test)]
