@@ -53,9 +53,11 @@ impl Binding {
 const REFUSALS: [StateRefusal; 4] =
     [StateRefusal::Request, StateRefusal::Arguments, StateRefusal::Audience, StateRefusal::Principal];
 
-pub(super) type Digest = [u8; 32];
+/// The first bytes of a SHA-256. The client carries them in every round; to find two calls with one digest, somebody would
+/// have to try 2^80 of them.
+pub(super) type Digest = [u8; 20];
 
-/// SHA-256 of parts, each after its length, so that no two lists of parts have the same digest. What is hashed is short, so
+/// The digest of parts, each after its length, so that no two lists of parts have the same digest. What is hashed is short, so
 /// that it usually takes one block.
 pub(super) fn digest<P: AsRef<[u8]>>(label: &str, parts: impl IntoIterator<Item = P>) -> Digest {
     let mut hash = Context::new(&SHA256);
@@ -66,5 +68,5 @@ pub(super) fn digest<P: AsRef<[u8]>>(label: &str, parts: impl IntoIterator<Item 
         hash.update(&(part.len() as u64).to_be_bytes());
         hash.update(part);
     }
-    hash.finish().as_ref().try_into().expect("SHA-256 has 32 bytes")
+    *hash.finish().as_ref().first_chunk().expect("SHA-256 has 32 bytes")
 }

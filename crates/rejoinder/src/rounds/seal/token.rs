@@ -7,7 +7,7 @@
 //! Inside is an envelope, in bytes because a client sends it back with every round, and then the record of the call:
 //!
 //! ```text
-//! version 1 | issued 8 | expires 8 | id 16 | request 32 | arguments 32 | audience 16 | has caller 1 [digest 16] | record
+//! version 1 | issued 8 | expires 8 | id 16 | request 20 | arguments 20 | audience 20 | caller 20 | record
 //! ```
 //!
 //! Times are nanoseconds since 1970, big-endian.
@@ -132,7 +132,7 @@ pub(super) struct StateEnvelope {
 }
 
 /// The size of an envelope, without the record.
-pub(super) const ENVELOPE: usize = 1 + 8 + 8 + 16 + 4 * 32;
+pub(super) const ENVELOPE: usize = 1 + 8 + 8 + 16 + size_of::<[Digest; 4]>();
 
 impl StateEnvelope {
     pub(super) fn write(&self, state: &[u8], out: &mut Vec<u8>) {
