@@ -15,7 +15,7 @@ use crate::{
     kind::Kind,
     names,
     options::{Options, tokens_of},
-    signature::{Place, check_owned, check_parameter, check_path, optional_reference},
+    signature::{Place, check_parameter, check_path, optional_reference},
 };
 
 /// One parameter, with the names that the expansion gives to what belongs to it.
@@ -120,10 +120,7 @@ impl ParameterReader<'_> {
             }
             (source, _) => source,
         };
-        match (&source, &*typed.ty) {
-            (Source::Header(_), Type::Reference(reference)) => check_owned(reference, "a header", self.errors),
-            (source, ty) => check_parameter(self.kind, ty, matches!(source, Source::Resolved(_)), self.errors),
-        }
+        check_parameter(self.kind, &typed.ty, &source, self.errors);
         let given = match &source {
             Source::Argument(argument) => argument.name.as_ref(),
             _ => None,

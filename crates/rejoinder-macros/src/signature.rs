@@ -14,6 +14,7 @@ use crate::{
     errors::Errors,
     kind::Kind,
     names::{self, pretty},
+    parameter::Source,
 };
 
 /// A function, whose body is kept as it is.
@@ -144,20 +145,16 @@ fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut
 /// Checks the type of a parameter.
 ///
 /// A resolver may borrow an argument, and a parameter that a resolver fills may borrow the value, in an `Option` too.
-pub(crate) fn check_parameter(kind: Kind, ty: &Type, is_resolved: bool, errors: &mut Errors) {
+pub(crate) fn check_parameter(kind: Kind, ty: &Type, source: &Source, errors: &mut Errors) {
+    let is_resolved = matches!(source, Source::Resolved(_));
+    let may_be_argument = kind == Kind::Resolver && !matches!(source, Source::Header(_));
     let mut check = TypeCheck { kind, returned: false, may_borrow: is_resolved, errors };
     match ty {
         // Where the lifetime has a name, that is what is wrong.
-        Type::Reference(reference) if is_resolved || kind == Kind::Resolver => check.visit_borrowed(reference),
-        ty if kind == Kind::Resolver && optional_reference(ty).is_some_and(|it| it.lifetime.is_none()) => {}
+        Type::Reference(reference) if is_resolved || may_be_argument => check.visit_borrowed(reference),
+        ty if may_be_argument && optional_reference(ty).is_some_and(|it| it.lifetime.is_none()) => {}
         ty => check.visit_type(ty),
     }
-}
-
-/// Refuses a reference to what is handed over.
-pub(crate) fn check_owned(reference: &TypeReference, what: &str, errors: &mut Errors) {
-    let (owned, written) = (owned(&reference.elem), pretty(reference));
-    errors.at(reference, format!("{what} is an owned value: write `{owned}` instead of `{written}`"));
 }
 
 /// The reference in an `Option<&T>`.

@@ -7,13 +7,16 @@ pub(crate) use choice::choice;
 pub(crate) use form::form;
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
-use syn::{Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Token, punctuated::Punctuated};
+use quote::quote;
+use syn::{
+    Attribute, DeriveInput, Expr, ExprLit, Lit, LitStr, Meta, MetaNameValue, Token, parse::Parser,
+    punctuated::Punctuated,
+};
 
 use crate::{
     errors::Errors,
     names::{self, pascal},
-    options::Options,
+    options::{Options, tokens_of},
 };
 
 /// Writes the implementation, or the errors. `known` are the options of the whole, which is a form or a choice.
@@ -45,19 +48,12 @@ fn derive(
 
 /// The options of every `#[elicit(..)]` among these attributes.
 fn elicit_options(attribute: &str, attrs: &[Attribute], known: &[&'static str], errors: &mut Errors) -> Options {
+    let example = format!("#[elicit({} = ..)]", known.first().copied().unwrap_or_default());
     let mut all = TokenStream::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("elicit")) {
-        match &attr.meta {
-            Meta::List(list) => {
-                let ends = list.tokens.clone().into_iter().last().is_none_or(|last| last.to_string() == ",");
-                let comma = (!ends).then(|| quote!(,));
-                all.extend([list.tokens.clone(), comma.to_token_stream()]);
-            }
-            other => {
-                let example = known.first().copied().unwrap_or_default();
-                errors.at(other, format!("write `#[elicit({example} = ..)]`"));
-            }
-        }
+        let tokens = tokens_of(attr, &example, errors);
+        let metas = errors.check(Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens));
+        all.extend(metas.into_iter().flatten().map(|meta| quote!(#meta,)));
     }
     Options::parse(attribute, known, all, errors)
 }

@@ -16,17 +16,10 @@ use crate::{
     parameter::FunctionParameter,
 };
 
-/// A tool, prompt or resource.
-pub(super) struct Item<'a> {
-    pub(super) hidden: &'a HiddenType,
-    pub(super) details: &'a Details,
-}
-
-impl Item<'_> {
-    /// The hidden type.
-    pub(super) fn expand(&self) -> TokenStream {
-        let Self { hidden, details } = self;
-        let HiddenType { kind, ident, receiver, parameters, .. } = hidden;
+impl HiddenType {
+    /// A tool, prompt or resource.
+    pub(super) fn item(&self, details: &Details) -> TokenStream {
+        let Self { kind, ident, receiver, parameters, gates, .. } = self;
         let (item, function) = (kind.item(), function_type());
         let slots: Vec<_> =
             parameters.iter().filter(|parameter| parameter.has_slot()).map(FunctionParameter::slot).collect();
@@ -36,18 +29,18 @@ impl Item<'_> {
         let set = nested(Span::call_site(), slots.iter().cloned());
         let mut fields = details.fields.clone();
         if *kind == Kind::Tool {
-            let schema = self.returned("output_schema");
+            let schema = self.replied("output_schema");
             fields.extend(quote!(output_schema: #schema,));
         }
-        let details = with_fields(&quote!(__rj::ItemDetails), &details.name, fields);
-        let gates = hidden.gates.iter().map(|gate| {
+        let gates_of = gates.iter().map(|gate| {
             let (ty, node) = (gate.ty(), gate.node());
             quote_spanned!(gate.at=> __rj::Gate::of::<#ty>(#node))
         });
-        let gates = (!hidden.gates.is_empty()).then(|| quote!(const GATES: &'static [__rj::Gate] = &[#(#gates),*];));
-        let (node, checks, run) = (self.node(), self.checks(), self.run());
+        let gates = (!gates.is_empty()).then(|| quote!(const GATES: &'static [__rj::Gate] = &[#(#gates_of),*];));
+        let (node, checks, run) = (self.item_node(), self.item_checks(), self.run_item(details.blocking));
+        let details = with_fields(&quote!(__rj::ItemDetails), &details.name, fields);
         let piped_types = piped_types(parameters);
-        hidden.with(quote! {
+        self.with(quote! {
             #piped_types
             // A separate type, so that arguments may be less public than the function.
             struct #function;
@@ -84,12 +77,12 @@ impl Item<'_> {
     }
 
     /// Its place in the graph.
-    fn node(&self) -> TokenStream {
-        let HiddenType { kind, name, parameters, .. } = &self.hidden;
+    fn item_node(&self) -> TokenStream {
+        let Self { kind, name, parameters, .. } = self;
         let (kind, name) = (kind.word(), names::wire(name));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
         let edges = parameters.iter().filter_map(FunctionParameter::edge);
-        let by_hand = self.returned("BY_HAND");
+        let by_hand = self.replied("BY_HAND");
         quote! {
             static __RJ_ITEM: __rj::ItemNode<'static> =
                 __rj::ItemNode::new(#kind, #name, &[#(#arguments),*], &[#(#edges),*], #by_hand);
@@ -97,16 +90,16 @@ impl Item<'_> {
     }
 
     /// `<returned as IntoToolResult>::member`.
-    fn returned(&self, member: &str) -> TokenStream {
-        let (reply, output) = (self.hidden.kind.reply(), &self.hidden.output);
+    fn replied(&self, member: &str) -> TokenStream {
+        let (reply, output) = (self.kind.reply(), &self.output);
         Extent::of(output).member(output, quote!(__rejoinder::reply::#reply), member)
     }
 
     /// The checks of all that it needs.
-    fn checks(&self) -> TokenStream {
-        let (function, parameters) = (function_type(), &self.hidden.parameters);
+    fn item_checks(&self) -> TokenStream {
+        let (function, parameters) = (function_type(), &self.parameters);
         let check = Ident::new("__RJ_CHECK", Span::call_site());
-        let refusals = self.hidden.refusals(&check);
+        let refusals = self.refusals(&check);
         let resolvers: Vec<_> = parameters.iter().filter_map(FunctionParameter::resolver).collect();
         let fits = resolvers.iter().map(|resolver| {
             let fits = quote!(__rj::FitsIn<#function, { #check.is_sound() }>);
@@ -114,7 +107,7 @@ impl Item<'_> {
         });
         let has =
             parameters.iter().filter(|_| !resolvers.is_empty()).filter_map(|p| p.has_argument(&function, parameters));
-        let gates = self.hidden.gates.iter().map(|gate| {
+        let gates = self.gates.iter().map(|gate| {
             let (node, fits) = (gate.node(), gate.extent.member(&gate.ty(), quote!(__rj::GateResolver), "FITS"));
             let check = gate.extent.call(quote!(#node.check_gate().at), &0usize);
             quote!(let _ = #fits; #check)
@@ -130,8 +123,8 @@ impl Item<'_> {
         }
     }
 
-    fn run(&self) -> TokenStream {
-        let HiddenType { receiver, parameters, .. } = &self.hidden;
+    fn run_item(&self, is_blocking: bool) -> TokenStream {
+        let Self { receiver, parameters, .. } = self;
         let [callee, arguments, call, by_name, walk] = ["callee", "arguments", "call", "by_name", "walk"].map(local);
         let supplies = parameters.iter().filter_map(|parameter| parameter.supply(&quote!(&#call)));
         let walk_before = quote!(#callee.walk(&#call, &()));
@@ -153,11 +146,11 @@ impl Item<'_> {
         let slots = parameters.iter().filter(|parameter| parameter.has_slot()).map(FunctionParameter::slot_variable);
         let slots = nested(Span::call_site(), slots.map(ToTokens::into_token_stream));
         let fills = parameters.iter().filter_map(FunctionParameter::fill);
-        let (into_output, mut called) = (self.returned("into_output"), self.hidden.call(&quote!(&#callee.receiver)));
-        if self.details.blocking {
+        let (into_output, mut called) = (self.replied("into_output"), self.call(&quote!(&#callee.receiver)));
+        if is_blocking {
             called = quote!(__rj::blocking(|| #called).await);
         }
-        let body = quote_spanned! { self.hidden.span()=>
+        let body = quote_spanned! { self.span()=>
             ::std::boxed::Box::pin(async move {
                 #(#supplies)*
                 #passes

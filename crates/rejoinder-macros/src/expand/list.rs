@@ -2,11 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{
-    Attribute, Expr, ExprAssign, LitStr, Token,
-    parse::{Parse, ParseStream, Parser},
-    punctuated::Punctuated,
-};
+use syn::{Expr, ExprAssign, ExprPath, LitStr, Token, parse::Parser, punctuated::Punctuated};
 
 use crate::{
     errors::{Errors, Extent},
@@ -15,31 +11,19 @@ use crate::{
     signature::check_path,
 };
 
-/// What stands in a list: a function, perhaps for some builds only.
-struct Listed {
-    attrs: Vec<Attribute>,
-    function: Expr,
-}
-
-impl Parse for Listed {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(Self { attrs: Attribute::parse_outer(input)?, function: input.parse()? })
-    }
-}
-
 /// The items that the functions in a list are.
 pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
     let (mut errors, item, word, list) = (Errors::default(), kind.item(), kind.word(), kind.method());
-    let listed = errors.check(Punctuated::<Listed, Token![,]>::parse_terminated.parse2(tokens)).unwrap_or_default();
+    let listed = errors.check(Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens)).unwrap_or_default();
     let mut rejoinder = names::rejoinder();
-    let each = listed.iter().filter_map(|Listed { attrs, function }| {
+    let each = listed.iter().filter_map(|function| {
         if let Expr::Assign(ExprAssign { left, right, .. }) = function
             && matches!(&**left, Expr::Path(path) if path.path.is_ident("crate"))
         {
             rejoinder = errors.check(syn::parse2::<LitStr>(quote!(#right)).and_then(|path| path.parse()))?;
             return None;
         }
-        let Expr::Path(path) = function else {
+        let Expr::Path(ExprPath { attrs, path, .. }) = function else {
             errors.at(
                 function,
                 format!("`{list}![..]` takes the names of functions marked `#[{word}]`, such as `{list}![name]`"),
@@ -47,7 +31,7 @@ pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
             return None;
         };
         check_path(
-            &path.path,
+            path,
             &format!("`#[handlers]` gives its type the method `{list}()`, which is called on an `Arc`"),
             &mut errors,
         );

@@ -22,11 +22,9 @@ use syn::{
 };
 
 use self::{
-    item::Item,
     named::imports,
     parameter::{resolve, take_resolved},
-    pipe::PipeFunction,
-    resolver::{ResolverFunction, ResolverOptions},
+    resolver::ResolverOptions,
 };
 use crate::{
     details::{self, Details},
@@ -60,8 +58,7 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
     });
     function.check_own_name(kind, &mut errors);
     let FunctionItem { attrs, vis, signature, .. } = &mut function;
-    let written = Written { place: &Place::Free, attrs, vis, signature };
-    let hidden = HiddenType::read(kind, options, written, &mut errors).expand();
+    let hidden = HiddenType::read(kind, options, &Place::Free, attrs, vis, signature, &mut errors).expand();
     errors.or(&function, hidden)
 }
 
@@ -75,17 +72,8 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     });
     let (enabled, rejoinder) = (details::gate(&mut options, &mut errors), options.rejoinder(&mut errors));
     options.finish(&mut errors);
-    let first: Option<TokenTree> = item.clone().into_iter().next();
-    let mut block: ItemImpl = match syn::parse2(item.clone()) {
-        Ok(block) => block,
-        Err(error) => {
-            if item.clone().into_iter().any(|tree| matches!(tree, TokenTree::Ident(word) if word == "impl")) {
-                errors.check::<()>(Err(error));
-            } else {
-                errors.at(first, "`#[handlers]` goes on an `impl` block");
-            }
-            return errors.or(item, TokenStream::new());
-        }
+    let Some(mut block) = errors.check(syn::parse2::<ItemImpl>(item.clone())) else {
+        return errors.or(item, TokenStream::new());
     };
     check_block(&block, &mut errors);
     let ty = block.self_ty.to_token_stream();
@@ -95,8 +83,7 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
         let ImplItem::Fn(method) = item else { continue };
         let Some((kind, options)) = take_attribute(method, &mut errors) else { continue };
         let ImplItemFn { attrs, vis, sig: signature, .. } = method;
-        let written = Written { place: &place, attrs, vis, signature };
-        let mut function = HiddenType::read(kind, options, written, &mut errors);
+        let mut function = HiddenType::read(kind, options, &place, attrs, vis, signature, &mut errors);
         function.rejoinder = rejoinder.clone();
         if Kind::ITEMS.contains(&kind) {
             function.put_behind(enabled.as_ref(), &place);
@@ -189,14 +176,6 @@ fn method(
     }
 }
 
-/// A function as its author wrote it, without its body.
-struct Written<'a> {
-    place: &'a Place,
-    attrs: &'a [Attribute],
-    vis: &'a Visibility,
-    signature: &'a mut Signature,
-}
-
 /// A function, and the hidden type beside it, which has its type parameters.
 struct HiddenType {
     kind: Kind,
@@ -225,8 +204,15 @@ struct HiddenType {
 
 impl HiddenType {
     /// Reads a function, and takes our attributes off its parameters.
-    fn read(kind: Kind, options: TokenStream, written: Written<'_>, errors: &mut Errors) -> Self {
-        let Written { place, attrs, vis, signature } = written;
+    fn read(
+        kind: Kind,
+        options: TokenStream,
+        place: &Place,
+        attrs: &[Attribute],
+        vis: &Visibility,
+        signature: &mut Signature,
+        errors: &mut Errors,
+    ) -> Self {
         let has_self = signature::check(kind, place, signature, errors);
         let generics = resolver::bounded(&signature.generics, place);
         let mut parameters = ParameterReader { kind, place, generics: &generics, errors }.read_all(signature);
@@ -287,9 +273,9 @@ impl HiddenType {
 
     fn expand(&self) -> TokenStream {
         match &self.role {
-            Role::Item(details) => Item { hidden: self, details }.expand(),
-            Role::Resolver(options) => ResolverFunction { hidden: self, options }.expand(),
-            Role::Pipe(value) => PipeFunction { hidden: self, value }.expand(),
+            Role::Item(details) => self.item(details),
+            Role::Resolver(options) => self.resolver(options),
+            Role::Pipe(value) => self.pipe(value),
         }
     }
 

@@ -11,14 +11,6 @@ use crate::{
     parameter::{FunctionParameter, Source},
 };
 
-/// A pipe, or a completion function.
-pub(super) struct PipeFunction<'a> {
-    /// Without the first parameter.
-    pub(super) hidden: &'a HiddenType,
-    /// The type of the first parameter.
-    pub(super) value: &'a TokenStream,
-}
-
 /// Takes the first parameter, which is the value, off the others. Returns its type.
 pub(super) fn take_value(
     kind: Kind,
@@ -39,16 +31,16 @@ pub(super) fn take_value(
     value.ty
 }
 
-impl PipeFunction<'_> {
-    /// The hidden type.
-    pub(super) fn expand(&self) -> TokenStream {
-        let HiddenType { ident, name, parameters, output, .. } = &self.hidden;
-        let (value, name, check) = (self.value, names::wire(name), Ident::new("__RJ_CHECK", Span::call_site()));
+impl HiddenType {
+    /// A pipe, or a completion function. `value` is the type of its first parameter, which is not among the others.
+    pub(super) fn pipe(&self, value: &TokenStream) -> TokenStream {
+        let Self { ident, name, parameters, output, .. } = self;
+        let (name, check) = (names::wire(name), Ident::new("__RJ_CHECK", Span::call_site()));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(true));
         let edges = parameters.iter().filter_map(FunctionParameter::edge);
-        let (refusals, run) = (self.hidden.refusals(&check), self.run());
+        let (refusals, run) = (self.refusals(&check), self.run_pipe());
         let out = Extent::of(output).member(&quote!(__RjReturned), quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "Out");
-        let is_pipe = self.hidden.kind == Kind::Pipe;
+        let is_pipe = self.kind == Kind::Pipe;
         let kind = if is_pipe { "pipe" } else { "completion function" };
         let completes = (!is_pipe).then(|| {
             let takes = Extent::of(value).member(
@@ -68,11 +60,11 @@ impl PipeFunction<'_> {
                 impl __rj::Completes for #ident {}
             }
         });
-        self.hidden.with(quote! {
+        self.with(quote! {
             type __RjReturned = #output;
             const __RJ_SHAPE: ::std::primitive::u8 = __rj::Shape::<__RjReturned>::OF;
             static __RJ_PIPE: __rj::ItemNode<'static> =
-                __rj::ItemNode::pipe(#kind, #name, &[#(#arguments),*], &[#(#edges),*], #is_pipe);
+                __rj::ItemNode::new(#kind, #name, &[#(#arguments),*], &[#(#edges),*], false);
             const _: () = {
                 const #check: __rj::Check = __RJ_PIPE.check();
                 #refusals
@@ -91,14 +83,14 @@ impl PipeFunction<'_> {
         })
     }
 
-    fn run(&self) -> TokenStream {
-        let HiddenType { receiver, output, .. } = &self.hidden;
+    fn run_pipe(&self) -> TokenStream {
+        let Self { receiver, output, .. } = self;
         let [walk, value] = ["walk", "value"].map(local);
-        let filled = self.hidden.fill_within(&walk);
+        let filled = self.fill_within(&walk);
         let returned = quote!(__RjReturned);
         let into_out = Extent::of(output).member(&returned, quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "into_out");
-        let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
-        let body = quote_spanned! { self.hidden.span()=>
+        let called = self.call(&quote!(#walk.receiver::<#receiver>()));
+        let body = quote_spanned! { self.span()=>
             async move {
                 #filled
                 #into_out(#called, #walk)

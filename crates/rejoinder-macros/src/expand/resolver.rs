@@ -1,5 +1,10 @@
 //! `#[resolver]`: the hidden type beside the function, which is its place in the graph.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{
@@ -34,16 +39,10 @@ impl ResolverOptions {
     }
 }
 
-/// A resolver.
-pub(super) struct ResolverFunction<'a> {
-    pub(super) hidden: &'a HiddenType,
-    pub(super) options: &'a ResolverOptions,
-}
-
-impl ResolverFunction<'_> {
-    /// The hidden type.
-    pub(super) fn expand(&self) -> TokenStream {
-        let HiddenType { ident, output, .. } = &self.hidden;
+impl HiddenType {
+    /// A resolver.
+    pub(super) fn resolver(&self, options: &ResolverOptions) -> TokenStream {
+        let Self { ident, output, .. } = self;
         let ((returned, shape), generics) = (self.returned(), self.generics_of_shared());
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let extent = Extent::of(output);
@@ -51,9 +50,9 @@ impl ResolverFunction<'_> {
         // Where the type is less public than the resolver, the compiler shows the declaration.
         let output = Ident::new("Output", Span::call_site().located_at(extent.end));
         let output = quote_spanned!(Span::call_site().located_at(extent.start)=> type #output = #value;);
-        let (probes, node, instance, fits) = (self.probes(), self.node(), self.instance(), self.fits());
-        let (check, run) = (self.check(), self.run());
-        self.hidden.with(quote! {
+        let (probes, node, instance, fits) = (self.probes(), self.resolver_node(options), self.instance(), self.fits());
+        let (check, run) = (self.resolver_check(), self.run_resolver());
+        self.with(quote! {
             #probes
             #node
             #check
@@ -77,16 +76,16 @@ impl ResolverFunction<'_> {
     ///
     /// Constant evaluation does not know what depends on type parameters; there, the way it is written counts.
     fn returned(&self) -> (TokenStream, TokenStream) {
-        if mentions(&self.hidden.output, &self.hidden.generics) {
-            return (self.hidden.output.clone(), shape_as_written(&self.hidden.output));
+        if mentions(&self.output, &self.generics) {
+            return (self.output.clone(), shape_as_written(&self.output));
         }
         (quote!(__RjReturned), quote!(__RJ_SHAPE))
     }
 
     /// What its return type is, where constant evaluation knows it.
     fn probes(&self) -> Option<TokenStream> {
-        let output = &self.hidden.output;
-        (!mentions(output, &self.hidden.generics)).then(|| {
+        let output = &self.output;
+        (!mentions(output, &self.generics)).then(|| {
             quote! {
                 type __RjReturned = #output;
                 const __RJ_SHAPE: ::std::primitive::u8 =
@@ -98,8 +97,8 @@ impl ResolverFunction<'_> {
     /// Its type parameters. Where its value depends on them, it is a resolver only for those with which the value can be
     /// shared.
     fn generics_of_shared(&self) -> Generics {
-        let mut generics = self.hidden.generics.clone();
-        if mentions(&self.hidden.output, &generics) {
+        let mut generics = self.generics.clone();
+        if mentions(&self.output, &generics) {
             let (returned, shape) = self.returned();
             let value = quote!(<#returned as __rj::Returned<{ #shape }>>::Value);
             let bound = parse_quote!(#value: ::std::marker::Send + ::std::marker::Sync + 'static);
@@ -109,21 +108,21 @@ impl ResolverFunction<'_> {
     }
 
     /// Its place in the graph: a static value, so that the checks can walk a cycle of them.
-    fn node(&self) -> TokenStream {
-        let HiddenType { ident, name, generics, parameters, output, .. } = &self.hidden;
-        let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), &self.options.cached);
-        let (name, key) = (names::wire(name), option(self.options.key.as_ref()));
+    fn resolver_node(&self, options: &ResolverOptions) -> TokenStream {
+        let Self { ident, name, generics, parameters, output, .. } = self;
+        let ((_, shape), returns, cached) = (self.returned(), names::pretty(output), &options.cached);
+        let (name, key) = (names::wire(name), option(options.key.as_ref()));
         let arguments = parameters.iter().filter_map(|parameter| parameter.node_argument(false));
         let below = parameters.iter().filter_map(|parameter| Some(parameter.resolver()?.node()));
         // With the span of the function's own name, the line is that of the function.
         let at = quote_spanned!(ident.span()=> ::std::concat!(::std::file!(), ":", ::std::line!()));
-        let constants = constants(generics);
+        let (constants, numbered) = (constants(generics), numbered(&name));
         let (params, names) = (generics.params.iter().map(declared), generics.params.iter().map(name_of));
         quote! {
             static __RJ_NODE: __rj::Node = {
                 #constants
                 __rj::Node {
-                    id: __rj::Node::id(::std::module_path!(), #name, #at),
+                    id: __rj::Node::id(::std::module_path!(), #numbered, #at),
                     name: #name,
                     key: #key,
                     at: #at,
@@ -148,7 +147,7 @@ impl ResolverFunction<'_> {
 
     /// It, as a call runs it.
     fn instance(&self) -> TokenStream {
-        let HiddenType { function, generics, parameters, output, .. } = &self.hidden;
+        let Self { function, generics, parameters, output, .. } = self;
         let names = generics.params.iter().map(name_of);
         let turbofish = (!generics.params.is_empty()).then(|| quote!(::<#(#names),*>));
         let edges = parameters.iter().filter_map(FunctionParameter::edge);
@@ -175,10 +174,10 @@ impl ResolverFunction<'_> {
 
     /// What an item must have for the resolver to find its arguments.
     fn fits(&self) -> TokenStream {
-        let HiddenType { ident, generics, .. } = &self.hidden;
+        let Self { ident, generics, .. } = self;
         let (_, ty_generics, clause) = generics.split_for_impl();
         let (params, predicates) = (generics.params.iter(), clause.iter().flat_map(|clause| &clause.predicates));
-        let bounds = self.hidden.parameters.iter().map(FunctionParameter::fits);
+        let bounds = self.parameters.iter().map(FunctionParameter::fits);
         let fits = quote_spanned!(ident.span()=> __rj::FitsIn<__RjItem, true>);
         quote! {
             #[automatically_derived]
@@ -188,9 +187,9 @@ impl ResolverFunction<'_> {
     }
 
     /// The check of its parameters, of what it returns, and for a cycle.
-    fn check(&self) -> TokenStream {
+    fn resolver_check(&self) -> TokenStream {
         let check = Ident::new("__RJ_CHECK", Span::call_site());
-        let refusals = self.hidden.refusals(&check);
+        let refusals = self.refusals(&check);
         quote! {
             const _: () = {
                 const #check: __rj::Check = __RJ_NODE.check();
@@ -199,14 +198,14 @@ impl ResolverFunction<'_> {
         }
     }
 
-    fn run(&self) -> TokenStream {
-        let HiddenType { receiver, output, .. } = &self.hidden;
+    fn run_resolver(&self) -> TokenStream {
+        let Self { receiver, output, .. } = self;
         let (returned, shape) = self.returned();
         let walk = local("walk");
-        let filled = self.hidden.fill_within(&walk);
+        let filled = self.fill_within(&walk);
         let into_ask = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
-        let called = self.hidden.call(&quote!(#walk.receiver::<#receiver>()));
-        let body = quote_spanned! { self.hidden.span()=>
+        let called = self.call(&quote!(#walk.receiver::<#receiver>()));
+        let body = quote_spanned! { self.span()=>
             ::std::boxed::Box::pin(async move {
                 #filled
                 #walk.enter::<Self>();
@@ -222,6 +221,16 @@ impl ResolverFunction<'_> {
             }
         }
     }
+}
+
+/// The name with the number of resolvers of this name that were written before: two that one call of a `macro_rules!` macro
+/// declares have the same module and the same line.
+fn numbered(name: &str) -> String {
+    static WRITTEN: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = written.entry(name.to_owned()).or_insert(0);
+    *number += 1;
+    format!("{name}#{number}")
 }
 
 /// Whether something depends on type or constant parameters.

@@ -189,3 +189,15 @@ fn a_mistaken_tool_keeps_its_function() {
     };
     insta::assert_snapshot!(pretty(function(Kind::Tool, quote!(), &item)));
 }
+
+/// One call of a `macro_rules!` macro may declare both, in two bodies: in one module, at one line.
+#[test]
+fn two_resolvers_of_one_name_are_two_nodes() {
+    let item = quote!(
+        fn twice() -> u8 {
+            2
+        }
+    );
+    let [first, second] = [(), ()].map(|()| function(Kind::Resolver, quote!(), &item).to_string());
+    assert_ne!(first, second);
+}

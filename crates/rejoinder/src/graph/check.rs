@@ -113,11 +113,7 @@ const fn find_cycle(node: &'static Node, path: &mut Nodes, seen: &mut Nodes) -> 
 impl Node {
     /// Checks a resolver that is a gate: nothing that it needs asks or takes arguments.
     pub const fn check_gate(&'static self) -> Check {
-        const GATE: ItemNode<'_> = ItemNode {
-            may_ask: false,
-            without_arguments: Some("runs where there are no arguments"),
-            ..ItemNode::new("gate", "", &[], &[], false)
-        };
+        const GATE: ItemNode<'_> = ItemNode::new("gate", "", &[], &[], false);
         let mut check = Check::new();
         // A cycle is reported where it is.
         if find_cycle(self, &mut Nodes::new(), &mut Nodes::new()).is_none() {
@@ -179,7 +175,7 @@ const fn check_argument(item: &ItemNode<'_>, index: usize, report: &mut Report) 
     if argument.is_argument && find(item.arguments.split_at(index).0, name, true).is_some() {
         return report.push(&["another parameter is already the argument `", name, "`: rename one of the two"]);
     }
-    if argument.by_hand && item.without_arguments.is_some() {
+    if argument.by_hand && item.without_arguments().is_some() {
         return report.push(&["a ", item.kind, " cannot take `Rounds`: remove this parameter"]);
     }
     if argument.by_hand && !item.by_hand {
@@ -214,7 +210,7 @@ const fn check_below(item: &ItemNode<'_>, node: &'static Node, seen: &mut Nodes,
 
 /// Reports this resolver if it asks where nobody may, or beside rounds that are made by hand.
 pub(super) const fn check_asking(item: &ItemNode<'_>, node: &Node, report: &mut Report) {
-    if !item.may_ask && node.asks {
+    if !item.may_ask() && node.asks {
         report.push(&["resolver `", node.name, "` (", node.at, ") asks, but a ", item.kind, " cannot ask: "]);
         report.push(&["use a resolver that does not, here and below"]);
     } else if item.by_hand && node.asks {
@@ -229,7 +225,7 @@ pub(super) const fn check_known(item: &ItemNode<'_>, node: &Node, argument: &Nod
         return;
     }
     let name = argument.name;
-    if let Some(why) = item.without_arguments {
+    if let Some(why) = item.without_arguments() {
         report.push(&["resolver `", node.name, "` (", node.at, ") takes the argument `", name, "`, but a "]);
         return report.push(&[item.kind, " ", why, ": use a resolver that takes none, here and below"]);
     }

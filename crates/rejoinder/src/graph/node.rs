@@ -43,7 +43,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A number that identifies the function of that name, in that module and at that place.
+    /// A number that identifies the function of that name, which is numbered, in that module and at that place.
     pub const fn id(module: &str, name: &str, at: &str) -> u64 {
         // Never 0, which is an empty place in a set.
         hash(hash(hash(EMPTY, module), name), at) | 1
@@ -63,14 +63,10 @@ pub struct ItemNode<'a> {
     pub(crate) edges: &'a [Edge],
     /// Whether it makes its rounds by hand.
     pub(crate) by_hand: bool,
-    /// Whether its resolvers may ask.
-    pub(crate) may_ask: bool,
-    /// Why its resolvers cannot take arguments by name, if they cannot.
-    pub(super) without_arguments: Option<&'static str>,
 }
 
 impl<'a> ItemNode<'a> {
-    /// A tool, prompt or resource.
+    /// A node of that kind.
     pub const fn new(
         kind: &'static str,
         name: &'a str,
@@ -78,19 +74,21 @@ impl<'a> ItemNode<'a> {
         edges: &'a [Edge],
         by_hand: bool,
     ) -> Self {
-        Self { kind, name, arguments, edges, by_hand, may_ask: true, without_arguments: None }
+        Self { kind, name, arguments, edges, by_hand }
     }
 
-    /// A pipe, or a completion function, for which nobody is asked.
-    pub const fn pipe(
-        kind: &'static str,
-        name: &'a str,
-        arguments: &'a [NodeArgument<'a>],
-        edges: &'a [Edge],
-        may_ask: bool,
-    ) -> Self {
-        let without_arguments = Some("runs before arguments can be taken by name");
-        Self { may_ask, without_arguments, ..Self::new(kind, name, arguments, edges, false) }
+    /// Whether its resolvers may ask.
+    pub(super) const fn may_ask(&self) -> bool {
+        !matches!(self.kind.as_bytes(), b"completion function" | b"gate")
+    }
+
+    /// Why its resolvers cannot take arguments by name, if they cannot.
+    pub(super) const fn without_arguments(&self) -> Option<&'static str> {
+        match self.kind.as_bytes() {
+            b"pipe" | b"completion function" => Some("runs before arguments can be taken by name"),
+            b"gate" => Some("runs where there are no arguments"),
+            _ => None,
+        }
     }
 }
 

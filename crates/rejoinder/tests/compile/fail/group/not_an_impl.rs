@@ -1,4 +1,4 @@
-// 5:1: `#[handlers]` goes on an `impl` block
+// 5:1: expected `impl`
 use rejoinder::prelude::*;
 
 #[handlers]

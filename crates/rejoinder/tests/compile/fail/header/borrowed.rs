@@ -1,4 +1,4 @@
-// 5:27: a header is an owned value: write `String` instead of `&str`
+// 5:27: a resolver owns its parameters: write `String` instead of `&str`, or fill it from a resolver with `#[resolve(function)]`
 use rejoinder::prelude::*;
 
 #[resolver]
