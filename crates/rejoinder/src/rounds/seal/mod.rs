@@ -23,7 +23,10 @@ mod tests;
 use std::{
     borrow::Borrow,
     fmt,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Once,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -53,6 +56,7 @@ pub(crate) struct Seal {
     keys: StateKeys,
     /// Whether to warn about a random key when something is first sealed with it.
     warns_when_used: AtomicBool,
+    warned: Once,
     audience: Digest,
     policy: StatePolicy,
     refusals: RefusalLog<StateRefusal>,
@@ -122,6 +126,7 @@ impl Seal {
         Ok(Self {
             keys: keys.map_err(|error| vec![format!("the system returned no random key: {error}")])?,
             warns_when_used: AtomicBool::new(false),
+            warned: Once::new(),
             audience: digest("audience", [options.audience.as_deref().unwrap_or(name)]),
             policy: options.clone(),
             refusals: RefusalLog::default(),
@@ -176,8 +181,8 @@ impl Seal {
         }
         let (issued, expires) = (nanoseconds(issued), nanoseconds(expires));
         let envelope = StateEnvelope { issued, expires, id, bound: binding.digests(self.audience, id) };
-        if self.warns_when_used.swap(false, Ordering::Relaxed) {
-            self.warn_about_random_key();
+        if self.warns_when_used.load(Ordering::Relaxed) {
+            self.warned.call_once(|| self.warn_about_random_key());
         }
         Ok(token::seal(self.keys.first(), nonce, size, |out| envelope.write(state, out)))
     }
