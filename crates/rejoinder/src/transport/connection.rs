@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, io, sync::Arc};
 
+use futures_util::FutureExt;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -10,13 +11,10 @@ use crate::{call::AfterReply, protocol::ReplyBody, server::Engine};
 
 /// How the messages of a connection travel: as lines, as frames, as events.
 pub(super) trait Wire: Send {
-    /// Waits until more has arrived.
+    /// Waits for the next message; nothing follows [`Received::End`].
     ///
     /// The error [`io::ErrorKind::BrokenPipe`] means that the client has left. If the future is dropped, nothing is lost.
-    fn fill(&mut self) -> impl Future<Output = io::Result<()>> + Send;
-
-    /// The next message that has arrived; nothing follows [`Received::End`].
-    fn next(&mut self) -> Option<Received>;
+    fn next(&mut self) -> impl Future<Output = io::Result<Received>> + Send;
 
     /// Adds a message to those that wait to be written, and what to drop when it is.
     fn push(&mut self, message: ReplyBody, after: Option<AfterReply>);
@@ -66,20 +64,29 @@ struct Connection<'a, W> {
 impl<W: Wire> Connection<'_, W> {
     /// Serves until the client sends no more, or the server shuts down.
     async fn converse(&mut self, shutdown: &CancellationToken) -> io::Result<()> {
-        let mut is_open = true;
+        let mut has_room = true;
         loop {
-            let has_room = self.in_flight.receive(|| {
-                let received = self.wire.next().filter(|_| is_open);
-                is_open &= !matches!(received, Some(Received::End));
-                received
-            });
-            if !is_open {
-                return Ok(());
-            }
+            let mut next = None;
             tokio::select! {
-                filled = self.wire.fill(), if has_room => filled?,
+                received = self.wire.next(), if has_room => next = Some(received),
                 () = self.in_flight.changed() => {}
                 () = shutdown.cancelled() => return Ok(()),
+            }
+            let mut ended = None;
+            has_room = self.in_flight.receive(|| {
+                if ended.is_some() {
+                    return None;
+                }
+                let received = next.take().or_else(|| self.wire.next().now_or_never())?;
+                ended = match &received {
+                    Ok(Received::End) => Some(Ok(())),
+                    Ok(_) => None,
+                    Err(error) => Some(Err(error.kind().into())),
+                };
+                received.ok()
+            });
+            if let Some(ended) = ended {
+                return ended;
             }
             tokio::select! {
                 written = self.write() => written?,

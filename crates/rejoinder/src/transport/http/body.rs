@@ -7,9 +7,12 @@ use std::{
 };
 
 use bytes::{BufMut, Bytes, BytesMut};
-use futures_util::stream::{self, BoxStream, StreamExt};
+use futures_util::{
+    FutureExt,
+    stream::{self, BoxStream, StreamExt, unfold},
+};
 use http_body::{Body, Frame as BodyFrame, SizeHint};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::timeout;
 
 use super::serve::RequestCount;
 use crate::{
@@ -29,7 +32,7 @@ enum BodyKind {
     /// Empty once it has been sent.
     Whole(Bytes),
     Pieces(VecDeque<Bytes>),
-    Events(Box<EventStream>),
+    Events(BoxStream<'static, Bytes>),
 }
 
 impl ResponseBody {
@@ -50,8 +53,11 @@ impl ResponseBody {
 
     /// A stream of events.
     pub(super) fn events(source: impl stream::Stream<Item = Bytes> + Send + 'static) -> Self {
-        let keep_alive = Box::pin(sleep(KEEP_ALIVE));
-        Self::of(BodyKind::Events(Box::new(EventStream { source: Some(source.boxed()), keep_alive })))
+        let events = unfold(source.boxed(), async |mut source| {
+            let event = timeout(KEEP_ALIVE, source.next()).await;
+            Some((event.unwrap_or(Some(COMMENT))?, source))
+        });
+        Self::of(BodyKind::Events(events.fuse().boxed()))
     }
 
     fn of(kind: BodyKind) -> Self {
@@ -82,7 +88,7 @@ impl Body for ResponseBody {
             }
             BodyKind::Pieces(pieces) => Poll::Ready(pieces.pop_front().map(|piece| Ok(BodyFrame::data(piece)))),
             BodyKind::Events(events) => {
-                events.poll_event(cx).map(|event| event.map(|event| Ok(BodyFrame::data(event))))
+                events.poll_next_unpin(cx).map(|event| event.map(|event| Ok(BodyFrame::data(event))))
             }
         }
     }
@@ -91,7 +97,7 @@ impl Body for ResponseBody {
         match &self.kind {
             BodyKind::Whole(whole) => whole.is_empty(),
             BodyKind::Pieces(pieces) => pieces.is_empty(),
-            BodyKind::Events(events) => events.source.is_none(),
+            BodyKind::Events(_) => false,
         }
     }
 
@@ -105,73 +111,37 @@ impl Body for ResponseBody {
 }
 
 /// The events of a stateless request. The call runs while the client reads; a client that goes away drops it.
-pub(super) struct CallEvents {
-    /// What the stream begins with.
-    pub(super) first: Option<Bytes>,
-    pub(super) stream: Option<Stream>,
-}
-
-impl stream::Stream for CallEvents {
-    type Item = Bytes;
-
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(first));
-        }
-        let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
-        // What is ready leaves in one piece: each costs a chunk of the body and a timer.
+pub(super) fn call_events(first: Bytes, call: Stream) -> impl stream::Stream<Item = Bytes> + Send {
+    let events = unfold(Some(call), async |call| {
+        let mut call = call?;
         let mut events = BytesMut::new();
-        while events.len() < TOGETHER {
-            match stream.poll_frame(cx) {
-                Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
-                    put_event(&mut events, [message]);
-                }
-                Poll::Ready(Frame::Last(reply)) => {
-                    self.stream = None;
+        let mut frame = call.frame().await;
+        loop {
+            match frame {
+                Frame::Notification(message) | Frame::Request(message) => put_event(&mut events, [message]),
+                Frame::Last(reply) => {
                     let (body, after) = reply.into_parts();
                     put_event(&mut events, body.pieces());
-                    return Poll::Ready(Some(AfterReply::hold(after, events.freeze())));
+                    return Some((AfterReply::hold(after, events.freeze()), None));
                 }
-                Poll::Pending if events.is_empty() => return Poll::Pending,
-                Poll::Pending => break,
             }
+            // What is ready leaves in one piece: each costs a chunk of the body and a timer.
+            let ready = if events.len() < TOGETHER { call.frame().now_or_never() } else { None };
+            let Some(ready) = ready else { return Some((events.freeze(), Some(call))) };
+            frame = ready;
         }
-        Poll::Ready(Some(events.freeze()))
-    }
+    });
+    stream::iter([first]).chain(events)
 }
 
 /// How many bytes of events leave together, and perhaps one event more.
 const TOGETHER: usize = 4 * 1024;
-
-struct EventStream {
-    source: Option<BoxStream<'static, Bytes>>,
-    keep_alive: Pin<Box<Sleep>>,
-}
 
 /// An event that clients ignore.
 pub(super) const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
 /// How often a comment keeps proxies from closing a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
-impl EventStream {
-    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let Some(source) = &mut self.source else { return Poll::Ready(None) };
-        let event = match source.poll_next_unpin(cx) {
-            Poll::Ready(Some(event)) => event,
-            Poll::Ready(None) => {
-                self.source = None;
-                return Poll::Ready(None);
-            }
-            Poll::Pending => match self.keep_alive.as_mut().poll(cx) {
-                Poll::Ready(()) => COMMENT,
-                Poll::Pending => return Poll::Pending,
-            },
-        };
-        self.keep_alive.as_mut().reset(Instant::now() + KEEP_ALIVE);
-        Poll::Ready(Some(event))
-    }
-}
 
 /// One event.
 pub(super) fn event(pieces: impl IntoIterator<Item = Bytes>) -> Bytes {
@@ -185,14 +155,4 @@ fn put_event(events: &mut BytesMut, pieces: impl IntoIterator<Item = Bytes>) {
     events.put_slice(b"event: message\ndata: ");
     pieces.into_iter().for_each(|piece| events.put(piece));
     events.put_slice(b"\n\n");
-}
-
-/// An event that a client can come back after.
-pub(super) fn event_with_id(stream: u64, number: u64, message: &Bytes) -> Bytes {
-    [format!("id: {stream}-{number}\n").into(), event([message.clone()])].concat().into()
-}
-
-/// An event without a message: it has an id to come back with, and says when.
-pub(super) fn retry_event(stream: u64, number: u64, retry: Duration) -> Bytes {
-    format!("id: {stream}-{number}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
 }

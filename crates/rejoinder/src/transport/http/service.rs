@@ -25,7 +25,7 @@ use super::authorize::{WELL_KNOWN, host_of, request_span};
 use super::sse::SseStreams;
 use super::{
     ResponseBody,
-    body::{COMMENT, CallEvents, event},
+    body::{COMMENT, call_events, event},
     guard::{self, PageOrigin},
     open_connections::OpenConnections,
     request::{HttpRefusal, UnfinishedBodies, accepts_events, check_content_type, read_body, read_on},
@@ -399,7 +399,7 @@ impl Endpoint {
                 Some(sessions)
                     if matches!(parts.method, Method::GET | Method::DELETE) && self.has_sessions(&parts.headers) =>
                 {
-                    Ok(sessions.get_or_delete(parts))
+                    sessions.get_or_delete(parts)
                 }
                 _ => Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "requests are sent with POST")),
             };
@@ -498,7 +498,7 @@ pub(super) async fn run(
             }
             None => COMMENT,
         };
-        return event_stream(ResponseBody::events(CallEvents { first: Some(first), stream: Some(stream) }));
+        return event_stream(ResponseBody::events(call_events(first, stream)));
     }
 }
 

@@ -4,17 +4,14 @@ use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::stream::{self, unfold};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::watch;
 
-use super::{
-    body::{event_with_id, retry_event},
-    sessions::HttpSession,
-};
+use super::{body::event, sessions::HttpSession};
 use crate::{
     call::{AfterReply, Call},
     error::CallError,
     inject::FromCall,
-    protocol::{Frame, RequestKey, RpcReply, Stream},
+    protocol::RpcReply,
 };
 
 /// When a client whose connection broke should come back.
@@ -52,6 +49,8 @@ struct StreamState {
     /// How many connections there have been.
     connections: u64,
     is_connected: bool,
+    /// After which time the client should come back, if it should leave now.
+    retry: Option<Duration>,
     /// The event after which the connection ends, although there may be more.
     disconnects_after: Option<u64>,
     /// Whether there are no more events.
@@ -91,7 +90,7 @@ impl StreamState {
         Some(bytes)
     }
 
-    fn push(&mut self, is_kept: bool, event: impl FnOnce(u64) -> Bytes) {
+    fn push(&mut self, is_kept: bool, stream: u64, event: Bytes) {
         if !is_kept && !self.is_connected {
             return;
         }
@@ -99,7 +98,8 @@ impl StreamState {
             self.events.pop_front();
         }
         self.last += 1;
-        self.events.push_back(StreamEvent { number: self.last, is_kept, bytes: event(self.last) });
+        let bytes = [format!("id: {stream}-{}\n", self.last).into(), event].concat().into();
+        self.events.push_back(StreamEvent { number: self.last, is_kept, bytes });
     }
 }
 
@@ -134,16 +134,28 @@ impl SessionStream {
 
     /// Sends an event without a message, which has an id to come back with and says when.
     pub(super) fn send_retry(&self, retry: Duration) {
-        self.state.send_modify(|state| state.push(false, |number| retry_event(self.number, number, retry)));
+        let event = format!("retry: {}\ndata: \n\n", retry.as_millis());
+        self.state.send_modify(|state| state.push(false, self.number, event.into()));
     }
 
     /// Sends a message; one that is kept is sent again to a client that comes back.
     pub(super) fn push(&self, is_kept: bool, message: &Bytes) {
-        self.state.send_modify(|state| state.push(is_kept, |number| event_with_id(self.number, number, message)));
+        self.state.send_modify(|state| state.push(is_kept, self.number, event([message.clone()])));
+    }
+
+    /// Sends a message. Waits while a connected client does not read.
+    pub(super) async fn send(&self, is_kept: bool, message: &Bytes) {
+        self.until(|state| !state.is_connected || state.has_room()).await;
+        self.push(is_kept, message);
+        let is_connected = self.state.borrow().is_connected;
+        if !is_connected {
+            // Nothing slows down a call whose notifications nobody reads.
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Sends the reply. What waits until it has left waits for the client that is connected; without one it starts now.
-    fn push_last(&self, reply: RpcReply) {
+    pub(super) fn push_last(&self, reply: RpcReply) {
         let (body, after) = reply.into_parts();
         self.state.send_modify(|state| state.after = after.filter(|_| state.is_connected));
         self.push(true, &body.whole());
@@ -153,69 +165,28 @@ impl SessionStream {
         let _ = self.state.subscribe().wait_for(condition).await;
     }
 
+    /// Waits for a client that reads.
+    pub(super) async fn wanted(&self) {
+        self.until(|state| state.is_connected && state.has_room() && !state.is_finished).await;
+    }
+
+    /// Waits until the call says that its client should leave.
+    pub(super) async fn asked_to_disconnect(&self) {
+        self.until(|state| state.retry.is_some()).await;
+    }
+
+    /// Ends the connection, once its client has read what was sent.
+    pub(super) fn disconnect(&self) {
+        let retry = self.state.borrow().retry.unwrap_or_default();
+        self.send_retry(retry);
+        self.state.send_modify(|state| {
+            (state.is_connected, state.disconnects_after, state.retry) = (false, Some(state.last), None);
+        });
+    }
+
     /// Ends the stream once everything is read.
     pub(super) fn finish(&self) {
         self.state.send_modify(|state| state.is_finished = true);
-    }
-}
-
-/// The sender of a stream's events. Dropping it ends the stream, also if its task is cancelled before it runs.
-pub(super) struct StreamSender(pub(super) Arc<SessionStream>);
-
-impl Drop for StreamSender {
-    fn drop(&mut self) {
-        self.0.finish();
-    }
-}
-
-impl StreamSender {
-    /// Waits for a client that reads.
-    pub(super) async fn wanted(&self) {
-        self.0.until(|state| state.is_connected && state.has_room() && !state.is_finished).await;
-    }
-
-    /// Sends a message. Waits while a connected client does not read.
-    async fn send(&self, is_kept: bool, message: &Bytes) {
-        self.0.until(|state| !state.is_connected || state.has_room()).await;
-        self.0.push(is_kept, message);
-        let is_connected = self.0.state.borrow().is_connected;
-        if !is_connected {
-            // Nothing slows down a call whose notifications nobody reads.
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// Runs a call to its end.
-    pub(super) async fn run(
-        self,
-        session: Arc<HttpSession>,
-        key: RequestKey,
-        mut call: Stream,
-        mut disconnects: Disconnects,
-    ) {
-        loop {
-            tokio::select! {
-                // What the call sent before it disconnects its client arrives before.
-                biased;
-                frame = call.frame() => match frame {
-                    Frame::Notification(message) => self.send(false, &message).await,
-                    Frame::Request(message) => self.send(true, &message).await,
-                    Frame::Last(reply) => {
-                        session.close_request(&key);
-                        self.0.push_last(reply);
-                        // Before the call: a server that stops waits for its calls, and then ends its sessions.
-                        return drop(self);
-                    }
-                },
-                Some((retry, done)) = disconnects.recv() => {
-                    self.0.send_retry(retry);
-                    self.0.state.send_modify(|state| {
-                        (state.is_connected, state.disconnects_after) = (false, Some(state.last));
-                    });
-                    let _ = done.send(());
-                }
-            }
-        }
     }
 }
 
@@ -263,18 +234,12 @@ impl Drop for StreamReader {
     }
 }
 
-/// After which time the client should come back, and the signal that it is disconnected.
-type Disconnect = (Duration, oneshot::Sender<()>);
-
-/// Where a call says that its client should leave.
-pub(super) type Disconnects = mpsc::Receiver<Disconnect>;
-
 /// The HTTP response stream that carries a call's reply.
 ///
 /// Only clients of 2025-11-25 and earlier on HTTP have a stream that they can leave and come back to; everywhere else
 /// the methods do nothing.
 #[derive(Clone, Default)]
-pub struct ReplyStream(pub(super) Option<mpsc::Sender<Disconnect>>);
+pub struct ReplyStream(pub(super) Option<Arc<SessionStream>>);
 
 impl ReplyStream {
     /// Ends the client's connection while the call goes on, and asks the client to come back after `retry`.
@@ -284,9 +249,10 @@ impl ReplyStream {
     ///
     /// Returns whether it was done: clients before 2025-11-25 do not know how to come back, and stay connected.
     pub async fn disconnect(&self, retry: Duration) -> bool {
-        let Some(disconnects) = &self.0 else { return false };
-        let (done, disconnected) = oneshot::channel();
-        disconnects.send((retry, done)).await.is_ok() && disconnected.await.is_ok()
+        let Some(stream) = &self.0 else { return false };
+        stream.state.send_modify(|state| state.retry = Some(retry));
+        stream.until(|state| state.retry.is_none() || state.is_finished).await;
+        stream.state.borrow().retry.is_none()
     }
 }
 

@@ -11,7 +11,6 @@ use std::{
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, request::Parts};
 use bytes::Bytes;
 use tokio::{
-    sync::mpsc,
     task::AbortHandle,
     time::{Instant, sleep},
 };
@@ -22,7 +21,7 @@ use super::{
     ResponseBody,
     request::{HttpRefusal, accepts_events},
     service::{event_stream, json, run, status},
-    session_stream::{Disconnects, RETRY, ReplyStream, SessionStream, StreamSender, parse_event_id},
+    session_stream::{RETRY, ReplyStream, SessionStream, parse_event_id},
 };
 use crate::{
     auth::{CallerSlot, Principal},
@@ -54,10 +53,10 @@ struct SessionMap {
 impl SessionMap {
     /// Ends the one of these sessions that has been idle longest, one that was never used first; `false` if there is none.
     fn end_idle(&mut self, is_meant: impl Fn(&HttpSession) -> bool) -> bool {
-        let idle = self.open.values().filter(|session| session.state().reading == 0 && is_meant(session));
-        let Some(idle) = idle.max_by_key(|session| (session.is_new(), session.idle())).map(Arc::clone) else {
-            return false;
-        };
+        let meant = self.open.values().filter(|session| is_meant(session));
+        let idle = meant.filter_map(|session| Some((session.state().idle()?, session)));
+        let Some((_, idle)) = idle.max_by_key(|(idle, _)| *idle) else { return false };
+        let idle = Arc::clone(idle);
         self.open.remove(&idle.id);
         idle.end();
         true
@@ -103,57 +102,57 @@ impl HttpSessions {
         lock(&self.sessions)
     }
 
+    /// The sessions, unless the server is shutting down.
+    fn open(&self) -> Result<MutexGuard<'_, SessionMap>, HttpRefusal> {
+        let sessions = self.sessions();
+        if sessions.closed {
+            return Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down"));
+        }
+        Ok(sessions)
+    }
+
     /// Takes a message.
     pub(super) async fn post(&self, parts: Parts, body: &Bytes, envelope: Envelope<'_>) -> Response<ResponseBody> {
         let id = envelope.id;
-        let owner = match owner_of(&self.engine, &parts) {
-            Ok(owner) => owner,
+        let response = async {
             // As all replies of a session: some clients do not look into the body of an error status.
-            Err(HttpRefusal { error, .. }) => {
-                return json(error_reply(id, &error).with_status(StatusCode::OK));
+            let in_session = |refusal| HttpRefusal { status: StatusCode::OK, ..refusal };
+            let owner = owner_of(&self.engine, &parts).map_err(in_session)?;
+            let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
+            if !self.engine.options.http.session_memory {
+                return self.serve_alone(parts, body, envelope, begins).await;
             }
-        };
-        let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
-        if !self.engine.options.http.session_memory {
-            let served = self.serve_alone(parts, body, envelope, begins).await;
-            return served.unwrap_or_else(|refusal| refusal.response(id));
-        }
-        let found = if begins && !parts.headers.contains_key(SESSION) {
-            self.begin(body, envelope, owner)
-        } else {
-            match self.find(&parts.headers, &owner, begins) {
-                Ok(session) => return self.receive(&session, parts, body, envelope).await,
-                Err(refused) => Err(refused),
+            if begins && !parts.headers.contains_key(SESSION) {
+                return self.begin(body, envelope, owner);
             }
+            let session = self.find(&parts.headers, &owner, begins)?;
+            Ok(self.receive(&session, parts, body, envelope).await)
         };
-        found.unwrap_or_else(|refusal| refusal.response(id))
+        response.await.unwrap_or_else(|refusal| refusal.response(id))
     }
 
     /// Opens a stream, or ends the session.
-    pub(super) fn get_or_delete(&self, parts: &Parts) -> Response<ResponseBody> {
-        let session = match self.of_request(parts) {
-            Ok(session) => session,
-            Err(refusal) => return refusal.response(None),
-        };
+    pub(super) fn get_or_delete(&self, parts: &Parts) -> Result<Response<ResponseBody>, HttpRefusal> {
+        let session = self.of_request(parts)?;
         if parts.method == Method::DELETE {
             self.sessions().open.remove(&session.id);
             session.end();
             // The Python SDK takes any other success for a failure, and warns of it.
-            return status(StatusCode::NO_CONTENT);
+            return Ok(status(StatusCode::NO_CONTENT));
         }
         if !accepts_events(&parts.headers).unwrap_or(false) {
-            return HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream").response(None);
+            return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream"));
         }
         let last = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
         let (stream, after) = match last.map(parse_event_id) {
             None => (Some(Arc::clone(&session.own)), None),
             Some(id) => (id.and_then(|(stream, _)| session.stream(stream)), id.map(|(_, number)| number)),
         };
-        event_stream(match stream {
+        Ok(event_stream(match stream {
             Some(stream) => ResponseBody::events(stream.connect(after, &session)),
             // An error would make the client try again with the same id; a stream that ends does not.
             None => ResponseBody::empty(),
-        })
+        }))
     }
 
     /// The session of a request.
@@ -164,37 +163,34 @@ impl HttpSessions {
 
     /// The session that the headers name.
     fn find(&self, headers: &HeaderMap, owner: &Owner, begins: bool) -> Result<Arc<HttpSession>, HttpRefusal> {
-        let refuse = |status, message: &'static str| Err(HttpRefusal::new(status, message));
         let mut named = headers.get_all(SESSION).iter();
-        let (first, second) = (named.next(), named.next());
-        let session = {
-            let sessions = self.sessions();
-            if sessions.closed {
-                return refuse(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
-            }
-            let Some(first) = first else {
-                return refuse(
-                    StatusCode::BAD_REQUEST,
-                    "the `Mcp-Session-Id` header is missing: a session begins with `initialize`; a request without a session \
-                     names the version 2026-07-28, in the header `MCP-Protocol-Version` and in `params._meta`",
-                );
-            };
-            let id = first.to_str().ok().filter(|_| second.is_none());
-            id.and_then(|id| sessions.open.get(id)).filter(|session| is_owner(&session.owner, owner)).cloned()
+        let sessions = self.open()?;
+        let Some(first) = named.next() else {
+            return Err(HttpRefusal::new(
+                StatusCode::BAD_REQUEST,
+                "the `Mcp-Session-Id` header is missing: a session begins with `initialize`; a request without a session \
+                 names the version 2026-07-28, in the header `MCP-Protocol-Version` and in `params._meta`",
+            ));
         };
+        let id = first.to_str().ok().filter(|_| named.next().is_none());
+        let session =
+            id.and_then(|id| sessions.open.get(id)).filter(|session| is_owner(&session.owner, owner)).cloned();
+        drop(sessions);
         let Some(session) = session else {
-            return refuse(StatusCode::NOT_FOUND, "there is no such session: begin another with `initialize`");
+            let reason = "there is no such session: begin another with `initialize`";
+            return Err(HttpRefusal::new(StatusCode::NOT_FOUND, reason));
         };
         if !begins {
             check_version(headers)?;
         }
-        session.touch();
+        let mut state = session.state();
+        (state.last_used, state.is_new) = (Instant::now(), false);
+        drop(state);
         Ok(session)
     }
 
     /// Answers `initialize`.
     fn begin(&self, body: &Bytes, envelope: Envelope<'_>, owner: Owner) -> Result<Response<ResponseBody>, HttpRefusal> {
-        let refuse = |message: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message));
         let id = new_session_id()?;
         let session = Arc::new(Session::new(&self.engine, Some(id.clone())));
         let Dispatched::Reply(reply) = session.receive(body, envelope, Http::default()) else {
@@ -204,10 +200,7 @@ impl HttpSessions {
             return Ok(json(reply.with_status(StatusCode::BAD_REQUEST)));
         }
         let mut response = json(reply);
-        let mut sessions = self.sessions();
-        if sessions.closed {
-            return refuse("the server is shutting down");
-        }
+        let mut sessions = self.open()?;
         let share = &self.engine.shares.sessions;
         let mut slot = share.take(owner.as_ref());
         if slot.is_err() && sessions.end_idle(|session| session.owner == owner) {
@@ -216,7 +209,8 @@ impl HttpSessions {
         let slot = slot?;
         // Nobody can keep others out with sessions that nobody uses.
         if sessions.open.len() >= self.engine.options.http.max_sessions && !sessions.end_idle(|_| true) {
-            return refuse("too many sessions, try again later");
+            let reason = "too many sessions, try again later";
+            return Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
         }
         response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
         let session = Arc::new(HttpSession::new(id.clone(), session, owner, slot));
@@ -258,14 +252,12 @@ impl HttpSessions {
             session.session.receive(body, envelope, Http::default());
             return status(StatusCode::ACCEPTED);
         };
-        let refuse = |error: &RpcError| json(error_reply(Some(id), error).with_status(StatusCode::OK));
-        let most = self.engine.options.http.max_calls_per_session;
-        if let Err(error) = admit_request(&session.state().requests, id, most) {
-            return refuse(&error);
-        }
+        let request = match session.open_request(id, self.engine.options.http.max_calls_per_session) {
+            Ok(request) => request,
+            Err(error) => return json(error_reply(Some(id), &error).with_status(StatusCode::OK)),
+        };
         let resumes = session.session.version() == Some(LEGACY[0]);
-        let (sender, disconnects) = mpsc::channel(1);
-        parts.extensions.insert(ReplyStream(resumes.then_some(sender)));
+        parts.extensions.insert(ReplyStream(resumes.then(|| Arc::clone(&request.stream))));
         let http = Http::new(parts.headers, parts.extensions);
         let mut call = match session.session.receive(body, envelope, http) {
             Dispatched::Stream(call) => call,
@@ -281,18 +273,24 @@ impl HttpSessions {
             Poll::Ready(Frame::Request(message)) => Some((true, message)),
             Poll::Pending => None,
         };
-        let stream = Arc::new(SessionStream::new(session.next_stream()));
-        let events = stream.connect(None, session);
+        let events = request.stream.connect(None, session);
         if resumes {
-            stream.send_retry(RETRY);
+            request.stream.send_retry(RETRY);
         }
         if let Some((is_kept, message)) = first {
-            stream.push(is_kept, &message);
+            request.stream.push(is_kept, &message);
         }
-        match session.run(id, most, stream, call, disconnects) {
-            Ok(()) => event_stream(ResponseBody::events(events)),
-            Err(error) => refuse(&error),
+        let key = Arc::clone(&request.key);
+        let task = tokio::spawn(request.run(call).in_current_span()).abort_handle();
+        let mut state = session.state();
+        if let Some((stream, _)) = end_request(&mut state.requests, &key) {
+            state.requests.insert(key, (stream, Some(task)));
+        } else {
+            // It was cancelled. Dropping the request locks the state.
+            drop(state);
+            task.abort();
         }
+        event_stream(ResponseBody::events(events))
     }
 
     /// Ends all sessions and their calls, and takes no more.
@@ -361,8 +359,8 @@ pub(super) struct HttpSession {
 }
 
 struct HttpSessionState {
-    /// The requests whose calls run.
-    requests: HashMap<RequestKey, OpenRequest>,
+    /// The requests that are being answered, each with its stream and the task of its call.
+    requests: HashMap<RequestKey, (Arc<SessionStream>, Option<AbortHandle>)>,
     /// The last streams that have their reply: it may have been lost on its way to the client.
     finished: VecDeque<Arc<SessionStream>>,
     last_stream: u64,
@@ -376,10 +374,12 @@ struct HttpSessionState {
     slot: CallerSlot,
 }
 
-/// A request whose call is running.
-struct OpenRequest {
-    stream: Arc<SessionStream>,
-    task: AbortHandle,
+impl HttpSessionState {
+    /// Whether nothing has followed `initialize`, and how long the client has neither sent nor read anything; `None` while it
+    /// reads.
+    fn idle(&self) -> Option<(bool, Duration)> {
+        (self.reading == 0).then(|| (self.is_new, self.last_used.elapsed()))
+    }
 }
 
 /// How many streams a session keeps after their reply, and how many bytes; the newest is always kept.
@@ -407,15 +407,6 @@ impl HttpSession {
         lock(&self.state)
     }
 
-    fn touch(&self) {
-        let mut state = self.state();
-        (state.last_used, state.is_new) = (Instant::now(), false);
-    }
-
-    fn is_new(&self) -> bool {
-        self.state().is_new
-    }
-
     pub(super) fn begin_reading(&self) {
         self.state().reading += 1;
     }
@@ -428,14 +419,11 @@ impl HttpSession {
 
     /// How long the session still lasts if its client stays away.
     fn lasts(&self, longest: Duration) -> Duration {
-        let longest = if self.is_new() { longest.min(NEW_SESSION) } else { longest };
-        longest.saturating_sub(self.idle())
-    }
-
-    /// How long the client has neither sent nor read anything.
-    fn idle(&self) -> Duration {
-        let state = self.state();
-        if state.reading > 0 { Duration::ZERO } else { state.last_used.elapsed() }
+        match self.state().idle() {
+            Some((true, idle)) => longest.min(NEW_SESSION).saturating_sub(idle),
+            Some((false, idle)) => longest.saturating_sub(idle),
+            None => longest,
+        }
     }
 
     fn stream(&self, number: u64) -> Option<Arc<SessionStream>> {
@@ -443,65 +431,24 @@ impl HttpSession {
             return Some(Arc::clone(&self.own));
         }
         let state = self.state();
-        let running = state.requests.values().map(|request| &request.stream);
+        let running = state.requests.values().map(|(stream, _)| stream);
         running.chain(&state.finished).find(|stream| stream.number == number).cloned()
     }
 
-    fn next_stream(&self) -> u64 {
+    /// Opens a request with that id, unless there is one, or there are too many.
+    fn open_request(self: &Arc<Self>, id: &str, most: usize) -> Result<OpenRequest, RpcError> {
         let mut state = self.state();
+        let key = admit_request(&state.requests, id, most)?;
         state.last_stream += 1;
-        state.last_stream
-    }
-
-    /// Runs a call in a task of its own, because it outlives the connection.
-    ///
-    /// # Errors
-    ///
-    /// If another request has taken the id, or the last place, since this one was admitted.
-    fn run(
-        self: &Arc<Self>,
-        id: &str,
-        most: usize,
-        stream: Arc<SessionStream>,
-        call: Stream,
-        disconnects: Disconnects,
-    ) -> Result<(), RpcError> {
-        // Locked until the request is there, so that the task can remove it.
-        let mut state = self.state();
-        let key = match admit_request(&state.requests, id, most) {
-            Ok(key) => key,
-            Err(error) => {
-                // Author's code runs when the call is dropped, so not under the lock.
-                drop(state);
-                drop(call);
-                return Err(error);
-            }
-        };
-        let run = StreamSender(Arc::clone(&stream)).run(Arc::clone(self), Arc::clone(&key), call, disconnects);
-        let task = tokio::spawn(run.in_current_span()).abort_handle();
-        if self.ended.is_cancelled() {
-            task.abort();
-        } else {
-            state.requests.insert(key, OpenRequest { stream, task });
-        }
-        Ok(())
-    }
-
-    /// The call of that request is over. Its messages are kept for a while.
-    pub(super) fn close_request(&self, key: &RequestKey) {
-        let mut state = self.state();
-        let Some(request) = end_request(&mut state.requests, key) else { return };
-        let finished = &mut state.finished;
-        let mut bytes: usize = finished.iter().map(|stream| stream.size()).sum();
-        while finished.len() >= MOST_FINISHED || bytes > MOST_FINISHED_BYTES {
-            bytes -= finished.pop_front().map_or(bytes, |stream| stream.size());
-        }
-        finished.push_back(request.stream);
+        let stream = Arc::new(SessionStream::new(state.last_stream));
+        state.requests.insert(Arc::clone(&key), (Arc::clone(&stream), None));
+        Ok(OpenRequest { session: Arc::clone(self), key, stream })
     }
 
     /// Cancels a request.
     fn cancel(&self, request: &str) {
-        self.state().requests.remove(request).inspect(|open| open.task.abort());
+        let cancelled = self.state().requests.remove(request);
+        cancelled.and_then(|(_, task)| task).inspect(AbortHandle::abort);
     }
 
     /// Ends the session, its calls and its streams.
@@ -510,16 +457,19 @@ impl HttpSession {
         self.session.hang_up();
         let mut state = self.state();
         state.slot = CallerSlot::default();
-        state.requests.drain().for_each(|(_, open)| open.task.abort());
+        // Dropping a request locks the state.
+        let requests = std::mem::take(&mut state.requests);
+        drop(state);
+        requests.values().filter_map(|(_, task)| task.as_ref()).for_each(AbortHandle::abort);
+        self.own.finish();
     }
 
     /// Sends the messages that belong to no request, until the session ends: by itself, when its client has been away
     /// for too long.
     async fn attend(self: Arc<Self>, longest: Duration, sessions: Arc<Mutex<SessionMap>>) {
-        let own = StreamSender(Arc::clone(&self.own));
         loop {
             let message = async {
-                own.wanted().await;
+                self.own.wanted().await;
                 self.session.message().await
             };
             tokio::select! {
@@ -538,5 +488,55 @@ impl HttpSession {
         }
         lock(&sessions).open.remove(&self.id);
         self.end();
+    }
+}
+
+/// A request that is being answered, until this is dropped.
+struct OpenRequest {
+    session: Arc<HttpSession>,
+    key: RequestKey,
+    /// Where its messages go. It ends with the request, also if the task of the call is cancelled before it runs.
+    stream: Arc<SessionStream>,
+}
+
+impl OpenRequest {
+    /// Runs a call to its end: in a task of its own, because it outlives the connection.
+    async fn run(self, mut call: Stream) {
+        loop {
+            tokio::select! {
+                // What the call sent before it disconnects its client arrives before.
+                biased;
+                frame = call.frame() => match frame {
+                    Frame::Notification(message) => self.stream.send(false, &message).await,
+                    Frame::Request(message) => self.stream.send(true, &message).await,
+                    Frame::Last(reply) => {
+                        self.keep();
+                        self.stream.push_last(reply);
+                        // Before the call: a server that stops waits for its calls, and then ends its sessions.
+                        return drop(self);
+                    }
+                },
+                () = self.stream.asked_to_disconnect() => self.stream.disconnect(),
+            }
+        }
+    }
+
+    /// The call is over. Its messages are kept for a while.
+    fn keep(&self) {
+        let mut state = self.session.state();
+        let Some((stream, _)) = end_request(&mut state.requests, &self.key) else { return };
+        let finished = &mut state.finished;
+        let mut bytes: usize = finished.iter().map(|stream| stream.size()).sum();
+        while finished.len() >= MOST_FINISHED || bytes > MOST_FINISHED_BYTES {
+            bytes -= finished.pop_front().map_or(bytes, |stream| stream.size());
+        }
+        finished.push_back(stream);
+    }
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        end_request(&mut self.session.state().requests, &self.key);
+        self.stream.finish();
     }
 }

@@ -78,7 +78,7 @@ impl Endpoint {
         let (engine, streams) = (Arc::clone(&self.engine), Arc::clone(&self.sse.0));
         let closing = self.connections.closing.clone();
         let serving = async move {
-            let mut wire = EventWire { received, next: None, out: VecDeque::new(), events };
+            let mut wire = EventWire { received, out: VecDeque::new(), events };
             let calls = engine.options.http.max_calls_per_session;
             if let Err(error) = connection::serve(&engine, &mut wire, calls, closing).await {
                 tracing::debug!(%error, "a stream of events failed");
@@ -132,23 +132,17 @@ fn session_id(uri: &Uri) -> Option<&str> {
 /// The messages of a stream of events, and those that were posted to it.
 struct EventWire {
     received: mpsc::Receiver<Received>,
-    next: Option<Received>,
     /// What waits to be written.
     out: VecDeque<Bytes>,
     events: mpsc::Sender<Bytes>,
 }
 
 impl Wire for EventWire {
-    async fn fill(&mut self) -> io::Result<()> {
+    async fn next(&mut self) -> io::Result<Received> {
         tokio::select! {
-            received = self.received.recv(), if self.next.is_none() => self.next = received,
-            () = self.events.closed() => {}
+            Some(received) = self.received.recv() => Ok(received),
+            () = self.events.closed() => Err(io::ErrorKind::BrokenPipe.into()),
         }
-        if self.next.is_some() { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
-    }
-
-    fn next(&mut self) -> Option<Received> {
-        self.next.take().or_else(|| self.received.try_recv().ok())
     }
 
     fn push(&mut self, message: ReplyBody, after: Option<AfterReply>) {
@@ -210,7 +204,7 @@ mod tests {
         background.add(async move { started.send(()).await }).expect("there is room");
         let (_posted, received) = mpsc::channel(1);
         let (events, mut stream) = mpsc::channel(1);
-        let mut wire = EventWire { received, next: None, out: VecDeque::new(), events };
+        let mut wire = EventWire { received, out: VecDeque::new(), events };
         wire.push(ReplyBody::Whole("{}".into()), call.after_reply("tool"));
         wire.flush().await.expect("there is room");
         let event = stream.recv().await.expect("an event");

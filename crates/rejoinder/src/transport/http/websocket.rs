@@ -13,13 +13,13 @@ use std::{
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use futures_util::{FutureExt, SinkExt, StreamExt};
+use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Join, ReadBuf, ReadHalf, WriteHalf, join, split},
-    time::{Instant, Sleep, sleep, timeout},
+    time::{Instant, timeout, timeout_at},
 };
 use tokio_tungstenite::{
     WebSocketStream,
@@ -158,24 +158,16 @@ struct FrameWire<S> {
     socket: CountedSocket<S>,
     /// The request that opened it: its headers are those of every message.
     http: Http,
-    received: Option<Received>,
     /// What waits to be written.
     out: VecDeque<Message>,
     /// What waits until that is written.
     after: Vec<AfterReply>,
-    /// Ends when the client has been silent for too long.
-    silence: Pin<Box<Sleep>>,
+    /// When the client has been silent for too long.
+    silent_at: Instant,
     /// Whether the client owes a sign of life.
     is_pinged: bool,
-    end: Option<End>,
-}
-
-/// Why the connection ends, if the server does not shut down.
-enum End {
-    /// The client has closed it, or is gone.
-    Left,
-    /// The client did what it must not do.
-    Closed(CloseCode, &'static str),
+    /// What the client reads when the connection closes; `None` if it has closed it, or is gone.
+    close: Option<(CloseCode, &'static str)>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
@@ -183,54 +175,21 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
         Self {
             socket,
             http,
-            received: None,
             out: VecDeque::new(),
             after: Vec::new(),
-            silence: Box::pin(sleep(SILENCE)),
+            silent_at: Instant::now() + SILENCE,
             is_pinged: false,
-            end: None,
+            close: Some((CloseCode::Away, "the server is shutting down")),
         }
-    }
-
-    /// Takes what came from the client.
-    fn take(&mut self, frame: Option<Result<Message, Error>>) {
-        self.silence.as_mut().reset(Instant::now() + SILENCE);
-        self.is_pinged = false;
-        self.end = Some(match frame {
-            Some(Ok(Message::Text(text))) => {
-                self.socket.get_mut().reader_mut().held.release();
-                let text = Bytes::from(text);
-                // As on a pipe: a call keeps its message, and should not keep the buffer.
-                let text = if text.len() <= SHORT { Bytes::copy_from_slice(&text) } else { text };
-                self.received = Some(Received::Whole(text, self.http.clone()));
-                return;
-            }
-            // Pings are answered by the library.
-            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return,
-            Some(Ok(Message::Binary(_))) => End::Closed(CloseCode::Unsupported, "messages are text frames"),
-            Some(Err(Error::Capacity(_))) => End::Closed(CloseCode::Size, "the message is too long"),
-            Some(Err(Error::Io(error))) if error.kind() == io::ErrorKind::QuotaExceeded => {
-                End::Closed(CloseCode::Again, "too many messages are arriving at once, try again later")
-            }
-            Some(Err(Error::Utf8(_))) => End::Closed(CloseCode::Invalid, "the message is not UTF-8"),
-            Some(Err(Error::Protocol(error))) if error != ProtocolError::ResetWithoutClosingHandshake => {
-                End::Closed(CloseCode::Protocol, "this is not a WebSocket frame")
-            }
-            Some(Ok(Message::Close(_)) | Err(_)) | None => End::Left,
-        });
     }
 
     /// Closes the connection, and reads on for a while: a client that is still sending would not see the reason if the
     /// connection were reset.
     async fn close(mut self) {
-        let (code, reason) = match self.end {
-            Some(End::Left) => {
-                // Sends the client's own close frame back to it.
-                let _ = timeout(CLOSING, self.socket.flush()).await;
-                return;
-            }
-            Some(End::Closed(code, reason)) => (code, reason),
-            None => (CloseCode::Away, "the server is shutting down"),
+        let Some((code, reason)) = self.close else {
+            // Sends the client's own close frame back to it.
+            let _ = timeout(CLOSING, self.socket.flush()).await;
+            return;
         };
         let closing = async {
             let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() })).await;
@@ -268,35 +227,42 @@ const FRAGMENT: usize = 256 * 1024;
 const SHORT: usize = 4 * 1024;
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
-    async fn fill(&mut self) -> io::Result<()> {
-        while self.received.is_none() {
-            if self.end.is_some() {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            }
-            tokio::select! {
-                biased;
-                frame = self.socket.next() => self.take(frame),
-                () = &mut self.silence => {
-                    if std::mem::replace(&mut self.is_pinged, true) {
-                        self.end = Some(End::Left);
-                        continue;
-                    }
-                    self.silence.as_mut().reset(Instant::now() + SILENCE);
-                    self.out.push_back(Message::Ping(Bytes::new()));
-                    // It is written next.
-                    return Ok(());
+    async fn next(&mut self) -> io::Result<Received> {
+        loop {
+            let Ok(frame) = timeout_at(self.silent_at, self.socket.next()).await else {
+                if std::mem::replace(&mut self.is_pinged, true) {
+                    self.close = None;
+                    return Err(io::ErrorKind::BrokenPipe.into());
                 }
-            }
+                self.silent_at += SILENCE;
+                // If it fails, so does the next read.
+                let _ = self.socket.send(Message::Ping(Bytes::new())).await;
+                continue;
+            };
+            (self.silent_at, self.is_pinged) = (Instant::now() + SILENCE, false);
+            self.close = match frame {
+                Some(Ok(Message::Text(text))) => {
+                    self.socket.get_mut().reader_mut().held.release();
+                    let text = Bytes::from(text);
+                    // As on a pipe: a call keeps its message, and should not keep the buffer.
+                    let text = if text.len() <= SHORT { Bytes::copy_from_slice(&text) } else { text };
+                    return Ok(Received::Whole(text, self.http.clone()));
+                }
+                // Pings are answered by the library.
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                Some(Ok(Message::Binary(_))) => Some((CloseCode::Unsupported, "messages are text frames")),
+                Some(Err(Error::Capacity(_))) => Some((CloseCode::Size, "the message is too long")),
+                Some(Err(Error::Io(error))) if error.kind() == io::ErrorKind::QuotaExceeded => {
+                    Some((CloseCode::Again, "too many messages are arriving at once, try again later"))
+                }
+                Some(Err(Error::Utf8(_))) => Some((CloseCode::Invalid, "the message is not UTF-8")),
+                Some(Err(Error::Protocol(error))) if error != ProtocolError::ResetWithoutClosingHandshake => {
+                    Some((CloseCode::Protocol, "this is not a WebSocket frame"))
+                }
+                Some(Ok(Message::Close(_)) | Err(_)) | None => None,
+            };
+            return Err(io::ErrorKind::BrokenPipe.into());
         }
-        Ok(())
-    }
-
-    fn next(&mut self) -> Option<Received> {
-        while self.received.is_none() && self.end.is_none() {
-            let frame = self.socket.next().now_or_never()?;
-            self.take(frame);
-        }
-        self.received.take()
     }
 
     fn push(&mut self, message: ReplyBody, after: Option<AfterReply>) {
@@ -329,6 +295,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use tokio::{
         net::{TcpListener, TcpStream},
         sync::Notify,

@@ -37,23 +37,21 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin,
 {
-    async fn fill(&mut self) -> io::Result<()> {
-        self.is_closed = self.input.read_buf(self.lines.space()).await? == 0;
-        Ok(())
-    }
-
-    fn next(&mut self) -> Option<Received> {
+    async fn next(&mut self) -> io::Result<Received> {
         loop {
-            let line = match self.lines.next() {
-                None if self.is_closed => self.lines.last(),
-                line => line,
-            };
-            return match line {
-                Some(Ok(line)) if line.trim_ascii().is_empty() => continue,
-                Some(Ok(line)) => Some(Received::Whole(line, Http::default())),
-                Some(Err(beginning)) => Some(Received::TooLong(beginning)),
-                None => self.is_closed.then_some(Received::End),
-            };
+            match self.lines.next() {
+                Some(Ok(line)) if line.trim_ascii().is_empty() => {}
+                Some(Ok(line)) => return Ok(Received::Whole(line, Http::default())),
+                Some(Err(beginning)) => return Ok(Received::TooLong(beginning)),
+                None if self.is_closed => return Ok(Received::End),
+                None => {
+                    self.is_closed = self.input.read_buf(self.lines.space()).await? == 0;
+                    if self.is_closed {
+                        // The last line may have no line break.
+                        self.lines.space().extend_from_slice(b"\n");
+                    }
+                }
+            }
         }
     }
 
@@ -130,13 +128,6 @@ impl LineReader {
         self.searched = 0;
         (!std::mem::replace(&mut self.skipping, true)).then(|| Err(beginning.freeze()))
     }
-
-    /// What came after the last line break, once nothing more comes.
-    fn last(&mut self) -> Option<Result<Bytes, Bytes>> {
-        let rest = self.buffer.split();
-        self.searched = 0;
-        (!rest.is_empty() && !self.skipping).then(|| Ok(rest.freeze()))
-    }
 }
 
 #[cfg(test)]
@@ -158,8 +149,6 @@ mod tests {
             lines.space().extend_from_slice(chunk);
             cut.extend(std::iter::from_fn(|| lines.next()));
         }
-        cut.extend(lines.last());
-        assert_eq!(lines.next(), None, "nothing comes after the last line");
         cut
     }
 
@@ -170,7 +159,7 @@ mod tests {
     #[test]
     fn lines_are_cut_wherever_the_chunks_end() {
         assert_eq!(
-            cut(100, &[b"one\ntw", b"o\n", b"\nthree"]),
+            cut(100, &[b"one\ntw", b"o\n", b"\nthree\n"]),
             [whole("one"), whole("two"), whole(""), whole("three")]
         );
     }

@@ -314,17 +314,18 @@ async fn a_session_that_somebody_listens_to_does_not_end() {
     assert_eq!(client.server.sessions().count(), 0);
 }
 
-/// Both are admitted before either of them waits; only then does the session know the ids of calls that wait.
+/// The second arrives while the first is polled for the first time, before it is known whether it waits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_m10_two_requests_of_one_id_that_arrive_together_are_not_both_served() {
-    let (both_run, ended) = (Arc::new(Barrier::new(2)), Arc::new(AtomicUsize::new(0)));
+    let (release, begun, ended) = (Arc::new(Barrier::new(2)), Arc::new(AtomicUsize::new(0)), Arc::default());
     let tool = dynamic("meet", {
-        let ended = Arc::clone(&ended);
+        let (release, begun, ended) = (Arc::clone(&release), Arc::clone(&begun), Arc::clone(&ended));
         move |_, _| {
-            let (both_run, guard) = (Arc::clone(&both_run), CountsDrop(Arc::clone(&ended)));
+            let (release, begun, guard) = (Arc::clone(&release), Arc::clone(&begun), CountsDrop(Arc::clone(&ended)));
             async move {
                 let _guard = guard;
-                both_run.wait();
+                begun.fetch_add(1, Ordering::Relaxed);
+                release.wait();
                 pending::<()>().await;
             }
         }
@@ -337,16 +338,18 @@ async fn a_m10_two_requests_of_one_id_that_arrive_together_are_not_both_served()
         let http = Arc::clone(&http);
         tokio::spawn(async move { http.call("meet", json!({})).await })
     };
-    let (first, second) = (call(), call());
-    let (first, second) = (first.await.expect("a response"), second.await.expect("a response"));
-    let is_json = |response: &Response<ResponseBody>| response.headers()["content-type"] == "application/json";
-    let (refused, served) = if is_json(&first) { (first, second) } else { (second, first) };
-    assert!(!is_json(&served), "one of them waits");
+    let first = call();
+    until("the first one runs", || begun.load(Ordering::Relaxed) == 1).await;
+    let refused = call().await.expect("a response");
+    assert_eq!(refused.headers()["content-type"], "application/json");
     assert_eq!(Events::of(refused).last().await["error"]["code"], -32600);
-    until("the refused call ends", || ended.load(Ordering::Relaxed) == 1).await;
+    release.wait();
+    let served = first.await.expect("a response");
+    assert_eq!(served.headers()["content-type"], "text/event-stream", "it waits");
     let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": "call" } });
     http.post(cancelled).await;
-    until("the other one can be cancelled", || ended.load(Ordering::Relaxed) == 2).await;
+    until("it can be cancelled", || ended.load(Ordering::Relaxed) == 1).await;
+    assert_eq!(begun.load(Ordering::Relaxed), 1, "the refused one has not run");
 }
 
 struct CountsDrop(Arc<AtomicUsize>);
