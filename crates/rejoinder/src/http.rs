@@ -341,8 +341,7 @@ impl Config {
 }
 
 /// The address that a request comes from, for the log of refused requests. `serve_http` puts it into the extensions of each
-/// request if the server has [`Auth`](crate::auth::Auth); in front of a mounted [`McpService`], a layer of yours can do so.
-#[cfg(feature = "auth")]
+/// request if the server has `Auth` (feature `auth`); in front of a mounted [`McpService`], a layer of yours can do so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddress(pub SocketAddr);
 

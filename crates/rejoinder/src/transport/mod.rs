@@ -9,8 +9,6 @@ mod args;
 mod connection;
 #[cfg(feature = "http")]
 mod http;
-#[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
-mod in_flight;
 mod shutdown;
 #[cfg(feature = "stdio")]
 mod stdio;

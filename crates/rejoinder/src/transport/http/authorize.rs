@@ -1,7 +1,5 @@
 //! Who may send requests: what `Auth` says, in the words of HTTP and of the MCP authorization specification.
 
-use std::borrow::Cow;
-
 use ::http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use serde_json::json;
 use tracing::{Span, field::display};
@@ -72,34 +70,28 @@ impl Endpoint {
     }
 
     fn refuse(&self, auth: &Auth, refusal: AuthRefusal, host: Option<&str>) -> Response<ResponseBody> {
-        let (status, error, message) = match (refusal, auth.key_header()) {
-            (AuthRefusal::Missing, None) => {
-                (StatusCode::UNAUTHORIZED, None, "authentication is required: see the header WWW-Authenticate".into())
-            }
-            (AuthRefusal::Missing, Some(name)) => {
-                let message = format!("authentication is required: send your key in the header `{name}`");
-                (StatusCode::UNAUTHORIZED, None, Cow::Owned(message))
-            }
-            (AuthRefusal::Malformed, _) => {
-                let message = "the credentials of the request cannot be read";
-                (StatusCode::BAD_REQUEST, Some("invalid_request"), message.into())
-            }
-            (AuthRefusal::Invalid(_), key) => {
-                let token = "the credentials have expired, or are not valid for this server";
-                let message = key.map_or(token, |_| "the key is not valid for this server");
-                (StatusCode::UNAUTHORIZED, Some("invalid_token"), message.into())
-            }
-            (AuthRefusal::InsufficientScope, _) => {
-                let message = "the caller lacks a scope: see the header WWW-Authenticate";
-                (StatusCode::FORBIDDEN, Some("insufficient_scope"), message.into())
-            }
-            (AuthRefusal::Unavailable, _) => {
-                let message = "the credentials cannot be checked at the moment, try again later";
-                return HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message).response(None);
-            }
+        let (status, error) = match refusal {
+            AuthRefusal::Missing => (StatusCode::UNAUTHORIZED, None),
+            AuthRefusal::Malformed => (StatusCode::BAD_REQUEST, Some("invalid_request")),
+            AuthRefusal::Invalid(_) => (StatusCode::UNAUTHORIZED, Some("invalid_token")),
+            AuthRefusal::InsufficientScope => (StatusCode::FORBIDDEN, Some("insufficient_scope")),
+            AuthRefusal::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, None),
         };
-        let mut response = HttpRefusal::new(status, message.clone()).response(None);
-        self.challenge(&mut response, auth, error.map(|error| (error, &*message)), &auth.required_scopes, host);
+        let message = match (refusal, auth.key_header()) {
+            (AuthRefusal::Missing, None) => "authentication is required: see the header WWW-Authenticate",
+            (AuthRefusal::Missing, Some(name)) => {
+                &*format!("authentication is required: send your key in the header `{name}`")
+            }
+            (AuthRefusal::Malformed, _) => "the credentials of the request cannot be read",
+            (AuthRefusal::Invalid(_), None) => "the credentials have expired, or are not valid for this server",
+            (AuthRefusal::Invalid(_), Some(_)) => "the key is not valid for this server",
+            (AuthRefusal::InsufficientScope, _) => "the caller lacks a scope: see the header WWW-Authenticate",
+            (AuthRefusal::Unavailable, _) => "the credentials cannot be checked at the moment, try again later",
+        };
+        let mut response = HttpRefusal::new(status, message.to_owned()).response(None);
+        if refusal != AuthRefusal::Unavailable {
+            self.challenge(&mut response, auth, error.map(|error| (error, message)), &auth.required_scopes, host);
+        }
         response
     }
 

@@ -2,7 +2,6 @@
 
 #[cfg(feature = "auth")]
 mod authorize;
-mod batch;
 mod body;
 mod guard;
 #[cfg_attr(

@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 use super::{McpService, write_timeout::WriteTimeout};
 use crate::{
     BoxFuture, Error,
-    http::Config,
+    http::PeerAddress,
     rounds::seal::Seal,
     server::{BuiltServer, Server},
     transport::shutdown::{finish_teardown, on_signal, serve_started},
@@ -155,7 +155,11 @@ pub(in crate::transport) async fn serve(
     loop {
         tokio::select! {
             (place, stream) = accept_one(&listener, &places) => {
-                let peer = knows_peers(config).then(|| stream.peer_addr().ok()).flatten();
+                // The log of refused requests has it.
+                #[cfg(feature = "auth")]
+                let peer = config.auth.as_ref().and_then(|_| Some(PeerAddress(stream.peer_addr().ok()?)));
+                #[cfg(not(feature = "auth"))]
+                let peer = None;
                 let (read, write) = stream.into_split();
                 let write = Arc::new(write);
                 let stream = SharedStream { read, write: Arc::clone(&write), _place: place };
@@ -216,30 +220,6 @@ async fn accept(listener: &TcpListener) -> TcpStream {
 /// What is added to the clock must not overflow it.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Whether requests say where they come from: the log of refused requests does.
-#[cfg(feature = "auth")]
-fn knows_peers(config: &Config) -> bool {
-    config.auth.is_some()
-}
-
-#[cfg(not(feature = "auth"))]
-fn knows_peers(_: &Config) -> bool {
-    false
-}
-
-#[cfg(feature = "auth")]
-fn from_peer(mut request: Request<Incoming>, peer: Option<SocketAddr>) -> Request<Incoming> {
-    if let Some(peer) = peer {
-        request.extensions_mut().insert(crate::http::PeerAddress(peer));
-    }
-    request
-}
-
-#[cfg(not(feature = "auth"))]
-fn from_peer(request: Request<Incoming>, _: Option<SocketAddr>) -> Request<Incoming> {
-    request
-}
-
 /// Why something else than the connection itself may end it.
 enum Watched {
     Left,
@@ -250,7 +230,7 @@ enum Watched {
 /// Serves one connection to its end, or until its client has `left`.
 async fn connection<S>(
     stream: S,
-    peer: Option<SocketAddr>,
+    peer: Option<PeerAddress>,
     service: McpService,
     timeout: Duration,
     left: impl Future<Output = ()> + Send,
@@ -262,11 +242,14 @@ async fn connection<S>(
     let requests = RequestCount::default();
     let count = Arc::clone(&requests);
     let stream = TokioIo::new(WriteTimeout::new(stream, timeout).counting(Arc::clone(&requests)));
-    let answer = service_fn(move |request| {
+    let answer = service_fn(move |mut request: Request<Incoming>| {
         count.fetch_add(1, Ordering::Relaxed);
         let held = Arc::clone(&count);
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(peer);
+        }
         let answered = match service.route(&request) {
-            Some(service) => Either::Left(service.respond(from_peer(request, peer))),
+            Some(service) => Either::Left(service.respond(request)),
             None => Either::Right(ready(service.elsewhere(&request))),
         };
         answered.map(|response| Ok::<_, Infallible>(response.map(|body| body.holding(held))))

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::stream::{self, unfold};
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
 use super::{body::event, sessions::HttpSession};
 use crate::{
@@ -120,7 +120,7 @@ impl SessionStream {
         session: &Arc<HttpSession>,
     ) -> impl stream::Stream<Item = Bytes> + Send + use<> {
         // Before the stream is locked: a session locks its streams while it is locked itself.
-        session.begin_reading();
+        session.state().reading += 1;
         let mut connection = 0;
         self.state.send_modify(|state| {
             state.read = after.map_or(state.read, |after| after.min(state.last));
@@ -221,7 +221,9 @@ impl StreamReader {
 impl Drop for StreamReader {
     fn drop(&mut self) {
         // As in `connect`, before the stream is locked.
-        self.session.end_reading();
+        let mut session = self.session.state();
+        (session.reading, session.last_used) = (session.reading - 1, Instant::now());
+        drop(session);
         self.stream.state.send_if_modified(|state| {
             let is_last = state.connections == self.connection;
             if is_last {

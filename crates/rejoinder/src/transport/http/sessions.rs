@@ -2,14 +2,16 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    future::poll_fn,
+    future::{poll_fn, ready},
     sync::{Arc, Mutex, MutexGuard},
     task::Poll,
     time::Duration,
 };
 
-use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, request::Parts};
+use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
+use futures_util::stream::{self, StreamExt};
+use http_body_util::BodyExt;
 use tokio::{
     task::AbortHandle,
     time::{Instant, sleep},
@@ -19,16 +21,17 @@ use tracing::Instrument;
 
 use super::{
     ResponseBody,
+    body::event,
     request::{HttpRefusal, accepts_events},
     service::{event_stream, json, run, status},
     session_stream::{RETRY, ReplyStream, SessionStream, parse_event_id},
 };
 use crate::{
     auth::{CallerSlot, Principal},
-    call::{Era, RequestInfo},
+    call::{Era, RequestInfo, held},
     lock,
     protocol::{
-        Dispatched, Envelope, Frame, Http, LEGACY, RequestKey, RpcError, Session, Stream, admit_request,
+        Dispatched, Envelope, Frame, Http, LEGACY, RequestKey, RpcError, Session, Stream, admit_request, batch,
         cancelled_request, end_request, error_reply, random_id,
     },
     server::{Engine, Refusal},
@@ -119,8 +122,16 @@ impl HttpSessions {
             let in_session = |refusal| HttpRefusal { status: StatusCode::OK, ..refusal };
             let owner = owner_of(&self.engine, &parts).map_err(in_session)?;
             let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
-            if !self.engine.options.http.session_memory {
-                return self.serve_alone(parts, body, envelope, begins).await;
+            let config = &self.engine.options.http;
+            if !config.session_memory {
+                // Each message is served on its own, as if its session had just begun.
+                let version = if begins { None } else { Some(check_version(&parts.headers)?) };
+                let session = Arc::new(Session::for_one_request(&self.engine, version));
+                return Ok(match session.receive(body, envelope, Http::new(parts.headers, parts.extensions)) {
+                    Dispatched::Stream(call) => run(call, Poll::Pending, true, config.stream_after).await,
+                    Dispatched::Reply(reply) => json(reply),
+                    Dispatched::Nothing => status(StatusCode::ACCEPTED),
+                });
             }
             if begins && !parts.headers.contains_key(SESSION) {
                 return self.begin(body, envelope, owner);
@@ -133,7 +144,7 @@ impl HttpSessions {
 
     /// Opens a stream, or ends the session.
     pub(super) fn get_or_delete(&self, parts: &Parts) -> Result<Response<ResponseBody>, HttpRefusal> {
-        let session = self.of_request(parts)?;
+        let session = self.find(&parts.headers, &owner_of(&self.engine, parts)?, false)?;
         if parts.method == Method::DELETE {
             self.sessions().open.remove(&session.id);
             session.end();
@@ -153,12 +164,6 @@ impl HttpSessions {
             // An error would make the client try again with the same id; a stream that ends does not.
             None => ResponseBody::empty(),
         }))
-    }
-
-    /// The session of a request.
-    pub(super) fn of_request(&self, parts: &Parts) -> Result<Arc<HttpSession>, HttpRefusal> {
-        let owner = owner_of(&self.engine, parts)?;
-        self.find(&parts.headers, &owner, false)
     }
 
     /// The session that the headers name.
@@ -213,28 +218,21 @@ impl HttpSessions {
             return Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
         }
         response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
-        let session = Arc::new(HttpSession::new(id.clone(), session, owner, slot));
+        let state = HttpSessionState {
+            requests: HashMap::new(),
+            finished: VecDeque::new(),
+            last_stream: 0,
+            last_used: Instant::now(),
+            reading: 0,
+            is_new: true,
+            slot,
+        };
+        let (own, ended, state) = (Arc::default(), CancellationToken::new(), Mutex::new(state));
+        let session = Arc::new(HttpSession { id: id.clone(), session, owner, own, state, ended });
         let attend = Arc::clone(&session).attend(self.engine.options.http.session_timeout, Arc::clone(&self.sessions));
         tokio::spawn(attend);
         sessions.open.insert(id, session);
         Ok(response)
-    }
-
-    /// Serves a message on its own, as if its session had just begun.
-    async fn serve_alone(
-        &self,
-        parts: Parts,
-        body: &Bytes,
-        envelope: Envelope<'_>,
-        begins: bool,
-    ) -> Result<Response<ResponseBody>, HttpRefusal> {
-        let version = if begins { None } else { Some(check_version(&parts.headers)?) };
-        let session = Arc::new(Session::for_one_request(&self.engine, version));
-        Ok(match session.receive(body, envelope, Http::new(parts.headers, parts.extensions)) {
-            Dispatched::Stream(call) => run(call, Poll::Pending, true, self.engine.options.http.stream_after).await,
-            Dispatched::Reply(reply) => json(reply),
-            Dispatched::Nothing => status(StatusCode::ACCEPTED),
-        })
     }
 
     /// Takes a message of a session.
@@ -291,6 +289,40 @@ impl HttpSessions {
             task.abort();
         }
         event_stream(ResponseBody::events(events))
+    }
+
+    /// Takes a batch, which only protocol version 2025-03-26 has. The replies are events.
+    pub(super) async fn post_batch(&self, parts: &Parts, body: &Bytes) -> Result<Response<ResponseBody>, HttpRefusal> {
+        let session = self.find(&parts.headers, &owner_of(&self.engine, parts)?, false)?;
+        if session.session.version() != Some("2025-03-26") {
+            let reason = "batches are only in protocol version 2025-03-26: send one message per request";
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, reason));
+        }
+        let Some(messages) = batch(body) else {
+            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "a batch is an array of 1 to 100 messages"));
+        };
+        let mut replies = Vec::new();
+        for message in messages {
+            let response = match Envelope::read(&message) {
+                Ok(envelope) => self.receive(&session, parts.clone(), &message, envelope).await,
+                Err(bad) => json(error_reply(bad.id.as_deref(), &bad.error)),
+            };
+            match response.headers().get(header::CONTENT_TYPE).map(|kind| kind == "application/json") {
+                // It has no reply.
+                None => {}
+                Some(true) => {
+                    let reply = response.into_body().collect().await.map(|body| body.to_bytes());
+                    replies.extend(reply.map(|reply| stream::iter([held(event([reply.clone()]), reply)]).boxed()));
+                }
+                Some(false) => {
+                    replies.push(response.into_body().into_data_stream().filter_map(|piece| ready(piece.ok())).boxed());
+                }
+            }
+        }
+        if replies.is_empty() {
+            return Ok(status(StatusCode::ACCEPTED));
+        }
+        Ok(event_stream(ResponseBody::events(stream::select_all(replies))))
     }
 
     /// Ends all sessions and their calls, and takes no more.
@@ -358,16 +390,16 @@ pub(super) struct HttpSession {
     ended: CancellationToken,
 }
 
-struct HttpSessionState {
+pub(super) struct HttpSessionState {
     /// The requests that are being answered, each with its stream and the task of its call.
     requests: HashMap<RequestKey, (Arc<SessionStream>, Option<AbortHandle>)>,
     /// The last streams that have their reply: it may have been lost on its way to the client.
     finished: VecDeque<Arc<SessionStream>>,
     last_stream: u64,
     /// When the client was last there.
-    last_used: Instant,
+    pub(super) last_used: Instant,
     /// How many streams it reads.
-    reading: usize,
+    pub(super) reading: usize,
     /// Whether nothing has followed `initialize`.
     is_new: bool,
     /// Its place among the sessions of its owner, until it ends.
@@ -390,31 +422,8 @@ const MOST_FINISHED_BYTES: usize = 256 * 1024;
 const NEW_SESSION: Duration = Duration::from_secs(60);
 
 impl HttpSession {
-    fn new(id: String, session: Arc<Session>, owner: Owner, slot: CallerSlot) -> Self {
-        let state = HttpSessionState {
-            requests: HashMap::new(),
-            finished: VecDeque::new(),
-            last_stream: 0,
-            last_used: Instant::now(),
-            reading: 0,
-            is_new: true,
-            slot,
-        };
-        Self { id, session, owner, own: Arc::default(), state: Mutex::new(state), ended: CancellationToken::new() }
-    }
-
-    fn state(&self) -> MutexGuard<'_, HttpSessionState> {
+    pub(super) fn state(&self) -> MutexGuard<'_, HttpSessionState> {
         lock(&self.state)
-    }
-
-    pub(super) fn begin_reading(&self) {
-        self.state().reading += 1;
-    }
-
-    pub(super) fn end_reading(&self) {
-        let mut state = self.state();
-        state.reading -= 1;
-        state.last_used = Instant::now();
     }
 
     /// How long the session still lasts if its client stays away.

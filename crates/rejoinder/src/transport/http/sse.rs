@@ -26,10 +26,7 @@ use crate::{
     call::AfterReply,
     lock,
     protocol::{Http, ReplyBody},
-    transport::{
-        connection::{self, Wire},
-        in_flight::Received,
-    },
+    transport::connection::{self, Received, Wire},
 };
 
 /// The streams that are open, by the id that their clients send in the query of each POST.

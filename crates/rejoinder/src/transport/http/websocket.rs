@@ -49,10 +49,7 @@ use crate::{
     call::AfterReply,
     protocol::{Http, ReplyBody},
     server::Engine,
-    transport::{
-        connection::{self, Wire},
-        in_flight::Received,
-    },
+    transport::connection::{self, Received, Wire},
 };
 
 /// What a client may offer in `Sec-WebSocket-Protocol`.

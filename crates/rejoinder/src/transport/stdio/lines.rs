@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use crate::{
     call::AfterReply,
     protocol::{Http, ReplyBody},
-    transport::{connection::Wire, in_flight::Received},
+    transport::connection::{Received, Wire},
 };
 
 /// The messages of a pipe: one for each line.
