@@ -47,7 +47,6 @@ pub struct Config {
     pub(crate) session_memory: bool,
     #[cfg(feature = "auth")]
     pub(crate) auth: Option<Arc<crate::auth::Auth>>,
-    pub(crate) default_address: Option<SocketAddr>,
     pub(crate) on_listening: Callback<Option<Arc<OnListening>>>,
 }
 
@@ -73,7 +72,6 @@ impl Config {
             session_memory: true,
             #[cfg(feature = "auth")]
             auth: None,
-            default_address: None,
             on_listening: Callback(None),
         }
     }
@@ -264,23 +262,6 @@ impl Config {
         self
     }
 
-    /// Lets [`Server::serve_from_args`](crate::Server::serve_from_args) serve HTTP at this address, instead of standard
-    /// input and output, if the command line names neither.
-    ///
-    /// ```no_run
-    /// use rejoinder::{http, prelude::*};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> rejoinder::Result<()> {
-    /// let http = http::Config::new().default_address(([127, 0, 0, 1], 8000));
-    /// Server::new("shop", "1.0.0").http(http).serve_from_args().await
-    /// # }
-    /// ```
-    pub fn default_address(mut self, address: impl Into<SocketAddr>) -> Self {
-        self.default_address = Some(address.into());
-        self
-    }
-
     /// Calls this function with the address once the server listens: to print it, or to learn which port the system
     /// chose. Not for a mounted service.
     ///
@@ -300,18 +281,15 @@ impl Config {
 
     /// Settings that can never work, each with the method that made it.
     pub(crate) fn mistakes(&self) -> Vec<(&'static str, String)> {
-        let hosts = self.allowed_hosts.iter().filter(|host| !is_host(host)).map(|host| {
-            let mistake = format!(
-                "`{host}` is not a host name: write it without scheme, port, path and brackets, as in `mcp.example.com`"
-            );
-            ("allow_host", mistake)
-        });
-        let origins = self.allowed_origins.iter().filter(|origin| !is_origin(origin)).map(|origin| {
-            let mistake = format!(
-                "`{origin}` is not an origin: write scheme and host without a path, as in `https://app.example.com`"
-            );
-            ("allow_origin", mistake)
-        });
+        let mut mistakes = Vec::new();
+        for host in self.allowed_hosts.iter().filter(|host| !is_host(host)) {
+            let rule = "write it without scheme, port, path and brackets, as in `mcp.example.com`";
+            mistakes.push(("allow_host", format!("`{host}` is not a host name: {rule}")));
+        }
+        for origin in self.allowed_origins.iter().filter(|origin| !is_origin(origin)) {
+            let rule = "write scheme and host without a path, as in `https://app.example.com`";
+            mistakes.push(("allow_origin", format!("`{origin}` is not an origin: {rule}")));
+        }
         let zeros = [
             ("header_timeout", self.header_timeout.is_zero()),
             ("session_timeout", self.session_timeout.is_zero()),
@@ -319,24 +297,24 @@ impl Config {
             ("max_sessions", self.max_sessions == 0),
             ("max_calls_per_session", self.max_calls_per_session == 0),
         ];
-        let zeros = zeros.into_iter().filter(|(_, is_zero)| *is_zero);
-        let zeros = zeros.map(|(method, _)| (method, "it must be greater than zero".to_owned()));
+        for (method, _) in zeros.into_iter().filter(|(_, is_zero)| *is_zero) {
+            mistakes.push((method, "it must be greater than zero".to_owned()));
+        }
         let paths = [("path", Some(&self.path)), ("websocket", self.websocket.as_ref()), ("sse", self.sse.as_ref())];
-        let paths = paths.iter().enumerate().filter_map(|(index, &(method, path))| {
-            let path = path?;
-            let is_same = |other: &str| other.trim_end_matches('/') == path.trim_end_matches('/');
+        let mut taken: Vec<(&str, &str)> = Vec::new();
+        for (method, path) in paths.into_iter().filter_map(|(method, path)| Some((method, path?))) {
+            let trimmed = path.trim_end_matches('/');
             if !is_path(path) {
-                let mistake = format!("`{path}` is not a path: it begins with `/` and has no query, as in `/mcp`");
-                return Some((method, mistake));
+                let rule = "it begins with `/` and has no query, as in `/mcp`";
+                mistakes.push((method, format!("`{path}` is not a path: {rule}")));
+            } else if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == trimmed) {
+                mistakes.push((method, format!("`{path}` is the path of `{other}` already: choose another")));
             }
-            let (other, _) = paths[..index].iter().find(|(_, other)| other.is_some_and(|other| is_same(other)))?;
-            Some((method, format!("`{path}` is the path of `{other}` already: choose another")))
-        });
-        let mistakes = hosts.chain(origins).chain(zeros).chain(paths);
+            taken.push((method, trimmed));
+        }
         #[cfg(feature = "auth")]
-        let mistakes =
-            mistakes.chain(self.auth.iter().flat_map(|auth| auth.mistakes()).map(|mistake| ("auth", mistake)));
-        mistakes.collect()
+        mistakes.extend(self.auth.iter().flat_map(|auth| auth.mistakes()).map(|mistake| ("auth", mistake)));
+        mistakes
     }
 }
 

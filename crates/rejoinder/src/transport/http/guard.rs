@@ -41,18 +41,12 @@ fn is_allowed(host: &str, allowed: &[impl AsRef<str>]) -> bool {
 
 /// The host without its port, and an IPv6 address without its brackets.
 fn host_name(authority: &str) -> Option<&str> {
-    if let Some(rest) = authority.strip_prefix('[') {
-        let (address, port) = rest.split_once(']')?;
-        return (port.is_empty() || is_port(port)).then_some(address);
-    }
-    match authority.split_once(':') {
-        Some((host, port)) => is_port(&authority[authority.len() - port.len() - 1..]).then_some(host),
-        None => Some(authority),
-    }
-}
-
-fn is_port(port: &str) -> bool {
-    port.strip_prefix(':').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_number)).then_some(host)
 }
 
 /// Whether `Config::allow_origin` names it.

@@ -114,34 +114,21 @@ pub(super) async fn read_body(
     timeout: Duration,
     unfinished: &UnfinishedBodies,
 ) -> Result<Bytes, HttpRefusal> {
-    let too_large =
-        || HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"));
     if body.size_hint().lower() > limit as u64 {
-        return Err(too_large());
+        return Err(too_large(limit));
     }
     let mut read = pin!(collect(body, limit, unfinished));
     // Most bodies arrive with their heads and need no timer.
-    let read = match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
-        Poll::Ready(read) => Ok(read),
-        Poll::Pending => Box::pin(tokio::time::timeout(timeout, read)).await,
-    };
-    match read {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(BodyError::TooLarge)) => Err(too_large()),
-        Ok(Err(BodyError::TooMany)) => {
-            let message = "too many request bodies are arriving at once, try again later";
-            Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message))
-        }
-        Ok(Err(BodyError::Incomplete)) => Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "the body is incomplete")),
-        Err(_) => Err(HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")),
+    match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
+        Poll::Ready(read) => read,
+        Poll::Pending => Box::pin(tokio::time::timeout(timeout, read))
+            .await
+            .unwrap_or_else(|_| Err(HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))),
     }
 }
 
-/// Why a body was not read to its end.
-enum BodyError {
-    TooLarge,
-    TooMany,
-    Incomplete,
+fn too_large(limit: usize) -> HttpRefusal {
+    HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"))
 }
 
 /// How many bytes of bodies that have not arrived completely the server holds: connections times the size of a message
@@ -197,17 +184,19 @@ async fn collect(
     body: impl Body<Data = Bytes>,
     limit: usize,
     unfinished: &UnfinishedBodies,
-) -> Result<Bytes, BodyError> {
+) -> Result<Bytes, HttpRefusal> {
     let mut body = pin!(body);
     let mut held = HeldBytes::new(unfinished);
     let (mut first, mut all) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = body.frame().await {
-        let Ok(piece) = frame.map_err(|_| BodyError::Incomplete)?.into_data() else { continue };
+        let incomplete = |_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the body is incomplete");
+        let Ok(piece) = frame.map_err(incomplete)?.into_data() else { continue };
         if piece.len() > limit - first.len().max(all.len()) {
-            return Err(BodyError::TooLarge);
+            return Err(too_large(limit));
         }
         if !held.add(piece.len(), limit) {
-            return Err(BodyError::TooMany);
+            let message = "too many request bodies are arriving at once, try again later";
+            return Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message));
         }
         if first.is_empty() && all.is_empty() {
             first = piece;

@@ -241,7 +241,7 @@ async fn connection<S>(
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let requests = RequestCount::default();
     let count = Arc::clone(&requests);
-    let stream = TokioIo::new(WriteTimeout::new(stream, timeout).counting(Arc::clone(&requests)));
+    let stream = TokioIo::new(WriteTimeout::new(stream, timeout, Arc::clone(&requests)));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         count.fetch_add(1, Ordering::Relaxed);
         let held = Arc::clone(&count);
@@ -395,7 +395,7 @@ mod tests {
         CallEnd,
         prelude::*,
         rounds::seal::{Log, StateKeys},
-        transport::shutdown::waiting::{Seen, wait},
+        transport::tests::waiting::{Seen, wait},
     };
 
     /// A request of the tool `wait` or `ping`, as bytes.

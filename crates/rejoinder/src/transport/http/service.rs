@@ -57,7 +57,7 @@ use crate::{
 ///
 /// Another transport is another route: `service.websocket()` with the feature `ws`, `service.sse()` with `sse`.
 #[derive(Clone)]
-pub struct McpService(Arc<Endpoint>, HttpTransport);
+pub struct McpService(pub(in crate::transport) Arc<Endpoint>, HttpTransport);
 
 /// What a route speaks.
 #[derive(Debug, Clone, Copy)]
@@ -73,10 +73,10 @@ enum HttpTransport {
 }
 
 /// What all routes of a server share.
-pub(super) struct Endpoint {
+pub(in crate::transport) struct Endpoint {
     pub(super) engine: Arc<Engine>,
     /// For clients of the session era, unless they are turned away.
-    sessions: Option<HttpSessions>,
+    pub(in crate::transport) sessions: Option<HttpSessions>,
     /// A refused host or origin is logged once: it is a mistake of the operator, or an attack that should not fill the log.
     refusal_logged: Once,
     pub(super) unfinished: Arc<UnfinishedBodies>,
@@ -323,13 +323,6 @@ impl McpService {
     pub(super) fn start_closing(&self) {
         self.0.engine.hub.close();
         self.0.connections.start_closing();
-    }
-}
-
-#[cfg(test)]
-impl McpService {
-    pub(in crate::transport) fn sessions(&self) -> &HttpSessions {
-        self.0.sessions.as_ref().expect("there are sessions")
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn parse_event_id(id: &str) -> Option<(u64, u64)> {
 ///
 /// Of several connections the newest reads it, and the others end.
 #[derive(Default)]
-pub(super) struct SessionStream {
+pub(in crate::transport) struct SessionStream {
     pub(super) number: u64,
     state: watch::Sender<StreamState>,
 }

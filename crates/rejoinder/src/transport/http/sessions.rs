@@ -43,12 +43,12 @@ const VERSION: &str = "mcp-protocol-version";
 /// All sessions over HTTP.
 pub(in crate::transport) struct HttpSessions {
     engine: Arc<Engine>,
-    sessions: Arc<Mutex<SessionMap>>,
+    pub(in crate::transport) sessions: Arc<Mutex<SessionMap>>,
 }
 
 #[derive(Default)]
-struct SessionMap {
-    open: HashMap<String, Arc<HttpSession>>,
+pub(in crate::transport) struct SessionMap {
+    pub(in crate::transport) open: HashMap<String, Arc<HttpSession>>,
     /// Whether the server is shutting down.
     closed: bool,
 }
@@ -342,19 +342,6 @@ impl Drop for HttpSessions {
     }
 }
 
-#[cfg(test)]
-impl HttpSessions {
-    /// How many sessions there are.
-    pub(in crate::transport) fn count(&self) -> usize {
-        self.sessions().open.len()
-    }
-
-    /// How many requests they serve.
-    pub(in crate::transport) fn requests(&self) -> usize {
-        self.sessions().open.values().map(|session| session.state().requests.len()).sum()
-    }
-}
-
 /// An id that nobody can guess.
 pub(super) fn new_session_id() -> Result<String, HttpRefusal> {
     random_id().map_err(|error| {
@@ -380,7 +367,7 @@ fn check_version(headers: &HeaderMap) -> Result<&'static str, HttpRefusal> {
 }
 
 /// A session, as HTTP carries it.
-pub(super) struct HttpSession {
+pub(in crate::transport) struct HttpSession {
     id: String,
     pub(super) session: Arc<Session>,
     owner: Owner,
@@ -390,9 +377,9 @@ pub(super) struct HttpSession {
     ended: CancellationToken,
 }
 
-pub(super) struct HttpSessionState {
+pub(in crate::transport) struct HttpSessionState {
     /// The requests that are being answered, each with its stream and the task of its call.
-    requests: HashMap<RequestKey, (Arc<SessionStream>, Option<AbortHandle>)>,
+    pub(in crate::transport) requests: HashMap<RequestKey, (Arc<SessionStream>, Option<AbortHandle>)>,
     /// The last streams that have their reply: it may have been lost on its way to the client.
     finished: VecDeque<Arc<SessionStream>>,
     last_stream: u64,
@@ -422,7 +409,7 @@ const MOST_FINISHED_BYTES: usize = 256 * 1024;
 const NEW_SESSION: Duration = Duration::from_secs(60);
 
 impl HttpSession {
-    pub(super) fn state(&self) -> MutexGuard<'_, HttpSessionState> {
+    pub(in crate::transport) fn state(&self) -> MutexGuard<'_, HttpSessionState> {
         lock(&self.state)
     }
 

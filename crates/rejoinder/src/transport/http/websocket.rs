@@ -86,7 +86,7 @@ impl Endpoint {
                 Ok(upgraded) => upgraded,
                 Err(error) => return tracing::debug!(%error, "a client left before its WebSocket was open"),
             };
-            let stream = WriteTimeout::new(TokioIo::new(upgraded), engine.options.http.header_timeout);
+            let stream = WriteTimeout::new(TokioIo::new(upgraded), engine.options.http.header_timeout, Arc::default());
             serve_websocket(&engine, stream, http, unfinished, closing).await;
             drop(open);
         };
@@ -305,7 +305,7 @@ mod tests {
         prelude::*,
         transport::{
             http::serve::serve,
-            shutdown::waiting::{Seen, wait},
+            tests::waiting::{Seen, wait},
         },
     };
 

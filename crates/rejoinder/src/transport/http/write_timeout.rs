@@ -31,13 +31,9 @@ pub(super) struct WriteTimeout<S> {
 }
 
 impl<S> WriteTimeout<S> {
-    pub(super) fn new(stream: S, timeout: Duration) -> Self {
-        Self { stream, timeout, blocked: None, writes: Arc::default() }
-    }
-
-    /// The same stream, which counts its writes there.
-    pub(super) fn counting(self, writes: Arc<AtomicUsize>) -> Self {
-        Self { writes, ..self }
+    /// Counts the writes there.
+    pub(super) fn new(stream: S, timeout: Duration, writes: Arc<AtomicUsize>) -> Self {
+        Self { stream, timeout, blocked: None, writes }
     }
 
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {

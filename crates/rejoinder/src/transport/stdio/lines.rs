@@ -105,7 +105,15 @@ impl LineReader {
     fn next(&mut self) -> Option<Result<Bytes, Bytes>> {
         loop {
             let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
-            let Some(end) = found.map(|at| at + self.searched) else { return self.without_break() };
+            let Some(end) = found.map(|at| at + self.searched) else {
+                self.searched = self.buffer.len();
+                if self.searched <= self.limit && !self.skipping {
+                    return None;
+                }
+                let beginning = self.buffer.split().freeze();
+                self.searched = 0;
+                return (!std::mem::replace(&mut self.skipping, true)).then_some(Err(beginning));
+            };
             self.searched = 0;
             let line = self.buffer.split_to(end);
             self.buffer.advance(1);
@@ -117,16 +125,6 @@ impl LineReader {
             let line = if line.len() <= SHORT { Bytes::copy_from_slice(&line) } else { line.freeze() };
             return Some(if is_too_long { Err(line) } else { Ok(line) });
         }
-    }
-
-    fn without_break(&mut self) -> Option<Result<Bytes, Bytes>> {
-        self.searched = self.buffer.len();
-        if self.searched <= self.limit && !self.skipping {
-            return None;
-        }
-        let beginning = self.buffer.split();
-        self.searched = 0;
-        (!std::mem::replace(&mut self.skipping, true)).then(|| Err(beginning.freeze()))
     }
 }
 

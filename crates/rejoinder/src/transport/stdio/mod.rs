@@ -9,10 +9,9 @@ use std::{io, panic::resume_unwind, sync::Arc};
 
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    task::JoinSet,
     time::timeout,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use self::lines::LineWire;
 use super::{
@@ -42,15 +41,11 @@ pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> 
     let serving = Arc::clone(engine);
     // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
     // to be woken by them for every message.
-    let mut task = JoinSet::new();
-    task.spawn(async move { serve_lines(&serving, input, output, shutdown).await });
-    let ended = task.join_next().await;
+    let ended =
+        AbortOnDropHandle::new(tokio::spawn(async move { serve_lines(&serving, input, output, shutdown).await }));
+    let ended = ended.await;
     finish_teardown(engine).await;
-    match ended {
-        Some(Err(failed)) if failed.is_panic() => resume_unwind(failed.into_panic()),
-        Some(Ok(ended)) => ended,
-        Some(Err(_)) | None => Ok(()),
-    }
+    ended.unwrap_or_else(|failed| if failed.is_panic() { resume_unwind(failed.into_panic()) } else { Ok(()) })
 }
 
 impl Server {

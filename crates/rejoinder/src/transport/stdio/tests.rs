@@ -30,7 +30,7 @@ use crate::{
     server::Engine,
     transport::{
         connection::ENOUGH,
-        shutdown::waiting::{Seen, wait},
+        tests::waiting::{Seen, wait},
     },
 };
 

@@ -9,3 +9,4 @@ mod older;
 mod pipe;
 mod streams;
 mod untaken;
+pub(super) mod waiting;
