@@ -138,10 +138,17 @@ impl Limits {
 
     /// What each caller may use, where all together may have so many sessions.
     pub(super) fn shares(&self, sessions: usize) -> CallerShares {
-        let share = |what, set: Option<usize>, of| CallerShare::new(what, set.unwrap_or_else(|| quarter(of)));
+        let share = |what, set: Option<usize>, of| {
+            if set.is_some_and(|set| set > of) {
+                tracing::warn!(
+                    "`Limits` for one caller has no effect: it allows more {what} than all callers have ({of})"
+                );
+            }
+            CallerShare::new(what, set.unwrap_or_else(|| quarter(of)))
+        };
         CallerShares {
             calls: share("concurrent calls", self.calls_per_caller, self.calls),
-            questions: share("open questions", self.questions_per_caller, self.calls),
+            questions: CallerShare::new("open questions", self.questions_per_caller.unwrap_or(quarter(self.calls))),
             sessions: share("sessions", self.sessions_per_caller, sessions),
             subscriptions: share("subscriptions", self.subscriptions_per_caller, self.subscriptions),
         }
@@ -151,7 +158,7 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Server;
+    use crate::{Server, rounds::seal::Log};
 
     #[test]
     fn a_share_is_a_quarter_unless_set_and_never_nothing() {
@@ -161,6 +168,13 @@ mod tests {
         let shares = Limits::new().calls(100).subscriptions(8).calls_per_caller(7).shares(40);
         let limits = [shares.calls, shares.questions, shares.sessions, shares.subscriptions].map(|share| share.limit);
         assert_eq!(limits, [7, 25, 10, 2]);
+    }
+
+    #[test]
+    fn a_limit_for_one_caller_above_the_total_is_logged() {
+        let limits = Limits::new().calls(8).calls_per_caller(9).questions_per_caller(9).sessions_per_caller(40);
+        let log = Log::of(|| _ = limits.shares(40));
+        assert!(log.lines().count() == 1 && log.contains("more concurrent calls than all callers have (8)"), "{log}");
     }
 
     #[test]

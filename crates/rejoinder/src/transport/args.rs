@@ -31,11 +31,11 @@ struct Flags {
     path: Option<String>,
     /// Serve WebSocket too, at /mcp/ws
     #[cfg(feature = "ws")]
-    #[arg(long, requires = "http")]
+    #[arg(long, requires = "http", conflicts_with = "stdio")]
     ws: bool,
     /// Serve HTTP+SSE too, at /sse, for clients of 2024-11-05
     #[cfg(feature = "sse")]
-    #[arg(long, requires = "http")]
+    #[arg(long, requires = "http", conflicts_with = "stdio")]
     sse: bool,
     /// Accept requests for this host name too, or for any with `*`; may be repeated
     #[arg(long, value_name = "HOST")]
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(paths(&["--http=1", "--ws"], own), (some("/own"), None));
         for bad in [&["--ws"][..], &["--sse"], &["--stdio", "--ws"]] {
             let refused = flags(bad).expect_err("nothing to add to").to_string();
-            assert!(refused.contains("--http <ADDR>"), "{refused}");
+            assert!(refused.contains("--http <ADDR>") || refused.contains("--stdio"), "{refused}");
         }
     }
 

@@ -182,7 +182,7 @@ async fn only_2025_03_26_has_batches() {
     let mut service = built().into_service();
     let id = begin(&mut service, "2025-03-26").await;
     let session = Some((&*id, "2025-03-26"));
-    let replies = in_session(&mut service, session, &batch).await.last();
+    let replies = Value::from(in_session(&mut service, session, &batch).await.events());
     let texts = |index: usize| (replies[index]["id"].clone(), replies[index]["result"]["content"][0]["text"].clone());
     assert_eq!([texts(0), texts(1)], [(json!(1), json!("3")), (json!(2), json!("4"))], "{replies}");
     assert_eq!((&replies[2]["id"], &replies[2]["error"]["code"]), (&json!(3), &json!(-32601)), "{replies}");

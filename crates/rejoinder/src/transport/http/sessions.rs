@@ -281,12 +281,15 @@ impl HttpSessions {
         let key = Arc::clone(&request.key);
         let task = tokio::spawn(request.run(call).in_current_span()).abort_handle();
         let mut state = session.state();
-        if let Some((stream, _)) = end_request(&mut state.requests, &key) {
-            state.requests.insert(key, (stream, Some(task)));
-        } else {
+        match end_request(&mut state.requests, &key) {
+            Some((stream, _)) if !session.ended.is_cancelled() => {
+                state.requests.insert(key, (stream, Some(task)));
+            }
             // It was cancelled. Dropping the request locks the state.
-            drop(state);
-            task.abort();
+            _ => {
+                drop(state);
+                task.abort();
+            }
         }
         event_stream(ResponseBody::events(events))
     }
@@ -301,7 +304,7 @@ impl HttpSessions {
         let Some(messages) = batch(body) else {
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "a batch is an array of 1 to 100 messages"));
         };
-        let mut replies = Vec::new();
+        let (mut replies, mut streams) = (Vec::new(), Vec::new());
         for message in messages {
             let response = match Envelope::read(&message) {
                 Ok(envelope) => self.receive(&session, parts.clone(), &message, envelope).await,
@@ -312,17 +315,16 @@ impl HttpSessions {
                 None => {}
                 Some(true) => {
                     let reply = response.into_body().collect().await.map(|body| body.to_bytes());
-                    replies.extend(reply.map(|reply| stream::iter([held(event([reply.clone()]), reply)]).boxed()));
+                    replies.extend(reply.map(|reply| held(event([reply.clone()]), reply)));
                 }
-                Some(false) => {
-                    replies.push(response.into_body().into_data_stream().filter_map(|piece| ready(piece.ok())).boxed());
-                }
+                Some(false) => streams.push(response.into_body().into_data_stream()),
             }
         }
-        if replies.is_empty() {
+        if replies.is_empty() && streams.is_empty() {
             return Ok(status(StatusCode::ACCEPTED));
         }
-        Ok(event_stream(ResponseBody::events(stream::select_all(replies))))
+        let running = stream::select_all(streams).filter_map(|piece| ready(piece.ok()));
+        Ok(event_stream(ResponseBody::events(stream::iter(replies).chain(running))))
     }
 
     /// Ends all sessions and their calls, and takes no more.
