@@ -37,7 +37,7 @@ enum BodyKind {
 
 impl ResponseBody {
     pub(super) fn empty() -> Self {
-        Self::of(BodyKind::Whole(Bytes::new()))
+        Self::whole(Bytes::new())
     }
 
     pub(super) fn whole(body: Bytes) -> Self {
@@ -46,7 +46,7 @@ impl ResponseBody {
 
     pub(super) fn reply(body: ReplyBody) -> Self {
         match body {
-            ReplyBody::Whole(whole) => Self::of(BodyKind::Whole(whole)),
+            ReplyBody::Whole(whole) => Self::whole(whole),
             list @ ReplyBody::List(_) => Self::of(BodyKind::Pieces(list.pieces().collect())),
         }
     }

@@ -4,11 +4,6 @@
 mod authorize;
 mod body;
 mod guard;
-#[cfg_attr(
-    not(any(feature = "ws", feature = "sse")),
-    expect(dead_code, reason = "no connection stays open; a `cfg` wherever they are closed is harder to read")
-)]
-mod open_connections;
 mod request;
 mod serve;
 mod service;

@@ -15,19 +15,21 @@ use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time::{sleep, timeout};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower_service::Service;
 #[cfg(feature = "auth")]
 use tracing::Instrument;
 
 #[cfg(feature = "auth")]
 use super::authorize::{WELL_KNOWN, host_of, request_span};
+#[cfg(any(feature = "ws", feature = "sse"))]
+use super::sessions::Owner;
 #[cfg(feature = "sse")]
 use super::sse::SseStreams;
 use super::{
     ResponseBody,
     body::{COMMENT, call_events, event},
     guard::{self, PageOrigin},
-    open_connections::OpenConnections,
     request::{HttpRefusal, UnfinishedBodies, accepts_events, check_content_type, read_body, read_on},
     sessions::HttpSessions,
 };
@@ -80,7 +82,10 @@ pub(in crate::transport) struct Endpoint {
     /// A refused host or origin is logged once: it is a mistake of the operator, or an attack that should not fill the log.
     refusal_logged: Once,
     pub(super) unfinished: Arc<UnfinishedBodies>,
-    pub(super) connections: OpenConnections,
+    /// The WebSockets and the streams of HTTP+SSE that are open.
+    connections: TaskTracker,
+    /// Cancelled when they should finish what is in flight, and close.
+    pub(super) closing: CancellationToken,
     #[cfg(feature = "sse")]
     pub(super) sse: SseStreams,
 }
@@ -93,7 +98,8 @@ impl McpService {
             sessions,
             refusal_logged: Once::new(),
             unfinished: Arc::default(),
-            connections: OpenConnections::default(),
+            connections: TaskTracker::new(),
+            closing: CancellationToken::new(),
             #[cfg(feature = "sse")]
             sse: SseStreams::default(),
         };
@@ -316,13 +322,14 @@ impl McpService {
         if let Some(sessions) = &self.0.sessions {
             sessions.close();
         }
-        let _ = timeout(self.0.engine.options.grace, self.0.connections.closed()).await;
+        let _ = timeout(self.0.engine.options.grace, self.0.connections.wait()).await;
     }
 
     /// Ends subscriptions, and lets connections finish what is in flight.
     pub(super) fn start_closing(&self) {
         self.0.engine.hub.close();
-        self.0.connections.start_closing();
+        self.0.closing.cancel();
+        self.0.connections.close();
     }
 }
 
@@ -372,6 +379,21 @@ impl Endpoint {
                  not logged"
             );
         });
+    }
+
+    /// Opens a WebSocket or a stream of HTTP+SSE for that caller, unless too many are open; it ends when this is dropped.
+    #[cfg(any(feature = "ws", feature = "sse"))]
+    pub(super) fn open_connection(&self, owner: &Owner) -> Result<impl Send + use<>, HttpRefusal> {
+        let refuse = |reason: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
+        let of_caller = self.engine.shares.sessions.take(owner.as_ref())?;
+        if self.closing.is_cancelled() {
+            return refuse("the server is shutting down");
+        }
+        let open = self.connections.token();
+        if self.connections.len() > self.engine.options.http.max_sessions {
+            return refuse("too many connections, try again later");
+        }
+        Ok((open, of_caller))
     }
 
     /// Whether there are sessions to get and delete for a client with these headers.

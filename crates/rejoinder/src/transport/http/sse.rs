@@ -64,7 +64,7 @@ impl Endpoint {
             return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream"));
         }
         let owner = owner_of(&self.engine, &parts)?;
-        let open = self.connections.open(&self.engine, &owner)?;
+        let open = self.open_connection(&owner)?;
         let id = new_session_id()?;
         // A message that waits is in memory: it waits with its POST instead, which is limited.
         let (posted, received) = mpsc::channel(1);
@@ -73,7 +73,7 @@ impl Endpoint {
         events.try_send(endpoint.into()).expect("the channel is empty");
         lock(&self.sse.0).insert(id.clone(), SseStream { owner, posted });
         let (engine, streams) = (Arc::clone(&self.engine), Arc::clone(&self.sse.0));
-        let closing = self.connections.closing.clone();
+        let closing = self.closing.clone();
         let serving = async move {
             let mut wire = EventWire { received, out: VecDeque::new(), events };
             let calls = engine.options.http.max_calls_per_session;

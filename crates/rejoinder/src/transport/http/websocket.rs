@@ -69,7 +69,7 @@ impl Endpoint {
         let upgrade = parts.extensions.remove::<OnUpgrade>().ok_or_else(|| {
             HttpRefusal::new(StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket: use HTTP/1.1")
         })?;
-        let open = self.connections.open(&self.engine, &owner_of(&self.engine, &parts)?)?;
+        let open = self.open_connection(&owner_of(&self.engine, &parts)?)?;
         let mut response = status(StatusCode::SWITCHING_PROTOCOLS);
         let headers = response.headers_mut();
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -79,7 +79,7 @@ impl Endpoint {
             headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
         }
         let (engine, unfinished) = (Arc::clone(&self.engine), Arc::clone(&self.unfinished));
-        let closing = self.connections.closing.clone();
+        let closing = self.closing.clone();
         let http = Http::new(parts.headers, parts.extensions);
         let serving = async move {
             let upgraded = match upgrade.await {
