@@ -102,9 +102,9 @@ struct Connection<'a, W> {
 impl<W: Wire> Connection<'_, W> {
     /// Serves until the client sends no more, or the server shuts down.
     async fn converse(&mut self, shutdown: &CancellationToken) -> io::Result<()> {
-        let mut has_room = true;
+        // A message stays in `next` while there is no room for it.
+        let (mut next, mut has_room) = (None, true);
         loop {
-            let mut next = None;
             tokio::select! {
                 received = self.wire.next(), if has_room => next = Some(received),
                 () = self.in_flight.changed.notified() => {}
@@ -115,13 +115,16 @@ impl<W: Wire> Connection<'_, W> {
                 if ended.is_some() {
                     return None;
                 }
-                let received = next.take().or_else(|| self.wire.next().now_or_never())?;
-                ended = match &received {
-                    Ok(Received::End) => Some(Ok(())),
-                    Ok(_) => None,
-                    Err(error) => Some(Err(error.kind().into())),
-                };
-                received.ok()
+                match next.take().or_else(|| self.wire.next().now_or_never())? {
+                    Ok(received) => {
+                        ended = matches!(received, Received::End).then_some(Ok(()));
+                        Some(received)
+                    }
+                    Err(error) => {
+                        ended = Some(Err(error));
+                        None
+                    }
+                }
             });
             if let Some(ended) = ended {
                 return ended;
