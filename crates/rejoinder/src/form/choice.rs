@@ -209,6 +209,10 @@ fn several<S: AsRef<str>>(all: &[(S, Option<S>)]) -> Map<String, Value> {
 
 /// What a value must be, if it is not one of the choices of its schema, or a list of some of them.
 pub(super) fn not_chosen(schema: &Map<String, Value>, value: &Value) -> Option<String> {
+    // Only texts are chosen.
+    if !matches!(schema.get("type").and_then(Value::as_str), Some("string" | "array")) {
+        return None;
+    }
     let items = schema.get("items").and_then(Value::as_object);
     let keywords = items.unwrap_or(schema);
     let list = |keyword: &str| keywords.get(keyword).and_then(Value::as_array).into_iter().flatten();

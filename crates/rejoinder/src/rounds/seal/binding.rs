@@ -33,9 +33,11 @@ impl Binding {
 
     /// What a state with that id is bound to, in the order of [`REFUSALS`].
     pub(super) fn digests(&self, audience: Digest, id: [u8; 16]) -> [Digest; 4] {
-        // The id is a salt: two envelopes do not show that they belong to the same caller.
-        let caller = self.principal.iter().flat_map(|caller| caller.issuer().into_iter().chain([caller.subject()]));
-        let principal = digest("principal", std::iter::once(&id[..]).chain(caller.map(str::as_bytes)));
+        // The id is a salt: two envelopes do not show that they belong to the same caller. Without a caller nothing is hashed.
+        let principal = self.principal.as_ref().map_or(Digest::default(), |caller| {
+            let names = caller.issuer().into_iter().chain([caller.subject()]);
+            digest("principal", std::iter::once(&id[..]).chain(names.map(str::as_bytes)))
+        });
         [self.request, self.arguments, audience, principal]
     }
 
