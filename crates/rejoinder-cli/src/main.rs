@@ -6,16 +6,12 @@ mod tour;
 
 use std::net::SocketAddr;
 
-use rejoinder::{http, log_to_stderr};
+use rejoinder::http;
 
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
-    let server = tour::server().http(http::Config::new().on_listening(welcome));
-    if std::env::args_os().len() > 1 {
-        return server.serve_from_args().await;
-    }
-    log_to_stderr();
-    server.serve_http(([127, 0, 0, 1], 8000).into()).await
+    let http = http::Config::new().default_address(([127, 0, 0, 1], 8000)).on_listening(welcome);
+    tour::server().http(http).serve_from_args().await
 }
 
 /// Prints the tour's address, what it offers, and a command to try.

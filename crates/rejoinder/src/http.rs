@@ -47,6 +47,7 @@ pub struct Config {
     pub(crate) session_memory: bool,
     #[cfg(feature = "auth")]
     pub(crate) auth: Option<Arc<crate::auth::Auth>>,
+    pub(crate) default_address: Option<SocketAddr>,
     pub(crate) on_listening: Callback<Option<Arc<OnListening>>>,
 }
 
@@ -72,6 +73,7 @@ impl Config {
             session_memory: true,
             #[cfg(feature = "auth")]
             auth: None,
+            default_address: None,
             on_listening: Callback(None),
         }
     }
@@ -259,6 +261,23 @@ impl Config {
     #[cfg(feature = "auth")]
     pub fn auth(mut self, auth: crate::auth::Auth) -> Self {
         self.auth = Some(Arc::new(auth));
+        self
+    }
+
+    /// Lets [`Server::serve_from_args`](crate::Server::serve_from_args) serve HTTP at this address, instead of standard
+    /// input and output, if the command line names neither.
+    ///
+    /// ```no_run
+    /// use rejoinder::{http, prelude::*};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rejoinder::Result<()> {
+    /// let http = http::Config::new().default_address(([127, 0, 0, 1], 8000));
+    /// Server::new("shop", "1.0.0").http(http).serve_from_args().await
+    /// # }
+    /// ```
+    pub fn default_address(mut self, address: impl Into<SocketAddr>) -> Self {
+        self.default_address = Some(address.into());
         self
     }
 

@@ -31,11 +31,11 @@ struct Flags {
     path: Option<String>,
     /// Serve WebSocket too, at /mcp/ws
     #[cfg(feature = "ws")]
-    #[arg(long, requires = "http", conflicts_with = "stdio")]
+    #[arg(long, conflicts_with = "stdio")]
     ws: bool,
     /// Serve HTTP+SSE too, at /sse, for clients of 2024-11-05
     #[cfg(feature = "sse")]
-    #[arg(long, requires = "http", conflicts_with = "stdio")]
+    #[arg(long, conflicts_with = "stdio")]
     sse: bool,
     /// Accept requests for this host name too, or for any with `*`; may be repeated
     #[arg(long, value_name = "HOST")]
@@ -70,6 +70,7 @@ impl Flags {
         let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
         let name = program_name().unwrap_or_else(|| info.name.clone());
         let command = Self::command().name(name).version(info.version.clone()).about(about);
+        let command = with_default_address(command, server.options.http.default_address);
         Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
 
@@ -102,6 +103,21 @@ impl Flags {
         }
         http
     }
+}
+
+/// HTTP is what the flags mean if there is an address without them.
+fn with_default_address(mut command: clap::Command, address: Option<SocketAddr>) -> clap::Command {
+    if let Some(address) = address {
+        return command
+            .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
+            .mut_arg("http", |http| http.default_value(address.to_string()));
+    }
+    for (flag, is_there) in [("ws", cfg!(feature = "ws")), ("sse", cfg!(feature = "sse"))] {
+        if is_there {
+            command = command.mut_arg(flag, |arg| arg.requires("http"));
+        }
+    }
+    command
 }
 
 /// Logs a command that sends a first request, unless the program greets its user itself or needs credentials.
@@ -137,7 +153,8 @@ fn program_name() -> Option<String> {
 }
 
 impl Server {
-    /// Serves as the command line says: `--stdio` (the default), `--http ADDR`, `--path PATH`, `--allow-host HOST`,
+    /// Serves as the command line says: `--stdio` (the default, unless there is a
+    /// [default address](crate::http::Config::default_address)), `--http ADDR`, `--path PATH`, `--allow-host HOST`,
     /// `--tools NAMES` ([`allow_tools`](Server::allow_tools)), `--read-only` ([`only_read_only`](Server::only_read_only)),
     /// `--ws` and `--sse` (with these cargo features), `--help`, `--version`; `graph` prints the server's
     /// [graph](Server::graph) instead.
@@ -176,7 +193,7 @@ impl Server {
             server.options.http = with_hint(flags.apply(server.options.http, &hosts));
             let grace = server.options.grace;
             let served = match flags.http {
-                Some(address) => server.serve_http(address).await,
+                Some(address) if !flags.stdio => server.serve_http(address).await,
                 _ => {
                     if std::io::stdin().is_terminal() {
                         tracing::info!("serving one client on standard input and output; `--http ADDR` serves HTTP");
@@ -284,9 +301,15 @@ mod tests {
         let own = http::Config::new().websocket("/own");
         assert_eq!(paths(&["--http=1", "--ws"], own), (some("/own"), None));
         for bad in [&["--ws"][..], &["--sse"], &["--stdio", "--ws"]] {
-            let refused = flags(bad).expect_err("nothing to add to").to_string();
-            assert!(refused.contains("--http <ADDR>") || refused.contains("--stdio"), "{refused}");
+            let command = with_default_address(Flags::command(), None);
+            let refused = command.try_get_matches_from(["server"].iter().chain(bad)).expect_err("nothing to add to");
+            assert!(
+                refused.to_string().contains("--http <ADDR>") || refused.to_string().contains("--stdio"),
+                "{refused}"
+            );
         }
+        let command = with_default_address(Flags::command(), Some(([127, 0, 0, 1], 8000).into()));
+        assert!(command.try_get_matches_from(["server", "--ws", "--sse"]).is_ok(), "HTTP is the default");
     }
 
     #[test]
