@@ -95,13 +95,13 @@ pub trait ListedAs<I, R = ()> {
     fn item(receiver: Arc<R>) -> I;
 }
 
-/// The result of a call.
+/// The result of a call. Large ones are in boxes, because a result is moved several times.
 #[derive(Debug)]
 pub enum Output {
     /// A tool's result.
-    Tool(CallToolResult),
+    Tool(Box<CallToolResult>),
     /// A prompt's messages.
-    Prompt(GetPromptResult),
+    Prompt(Box<GetPromptResult>),
     /// What a resource holds.
     Resource(ResourceBody),
     /// Values for an argument that is being typed.

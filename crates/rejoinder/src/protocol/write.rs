@@ -127,7 +127,7 @@ impl Writer {
     /// What a call returned.
     pub(super) fn output(&self, subject: ReplySubject<'_>, output: Output) -> RpcReply {
         match output {
-            Output::Tool(result) => self.tool(result),
+            Output::Tool(result) => self.tool(*result),
             Output::Prompt(mut result) => {
                 result.result_type = self.result_type(result.result_type);
                 let has_server = self.add_server(result.meta.as_deref_mut());

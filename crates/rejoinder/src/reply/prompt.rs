@@ -27,7 +27,7 @@ pub trait IntoPromptResult {
     where
         Self: Sized,
     {
-        Ok(Output::Prompt(self.into_prompt_result()?))
+        Ok(Output::Prompt(Box::new(self.into_prompt_result()?)))
     }
 
     /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.

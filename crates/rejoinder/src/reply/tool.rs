@@ -34,7 +34,7 @@ pub trait IntoToolResult {
     where
         Self: Sized,
     {
-        Ok(Output::Tool(self.into_tool_result()?))
+        Ok(Output::Tool(Box::new(self.into_tool_result()?)))
     }
 
     /// The schema of `structuredContent`, if there is any.

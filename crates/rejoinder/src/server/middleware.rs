@@ -234,12 +234,12 @@ pub(crate) enum OperationEnd {
 impl OperationResult {
     /// The result of a tool: what a function marked `#[tool]` may return.
     pub fn of_tool(result: impl IntoToolResult) -> Self {
-        Self::answered(result.into_tool_result().map(Output::Tool))
+        Self::answered(result.into_tool_result().map(|result| Output::Tool(Box::new(result))))
     }
 
     /// The result of a prompt: what a function marked `#[prompt]` may return.
     pub fn of_prompt(result: impl IntoPromptResult) -> Self {
-        Self::answered(result.into_prompt_result().map(Output::Prompt))
+        Self::answered(result.into_prompt_result().map(|result| Output::Prompt(Box::new(result))))
     }
 
     /// The contents of a resource: what a function marked `#[resource]` may return.

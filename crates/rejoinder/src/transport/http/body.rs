@@ -64,9 +64,9 @@ impl ResponseBody {
         Self { kind, _request: None }
     }
 
-    /// The same body, which holds on to its request until it has been written.
-    pub(super) fn holding(self, request: RequestCount) -> Self {
-        Self { _request: Some(request), ..self }
+    /// Holds on to the request until the body has been written.
+    pub(super) fn hold(&mut self, request: RequestCount) {
+        self._request = Some(request);
     }
 }
 

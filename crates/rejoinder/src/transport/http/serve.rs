@@ -1,8 +1,6 @@
 //! The accept loop: one task for each connection, until the server shuts down.
 
 use std::{
-    convert::Infallible,
-    future::ready,
     io::{self, IoSlice},
     net::{Ipv4Addr, SocketAddr},
     pin::{Pin, pin},
@@ -15,7 +13,7 @@ use std::{
 };
 
 use ::http::Request;
-use futures_util::{FutureExt, StreamExt, future::Either, stream::FuturesUnordered};
+use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -244,15 +242,10 @@ async fn connection<S>(
     let stream = TokioIo::new(WriteTimeout::new(stream, timeout, Arc::clone(&requests)));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         count.fetch_add(1, Ordering::Relaxed);
-        let held = Arc::clone(&count);
         if let Some(peer) = peer {
             request.extensions_mut().insert(peer);
         }
-        let answered = match service.route(&request) {
-            Some(service) => Either::Left(service.respond(request)),
-            None => Either::Right(ready(service.elsewhere(&request))),
-        };
-        answered.map(|response| Ok::<_, Infallible>(response.map(|body| body.holding(held))))
+        service.route(&request).respond(request, Some(Arc::clone(&count)))
     });
     // `left` and `silent` notice what hyper would look for itself, at a higher price for each request: it would prepare
     // another read, and start another timer.

@@ -31,6 +31,7 @@ use super::{
     body::{COMMENT, call_events, event},
     guard::{self, PageOrigin},
     request::{HttpRefusal, UnfinishedBodies, accepts_events, check_content_type, read_body, read_on},
+    serve::RequestCount,
     sessions::HttpSessions,
 };
 use crate::{
@@ -72,6 +73,8 @@ enum HttpTransport {
     /// Not a transport: the document about one.
     #[cfg(feature = "auth")]
     Metadata,
+    /// Not a transport: a path of the server at which there is none.
+    Elsewhere,
 }
 
 /// What all routes of a server share.
@@ -161,20 +164,20 @@ impl McpService {
     }
 
     /// What a request is for, on a server that has its address to itself.
-    pub(super) fn route(&self, request: &Request<Incoming>) -> Option<Self> {
+    pub(super) fn route(&self, request: &Request<Incoming>) -> Self {
         let (path, config) = (request.uri().path(), &self.0.engine.options.http);
         let is = |route: &str| path.trim_end_matches('/') == route.trim_end_matches('/');
         let endpoint = &config.path;
         if is(endpoint) {
-            return Some(self.clone());
+            return self.clone();
         }
         #[cfg(feature = "ws")]
         if config.websocket.as_deref().is_some_and(is) {
-            return Some(self.websocket());
+            return self.websocket();
         }
         #[cfg(feature = "sse")]
         if config.sse.as_deref().is_some_and(is) {
-            return Some(self.sse());
+            return self.sse();
         }
         #[cfg(feature = "auth")]
         if config.auth.as_ref().is_some_and(|auth| auth.is_oauth())
@@ -182,23 +185,27 @@ impl McpService {
                 .strip_prefix(WELL_KNOWN)
                 .is_some_and(|rest| ["", endpoint.trim_end_matches('/')].contains(&rest.trim_end_matches('/')))
         {
-            return Some(self.resource_metadata());
+            return self.resource_metadata();
         }
-        None
+        Self(Arc::clone(&self.0), HttpTransport::Elsewhere)
     }
 
     /// The response to a request that is for nothing that this serves: whether the server is up, or where it is.
-    pub(super) fn elsewhere(&self, request: &Request<Incoming>) -> Response<ResponseBody> {
+    fn elsewhere(&self, request: &Parts) -> Response<ResponseBody> {
         let endpoint = &self.0.engine.options.http.path;
-        let is_up = request.uri().path() == HEALTH && matches!(*request.method(), Method::GET | Method::HEAD);
+        let is_up = request.uri.path() == HEALTH && matches!(request.method, Method::GET | Method::HEAD);
         let text = if is_up { "ok\n".to_owned() } else { format!("the MCP endpoint is {endpoint}\n") };
         let mut response = Response::new(ResponseBody::whole(text.into()));
         *response.status_mut() = if is_up { StatusCode::OK } else { StatusCode::NOT_FOUND };
         response
     }
 
-    /// Answers a request.
-    pub(super) fn respond<B>(self, request: Request<B>) -> impl Future<Output = Response<ResponseBody>> + Send
+    /// Answers a request. The response holds on to what is given until its body has been written.
+    pub(super) fn respond<B>(
+        self,
+        request: Request<B>,
+        held: Option<RequestCount>,
+    ) -> impl Future<Output = Result<Response<ResponseBody>, Infallible>> + Send
     where
         B: Body<Data = Bytes> + Send + Unpin + 'static,
         B::Error: Into<BoxError> + Send,
@@ -211,6 +218,7 @@ impl McpService {
             let waits = parts.headers.contains_key(header::EXPECT);
             let page = guard::check(&parts.headers, &parts.uri, config);
             let answered = match &page {
+                _ if matches!(self.1, HttpTransport::Elsewhere) => Ok(self.elsewhere(&parts)),
                 Ok(page) => self.answer(&mut parts, &mut body, page.is_some()).await,
                 Err(reason) => {
                     self.0.log_refusal(&parts.headers, reason);
@@ -224,7 +232,10 @@ impl McpService {
             if let Ok(Some(page)) = page {
                 page.may_read(&mut response);
             }
-            response
+            if let Some(held) = held {
+                response.body_mut().hold(held);
+            }
+            Ok(response)
         }
     }
 
@@ -274,6 +285,7 @@ impl McpService {
             HttpTransport::Sse => Box::pin(self.0.sse(take(parts), body)).await,
             #[cfg(feature = "auth")]
             HttpTransport::Metadata => self.0.resource_metadata(parts),
+            HttpTransport::Elsewhere => Ok(self.elsewhere(parts)),
         };
         handled.map_err(|refusal| {
             let mut response = refusal.response(None);
@@ -301,6 +313,7 @@ impl McpService {
             HttpTransport::Sse => "GET, POST",
             #[cfg(feature = "auth")]
             HttpTransport::Metadata => "GET",
+            HttpTransport::Elsewhere => "GET, HEAD",
         })
     }
 
@@ -309,7 +322,7 @@ impl McpService {
         self,
         request: Request<UnsyncBoxBody<Bytes, BoxError>>,
     ) -> BoxFuture<'static, Result<Response<ResponseBody>, Infallible>> {
-        Box::pin(self.respond(request).map(Ok))
+        Box::pin(self.respond(request, None))
     }
 
     /// Ends subscriptions and sessions, which would stay open otherwise, and closes WebSockets and streams of HTTP+SSE when
