@@ -98,8 +98,14 @@ impl Scripts {
     ///
     /// What the test lacks.
     pub(super) fn next(&self, key: &str) -> Result<ClientAnswer, String> {
-        match lock(&self.0).get_mut(key) {
-            None => Err(format!("it asks `{key}`, and the test has no answer to it")),
+        let mut scripts = lock(&self.0);
+        match scripts.get_mut(key) {
+            None => {
+                let mut others: Vec<_> = scripts.keys().map(|key| format!("`{key}`")).collect();
+                others.sort();
+                let only = if others.is_empty() { String::new() } else { format!(", only to {}", others.join(", ")) };
+                Err(format!("it asks `{key}`, and the test has no answer to it{only}"))
+            }
             Some(Script::Always(answer)) => Ok(answer.clone()),
             Some(Script::InTurn(answers, sent)) => {
                 *sent += 1;
