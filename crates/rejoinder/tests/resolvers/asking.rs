@@ -276,7 +276,10 @@ async fn a_test_without_an_answer_gets_an_error_that_names_it() {
     let other = client(&Arc::default()).answer("user_name", ada());
     in_both_eras(other, async |client| {
         let error = client.call_tool("nested", json!({ "path": "a" })).await.unwrap_err();
-        assert!(error.to_string().contains("it asks `confirm`, and the test has no answer to it, only to `user_name`"), "{error}");
+        assert!(
+            error.to_string().contains("it asks `confirm`, and the test has no answer to it, only to `user_name`"),
+            "{error}"
+        );
     })
     .await;
     // A client that says by itself what it can do has no answers on purpose.
