@@ -86,7 +86,7 @@ impl<'a> ItemNode<'a> {
     pub(super) const fn without_arguments(&self) -> Option<&'static str> {
         match self.kind.as_bytes() {
             b"pipe" | b"completion function" => Some("runs before arguments can be taken by name"),
-            b"gate" => Some("runs where there are no arguments"),
+            b"gate" => Some("runs without arguments"),
             _ => None,
         }
     }

@@ -102,7 +102,7 @@ struct Connection<'a, W> {
 impl<W: Wire> Connection<'_, W> {
     /// Serves until the client sends no more, or the server shuts down.
     async fn converse(&mut self, shutdown: &CancellationToken) -> io::Result<()> {
-        // A message stays in `next` while there is no room for it.
+        // `next` keeps a message until there is room for it.
         let (mut next, mut has_room) = (None, true);
         loop {
             tokio::select! {
@@ -285,8 +285,8 @@ impl InFlight {
         yield_now().await;
     }
 
-    /// Takes the next message; `None` if there are no more. If a call is to be polled for it, which must not happen under
-    /// the lock, it is returned; other messages have been served.
+    /// Takes the next message and serves it; `None` if there is none. A call is returned instead, because it must not be polled
+    /// under the lock.
     fn next(self: &Arc<Self>) -> Option<Option<(RequestKey, Stream)>> {
         let mut state = self.state();
         let Some(received) = state.received.pop_front() else {

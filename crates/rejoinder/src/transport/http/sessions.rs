@@ -182,7 +182,7 @@ impl HttpSessions {
             id.and_then(|id| sessions.open.get(id)).filter(|session| is_owner(&session.owner, owner)).cloned();
         drop(sessions);
         let Some(session) = session else {
-            let reason = "there is no such session: begin another with `initialize`";
+            let reason = "unknown session: start a new one with `initialize`";
             return Err(HttpRefusal::new(StatusCode::NOT_FOUND, reason));
         };
         if !begins {

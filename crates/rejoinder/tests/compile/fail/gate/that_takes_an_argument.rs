@@ -1,4 +1,4 @@
-// 9:18: resolver `is_owner` (that_takes_an_argument.rs:5) takes the argument `path`, but a gate runs where there are no arguments: use a resolver that takes none, here and below
+// 9:18: resolver `is_owner` (that_takes_an_argument.rs:5) takes the argument `path`, but a gate runs without arguments: use a resolver that takes none, here and below
 use rejoinder::prelude::*;
 
 #[resolver]
