@@ -5,9 +5,19 @@
 mod journal;
 mod logged;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use rejoinder::{CallEnd, Era, prelude::*, testing::Client};
+use futures_util::stream;
+use rejoinder::{
+    CallEnd, Era,
+    auth::Principal,
+    model::{CallToolResult, ContentBlock},
+    prelude::*,
+    testing::{Client, ClientError, Response, Transport},
+};
 use serde_json::json;
 
 use journal::Journal;
@@ -58,10 +68,6 @@ async fn end(
         "panic" => panic!("on purpose"),
         "wait" => std::future::pending().await,
         "ask" => return ctx.ask("sure", Ask::confirm("Sure?")).await.map(|_| "asked"),
-        "broken" => {
-            scope.defer(|_| async { Err(std::io::Error::other("the disk is full")) });
-            scope.defer(|ending| async move { assert!(!ending.is_success(), "on purpose") });
-        }
         "nested" => {
             let (inner, log) = (scope.clone(), log.clone());
             scope.defer(move |_| async move {
@@ -180,11 +186,8 @@ async fn in_both_eras(test: impl AsyncFn(Client, &Journal)) {
 #[tokio::test]
 async fn deferred_functions_run_in_reverse_order_between_the_body_and_the_reply() {
     in_both_eras(async |client, log| {
-        // What fails or panics in one hides neither the result nor the others.
-        for how in ["well", "broken"] {
-            assert_eq!(client.call_tool("end", json!({ "how": how })).await.unwrap().text(), "done");
-            assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"], "{how}");
-        }
+        assert_eq!(client.call_tool("end", json!({ "how": "well" })).await.unwrap().text(), "done");
+        assert_eq!(log.take(), ["open", "body", "dropped", "commit", "close: Succeeded"]);
     })
     .await;
 }
@@ -323,13 +326,211 @@ async fn a_test_cancels_a_call_by_dropping_it() {
     .await;
 }
 
+/// Commits in the way that the argument names, after the function has succeeded.
+#[resolver]
+fn committed(how: &str, #[resolve(connection)] _connection: &Connection, scope: Scope, log: Dep<Journal>) {
+    let how = how.to_owned();
+    scope.defer(move |end| async move {
+        log.note(format!("commit: {end:?}"));
+        match how.as_str() {
+            "fails" => Err(std::io::Error::other("the disk is full").into()),
+            "explains" => Err(CallError::new("somebody else has the last seat: choose another one")),
+            "panics" => panic!("on purpose"),
+            "hangs" => std::future::pending().await,
+            _ => Ok(()),
+        }
+    });
+}
+
+#[tool]
+async fn order(
+    how: String,
+    #[resolve(committed)] _committed: &(),
+    scope: Scope,
+    log: Dep<Journal>,
+) -> Result<&'static str, CallError> {
+    scope.defer(move |end| async move { log.note(format!("last: {end:?}")) });
+    if how == "fails too late" { Err(CallError::new("no")) } else { Ok("ordered") }
+}
+
+#[prompt]
+async fn order_prompt(how: String, #[resolve(committed)] _committed: &()) -> String {
+    how
+}
+
+#[resource("order://{how}")]
+async fn order_resource(how: String, #[resolve(committed)] _committed: &()) -> String {
+    how
+}
+
+fn shop() -> (Server, Arc<Journal>) {
+    let log = Arc::new(Journal::default());
+    let server = Server::new("shop", "1").provide_arc(Arc::clone(&log)).tools(tools![order]);
+    let server = server.prompts(prompts![order_prompt]).resources(resources![order_resource]);
+    (server.grace_period(Duration::from_secs(3)), log)
+}
+
+/// What a client reads of a call.
+fn read(reply: Result<Response, ClientError>) -> String {
+    reply.map_or_else(
+        |error| error.to_string(),
+        |reply| {
+            let prefix = if reply.is_error() { "error: " } else { "" };
+            format!("{prefix}{}", reply.text())
+        },
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn r3_h1_a_deferred_function_that_fails_after_a_success_fails_the_call() {
+    for transport in [Transport::Http, Transport::Stdio, Transport::WebSocket, Transport::Sse] {
+        for era in [Era::Stateless, Era::Session] {
+            for (how, text) in [
+                ("works", "ordered"),
+                ("fails", "Internal error. See the server log"),
+                ("explains", "error: somebody else has the last seat: choose another one"),
+                ("panics", "Internal error. See the server log"),
+                ("hangs", "error: the outcome is unknown: saving the changes of this call took longer than 3 s"),
+            ] {
+                let (server, log) = shop();
+                let client = Client::new(server).transport(transport).era(era);
+                let seen = read(client.call_tool("order", json!({ "how": how })).await);
+                assert!(seen.contains(text), "{transport:?}, {era:?}, {how}: {seen}");
+                assert!(!seen.contains("disk"), "details are for the log only: {seen}");
+                let closed = if how == "works" { "close: Succeeded" } else { "close: Failed" };
+                let ends = ["open", "last: Succeeded", "commit: Succeeded", closed];
+                assert_eq!(log.take(), ends, "{transport:?}, {era:?}, {how}: those that come later hear it");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn prompts_and_resources_fail_with_what_they_deferred() {
+    for era in [Era::Stateless, Era::Session] {
+        for (how, reason) in [("fails", json!(null)), ("hangs", json!("outcome_unknown"))] {
+            let client = Client::new(shop().0).era(era);
+            let prompt = client.get_prompt("order_prompt", json!({ "how": how })).await.unwrap_err();
+            let resource = client.read_resource(&format!("order://{how}")).await.unwrap_err();
+            for error in [prompt, resource] {
+                let rpc = error.rpc().unwrap();
+                assert_eq!(
+                    (rpc.code, &rpc.data.clone().unwrap_or_default()["reason"]),
+                    (-32603, &reason),
+                    "{era:?}: {error}"
+                );
+            }
+        }
+    }
+}
+
 #[tokio::test]
-async fn a_deferred_function_that_fails_is_logged() {
+async fn a_call_that_has_failed_keeps_its_error_when_what_it_deferred_fails() {
+    for era in [Era::Stateless, Era::Session] {
+        let (server, log) = shop();
+        let client = Client::new(server).era(era);
+        assert_eq!(read(client.call_tool("order", json!({ "how": "fails too late" })).await), "error: no");
+        assert_eq!(log.take(), ["open", "last: Failed", "commit: Failed", "close: Failed"]);
+    }
+}
+
+#[tokio::test]
+async fn a_deferred_function_that_fails_is_logged_with_its_tool_and_request() {
     let (logged, _guard) = Logged::here();
-    assert_eq!(setup().0.call_tool("end", json!({ "how": "broken" })).await.unwrap().text(), "done");
+    for how in ["fails", "panics"] {
+        let client = Client::new(shop().0.principal(|_| Some(Principal::new("ada"))));
+        drop(client.call_tool("order", json!({ "how": how })).await);
+    }
     let lines = logged.text();
-    assert!(lines.contains("a deferred function failed error=the disk is full end=Succeeded"), "{lines}");
-    assert!(lines.contains("a deferred function panicked end=Succeeded"), "{lines}");
+    for line in [
+        r#"a deferred function failed error=the disk is full end=Succeeded of="order" request=""#,
+        r#"a deferred function panicked end=Succeeded of="order" request=""#,
+    ] {
+        assert!(lines.contains(line), "{lines}");
+    }
+    assert!(!lines.contains("ada"), "{lines}");
+}
+
+/// A result that the client sees as an error.
+#[tool]
+async fn out_of_stock(#[resolve(connection)] _connection: &Connection) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text("out of stock")])
+}
+
+/// The same at the end of a stream.
+#[tool]
+async fn out_of_stock_at_last(#[resolve(connection)] _connection: &Connection) -> ToolStream<String, CallToolResult> {
+    let none = CallToolResult::error(vec![ContentBlock::text("out of stock")]);
+    ToolStream::new(stream::iter(["looking".to_owned()])).fold(none, |none, _| none)
+}
+
+#[tokio::test]
+async fn r3_m1_a_result_with_is_error_ends_as_a_failure() {
+    for era in [Era::Stateless, Era::Session] {
+        let log = Arc::new(Journal::default());
+        let server = Server::new("shop", "1").provide_arc(Arc::clone(&log));
+        let client = Client::new(server.tools(tools![out_of_stock, out_of_stock_at_last])).era(era);
+        for tool in ["out_of_stock", "out_of_stock_at_last"] {
+            assert_eq!(read(client.call_tool(tool, json!({})).await), "error: out of stock");
+            assert_eq!(log.take(), ["open", "close: Failed"], "{era:?}: {tool}");
+        }
+    }
+}
+
+/// A table, and its rows that no transaction has committed.
+#[derive(Default)]
+struct Rows {
+    stored: Mutex<Vec<&'static str>>,
+}
+
+/// A transaction that keeps what steps wrote, or forgets it.
+#[resolver]
+fn writing(how: &str, scope: Scope, rows: Dep<Rows>) -> Arc<Mutex<Vec<&'static str>>> {
+    let written = Arc::new(Mutex::new(Vec::new()));
+    let (ends, keeps_steps) = (Arc::clone(&written), how == "keeps");
+    scope.defer(move |end| async move {
+        if if keeps_steps { end.keeps_changes() } else { end.is_success() } {
+            rows.stored.lock().unwrap().append(&mut ends.lock().unwrap());
+        }
+        Ok::<_, CallError>(())
+    });
+    written
+}
+
+#[tool]
+async fn buy(
+    how: String,
+    #[resolve(writing)] written: &Arc<Mutex<Vec<&'static str>>>,
+    ctx: Context,
+) -> Result<&'static str, CallError> {
+    let _ = how;
+    ctx.once("insert", async || Ok::<_, CallError>(written.lock().unwrap().push("order"))).await?;
+    ctx.ask("sure", Ask::confirm("Sure?")).await?;
+    Ok("ordered")
+}
+
+#[tokio::test]
+async fn r3_m6_a_transaction_keeps_what_a_step_wrote_before_a_question() {
+    for era in [Era::Stateless, Era::Session] {
+        let rows = Arc::new(Rows::default());
+        let server = Server::new("shop", "1").provide_arc(Arc::clone(&rows)).tools(tools![buy]);
+        let client = Client::new(server).era(era).answer("sure", rejoinder::form::ConfirmForm { yes: true });
+        assert_eq!(read(client.call_tool("buy", json!({ "how": "keeps" })).await), "ordered", "{era:?}");
+        assert_eq!(std::mem::take(&mut *rows.stored.lock().unwrap()), ["order"], "{era:?}");
+        // A test of a transaction that forgets the step says so, where the step would be lost.
+        let forgets = read(client.call_tool("buy", json!({ "how": "forgets" })).await);
+        match era {
+            Era::Session => assert_eq!(forgets, "ordered"),
+            _ => assert!(forgets.contains("did not call `CallEnd::keeps_changes`"), "{forgets}"),
+        }
+    }
+}
+
+#[test]
+fn only_a_success_or_a_question_after_steps_keeps_changes() {
+    use CallEnd::{Cancelled, Failed, Panicked, Pending, PendingAfterSteps, Succeeded, TimedOut};
+    let ends = [Succeeded, Failed, Panicked, Pending, PendingAfterSteps, Cancelled, TimedOut];
+    assert_eq!(ends.map(CallEnd::keeps_changes), [true, false, false, false, true, false, false]);
 }
 
 #[tokio::test]
@@ -364,8 +565,12 @@ async fn a_deferred_function_can_defer_another() {
 async fn a_unit_test_ends_its_scope_itself() {
     let (scope, log) = (Scope::detached(), Dep::new(Journal::default()));
     connection(scope.clone(), log.clone()).await;
-    scope.end(CallEnd::Cancelled).await;
+    scope.end(CallEnd::Cancelled).await.unwrap();
     assert_eq!(log.take(), ["open", "close: Cancelled"]);
+    let scope = Scope::detached();
+    committed("explains", &Connection, scope.clone(), log);
+    let error = scope.end(CallEnd::Succeeded).await.unwrap_err();
+    assert_eq!(error.to_string(), "somebody else has the last seat: choose another one");
 }
 
 /// Defers a function that never ends, between two that do.
@@ -386,7 +591,8 @@ async fn r_l6_a_deferred_function_that_hangs_is_dropped_after_the_grace_period()
         let server = Server::new("teardown", "1").provide_arc(Arc::clone(&log)).tools(tools![hang]);
         let client = Client::new(server.grace_period(Duration::from_secs(3))).era(era);
         let start = tokio::time::Instant::now();
-        assert_eq!(client.call_tool("hang", json!({})).await.unwrap().text(), "done");
+        let text = client.call_tool("hang", json!({})).await.unwrap().text();
+        assert!(text.starts_with("the outcome is unknown"), "{text}");
         assert_eq!(start.elapsed().as_secs(), 3, "{era:?}: the paused clock moves only while everything waits");
         assert_eq!(log.take(), ["last", "first"], "{era:?}: the others still run");
     }

@@ -2,17 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod logged;
+
 use std::{
     future::pending,
     sync::{Arc, Mutex},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use futures_util::{StreamExt, stream};
 use rejoinder::{
-    CallEnd, Era, Tool,
+    BoxError, BoxFuture, CallEnd, Era, Tool,
+    auth::Principal,
     model::{self, Reference},
     prelude::*,
+    state::{ReplayStore, StatePolicy},
     testing::{Client, in_both_eras},
 };
 use serde_json::{Value, json};
@@ -20,6 +24,8 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     time::{Instant, sleep},
 };
+
+use logged::Logged;
 
 /// The ends that deferred functions got.
 #[derive(Default)]
@@ -223,4 +229,27 @@ async fn each_round_of_a_stateless_call_has_the_full_time() {
 fn a_timeout_of_zero_is_a_mistake() {
     let error = Server::new("slow", "1.0.0").timeout(Duration::ZERO).check().unwrap_err();
     assert_eq!(error.0[0].to_string(), "`Server::timeout`: every call would time out: set a duration above zero");
+}
+
+/// A store whose network is dead.
+struct Hangs;
+
+impl ReplayStore for Hangs {
+    fn spend(&self, _: [u8; 16], _: SystemTime, _: Option<&Principal>) -> BoxFuture<'_, Result<bool, BoxError>> {
+        Box::pin(pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn r3_l1_the_timeout_covers_the_replay_store() {
+    let (logged, _guard) = Logged::here();
+    let ends = Arc::new(Ends::default());
+    let server = Server::new("slow", "1").provide_arc(Arc::clone(&ends)).tools(tools![wait]);
+    let client = Client::new(server.state(StatePolicy::new().single_use(Hangs)));
+    let client = client.answer("sure", rejoinder::form::ConfirmForm { yes: true });
+    let reply = client.call_tool("wait", json!({ "place": "ask" })).await.unwrap();
+    assert_eq!((reply.is_error(), reply.text().as_str()), (true, "timed out after 30 s"));
+    assert_eq!(ends.take(), [CallEnd::Pending], "the function does not run");
+    let lines = logged.text();
+    assert!(lines.contains("the replay store failed, so the state cannot be marked as used"), "{lines}");
 }

@@ -44,6 +44,7 @@ pub(crate) use record::{CallRecord, InputResponses, round_trip};
 pub use request_info::{Capabilities, Era, Level, RequestInfo};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use teardown::CallEnd;
+pub(crate) use teardown::{Deferred, RunningTeardown};
 pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};
 pub(crate) use utf8_bytes::Utf8Bytes;
 

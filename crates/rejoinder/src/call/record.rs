@@ -85,6 +85,8 @@ struct RoundRecord {
     missing: Option<Value>,
     /// Whether the round continues a call, and has brought nothing new to it.
     is_idle: bool,
+    /// Whether it took a step.
+    has_new_steps: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
 }
@@ -251,6 +253,11 @@ impl CallRecord {
     /// the user needs time to correct it; how many of them are accepted is limited.
     pub(crate) fn has_progressed(&self) -> bool {
         !self.round.is_idle
+    }
+
+    /// Whether this round took a step.
+    pub(crate) fn has_new_steps(&self) -> bool {
+        self.round.has_new_steps
     }
 
     /// Cancelled when the round is over.
@@ -511,7 +518,7 @@ impl CallRecord {
                  is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
             )));
         }
-        self.round.is_idle = false;
+        (self.round.is_idle, self.round.has_new_steps) = (false, true);
         let seen = self.round.keys.iter().filter(|(_, of)| of.is_used && of.digest.is_some());
         self.final_answers.extend(seen.map(|(key, _)| Arc::clone(key)));
         if let Some(outer) = outer {

@@ -1,6 +1,6 @@
 //! How a round of a call ends, and what runs then.
 
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::{cell::Cell, panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt;
 use tokio::{runtime::Handle, time::timeout};
@@ -8,7 +8,7 @@ use tokio::{runtime::Handle, time::timeout};
 use super::Call;
 use crate::{
     BoxFuture,
-    error::{CallError, Panicked},
+    error::{CallError, CallErrorKind, Failed, Panicked},
     lock,
 };
 
@@ -28,14 +28,17 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CallEnd {
-    /// The function returned a result.
+    /// The function returned a result, and no deferred function has failed so far.
     Succeeded,
-    /// The function or a resolver returned an error, or the user declined.
+    /// The function or a resolver returned an error or a result with `isError`, the user declined, or a deferred function that
+    /// ran before this one failed.
     Failed,
     /// The function or a resolver panicked.
     Panicked,
     /// The round ended with a question: the function runs again from the start when the answer comes.
     Pending,
+    /// The same, after the round recorded steps ([`Context::once`](crate::Context::once)), which do not run again.
+    PendingAfterSteps,
     /// The client cancelled the call or disconnected, or the server is shutting down.
     Cancelled,
     /// The round took longer than its [timeout](crate::Server::timeout).
@@ -47,10 +50,37 @@ impl CallEnd {
     pub fn is_success(self) -> bool {
         self == Self::Succeeded
     }
+
+    /// Whether to keep what the round has changed: the call succeeded, or steps of the round changed something that they do
+    /// not change again.
+    ///
+    /// A transaction that a step may write to commits by this, not by [`is_success`](Self::is_success).
+    pub fn keeps_changes(self) -> bool {
+        // Outside of a test nobody follows.
+        let _ = KEEPS_CHANGES_ASKED.try_with(|asked| asked.set(true));
+        matches!(self, Self::Succeeded | Self::PendingAfterSteps)
+    }
+
+    /// Whether the round ended with a question.
+    pub(crate) fn is_pending(self) -> bool {
+        matches!(self, Self::Pending | Self::PendingAfterSteps)
+    }
+}
+
+tokio::task_local! {
+    /// Whether the deferred function that runs has called [`CallEnd::keeps_changes`].
+    static KEEPS_CHANGES_ASKED: Cell<bool>;
 }
 
 /// What runs when a round ends.
-type Deferred = Box<dyn FnOnce(CallEnd) -> BoxFuture<'static, Result<(), CallError>> + Send>;
+pub(crate) struct Deferred {
+    pub(crate) run: Box<dyn FnOnce(CallEnd) -> BoxFuture<'static, Result<(), CallError>> + Send>,
+    /// Whether it returns a `Result`.
+    pub(crate) can_fail: bool,
+}
+
+/// The deferred functions of a round while they run. It ends with the first error after a success.
+pub(crate) type RunningTeardown = BoxFuture<'static, Result<(), Failed>>;
 
 /// What a round has deferred.
 #[derive(Default)]
@@ -74,7 +104,11 @@ impl Call {
             }
         };
         match Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(run(deferred, end))),
+            Ok(runtime) => {
+                let call = self.clone();
+                // Nobody waits for it any more, so its error is only logged.
+                drop(runtime.spawn(async move { call.run_deferred(deferred, end, None, "").await }));
+            }
             Err(_) => tracing::error!(
                 "a function that was deferred after the end of its call cannot run outside a tokio runtime"
             ),
@@ -83,12 +117,13 @@ impl Call {
 
     /// Runs what was deferred, the latest first; `None` if nothing was.
     ///
-    /// A function that fails, panics or takes longer than `limit` is logged, and the others still run.
+    /// A function that fails, panics or takes longer than the limit is logged with the name of what was called, and the others
+    /// still run. After a success it fails the call: the others get [`CallEnd::Failed`].
     pub(crate) fn teardown(
         &self,
         end: CallEnd,
-        limit: impl FnOnce() -> Option<Duration>,
-    ) -> Option<BoxFuture<'static, ()>> {
+        limit_and_name: impl FnOnce() -> (Option<Duration>, String),
+    ) -> Option<RunningTeardown> {
         {
             let mut teardown = lock(&self.0.teardown);
             if teardown.is_over {
@@ -100,20 +135,66 @@ impl Call {
                 return None;
             }
         }
-        let (call, limit) = (self.clone(), limit());
+        let (call, (limit, name)) = (self.clone(), limit_and_name());
         Some(Box::pin(async move {
+            let (mut end, mut outcome) = (end, Ok(()));
             // One at a time, because each may defer more.
             while let Some(deferred) = call.next_deferred() {
-                let run = run(deferred, end);
-                let is_late = match limit {
-                    None => run.map(|()| false).await,
-                    Some(limit) => timeout(limit, run).await.is_err(),
-                };
-                if is_late {
-                    tracing::error!(?end, "a deferred function was dropped: it took longer than the grace period");
+                let ran = call.run_deferred(deferred, end, limit, &name).await;
+                if ran.is_err() && end.is_success() {
+                    (end, outcome) = (CallEnd::Failed, ran);
+                    lock(&call.0.teardown).end = Some(end);
                 }
             }
+            outcome
         }))
+    }
+
+    /// Runs a deferred function, and logs its failure. Its error is a value of the author too.
+    async fn run_deferred(
+        &self,
+        Deferred { run, can_fail }: Deferred,
+        end: CallEnd,
+        limit: Option<Duration>,
+        name: &str,
+    ) -> Result<(), Failed> {
+        let run = async {
+            let Some(trace) = self.trace().filter(|_| can_fail && end == CallEnd::PendingAfterSteps) else {
+                return run(end).await;
+            };
+            let run = async { (run(end).await, KEEPS_CHANGES_ASKED.with(Cell::get)) };
+            let (ran, has_asked) = KEEPS_CHANGES_ASKED.scope(Cell::new(false), run).await;
+            trace.lock().forgets_steps |= !has_asked;
+            ran
+        };
+        let run = async {
+            match limit {
+                None => run.await,
+                // What is dropped in the middle may panic too.
+                Some(limit) => timeout(limit, run).await.unwrap_or_else(|_| Err(CallError::cut_off(limit))),
+            }
+        };
+        let ran = AssertUnwindSafe(run).catch_unwind().await.map_err(Panicked::from);
+        let ran = match ran.map(|ran| ran.map_err(CallError::into_text)) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(Ok(error))) => Err(Failed::Error(error)),
+            Ok(Err(Err(Panicked))) | Err(Panicked) => Err(Failed::Panicked),
+        };
+        let request = &*String::from_utf8_lossy(&self.request().request_id);
+        match &ran {
+            Ok(()) => {}
+            Err(Failed::Error(error)) if matches!(error.kind(), CallErrorKind::OutcomeUnknown(_)) => tracing::error!(
+                ?end,
+                of = name,
+                request,
+                "a deferred function was dropped: it took longer than the grace period"
+            ),
+            Err(Failed::Error(error)) => {
+                tracing::error!(%error, ?end, of = name, request, "a deferred function failed");
+            }
+            Err(Failed::Panicked) => tracing::error!(?end, of = name, request, "a deferred function panicked"),
+        }
+        ran
     }
 
     fn next_deferred(&self) -> Option<Deferred> {
@@ -126,23 +207,5 @@ impl Call {
     /// How the round ended, once its teardown has begun.
     pub(crate) fn ending(&self) -> Option<CallEnd> {
         lock(&self.0.teardown).end
-    }
-}
-
-/// Runs a deferred function. Its error is a value of the author too.
-async fn run(deferred: Deferred, end: CallEnd) {
-    let run = async {
-        match deferred(end).await.map_err(CallError::into_text) {
-            Ok(()) => Ok(()),
-            Err(Ok(error)) => {
-                tracing::error!(%error, ?end, "a deferred function failed");
-                Ok(())
-            }
-            Err(Err(panicked)) => Err(panicked),
-        }
-    };
-    let ran = AssertUnwindSafe(run).catch_unwind().await.map_err(Panicked::from);
-    if ran.flatten().is_err() {
-        tracing::error!(?end, "a deferred function panicked");
     }
 }

@@ -30,6 +30,9 @@ pub(crate) struct Traced {
     pub(crate) runs: usize,
     /// What earlier runs recorded and the last one did not reach.
     pub(crate) unreached: Vec<String>,
+    /// Whether a round ended with a question after new steps, and a deferred function that can fail did not ask whether to keep
+    /// what they changed.
+    pub(crate) forgets_steps: bool,
     /// The background tasks that the round added.
     pub(crate) background: Vec<Arc<BackgroundState>>,
 }

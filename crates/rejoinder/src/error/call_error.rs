@@ -48,6 +48,9 @@ pub enum CallErrorKind {
     Unanswered(Cow<'static, str>),
     /// The round took longer than its timeout. The model reads it like a message.
     TimedOut(Duration),
+    /// The function succeeded, and what it deferred was cut off after this time: nobody knows whether its changes were saved.
+    /// The model reads it like a message.
+    OutcomeUnknown(Duration),
     /// A JSON-RPC error.
     Protocol {
         /// The JSON-RPC error code.
@@ -159,6 +162,11 @@ impl CallError {
         Self::of(CallErrorKind::TimedOut(limit))
     }
 
+    /// A deferred function took longer than this after a success.
+    pub(crate) fn cut_off(limit: Duration) -> Self {
+        Self::of(CallErrorKind::OutcomeUnknown(limit))
+    }
+
     /// An error whose detail goes to the log while the client gets a generic sentence.
     ///
     /// `?` does this for every [`std::error::Error`].
@@ -224,6 +232,12 @@ impl fmt::Display for CallError {
             | CallErrorKind::Declined(text)
             | CallErrorKind::Unanswered(text) => f.write_str(text),
             CallErrorKind::TimedOut(limit) => write!(f, "timed out after {} s", limit.as_secs_f64()),
+            CallErrorKind::OutcomeUnknown(limit) => write!(
+                f,
+                "the outcome is unknown: saving the changes of this call took longer than {} s and was stopped; check whether \
+                 they were saved before you try again",
+                limit.as_secs_f64()
+            ),
             CallErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),
             CallErrorKind::Internal(error) => error.fmt(f),
         }

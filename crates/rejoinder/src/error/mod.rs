@@ -20,6 +20,15 @@ pub(crate) const INTERNAL_ERROR: i32 = -32603;
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 pub(crate) const MISSING_CAPABILITY: i32 = -32021;
 
+/// Why a call gave no result.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// Its function, something that it needs, or something that it deferred returned an error.
+    Error(CallError),
+    /// The author's code panicked; the panic's own message is in the log.
+    Panicked,
+}
+
 /// Code of the author panicked. That ends the call that runs the code, and nothing else; the panic's own message is in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Panicked;

@@ -217,6 +217,10 @@ pub trait TaskOutput: Send + 'static {
     /// What it is if nothing failed.
     type Value: Send + 'static;
 
+    /// Whether it can be an error.
+    #[doc(hidden)]
+    const CAN_FAIL: bool = true;
+
     /// The value, or why there is none.
     ///
     /// # Errors
@@ -227,6 +231,8 @@ pub trait TaskOutput: Send + 'static {
 
 impl TaskOutput for () {
     type Value = ();
+
+    const CAN_FAIL: bool = false;
 
     fn into_result(self) -> Result<(), CallError> {
         Ok(())

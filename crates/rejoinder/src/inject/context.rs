@@ -290,6 +290,9 @@ impl Context {
     /// The result is part of the call's sealed state, so keep it small. It is returned as later rounds read it: through JSON,
     /// in this round, too.
     ///
+    /// A step must not leave its effect in something that the round tears down: a transaction of the round commits by
+    /// [`CallEnd::keeps_changes`](crate::CallEnd::keeps_changes), or the step commits by itself.
+    ///
     /// A step belongs to the answers that the function used before it. If the text of one of their questions changes in a
     /// later round, the call ends with an error, because the step is not taken again.
     ///

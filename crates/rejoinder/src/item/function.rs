@@ -110,6 +110,13 @@ pub enum Output {
     Stream(OutputStream),
 }
 
+impl Output {
+    /// Whether it is a tool's result with `isError`.
+    pub(crate) fn is_error(&self) -> bool {
+        matches!(self, Self::Tool(result) if result.is_error == Some(true))
+    }
+}
+
 /// A stream of a tool, which gives the output in the end.
 pub struct OutputStream(pub(crate) Box<dyn FnOnce(Call) -> FunctionRun + Send>);
 

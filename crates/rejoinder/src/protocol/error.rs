@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::meta::supported;
 use crate::{
     call::{ArgumentErrors, Era},
-    error::{self, CallError, CallErrorKind},
-    server::{Failed, Refusal, TargetKind},
+    error::{self, CallError, CallErrorKind, Failed},
+    server::{Refusal, TargetKind},
 };
 
 pub(super) use crate::server::shortened;
@@ -185,6 +185,10 @@ pub(super) fn failure(target: &str, kind: Option<TargetKind>, era: Era, failed: 
             let text = CallError::timed_out(limit).to_string();
             tracing::warn!(of = target, "{text}");
             RpcError::new(RpcError::INTERNAL, text).with_data(json!({ "reason": "timed_out" }))
+        }
+        CallErrorKind::OutcomeUnknown(limit) => {
+            let text = CallError::cut_off(limit).to_string();
+            RpcError::new(RpcError::INTERNAL, text).with_data(json!({ "reason": "outcome_unknown" }))
         }
         // Versions with sessions do not have this code.
         CallErrorKind::Protocol { code: RpcError::MISSING_CAPABILITY, message, .. } if era == Era::Session => {

@@ -17,9 +17,10 @@ use super::{
 use crate::{
     ask::Question,
     call::{AfterReply, Emitted, Era, ProgressToken, RequestInfo, Utf8Bytes},
+    error::Failed,
     item::Output,
     model::{CallToolResult, ContentBlock, ResultType},
-    server::{CacheScope, Engine, Failed, Page, Refusal, ReplySubject, TargetKind},
+    server::{CacheScope, Engine, Page, Refusal, ReplySubject, TargetKind},
 };
 
 /// The key of the `_meta` of every result under which the server says who it is.

@@ -421,6 +421,17 @@ pub(super) struct CallSource {
 }
 
 impl CallSource {
+    /// How long a round may take, as far as it is known before the arguments are read.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        let first = self.found.first().and_then(|candidate| candidate.entry.item.function().timeout);
+        first.or(self.engine.options.timeout)
+    }
+
+    /// Logs that the time of a round was up before the replay store answered.
+    pub(super) fn log_hanging_store(&self) {
+        self.engine.seal.log_refusal(StateRefusal::Store, self.target.kind.method());
+    }
+
     /// The function with its arguments, what the reply says about contents, and how long a round may take.
     pub(super) fn read(&self, call: &Call) -> Result<(FunctionRun, Option<Contents>, Option<Duration>), Refusal> {
         let (options, Target { kind, name, arguments, .. }) = (&self.engine.options, &self.target);

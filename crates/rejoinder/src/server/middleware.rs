@@ -14,14 +14,12 @@ use std::{
 
 use tokio::sync::mpsc;
 
-use super::{
-    CacheHints, Contents, Event, Exchange, Failed, Operation, Refusal, Running, Started, TargetKind, engine::Engine,
-};
+use super::{CacheHints, Contents, Event, Exchange, Operation, Refusal, Running, Started, TargetKind, engine::Engine};
 use crate::{
     BoxFuture,
     auth::Principal,
     call::{AfterReply, Dependencies, Emitted, RequestInfo, Utf8Bytes},
-    error::{CallError, Panicked},
+    error::{CallError, Failed, Panicked},
     item::Output,
     model::{CallToolResult, GetPromptResult, JsonObject},
     reply::{IntoPromptResult, IntoResourceContents, IntoToolResult},
@@ -285,7 +283,7 @@ impl OperationResult {
             _ => match self.done()? {
                 Err(Failed::Error(error)) => Some(error.to_string().into()),
                 Err(Failed::Panicked) => Some("panicked".into()),
-                Ok(Output::Tool(result)) if result.is_error == Some(true) => {
+                Ok(output @ Output::Tool(result)) if output.is_error() => {
                     let text = result.content.iter().find_map(|block| block.as_text());
                     Some(text.map_or("the result has `isError`", |text| &text.text).into())
                 }

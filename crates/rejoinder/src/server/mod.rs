@@ -37,7 +37,7 @@ pub(crate) use mcp_header::{ENCODED_HEADER, decoded_header};
 pub(crate) use middleware::{OperationEnd, ReplySubject, WrappedEvent};
 pub(crate) use options::{Callback, ServerOptions};
 pub(crate) use registry::{Contents, List, Page};
-pub(crate) use running::{Event, Failed, Running};
+pub(crate) use running::{Event, Running};
 pub(crate) use subscriptions::{Change, ChangeFilter, Listener};
 #[cfg(feature = "cli")]
 pub(crate) use tool_filter::FilterRule;

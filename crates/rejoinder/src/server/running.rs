@@ -21,8 +21,8 @@ use crate::{
     BoxFuture,
     ask::Question,
     auth::CallerSlot,
-    call::{AfterReply, Call, CallEnd, Emitted, InputResponses, Parked},
-    error::{CallError, Halt, Panicked},
+    call::{AfterReply, Call, CallEnd, Emitted, InputResponses, Parked, RunningTeardown},
+    error::{CallError, Failed, Halt, Panicked},
     item::{Output, OutputStream},
 };
 
@@ -30,7 +30,7 @@ use crate::{
 pub(crate) struct Running {
     stage: RunStage,
     /// What the call deferred, while it runs.
-    teardown: Option<BoxFuture<'static, ()>>,
+    teardown: Option<RunningTeardown>,
     /// What is called, to be read again if it runs again; `None` for a completion.
     source: Option<CallSource>,
     contents: Option<Contents>,
@@ -86,15 +86,6 @@ pub(crate) enum Event {
     Done(Result<Output, Failed>),
 }
 
-/// Why a call gave no result.
-#[derive(Debug)]
-pub(crate) enum Failed {
-    /// Its function, or something that it needs, returned an error.
-    Error(CallError),
-    /// The author's code panicked; the panic's own message is in the log.
-    Panicked,
-}
-
 impl Running {
     /// A call of which at most the gates run.
     ///
@@ -110,6 +101,7 @@ impl Running {
         match spend {
             None => self.run(),
             Some(spend) => {
+                self.clock = self.source.as_ref().and_then(|source| RoundClock::start(source.timeout()));
                 self.stage = RunStage::Spending(spend);
                 Ok(())
             }
@@ -120,10 +112,11 @@ impl Running {
     pub(super) async fn close(mut self, end: CallEnd) {
         // The panic's own message is in the log.
         let _ = self.replace(RunStage::Over);
-        self.teardown = self.call.teardown(end, || self.grace());
+        self.teardown = self.begin_teardown(end);
         self.call.end();
         if let Some(teardown) = &mut self.teardown {
-            teardown.await;
+            // The gates have decided, and the log has the error.
+            let _ = teardown.await;
             self.teardown = None;
         }
     }
@@ -138,7 +131,9 @@ impl Running {
         if let Some(source) = &self.source {
             let (run, contents, timeout) = source.read(&self.call)?;
             self.contents = contents;
-            self.clock = RoundClock::start(timeout);
+            if !matches!(self.stage, RunStage::Spending(_)) {
+                self.clock = RoundClock::start(timeout);
+            }
             self.stage = RunStage::Function(run);
         }
         Ok(())
@@ -192,15 +187,22 @@ impl Running {
     fn poll_stage(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             if let Some(teardown) = &mut self.teardown {
-                ready!(teardown.as_mut().poll(cx));
+                let torn_down = ready!(teardown.as_mut().poll(cx));
                 self.teardown = None;
+                if let (Err(failed), RunStage::Ended(Event::Done(done))) = (torn_down, &mut self.stage) {
+                    // The function succeeded, and what it deferred did not.
+                    *done = Err(failed);
+                }
             }
             match &mut self.stage {
-                RunStage::Spending(spending) => {
-                    if let Err(refusal) = ready!(spending.as_mut().poll(cx)).and_then(|()| self.run()) {
-                        self.stage = RunStage::Ended(Event::Refused(refusal));
+                RunStage::Spending(spending) => match spending.as_mut().poll(cx) {
+                    Poll::Ready(spent) => {
+                        if let Err(refusal) = spent.and_then(|()| self.run()) {
+                            self.leave(RunStage::Ended(Event::Refused(refusal)), CallEnd::Failed);
+                        }
                     }
-                }
+                    Poll::Pending => ready!(self.poll_timeout(cx)),
+                },
                 RunStage::Function(future) => {
                     let polled = Panicked::catch(|| Pin::new(future).poll(cx));
                     match polled {
@@ -231,10 +233,10 @@ impl Running {
                     Ok(responses) => {
                         self.call.begin_round(responses);
                         if let Err(refusal) = self.run() {
-                            self.stage = RunStage::Ended(Event::Refused(refusal));
+                            self.leave(RunStage::Ended(Event::Refused(refusal)), CallEnd::Failed);
                         }
                     }
-                    Err(error) => self.stage = RunStage::failed(error),
+                    Err(error) => self.leave(RunStage::failed(error), CallEnd::Failed),
                 },
                 RunStage::Ended(_) | RunStage::Reported | RunStage::Over => return Poll::Ready(()),
             }
@@ -245,6 +247,9 @@ impl Running {
     fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(clock) = &mut self.clock else { return Poll::Pending };
         let limit = ready!(clock.poll_expired(self.call.is_asking(), cx));
+        if let (RunStage::Spending(_), Some(source)) = (&self.stage, &self.source) {
+            source.log_hanging_store();
+        }
         self.end(Ok(Err(Halt::TimedOut(limit))));
         Poll::Ready(())
     }
@@ -255,7 +260,7 @@ impl Running {
         self.stage = RunStage::Steps;
     }
 
-    /// Ends the round, and starts teardown. Every round ends here.
+    /// Ends the round with what its function returned.
     fn end(&mut self, ended: Result<Result<Output, Halt>, Panicked>) {
         // A mistake of the author ends the call even if the function handled the error.
         let ended = match self.call.mistake() {
@@ -265,7 +270,8 @@ impl Running {
         let (stage, end) = match ended {
             Ok(Ok(output)) => {
                 self.call.report_unreached();
-                (RunStage::Ended(Event::Done(Ok(output))), CallEnd::Succeeded)
+                let end = if output.is_error() { CallEnd::Failed } else { CallEnd::Succeeded };
+                (RunStage::Ended(Event::Done(Ok(output))), end)
             }
             Ok(Err(Halt::TimedOut(limit))) => (RunStage::failed(CallError::timed_out(limit)), CallEnd::TimedOut),
             Ok(Err(Halt::BadArguments(bad))) => match self.subject().kind {
@@ -281,6 +287,11 @@ impl Running {
             },
             Err(Panicked) => (RunStage::panicked(), CallEnd::Panicked),
         };
+        self.leave(stage, end);
+    }
+
+    /// Leaves the stage in which the round ran, and starts teardown. Every round ends here.
+    fn leave(&mut self, stage: RunStage, end: CallEnd) {
         // What the function holds is dropped before teardown.
         let end = match self.replace(stage) {
             Ok(()) => end,
@@ -289,21 +300,30 @@ impl Running {
                 CallEnd::Panicked
             }
         };
-        if end == CallEnd::Pending {
+        if end.is_pending() {
             self.call.drop_background();
         }
-        self.teardown = self.call.teardown(end, || self.grace());
+        self.teardown = self.begin_teardown(end);
+    }
+
+    fn begin_teardown(&self, end: CallEnd) -> Option<RunningTeardown> {
+        self.call.teardown(end, || {
+            let grace = self.engine().map(|engine| engine.options.grace);
+            (grace, self.subject().name.to_owned())
+        })
     }
 
     /// Sends what the round asks: with the reply, sealed before teardown, or over the session.
     fn next_round(&self) -> (RunStage, CallEnd) {
-        match self.call.park() {
-            Ok(Parked::Waiting(answers)) => (RunStage::Asking(answers), CallEnd::Pending),
+        let stage = match self.call.park() {
+            Ok(Parked::Waiting(answers)) => RunStage::Asking(answers),
             Ok(Parked::InputRequired { questions, state }) => {
-                (RunStage::Ended(Event::InputRequired { questions, state }), CallEnd::Pending)
+                RunStage::Ended(Event::InputRequired { questions, state })
             }
-            Err(error) => (RunStage::failed(error), CallEnd::Failed),
-        }
+            Err(error) => return (RunStage::failed(error), CallEnd::Failed),
+        };
+        let has_new_steps = self.call.record().has_new_steps();
+        (stage, if has_new_steps { CallEnd::PendingAfterSteps } else { CallEnd::Pending })
     }
 
     /// Replaces the stage. The old one holds values of the author, whose `Drop` may panic.
@@ -317,17 +337,12 @@ impl Running {
         self.call.dependency::<ServerHandle>().and_then(|server| server.engine())
     }
 
-    /// How long each deferred function may take.
-    fn grace(&self) -> Option<Duration> {
-        self.engine().map(|engine| engine.options.grace)
-    }
-
     /// Ends the call where it is. Deferred functions get `end`, unless the round has ended already, and run even if nothing
     /// waits for them.
     pub(crate) fn end_with(&mut self, end: CallEnd) {
         // The panic's own message is in the log.
         let _ = self.replace(RunStage::Over);
-        let teardown = self.teardown.take().or_else(|| self.call.teardown(end, || self.grace()));
+        let teardown = self.teardown.take().or_else(|| self.begin_teardown(end));
         self.call.end();
         // A call that is cancelled has no reply that its background tasks could wait for.
         let Some(teardown) = teardown else { return drop(self.after_reply()) };
@@ -339,7 +354,8 @@ impl Running {
         let counted = self.engine().map(|engine| engine.teardown.token());
         let (call, target) = (self.call.clone(), self.subject().name.to_owned());
         runtime.spawn(async move {
-            teardown.await;
+            // There is no reply to change, and the log has the error.
+            let _ = teardown.await;
             drop(counted);
             drop(call.after_reply(&target));
         });
@@ -360,17 +376,18 @@ mod tests {
     use std::{future::pending, sync::Mutex};
 
     use super::*;
-    use crate::server::engine::tracker;
+    use crate::{call::Deferred, server::engine::tracker};
 
     #[tokio::test]
     async fn what_is_deferred_hears_the_end_that_the_call_was_given() {
         for end in [CallEnd::Pending, CallEnd::Cancelled, CallEnd::Failed] {
             let (call, calls, ends) = (Call::detached(), tracker(), Arc::new(Mutex::new(Vec::new())));
             let log = Arc::clone(&ends);
-            call.defer(Box::new(move |end| {
+            let run = Box::new(move |end| -> BoxFuture<'static, Result<(), CallError>> {
                 log.lock().expect("no panic").push(end);
                 Box::pin(std::future::ready(Ok(())))
-            }));
+            });
+            call.defer(Deferred { run, can_fail: true });
             let mut running = Running::new(call.clone(), (calls.token(), CallerSlot::default()));
             running.run_future(Box::pin(pending()), None);
             assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());

@@ -133,6 +133,9 @@ impl Client {
             if !traced.unreached.is_empty() && !self.allows_other_paths {
                 return Err(ClientError::other_path(method, &traced.unreached));
             }
+            if traced.forgets_steps {
+                return Err(ClientError::forgets_steps(method));
+            }
             if result["resultType"] != "input_required" {
                 let (background, sent) = (Background(traced.background), &exchange.notifications);
                 return Ok(Response { asked, ran, runs, background, ..Response::read(method, &result, sent)? });

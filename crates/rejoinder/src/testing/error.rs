@@ -83,6 +83,16 @@ impl ClientError {
         Self::unexpected(method, reason)
     }
 
+    /// A round recorded steps and asked, and a transaction may have lost what the steps wrote.
+    pub(super) fn forgets_steps(method: &str) -> Self {
+        Self::unexpected(
+            method,
+            "a round recorded a step and then asked, and a deferred function that returns a `Result` did not call \
+             `CallEnd::keeps_changes`: if it rolls back what the step wrote, the step does not run again; commit if \
+             `end.keeps_changes()`, or commit inside the step",
+        )
+    }
+
     pub(super) fn unexpected(method: &str, reason: impl Display) -> Self {
         Self::Unexpected { method: method.to_owned(), reason: reason.to_string() }
     }

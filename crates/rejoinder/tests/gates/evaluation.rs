@@ -2,16 +2,18 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use rejoinder::{
-    CallEnd, Era,
+    BoxError, BoxFuture, CallEnd, Era,
+    auth::Principal,
     prelude::*,
     server::Limits,
+    state::{ReplayStore, StatePolicy},
     testing::{Client, in_both_eras},
 };
 use serde_json::json;
@@ -131,7 +133,7 @@ async fn a_gate_that_fails_is_logged_once_with_what_it_hides() {
 
 /// What teardown heard.
 #[derive(Default)]
-struct Ends(std::sync::Mutex<Vec<CallEnd>>);
+struct Ends(Mutex<Vec<CallEnd>>);
 
 #[resolver]
 async fn transaction(scope: Scope, ends: Dep<Ends>, #[resolve(plan)] plan: &str) -> String {
@@ -299,5 +301,44 @@ async fn a_busy_server_refuses_what_is_hidden_and_what_is_unknown_alike() {
         };
         let full = (status, -32603, "too many concurrent calls (limit 1), try again later".to_owned());
         assert_eq!(errors, [full.clone(), full], "{era:?}");
+    }
+}
+
+/// A gate that holds something until the call ends.
+#[resolver]
+fn has_connection(scope: Scope, ends: Dep<Ends>) -> bool {
+    scope.defer(move |end| async move { ends.0.lock().unwrap().push(end) });
+    true
+}
+
+#[tool(enabled = has_connection)]
+async fn confirmed(#[arg(max = 1)] number: u32, ctx: Context) -> Result<u32, CallError> {
+    ctx.ask("sure", Ask::confirm("Sure?")).await?;
+    Ok(number)
+}
+
+/// Refuses, or fails.
+struct Refuses(bool);
+
+impl ReplayStore for Refuses {
+    fn spend(&self, _: [u8; 16], _: SystemTime, _: Option<&Principal>) -> BoxFuture<'_, Result<bool, BoxError>> {
+        let spent = if self.0 { Ok(false) } else { Err("the store is away".into()) };
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            spent
+        })
+    }
+}
+
+#[tokio::test]
+async fn r3_m5_what_a_gate_deferred_runs_if_a_state_is_refused() {
+    for refuses in [true, false] {
+        let ends = Arc::new(Ends::default());
+        let server = Server::new("gated", "1").provide_arc(Arc::clone(&ends)).tools(tools![confirmed]);
+        let client = Client::new(server.state(StatePolicy::new().single_use(Refuses(refuses))));
+        let client = client.answer("sure", rejoinder::form::ConfirmForm { yes: true });
+        let error = client.call_tool("confirmed", json!({ "number": 1 })).await.unwrap_err();
+        assert_eq!(error.rpc().unwrap().data.as_ref().unwrap()["reason"], "invalid_request_state", "{error}");
+        assert_eq!(*ends.0.lock().unwrap(), [CallEnd::Pending, CallEnd::Failed]);
     }
 }
