@@ -20,9 +20,9 @@ use tokio_util::{
     task::{TaskTracker, task_tracker::TaskTrackerToken},
 };
 
-use super::Call;
+use super::{Call, CallEnd};
 use crate::{
-    error::{CallError, Panicked},
+    error::{CallError, Halt, Panicked},
     inject::BackgroundTask,
     lock,
 };
@@ -54,12 +54,19 @@ impl BackgroundStatus {
 #[derive(Debug)]
 pub(crate) struct BackgroundState {
     pub(crate) id: u64,
+    /// Whether it runs only if the call succeeds.
+    only_on_success: bool,
     status: watch::Sender<BackgroundStatus>,
     pub(crate) cancelled: CancellationToken,
 }
 
-/// The name of the item that was called, once its reply has left.
-type Replied = Option<Arc<str>>;
+/// What tasks know about a call whose reply has left.
+#[derive(Debug, Clone, Default)]
+struct Replied {
+    /// The name of the item that was called.
+    target: Arc<str>,
+    is_success: bool,
+}
 
 impl BackgroundState {
     pub(crate) fn status(&self) -> BackgroundStatus {
@@ -78,19 +85,22 @@ impl BackgroundState {
     /// Runs the task after the reply and after the task before it, and logs how it ends.
     async fn run<T>(
         &self,
-        mut reply: watch::Receiver<Replied>,
+        mut reply: watch::Receiver<Option<Replied>>,
         before: Option<Arc<Self>>,
         start: impl FnOnce() -> JoinHandle<Result<T, CallError>>,
         request: Bytes,
     ) -> Result<T, CallError> {
         let due = async {
-            let target = reply.wait_for(Option::is_some).await.ok()?.clone();
+            let replied = reply.wait_for(Option::is_some).await.ok()?.clone()?;
+            if self.only_on_success && !replied.is_success {
+                return None;
+            }
             if let Some(before) = before {
                 before.over().await;
             }
-            target
+            Some(replied.target)
         };
-        // Without a target, the call is gone and did not end.
+        // Without a target, the call is gone and did not end, or has not ended as the task needs.
         let Some(Some(target)) = self.cancelled.run_until_cancelled(due).await else {
             return Err(self.end(BackgroundStatus::Cancelled));
         };
@@ -141,7 +151,7 @@ impl BackgroundState {
 /// The background tasks of a round.
 #[derive(Default)]
 pub(crate) struct RoundTasks {
-    reply: watch::Sender<Replied>,
+    reply: watch::Sender<Option<Replied>>,
     added: Vec<Arc<BackgroundState>>,
     /// The task that the next one waits for.
     last: Option<Arc<BackgroundState>>,
@@ -161,21 +171,40 @@ impl Call {
             let tasks = RoundTasks::default();
             // Nobody starts what is added to a call that is over.
             if self.is_over() {
-                tasks.reply.send_replace(Some(Arc::default()));
+                tasks.reply.send_replace(Some(self.replied("")));
             }
             Box::new(Mutex::new(tasks))
         })
     }
 
+    /// What tasks know about this call, which is over.
+    fn replied(&self, target: &str) -> Replied {
+        Replied { target: target.into(), is_success: self.ending().is_some_and(CallEnd::is_success) }
+    }
+
     /// Adds a task, which `start` starts after the reply.
+    ///
+    /// # Errors
+    ///
+    /// If there is no room or no runtime for it. Inside a step it is a mistake: a later round has the result of the step and does
+    /// not run it, so it would not add the task.
     pub(crate) fn add_background<T: Send + 'static>(
         &self,
         is_concurrent: bool,
+        only_on_success: bool,
         start: impl FnOnce() -> JoinHandle<Result<T, CallError>> + Send + 'static,
     ) -> Result<BackgroundTask<T>, CallError> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let runtime = Handle::try_current()
             .map_err(|_| CallError::mistake("a background task is added outside a tokio runtime, which it needs"))?;
+        if let Some(step) = self.step_around(|_| true) {
+            let mistake = CallError::mistake(format!(
+                "a background task is added inside step `{step}`, which a later round does not run again, so the task would be \
+                 lost: add it after the step"
+            ));
+            self.note_halt(Halt::Mistake(mistake.clone()));
+            return Err(mistake);
+        }
         let server = self.dependency::<ServerTasks>();
         let place = server.as_ref().map(|server| server.begin()).transpose()?;
         let mut tasks = lock(self.round_tasks());
@@ -189,10 +218,13 @@ impl Call {
         }
         let state = Arc::new(BackgroundState {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            only_on_success,
             status: watch::Sender::new(BackgroundStatus::Waiting),
             cancelled: server.map_or_else(CancellationToken::new, |server| server.stopped.child_token()),
         });
         tasks.added.push(Arc::clone(&state));
+        // One that another task adds starts at once: the other one may wait for it.
+        let is_concurrent = is_concurrent || tasks.reply.borrow().is_some();
         let before = if is_concurrent { None } else { tasks.last.replace(Arc::clone(&state)) };
         if let Some(trace) = self.trace() {
             trace.lock().background.push(Arc::clone(&state));
@@ -215,7 +247,7 @@ impl Call {
             return None;
         }
         tasks.has_ended = true;
-        let after = AfterReply { reply: tasks.reply.clone(), target: target.into() };
+        let after = AfterReply { reply: tasks.reply.clone(), replied: self.replied(target) };
         // Without tasks, one that is added later starts at once.
         (!tasks.added.is_empty()).then_some(after)
     }
@@ -247,7 +279,7 @@ impl Call {
     /// Runs the tasks now, and waits for them.
     pub(crate) async fn finish_background(&self) {
         let tasks = std::mem::take(&mut *lock(self.round_tasks()));
-        tasks.reply.send_replace(Some(Arc::default()));
+        tasks.reply.send_replace(Some(Replied { is_success: true, ..Replied::default() }));
         for task in &tasks.added {
             task.over().await;
         }
@@ -261,8 +293,8 @@ impl Call {
 #[must_use = "dropping it starts the background tasks of the call"]
 #[derive(Debug)]
 pub(crate) struct AfterReply {
-    reply: watch::Sender<Replied>,
-    target: Arc<str>,
+    reply: watch::Sender<Option<Replied>>,
+    replied: Replied,
 }
 
 impl AfterReply {
@@ -277,7 +309,7 @@ impl AfterReply {
 
 impl Drop for AfterReply {
     fn drop(&mut self) {
-        self.reply.send_replace(Some(Arc::clone(&self.target)));
+        self.reply.send_replace(Some(std::mem::take(&mut self.replied)));
     }
 }
 

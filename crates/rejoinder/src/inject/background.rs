@@ -44,7 +44,8 @@ use crate::{
 /// # }
 /// ```
 ///
-/// They also run if the function fails, panics or is cancelled after it has added them, and if the client is gone. A round
+/// They also run if the function fails, panics or is cancelled after it has added them, and if the client is gone; tasks of
+/// [`on_success`](Self::on_success) run only if the call succeeds. A round
 /// that ends in a question drops its tasks: the function runs again from the start and adds them again. Errors and panics are
 /// logged with the name of the tool, the id of the request and the id of the task.
 ///
@@ -55,6 +56,7 @@ use crate::{
 pub struct BackgroundTasks {
     call: Call,
     is_concurrent: bool,
+    only_on_success: bool,
 }
 
 impl BackgroundTasks {
@@ -79,7 +81,11 @@ impl BackgroundTasks {
     /// # }
     /// ```
     pub fn detached() -> Self {
-        Self { call: Call::detached(), is_concurrent: false }
+        Self::of(&Call::detached())
+    }
+
+    fn of(call: &Call) -> Self {
+        Self { call: call.clone(), is_concurrent: false, only_on_success: false }
     }
 
     /// Adds a future, which may return nothing or a `Result`. It is not polled before the reply has left.
@@ -90,14 +96,15 @@ impl BackgroundTasks {
     ///
     /// If the call has added 100 tasks, if the server has too many
     /// ([`Limits::background_tasks`](crate::server::Limits::background_tasks)), if the round has ended in a question, or
-    /// outside a tokio runtime.
+    /// outside a tokio runtime. Inside a step ([`Context::once`](crate::Context::once)) it is a mistake that ends the call,
+    /// because a later round does not run the step and would not add the task: add it after the step.
     pub fn add<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
     where
         F: Future<Output = R> + Send + 'static,
         R: TaskOutput,
     {
         let task = async move { task.await.into_result() }.in_current_span();
-        self.call.add_background(self.is_concurrent, move || tokio::spawn(task))
+        self.call.add_background(self.is_concurrent, self.only_on_success, move || tokio::spawn(task))
     }
 
     /// Adds a function that blocks its thread. It runs on a thread for such functions, and cannot be cancelled once it runs.
@@ -112,7 +119,7 @@ impl BackgroundTasks {
     {
         let span = Span::current();
         let start = move || spawn_blocking(move || span.in_scope(|| task().into_result()));
-        self.call.add_background(self.is_concurrent, start)
+        self.call.add_background(self.is_concurrent, self.only_on_success, start)
     }
 
     /// Returns a handle whose tasks run concurrently with the other tasks of the call.
@@ -130,7 +137,38 @@ impl BackgroundTasks {
     /// ```
     #[must_use]
     pub fn concurrent(&self) -> Self {
-        Self { call: self.call.clone(), is_concurrent: true }
+        Self { is_concurrent: true, ..self.clone() }
+    }
+
+    /// Returns a handle whose tasks run only if the call succeeds, and all that it [deferred](crate::Scope::defer) too: a
+    /// mail that confirms an order waits for the commit. Otherwise they are cancelled.
+    ///
+    /// ```
+    /// use rejoinder::{call::BackgroundStatus, prelude::*, testing::Client};
+    /// use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn order(item: String, background: BackgroundTasks) -> Result<&'static str, CallError> {
+    ///     background.on_success().add(async { /* send a mail */ })?;
+    ///     if item.is_empty() {
+    ///         return Err(CallError::new("name an item"));
+    ///     }
+    ///     Ok("ordered")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let client = Client::new(Server::new("shop", "1.0.0").tools(tools![order]));
+    /// for (item, status) in [("tea", BackgroundStatus::Succeeded), ("", BackgroundStatus::Cancelled)] {
+    ///     let reply = client.call_tool("order", json!({ "item": item })).await?;
+    ///     assert_eq!(reply.background.finished().await, [status]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_success(&self) -> Self {
+        Self { only_on_success: true, ..self.clone() }
     }
 
     /// Runs the added tasks and waits for them. The framework runs the tasks of a call after the reply; a unit test
@@ -143,7 +181,7 @@ impl BackgroundTasks {
 impl FromCall for BackgroundTasks {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         call.round_tasks();
-        Ok(Self { call: call.clone(), is_concurrent: false })
+        Ok(Self::of(call))
     }
 }
 

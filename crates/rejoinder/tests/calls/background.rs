@@ -9,6 +9,7 @@ use rejoinder::{
     Era,
     call::{BackgroundStatus, BackgroundTask},
     form::ConfirmForm,
+    model::CallToolResult,
     prelude::*,
     server::Limits,
     testing::{Client, in_both_eras},
@@ -328,6 +329,100 @@ async fn tasks_of_a_call_that_timed_out_run() {
         assert!(reply.is_error());
         assert_eq!(reply.background.finished().await, [BackgroundStatus::Succeeded]);
         assert_eq!(log.take(), ["teardown: TimedOut", "task"]);
+    })
+    .await;
+}
+
+/// Ends in the way that the argument names, with a task that is for a success only.
+#[tool(timeout = "1s")]
+async fn confirms(
+    how: String,
+    background: BackgroundTasks,
+    scope: Scope,
+    ctx: Context,
+    log: Dep<Journal>,
+) -> Result<CallToolResult, CallError> {
+    let inner = log.clone();
+    background.on_success().add(async move { inner.note("mail") })?;
+    background.add(async move { log.note("audit") })?;
+    match how.as_str() {
+        "fail" => return Err(CallError::new("no")),
+        "is an error" => return Ok(CallToolResult::error(Vec::new())),
+        "panic" => panic!("on purpose"),
+        "wait" => std::future::pending().await,
+        "ask" => drop(ctx.ask("sure", Ask::confirm("Sure?")).await?),
+        "commit fails" => scope.defer(|_| async { Err(std::io::Error::other("the disk is full")) }),
+        _ => {}
+    }
+    Ok(CallToolResult::success(Vec::new()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn r3_h1_a_task_for_a_success_runs_only_if_the_call_succeeds() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![confirms]));
+    in_both_eras(client.answer("sure", ConfirmForm { yes: true }), async |client| {
+        for how in ["well", "ask", "fail", "is an error", "panic", "wait", "commit fails"] {
+            let reply = client.call_tool("confirms", json!({ "how": how })).await;
+            let is_success = ["well", "ask"].contains(&how);
+            let expected: &[&str] = if is_success { &["mail", "audit"] } else { &["audit"] };
+            assert_eq!(log.wait_for(expected.len()).await, expected, "{how}");
+            if let Ok(reply) = reply {
+                let mail = if is_success { BackgroundStatus::Succeeded } else { BackgroundStatus::Cancelled };
+                assert_eq!(reply.background.finished().await, [mail, BackgroundStatus::Succeeded], "{how}");
+            }
+        }
+    })
+    .await;
+}
+
+/// Adds a task where a later round does not add it again.
+#[tool]
+async fn adds_in_a_step(ctx: Context, background: BackgroundTasks, log: Dep<Journal>) -> Result<(), CallError> {
+    ctx.once("store", async || {
+        let log = log.clone();
+        // The function handles the error, and the call ends all the same.
+        let _ = background.add(async move { log.note("mail") });
+        Ok(())
+    })
+    .await?;
+    ctx.ask("sure", Ask::confirm("Sure?")).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn r3_m3_a_task_that_is_added_inside_a_step_is_a_mistake() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![adds_in_a_step]));
+    in_both_eras(client.answer("sure", ConfirmForm { yes: true }), async |client| {
+        let reply = client.call_tool("adds_in_a_step", json!({})).await.unwrap();
+        assert_eq!(
+            reply.text(),
+            "a background task is added inside step `store`, which a later round does not run again, so the task would be \
+             lost: add it after the step"
+        );
+        assert!(reply.is_error() && log.take().is_empty());
+    })
+    .await;
+}
+
+/// Its task waits for a task that it adds itself.
+#[tool]
+async fn adds_a_task_in_a_task(background: BackgroundTasks, log: Dep<Journal>) -> Result<(), CallError> {
+    let inner = background.clone();
+    background.add(async move {
+        let added = inner.add(async { Ok::<_, CallError>("inner") })?;
+        log.note(added.result().await?);
+        Ok::<_, CallError>(())
+    })?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn r3_l6_a_task_can_wait_for_a_task_that_it_added() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![adds_a_task_in_a_task]));
+    in_both_eras(client, async |client| {
+        let reply = client.call_tool("adds_a_task_in_a_task", json!({})).await.unwrap();
+        assert_eq!(log.wait_for(1).await, ["inner"]);
+        assert_eq!(reply.background.finished().await[0], BackgroundStatus::Succeeded);
     })
     .await;
 }
