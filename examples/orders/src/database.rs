@@ -33,10 +33,11 @@ impl Transaction {
     }
 }
 
-/// Begins a transaction, which ends with the call: a call that succeeds commits it. A call that fails, is declined, asks
-/// something, panics, is cancelled or takes too long rolls it back.
+/// Begins a transaction, which ends with the round of the call: a call that succeeds commits it. A call that fails, is
+/// declined, panics, is cancelled or takes too long rolls it back, and so does a question, unless steps of the round wrote
+/// something: they do not write it again.
 ///
-/// A commit that fails is logged, and the reply does not change: a tool whose reply must wait for the disk commits by itself.
+/// A commit that fails fails the call, before the client has a reply.
 /// It takes no lock before its first statement, so a call that waits for its user keeps nobody else waiting.
 #[resolver]
 pub async fn transaction(pool: Dep<SqlitePool>, scope: Scope) -> Result<Transaction, CallError> {
@@ -44,7 +45,7 @@ pub async fn transaction(pool: Dep<SqlitePool>, scope: Scope) -> Result<Transact
     let ending = transaction.clone();
     scope.defer(move |end| async move {
         match ending.0.lock().await.take() {
-            Some(transaction) if end.is_success() => transaction.commit().await,
+            Some(transaction) if end.keeps_changes() => transaction.commit().await,
             Some(transaction) => transaction.rollback().await,
             None => Ok(()),
         }

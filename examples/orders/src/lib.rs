@@ -131,8 +131,9 @@ pub async fn place_order(
     let order = sqlx::query_scalar(order).bind(customer.number).bind(item).bind(quantity).bind(cents);
     let order = order.bind(audit.with(|audit| audit.0.join("; ")));
     let number = order.fetch_one(&mut *tx.connection().await?).await?;
-    // The client has the reply before the mail is sent, and the transaction is committed by then.
-    background.add(async move { mailer.send(&customer.email, &format!("We have your order {number}.")).await })?;
+    // The mail is sent after the reply, and only if the transaction was committed.
+    let confirmation = async move { mailer.send(&customer.email, &format!("We have your order {number}.")).await };
+    background.on_success().add(confirmation)?;
     Ok(Json(Placed { number, cents }))
 }
 

@@ -11,7 +11,8 @@ CREATE TABLE IF NOT EXISTS items (
 
 CREATE TABLE IF NOT EXISTS orders (
     number INTEGER PRIMARY KEY,
-    customer INTEGER NOT NULL REFERENCES customers (number),
+    -- Checked when the transaction commits.
+    customer INTEGER NOT NULL REFERENCES customers (number) DEFERRABLE INITIALLY DEFERRED,
     item TEXT NOT NULL REFERENCES items (name),
     quantity INTEGER NOT NULL,
     cents INTEGER NOT NULL,

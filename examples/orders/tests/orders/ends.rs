@@ -16,8 +16,12 @@ use tokio::sync::Notify;
 use crate::database::Database;
 
 async fn write_order(tx: &Transaction) -> Result<(), CallError> {
-    let order = sqlx::query("INSERT INTO orders (customer, item, quantity, cents) VALUES (1, 'tea', 1, 450)");
-    order.execute(&mut *tx.connection().await?).await?;
+    write_order_of(1, tx).await
+}
+
+async fn write_order_of(customer: i64, tx: &Transaction) -> Result<(), CallError> {
+    let order = sqlx::query("INSERT INTO orders (customer, item, quantity, cents) VALUES (?, 'tea', 1, 450)");
+    order.bind(customer).execute(&mut *tx.connection().await?).await?;
     Ok(())
 }
 
@@ -39,6 +43,21 @@ async fn end(
         _ => {}
     }
     Ok("done")
+}
+
+/// Writes an order of a customer that does not exist, which the database notices when it commits.
+#[tool]
+async fn order_of_nobody(#[resolve(transaction)] tx: &Transaction) -> Result<&'static str, CallError> {
+    write_order_of(99, tx).await?;
+    Ok("ordered")
+}
+
+/// Writes an order in a step, and asks.
+#[tool]
+async fn order_in_a_step(#[resolve(transaction)] tx: &Transaction, ctx: Context) -> Result<&'static str, CallError> {
+    ctx.once("write", || write_order(tx)).await?;
+    ctx.ask("sure", Ask::confirm("Sure?")).await?;
+    Ok("ordered")
 }
 
 /// Writes an order, and takes too long.
@@ -103,10 +122,16 @@ async fn open_hours(request: OperationRequest, next: Next) -> Result<OperationRe
 
 fn client(database: &Database, era: Era) -> Client {
     let server = Server::new("ends", "1.0.0").provide(database.pool.clone()).provide_arc(Arc::clone(&database.written));
-    Client::new(
-        server.tools(tools![end, take_too_long, two_orders, order_at_the_end, clerks_only]).middleware(open_hours),
-    )
-    .era(era)
+    let server = server.tools(tools![
+        end,
+        order_of_nobody,
+        order_in_a_step,
+        take_too_long,
+        two_orders,
+        order_at_the_end,
+        clerks_only
+    ]);
+    Client::new(server.middleware(open_hours)).era(era)
 }
 
 /// Runs a test over each transport in both eras, each with a database of its own.
@@ -129,6 +154,26 @@ async fn l3_a_call_that_succeeds_commits_and_any_other_end_rolls_back() {
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn u3_1_a_commit_that_fails_fails_the_call() {
+    everywhere(async |database, client| {
+        let reply = client.call_tool("order_of_nobody", json!({})).await.unwrap();
+        assert!(reply.is_error() && reply.text().starts_with("Internal error"), "{}", reply.text());
+        assert_eq!(database.orders_in_the_file().await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn r3_m6_what_a_step_wrote_is_stored_once_although_a_question_follows() {
+    everywhere(async |database, client| {
+        let client = client.answer("sure", ConfirmForm { yes: true });
+        assert_eq!(client.call_tool("order_in_a_step", json!({})).await.unwrap().text(), "ordered");
+        assert_eq!(database.orders_in_the_file().await, 1);
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -59,6 +59,22 @@ async fn l4_the_complete_example_runs_on_every_transport() {
 }
 
 #[tokio::test]
+async fn u3_1_an_order_whose_commit_fails_sends_no_mail() {
+    let (database, sent, client) = shop().await;
+    // Somebody deletes the customer while the order is placed.
+    let deletes = "CREATE TRIGGER gone AFTER INSERT ON orders BEGIN DELETE FROM customers WHERE number = 1; END";
+    sqlx::query(deletes).execute(&database.pool).await.unwrap();
+    in_both_eras(client, async |client| {
+        let reply = client.call_tool("place_order", tea(1)).await.unwrap();
+        assert!(reply.is_error(), "{}", reply.text());
+        assert_eq!(reply.background.finished().await, [BackgroundStatus::Cancelled]);
+    })
+    .await;
+    assert_eq!((database.read(TEA).await, database.read("SELECT count(*) FROM orders").await), (1000, 0));
+    assert!(sent.0.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn constraints_are_in_the_schema_and_all_that_fail_are_reported() {
     let (database, _, client) = shop().await;
     let tools = client.list_tools().await.unwrap();
