@@ -504,7 +504,11 @@ async fn buy(
     ctx: Context,
 ) -> Result<&'static str, CallError> {
     let _ = how;
-    ctx.once("insert", async || Ok::<_, CallError>(written.lock().unwrap().push("order"))).await?;
+    ctx.once("insert", async || {
+        written.lock().unwrap().push("order");
+        Ok(())
+    })
+    .await?;
     ctx.ask("sure", Ask::confirm("Sure?")).await?;
     Ok("ordered")
 }
