@@ -34,18 +34,18 @@ impl Transaction {
 }
 
 /// Begins a transaction, which ends with the round of the call: a call that succeeds commits it. A call that fails, is
-/// declined, panics, is cancelled or takes too long rolls it back, and so does a question, unless steps of the round wrote
-/// something: they do not write it again.
+/// declined, panics, is cancelled or takes too long rolls it back. A question rolls it back too, unless the round recorded
+/// steps.
 ///
-/// A commit that fails fails the call, before the client has a reply.
-/// It takes no lock before its first statement, so a call that waits for its user keeps nobody else waiting.
+/// A commit that fails fails the call, before the client has a reply. It takes no lock before its first statement, so a call that waits for its user keeps nobody else waiting.
 #[resolver]
 pub async fn transaction(pool: Dep<SqlitePool>, scope: Scope) -> Result<Transaction, CallError> {
     let transaction = Transaction(Arc::new(Mutex::new(Some(pool.begin().await?))));
     let ending = transaction.clone();
     scope.defer(move |end| async move {
+        let keeps_changes = end.keeps_changes();
         match ending.0.lock().await.take() {
-            Some(transaction) if end.keeps_changes() => transaction.commit().await,
+            Some(transaction) if keeps_changes => transaction.commit().await,
             Some(transaction) => transaction.rollback().await,
             None => Ok(()),
         }

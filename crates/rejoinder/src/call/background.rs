@@ -20,9 +20,9 @@ use tokio_util::{
     task::{TaskTracker, task_tracker::TaskTrackerToken},
 };
 
-use super::{Call, CallEnd};
+use super::Call;
 use crate::{
-    error::{CallError, Halt, Panicked},
+    error::{CallError, Panicked},
     inject::BackgroundTask,
     lock,
 };
@@ -100,7 +100,7 @@ impl BackgroundState {
             }
             Some(replied.target)
         };
-        // Without a target, the call is gone and did not end, or has not ended as the task needs.
+        // Without a target, the call is gone and did not end, or it did not succeed.
         let Some(Some(target)) = self.cancelled.run_until_cancelled(due).await else {
             return Err(self.end(BackgroundStatus::Cancelled));
         };
@@ -179,7 +179,12 @@ impl Call {
 
     /// What tasks know about this call, which is over.
     fn replied(&self, target: &str) -> Replied {
-        Replied { target: target.into(), is_success: self.ending().is_some_and(CallEnd::is_success) }
+        Replied { target: target.into(), is_success: self.has_succeeded() }
+    }
+
+    /// Whether tasks may run: the call has ended, or a unit test has finished its tasks.
+    pub(crate) fn runs_background(&self) -> bool {
+        self.is_over() || lock(self.round_tasks()).reply.borrow().is_some()
     }
 
     /// Adds a task, which `start` starts after the reply.
@@ -202,7 +207,7 @@ impl Call {
                 "a background task is added inside step `{step}`, which a later round does not run again, so the task would be \
                  lost: add it after the step"
             ));
-            self.note_halt(Halt::Mistake(mistake.clone()));
+            self.note_mistake(mistake.clone());
             return Err(mistake);
         }
         let server = self.dependency::<ServerTasks>();
@@ -278,9 +283,11 @@ impl Call {
 
     /// Runs the tasks now, and waits for them.
     pub(crate) async fn finish_background(&self) {
-        let tasks = std::mem::take(&mut *lock(self.round_tasks()));
-        tasks.reply.send_replace(Some(Replied { is_success: true, ..Replied::default() }));
-        for task in &tasks.added {
+        let replied = Replied { is_success: true, ..Replied::default() };
+        lock(self.round_tasks()).reply.send_replace(Some(replied));
+        // A task may add more.
+        loop {
+            let Some(task) = lock(self.round_tasks()).added.pop() else { return };
             task.over().await;
         }
     }

@@ -34,6 +34,14 @@ pub(super) struct RoundEnd {
     closed: bool,
 }
 
+impl RoundEnd {
+    fn note(&mut self, halt: Halt) {
+        if !matches!((&self.halt, &halt), (Some(Halt::Mistake(_)), _) | (Some(_), Halt::Pending)) {
+            self.halt = Some(halt);
+        }
+    }
+}
+
 impl Call {
     /// Stops the body of a function: with an error that the body may handle, or by ending the round, and then the future
     /// never returns to the body.
@@ -61,14 +69,14 @@ impl Call {
         }
     }
 
-    /// Notes that the round ends; the first mistake counts, else the question.
+    /// Notes a mistake of the author in code that goes on: the round ends when no step is being taken.
+    pub(crate) fn note_mistake(&self, mistake: CallError) {
+        lock(&self.0.parking).note(Halt::Mistake(mistake));
+    }
+
+    /// Notes that the round ends; the first mistake counts, else the question. The current future does not go on.
     pub(crate) fn note_halt(&self, halt: Halt) {
-        {
-            let mut end = lock(&self.0.parking);
-            if !matches!((&end.halt, &halt), (Some(Halt::Mistake(_)), _) | (Some(_), Halt::Pending)) {
-                end.halt = Some(halt);
-            }
-        }
+        lock(&self.0.parking).note(halt);
         let _ = STEP.try_with(|step| step.and_outer(self).for_each(StepInFlight::release));
         // The future that asks may not be the one that polls the call.
         self.0.outbox.wake();

@@ -85,8 +85,8 @@ struct RoundRecord {
     missing: Option<Value>,
     /// Whether the round continues a call, and has brought nothing new to it.
     is_idle: bool,
-    /// Whether it took a step.
-    has_new_steps: bool,
+    /// Whether it has a new step or a changed state by hand.
+    has_advanced: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
 }
@@ -255,9 +255,9 @@ impl CallRecord {
         !self.round.is_idle
     }
 
-    /// Whether this round took a step.
-    pub(crate) fn has_new_steps(&self) -> bool {
-        self.round.has_new_steps
+    /// Whether this round has a new step or a changed state by hand.
+    pub(crate) fn has_advanced(&self) -> bool {
+        self.round.has_advanced
     }
 
     /// Cancelled when the round is over.
@@ -398,7 +398,9 @@ impl CallRecord {
     /// Notes what a function that makes its rounds by hand leaves to the next one.
     pub(super) fn hand_on(&mut self, next: NextRound) -> Result<(), CallError> {
         if let Some(state) = next.state {
-            self.round.is_idle &= self.kept.as_ref().is_some_and(|kept| kept.get() == state.get());
+            let is_changed = self.kept.as_ref().is_none_or(|kept| kept.get() != state.get());
+            self.round.is_idle &= !is_changed;
+            self.round.has_advanced |= is_changed;
             self.kept = Some(state);
         }
         self.keep_unused();
@@ -518,7 +520,7 @@ impl CallRecord {
                  is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
             )));
         }
-        (self.round.is_idle, self.round.has_new_steps) = (false, true);
+        (self.round.is_idle, self.round.has_advanced) = (false, true);
         let seen = self.round.keys.iter().filter(|(_, of)| of.is_used && of.digest.is_some());
         self.final_answers.extend(seen.map(|(key, _)| Arc::clone(key)));
         if let Some(outer) = outer {

@@ -18,7 +18,7 @@ use crate::{
 /// use rejoinder::CallEnd;
 ///
 /// async fn close(transaction: Vec<&'static str>, end: CallEnd) -> &'static str {
-///     if end.is_success() { "committed" } else { "rolled back" }
+///     if end.keeps_changes() { "committed" } else { "rolled back" }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
@@ -37,7 +37,8 @@ pub enum CallEnd {
     Panicked,
     /// The round ended with a question: the function runs again from the start when the answer comes.
     Pending,
-    /// The same, after the round recorded steps ([`Context::once`](crate::Context::once)), which do not run again.
+    /// The same, after the round recorded steps ([`Context::once`](crate::Context::once)), which do not run again, or changed
+    /// the state of rounds that it makes by hand.
     PendingAfterSteps,
     /// The client cancelled the call or disconnected, or the server is shutting down.
     Cancelled,
@@ -51,13 +52,17 @@ impl CallEnd {
         self == Self::Succeeded
     }
 
-    /// Whether to keep what the round has changed: the call succeeded, or steps of the round changed something that they do
-    /// not change again.
+    /// Whether to keep what the round has changed: the call succeeded, or the round recorded steps, which do not run again.
     ///
     /// A transaction that a step may write to commits by this, not by [`is_success`](Self::is_success).
     pub fn keeps_changes(self) -> bool {
         // Outside of a test nobody follows.
         let _ = KEEPS_CHANGES_ASKED.try_with(|asked| asked.set(true));
+        self.fails_with_teardown()
+    }
+
+    /// Whether the call fails if something that it deferred fails: the client would rely on it.
+    fn fails_with_teardown(self) -> bool {
         matches!(self, Self::Succeeded | Self::PendingAfterSteps)
     }
 
@@ -79,7 +84,7 @@ pub(crate) struct Deferred {
     pub(crate) can_fail: bool,
 }
 
-/// The deferred functions of a round while they run. It ends with the first error after a success.
+/// The deferred functions of a round while they run. It ends with the error that fails the call.
 pub(crate) type RunningTeardown = BoxFuture<'static, Result<(), Failed>>;
 
 /// What a round has deferred.
@@ -91,6 +96,8 @@ pub(super) struct Teardown {
     pub(super) end: Option<CallEnd>,
     /// Whether all of it has run.
     pub(super) is_over: bool,
+    /// Whether the call succeeded, and so did all of it.
+    pub(super) is_success: bool,
 }
 
 impl Call {
@@ -118,7 +125,7 @@ impl Call {
     /// Runs what was deferred, the latest first; `None` if nothing was.
     ///
     /// A function that fails, panics or takes longer than the limit is logged with the name of what was called, and the others
-    /// still run. After a success it fails the call: the others get [`CallEnd::Failed`].
+    /// still run. If the call would go on as if it had worked, it fails: the others get [`CallEnd::Failed`].
     pub(crate) fn teardown(
         &self,
         end: CallEnd,
@@ -132,6 +139,7 @@ impl Call {
             teardown.end = Some(end);
             teardown.is_over = teardown.deferred.is_empty();
             if teardown.is_over {
+                teardown.is_success = end.is_success();
                 return None;
             }
         }
@@ -141,11 +149,12 @@ impl Call {
             // One at a time, because each may defer more.
             while let Some(deferred) = call.next_deferred() {
                 let ran = call.run_deferred(deferred, end, limit, &name).await;
-                if ran.is_err() && end.is_success() {
+                if ran.is_err() && end.fails_with_teardown() {
                     (end, outcome) = (CallEnd::Failed, ran);
                     lock(&call.0.teardown).end = Some(end);
                 }
             }
+            lock(&call.0.teardown).is_success = end.is_success();
             outcome
         }))
     }
@@ -202,6 +211,11 @@ impl Call {
         let next = teardown.deferred.pop();
         teardown.is_over = next.is_none();
         next
+    }
+
+    /// Whether the call has succeeded, and all that it deferred too.
+    pub(super) fn has_succeeded(&self) -> bool {
+        lock(&self.0.teardown).is_success
     }
 
     /// How the round ended, once its teardown has begun.

@@ -48,8 +48,8 @@ pub enum CallErrorKind {
     Unanswered(Cow<'static, str>),
     /// The round took longer than its timeout. The model reads it like a message.
     TimedOut(Duration),
-    /// The function succeeded, and what it deferred was cut off after this time: nobody knows whether its changes were saved.
-    /// The model reads it like a message.
+    /// The function succeeded, and what it deferred was stopped after this time, so nobody knows what was saved. The model
+    /// reads it like a message.
     OutcomeUnknown(Duration),
     /// A JSON-RPC error.
     Protocol {
@@ -234,8 +234,8 @@ impl fmt::Display for CallError {
             CallErrorKind::TimedOut(limit) => write!(f, "timed out after {} s", limit.as_secs_f64()),
             CallErrorKind::OutcomeUnknown(limit) => write!(
                 f,
-                "the outcome is unknown: saving the changes of this call took longer than {} s and was stopped; check whether \
-                 they were saved before you try again",
+                "the outcome is unknown: the end of this call took longer than {} s and was stopped; check what was saved \
+                 before you try again",
                 limit.as_secs_f64()
             ),
             CallErrorKind::Protocol { code, message, .. } => write!(f, "{message} ({code})"),

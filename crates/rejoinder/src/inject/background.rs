@@ -12,7 +12,8 @@ use crate::{
 /// Adds work that runs after the reply is sent, such as a mail, a log entry or a cache to fill.
 ///
 /// Tasks start when the transport has the last byte of the reply, so the client does not wait for them. They run one after
-/// the other, in the order in which they were added; see [`concurrent`](Self::concurrent).
+/// the other, in the order in which they were added; see [`concurrent`](Self::concurrent). A task that another task adds
+/// starts at once.
 ///
 /// ```
 /// use rejoinder::{call::BackgroundStatus, prelude::*, testing::Client};
@@ -140,8 +141,8 @@ impl BackgroundTasks {
         Self { is_concurrent: true, ..self.clone() }
     }
 
-    /// Returns a handle whose tasks run only if the call succeeds, and all that it [deferred](crate::Scope::defer) too: a
-    /// mail that confirms an order waits for the commit. Otherwise they are cancelled.
+    /// Returns a handle whose tasks run only if the call and all that it [deferred](crate::Scope::defer) succeed: a mail that
+    /// confirms an order waits for the commit. Otherwise they are cancelled.
     ///
     /// ```
     /// use rejoinder::{call::BackgroundStatus, prelude::*, testing::Client};
@@ -235,7 +236,7 @@ impl<T> BackgroundTask<T> {
     /// Its own error, or that it was cancelled or panicked. A function that waits for its own task gets an error at once: the
     /// task starts after the function has returned.
     pub async fn result(self) -> Result<T, CallError> {
-        if self.status() == BackgroundStatus::Waiting && !self.call.is_over() {
+        if self.status() == BackgroundStatus::Waiting && !self.call.runs_background() {
             return Err(CallError::mistake(
                 "a background task starts after the reply, so the call cannot wait for its result",
             ));

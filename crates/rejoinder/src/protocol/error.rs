@@ -9,7 +9,7 @@ use super::meta::supported;
 use crate::{
     call::{ArgumentErrors, Era},
     error::{self, CallError, CallErrorKind, Failed},
-    server::{Refusal, TargetKind},
+    server::{Refusal, ReplySubject, TargetKind},
 };
 
 pub(super) use crate::server::shortened;
@@ -162,28 +162,29 @@ pub(super) enum SeenFailure {
 }
 
 /// What a client sees of a call of this kind of item that failed.
-pub(super) fn failure(target: &str, kind: Option<TargetKind>, era: Era, failed: Failed) -> SeenFailure {
+pub(super) fn failure(subject: ReplySubject<'_>, era: Era, failed: Failed) -> SeenFailure {
+    let ReplySubject { kind, name, item, .. } = subject;
     let error = match failed {
         Failed::Error(error) => error,
         // The protocol of a session has no rule for it, and a model may know what to do.
         Failed::Panicked if era == Era::Session => {
-            return SeenFailure::Text(RpcError::panicked(target));
+            return SeenFailure::Text(RpcError::panicked(item));
         }
-        Failed::Panicked => return SeenFailure::Error(RpcError::panicked(target)),
+        Failed::Panicked => return SeenFailure::Error(RpcError::panicked(item)),
     };
     SeenFailure::Text(match CallError::into_kind(error) {
         // A client would take -32602 for a resource that does not exist.
         CallErrorKind::Message(text) if kind == Some(TargetKind::Resource) => RpcError::new(RpcError::INTERNAL, text),
         CallErrorKind::NotFound(text) if kind == Some(TargetKind::Resource) => {
             let code = if era == Era::Session { RpcError::RESOURCE_NOT_FOUND } else { RpcError::INVALID_PARAMS };
-            RpcError::new(code, text).with_data(json!({ "uri": target }))
+            RpcError::new(code, text).with_data(json!({ "uri": name }))
         }
         CallErrorKind::Message(text) | CallErrorKind::NotFound(text) => RpcError::invalid_params(text),
         CallErrorKind::Declined(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "declined" })),
         CallErrorKind::Unanswered(text) => RpcError::new(RpcError::INTERNAL, text),
         CallErrorKind::TimedOut(limit) => {
             let text = CallError::timed_out(limit).to_string();
-            tracing::warn!(of = target, "{text}");
+            tracing::warn!(of = item, "{text}");
             RpcError::new(RpcError::INTERNAL, text).with_data(json!({ "reason": "timed_out" }))
         }
         CallErrorKind::OutcomeUnknown(limit) => {
@@ -199,7 +200,7 @@ pub(super) fn failure(target: &str, kind: Option<TargetKind>, era: Era, failed: 
         }
         CallErrorKind::Internal(error) => {
             let id = incident();
-            tracing::error!(of = target, id, error = &*error as &dyn std::error::Error, "failed");
+            tracing::error!(of = item, id, error = &*error as &dyn std::error::Error, "failed");
             RpcError::internal(&id)
         }
     })

@@ -174,9 +174,11 @@ impl Writer {
     }
 
     /// What the client gets of a call that failed. Only tools have `isError`.
-    pub(super) fn failed(&self, ReplySubject { kind, name, .. }: ReplySubject<'_>, failed: Failed) -> RpcReply {
-        let error = match failure(name, kind, self.era, failed) {
-            SeenFailure::Text(error) if kind == Some(TargetKind::Tool) => return self.tool_error(error.message),
+    pub(super) fn failed(&self, subject: ReplySubject<'_>, failed: Failed) -> RpcReply {
+        let error = match failure(subject, self.era, failed) {
+            SeenFailure::Text(error) if subject.kind == Some(TargetKind::Tool) => {
+                return self.tool_error(error.message);
+            }
             SeenFailure::Text(error) | SeenFailure::Error(error) => error,
         };
         // An error of the author's code says nothing about the request, so it does not choose the status.

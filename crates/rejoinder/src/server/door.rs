@@ -421,10 +421,15 @@ pub(super) struct CallSource {
 }
 
 impl CallSource {
-    /// How long a round may take, as far as it is known before the arguments are read.
+    /// The name of what is called, or its URI template, for the log: a URI may contain secrets.
+    pub(super) fn item(&self) -> Option<&str> {
+        self.found.first().map(|candidate| candidate.entry.item.name())
+    }
+
+    /// How long a round may take at most: which template is called is known when the arguments are read.
     pub(super) fn timeout(&self) -> Option<Duration> {
-        let first = self.found.first().and_then(|candidate| candidate.entry.item.function().timeout);
-        first.or(self.engine.options.timeout)
+        let of = |candidate: &Candidate| candidate.entry.item.function().timeout.or(self.engine.options.timeout);
+        self.found.iter().map(of).max()?
     }
 
     /// Logs that the time of a round was up before the replay store answered.

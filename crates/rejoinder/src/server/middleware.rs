@@ -379,7 +379,8 @@ impl Wrapped {
     pub(crate) fn subject(&self) -> ReplySubject<'_> {
         let kind = self.target.as_ref().map(|(kind, _)| *kind);
         let name = self.target.as_ref().map_or(self.method, |(_, name)| name);
-        ReplySubject { kind, name, contents: Some(&ANSWERED_CONTENTS) }
+        let item = if kind == Some(TargetKind::Resource) { self.method } else { name };
+        ReplySubject { kind, name, item, contents: Some(&ANSWERED_CONTENTS) }
     }
 
     /// The next event; what was emitted comes before the end.
@@ -449,6 +450,8 @@ pub(crate) struct ReplySubject<'a> {
     pub(crate) kind: Option<TargetKind>,
     /// The name of the tool or prompt, or the URI of the resource; otherwise the method.
     pub(crate) name: &'a str,
+    /// The name of the item for the log; of a resource its URI template, because a URI may contain secrets.
+    pub(crate) item: &'a str,
     /// What the reply says about the contents of a resource.
     pub(crate) contents: Option<&'a Contents>,
 }

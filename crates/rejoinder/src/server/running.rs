@@ -101,7 +101,7 @@ impl Running {
         match spend {
             None => self.run(),
             Some(spend) => {
-                self.clock = self.source.as_ref().and_then(|source| RoundClock::start(source.timeout()));
+                self.clock = self.source.as_ref().and_then(|source| RoundClock::start(source.timeout(), None));
                 self.stage = RunStage::Spending(spend);
                 Ok(())
             }
@@ -123,7 +123,7 @@ impl Running {
 
     /// Runs a future instead of a tool, prompt or resource.
     pub(super) fn run_future(&mut self, future: BoxFuture<'static, Result<Output, Halt>>, timeout: Option<Duration>) {
-        (self.stage, self.clock) = (RunStage::Function(future), RoundClock::start(timeout));
+        (self.stage, self.clock) = (RunStage::Function(future), RoundClock::start(timeout, None));
     }
 
     /// Reads the arguments and calls the function.
@@ -131,9 +131,8 @@ impl Running {
         if let Some(source) = &self.source {
             let (run, contents, timeout) = source.read(&self.call)?;
             self.contents = contents;
-            if !matches!(self.stage, RunStage::Spending(_)) {
-                self.clock = RoundClock::start(timeout);
-            }
+            let earlier = self.clock.take().filter(|_| matches!(self.stage, RunStage::Spending(_)));
+            self.clock = RoundClock::start(timeout, earlier);
             self.stage = RunStage::Function(run);
         }
         Ok(())
@@ -147,12 +146,13 @@ impl Running {
     pub(crate) fn subject(&self) -> ReplySubject<'_> {
         let target = self.source.as_ref().map(|source| &source.target);
         let name = target.map_or("completion", |target| &target.name);
-        ReplySubject { kind: target.map(|target| target.kind), name, contents: self.contents.as_ref() }
+        let item = self.source.as_ref().and_then(CallSource::item).unwrap_or("completion");
+        ReplySubject { kind: target.map(|target| target.kind), name, item, contents: self.contents.as_ref() }
     }
 
     /// What the reply takes along: it starts the background tasks of the call when the reply has left.
     pub(crate) fn after_reply(&self) -> Option<AfterReply> {
-        self.call.after_reply(self.subject().name)
+        self.call.after_reply(self.subject().item)
     }
 
     /// The next event; what was emitted comes before the end, and so does teardown.
@@ -189,9 +189,9 @@ impl Running {
             if let Some(teardown) = &mut self.teardown {
                 let torn_down = ready!(teardown.as_mut().poll(cx));
                 self.teardown = None;
-                if let (Err(failed), RunStage::Ended(Event::Done(done))) = (torn_down, &mut self.stage) {
-                    // The function succeeded, and what it deferred did not.
-                    *done = Err(failed);
+                if let Err(failed) = torn_down {
+                    // What the client would rely on has failed. The stage holds nothing of the author's any more.
+                    self.stage = RunStage::Ended(Event::Done(Err(failed)));
                 }
             }
             match &mut self.stage {
@@ -309,7 +309,7 @@ impl Running {
     fn begin_teardown(&self, end: CallEnd) -> Option<RunningTeardown> {
         self.call.teardown(end, || {
             let grace = self.engine().map(|engine| engine.options.grace);
-            (grace, self.subject().name.to_owned())
+            (grace, self.subject().item.to_owned())
         })
     }
 
@@ -322,8 +322,8 @@ impl Running {
             }
             Err(error) => return (RunStage::failed(error), CallEnd::Failed),
         };
-        let has_new_steps = self.call.record().has_new_steps();
-        (stage, if has_new_steps { CallEnd::PendingAfterSteps } else { CallEnd::Pending })
+        let has_advanced = self.call.record().has_advanced();
+        (stage, if has_advanced { CallEnd::PendingAfterSteps } else { CallEnd::Pending })
     }
 
     /// Replaces the stage. The old one holds values of the author, whose `Drop` may panic.
@@ -352,7 +352,7 @@ impl Running {
         };
         // A server that stops waits for it.
         let counted = self.engine().map(|engine| engine.teardown.token());
-        let (call, target) = (self.call.clone(), self.subject().name.to_owned());
+        let (call, target) = (self.call.clone(), self.subject().item.to_owned());
         runtime.spawn(async move {
             // There is no reply to change, and the log has the error.
             let _ = teardown.await;

@@ -20,9 +20,10 @@ pub(super) struct RoundClock {
 }
 
 impl RoundClock {
-    /// Starts a clock, if there is a limit.
-    pub(super) fn start(limit: Option<Duration>) -> Option<Box<Self>> {
-        limit.map(|limit| Box::new(Self { limit, left: limit, started: Some(Instant::now()), timer: None }))
+    /// Starts a clock, if there is a limit. The time since the start of an earlier clock of the round counts.
+    pub(super) fn start(limit: Option<Duration>, earlier: Option<Box<Self>>) -> Option<Box<Self>> {
+        let started = earlier.and_then(|earlier| earlier.started).unwrap_or_else(Instant::now);
+        limit.map(|limit| Box::new(Self { limit, left: limit, started: Some(started), timer: None }))
     }
 
     /// Ready with the limit when the time is up.

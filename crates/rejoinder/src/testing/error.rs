@@ -89,7 +89,7 @@ impl ClientError {
             method,
             "a round recorded a step and then asked, and a deferred function that returns a `Result` did not call \
              `CallEnd::keeps_changes`: if it rolls back what the step wrote, the step does not run again; commit if \
-             `end.keeps_changes()`, or commit inside the step",
+             `end.keeps_changes()`, or return nothing from a function that does not write",
         )
     }
 

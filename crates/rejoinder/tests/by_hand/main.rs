@@ -199,7 +199,10 @@ async fn a_call_that_asks_nothing_can_resume() {
         let reply = client.call_tool("crunch", json!({ "to": 25 })).await.unwrap();
         assert_eq!(reply.text(), "300");
         assert_eq!(counters.runs.load(Ordering::Relaxed), 3);
-        assert_eq!(*counters.endings.lock().unwrap(), [CallEnd::Pending, CallEnd::Pending, CallEnd::Succeeded]);
+        assert_eq!(
+            *counters.endings.lock().unwrap(),
+            [CallEnd::PendingAfterSteps, CallEnd::PendingAfterSteps, CallEnd::Succeeded]
+        );
     })
     .await;
 }

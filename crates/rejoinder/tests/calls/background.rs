@@ -375,6 +375,27 @@ async fn r3_h1_a_task_for_a_success_runs_only_if_the_call_succeeds() {
     .await;
 }
 
+#[tokio::test]
+async fn a_task_for_a_success_does_not_run_if_the_call_is_cancelled() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![confirms]));
+    in_both_eras(client, async |client| {
+        tokio::select! {
+            reply = client.call_tool("confirms", json!({ "how": "wait" })) => panic!("it waits: {reply:?}"),
+            () = tokio::time::sleep(Duration::from_millis(50)) => {}
+        }
+        assert_eq!(log.wait_for(1).await, ["audit"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_unit_test_waits_for_tasks_that_tasks_add() {
+    let (background, log) = (BackgroundTasks::detached(), Dep::new(Journal::default()));
+    adds_a_task_in_a_task(background.clone(), log.clone()).await.unwrap();
+    background.finish().await;
+    assert_eq!(log.take(), ["inner"]);
+}
+
 /// Adds a task where a later round does not add it again.
 #[tool]
 async fn adds_in_a_step(ctx: Context, background: BackgroundTasks, log: Dep<Journal>) -> Result<(), CallError> {

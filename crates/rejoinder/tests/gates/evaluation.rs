@@ -312,33 +312,47 @@ fn has_connection(scope: Scope, ends: Dep<Ends>) -> bool {
 }
 
 #[tool(enabled = has_connection)]
-async fn confirmed(#[arg(max = 1)] number: u32, ctx: Context) -> Result<u32, CallError> {
-    ctx.ask("sure", Ask::confirm("Sure?")).await?;
-    Ok(number)
+async fn confirmed(ctx: Context) -> Result<bool, CallError> {
+    ctx.ask("sure", Ask::confirm("Sure?")).await
 }
 
-/// Refuses, or fails.
-struct Refuses(bool);
+/// How a store ends a call.
+#[derive(Clone, Copy)]
+enum Refuses {
+    Refuses,
+    Fails,
+    Hangs,
+}
 
 impl ReplayStore for Refuses {
     fn spend(&self, _: [u8; 16], _: SystemTime, _: Option<&Principal>) -> BoxFuture<'_, Result<bool, BoxError>> {
-        let spent = if self.0 { Ok(false) } else { Err("the store is away".into()) };
         Box::pin(async move {
             tokio::task::yield_now().await;
-            spent
+            match self {
+                Self::Refuses => Ok(false),
+                Self::Fails => Err("the store is away".into()),
+                Self::Hangs => std::future::pending().await,
+            }
         })
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn r3_m5_what_a_gate_deferred_runs_if_a_state_is_refused() {
-    for refuses in [true, false] {
+    for (store, end) in
+        [(Refuses::Refuses, CallEnd::Failed), (Refuses::Fails, CallEnd::Failed), (Refuses::Hangs, CallEnd::TimedOut)]
+    {
         let ends = Arc::new(Ends::default());
         let server = Server::new("gated", "1").provide_arc(Arc::clone(&ends)).tools(tools![confirmed]);
-        let client = Client::new(server.state(StatePolicy::new().single_use(Refuses(refuses))));
+        let server = server.timeout(Duration::from_secs(30)).state(StatePolicy::new().single_use(store));
+        let client = Client::new(server);
         let client = client.answer("sure", rejoinder::form::ConfirmForm { yes: true });
-        let error = client.call_tool("confirmed", json!({ "number": 1 })).await.unwrap_err();
-        assert_eq!(error.rpc().unwrap().data.as_ref().unwrap()["reason"], "invalid_request_state", "{error}");
-        assert_eq!(*ends.0.lock().unwrap(), [CallEnd::Pending, CallEnd::Failed]);
+        match client.call_tool("confirmed", json!({})).await {
+            Ok(reply) => assert_eq!(reply.text(), "timed out after 30 s"),
+            Err(error) => {
+                assert_eq!(error.rpc().unwrap().data.as_ref().unwrap()["reason"], "invalid_request_state", "{error}");
+            }
+        }
+        assert_eq!(*ends.0.lock().unwrap(), [CallEnd::Pending, end]);
     }
 }
