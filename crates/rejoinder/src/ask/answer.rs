@@ -10,6 +10,13 @@ use crate::form::{Elicit, FormErrors};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnswerError(pub String);
 
+impl AnswerError {
+    /// The answer has more bytes than fit.
+    pub(crate) fn too_long(bytes: usize, most: usize) -> Self {
+        Self(format!("The answer is too long: it has {bytes} bytes as JSON, and at most {most} fit."))
+    }
+}
+
 impl From<&str> for AnswerError {
     fn from(reason: &str) -> Self {
         Self(reason.to_owned())

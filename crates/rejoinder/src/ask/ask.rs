@@ -467,15 +467,29 @@ impl<T> Ask<T> {
         if call.ending().is_some() {
             return Err(Halt::Failed(CallError::round_is_over()));
         }
+        if call.has_final_fallback(key, &question, pinned_to)? {
+            return fallback.map(Outcome::Accepted).ok_or_else(|| {
+                Halt::Mistake(CallError::mistake(format!(
+                    "question `{key}` has no fallback, but a step was taken with its fallback; keep the fallback, or use \
+                     another key"
+                )))
+            });
+        }
         if let Some(refused) = question.out_of_reach(call.request()) {
             return match (call.answered(key, &question, check).await?, fallback) {
-                (Some(answer), _) => read(&answer),
-                (None, Some(value)) => Ok(Outcome::Accepted(value)),
-                (None, None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
+                (Ok(answer), _) => read(&answer),
+                (Err(None), Some(value)) => {
+                    call.use_fallback(key);
+                    Ok(Outcome::Accepted(value))
+                }
+                // The user has answered, so the fallback does not count.
+                (Err(Some(bad)), Some(_)) => Err(Halt::Failed(CallError::unusable_answer(key, &bad.0))),
+                (Err(_), None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
             };
         }
         match (call.ask(key, question, check).await, fallback) {
             (Err(Halt::Failed(error)), Some(value)) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
+                call.use_fallback(key);
                 Ok(Outcome::Accepted(value))
             }
             (answer, _) => read(&answer?),

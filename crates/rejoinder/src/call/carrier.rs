@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, atomic::Ordering};
 
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     Call, Era,
     parking::RoundEnd,
-    record::{CallRecord, InputResponses, round_trip},
+    record::{CallRecord, InputResponses, RecordRules, round_trip},
 };
 use crate::{
     BoxFuture,
@@ -62,6 +62,13 @@ pub(crate) struct AnswerCheck<'a> {
     pub(crate) accept: Option<&'a AcceptAnswer>,
 }
 
+/// What is wrong with an answer that is too long to be read. The answer itself is not read: it stands for one that a user
+/// may correct.
+fn too_long(json: &RawValue, rules: &RecordRules) -> Option<(Value, AnswerError)> {
+    let (length, most) = (json.get().len(), rules.answer_bytes);
+    (length > most).then(|| (json!({ "action": "accept" }), AnswerError::too_long(length, most)))
+}
+
 /// Reads an answer. What cannot be read does not fit any question.
 fn read_answer(json: &RawValue) -> Value {
     serde_json::from_str(json.get()).unwrap_or_default()
@@ -78,13 +85,14 @@ impl Call {
     }
 
     /// How the call's questions travel, if there is a client to ask.
-    fn carrier(&self) -> Result<&dyn Carrier, CallError> {
-        self.0.carrier.get().map(|(carrier, _)| &**carrier).ok_or_else(CallError::nobody_to_ask)
+    fn carrier(&self) -> Result<(&dyn Carrier, &RecordRules), CallError> {
+        let carrier = self.0.carrier.get().map(|(carrier, rules)| (&**carrier, &**rules));
+        carrier.ok_or_else(CallError::nobody_to_ask)
     }
 
     /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
     pub(crate) async fn ask(&self, key: &str, question: Question, check: AnswerCheck<'_>) -> Result<Value, Halt> {
-        let carrier = self.carrier()?;
+        let (carrier, rules) = self.carrier()?;
         if let Some(step) = self.step_around(|step| step.is_shared) {
             // Another step may wait for this one, and would keep the round from ending. So this does not halt the round.
             return Err(Halt::Failed(CallError::mistake(format!(
@@ -96,7 +104,7 @@ impl Call {
         // Several futures may ask the same question at once: the others wait for the first one's answer.
         let _turn = turn.lock().await;
         loop {
-            let bad = match self.find_answer(&key, digest, check).await {
+            let bad = match self.find_answer(&key, digest, check, rules).await {
                 Ok(answer) => return Ok(answer),
                 Err(bad) => bad,
             };
@@ -132,19 +140,44 @@ impl Call {
         }
     }
 
-    /// An answer that needs no asking: a recorded one, or one that came with this round.
+    /// An answer that needs no asking: a recorded one, or one that came with this round; otherwise what is wrong with the
+    /// one that came, if there is one.
     pub(crate) async fn answered(
         &self,
         key: &str,
         question: &Question,
         check: AnswerCheck<'_>,
-    ) -> Result<Option<Value>, Halt> {
-        if self.0.carrier.get().is_none() {
-            return Ok(None);
-        }
+    ) -> Result<Result<Value, Option<AnswerError>>, Halt> {
+        let Ok((_, rules)) = self.carrier() else { return Ok(Err(None)) };
         let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
         self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
-        Ok(self.find_answer(&key, digest, check).await.ok())
+        let found = self.find_answer(&key, digest, check, rules).await;
+        Ok(found.map_err(|bad| bad.map(|(_, reason)| reason)))
+    }
+
+    /// Whether the fallback of a question counts although the client could be asked, because a step was taken with it.
+    ///
+    /// # Errors
+    ///
+    /// If the text of the question has changed since.
+    pub(crate) fn has_final_fallback(
+        &self,
+        key: &str,
+        question: &Question,
+        pinned_to: Option<&str>,
+    ) -> Result<bool, Halt> {
+        if self.0.record.get().is_none() || !self.record().has_final_fallback(key) {
+            return Ok(false);
+        }
+        self.record().note_question(&key.into(), question.digest(pinned_to)).map_err(Halt::Mistake)?;
+        Ok(true)
+    }
+
+    /// Notes that the fallback of a question is used. It becomes final with the next step.
+    pub(crate) fn use_fallback(&self, key: &str) {
+        if self.0.record.get().is_some() {
+            self.record().use_fallback(key);
+        }
     }
 
     /// A usable answer; otherwise one that cannot be used, and what is wrong with it, if there is one.
@@ -153,6 +186,7 @@ impl Call {
         key: &Arc<str>,
         digest: QuestionDigest,
         AnswerCheck { allow_unsolicited, read, accept, .. }: AnswerCheck<'_>,
+        rules: &RecordRules,
     ) -> Result<Value, Option<(Value, AnswerError)>> {
         let (recorded, is_final, response) = {
             let record = self.record();
@@ -165,17 +199,20 @@ impl Call {
         let is_new = recorded.is_none();
         let (answer, json, unchecked) = match (recorded, response) {
             (Some((answer, recorded)), _) => (answer, recorded.answer, recorded.unchecked),
-            (None, Some(json)) => (read_answer(&json), json, true),
+            (None, Some(json)) => match too_long(&json, rules) {
+                Some(bad) => return Err(Some(bad)),
+                None => (read_answer(&json), json, true),
+            },
             (None, None) => return Err(None),
         };
         let mut fits = if is_new { read(&answer) } else { Ok(()) };
         if let (Ok(()), Some(accept)) = (&fits, accept.filter(|_| unchecked)) {
             fits = accept(&answer).await;
         }
-        if let Err(bad) = fits {
+        let used = fits.and_then(|()| self.record().use_answer(key, digest, json, unchecked, rules));
+        if let Err(bad) = used {
             return Err(Some((answer, bad)));
         }
-        self.record().use_answer(key, digest, json, is_new);
         if let Some(outer) = self.step_around(|_| true) {
             self.record().note_question_inside(&outer, key);
         }
@@ -194,7 +231,8 @@ impl Call {
         if self.0.record.get().is_none() {
             return;
         }
-        let unreached = self.record().unreached();
+        let Ok((_, rules)) = self.carrier() else { return };
+        let unreached = self.record().unreached(&rules.version);
         for what in &unreached {
             tracing::warn!(
                 "{what} is recorded, but the last run of the function did not reach it: the function took another path \
@@ -208,13 +246,18 @@ impl Call {
 
     /// The latest answer to what was asked by hand under a key, if it can be used.
     pub(crate) fn answer_by_hand(&self, key: &str, check: impl Fn(&Value) -> Result<(), AnswerError>) -> Option<Value> {
+        let (_, rules) = self.carrier().ok()?;
         let (digest, json, is_new) = self.record().latest_answer(key)?;
-        let answer = read_answer(&json);
-        match check(&answer) {
-            Ok(()) => {
-                self.record().use_answer(&key.into(), digest, json, is_new);
-                Some(answer)
+        let (answer, used) = match too_long(&json, rules) {
+            Some((answer, bad)) => (answer, Err(bad)),
+            None => {
+                let answer = read_answer(&json);
+                let fits = check(&answer);
+                (answer, fits.and_then(|()| self.record().use_answer(&key.into(), digest, json, is_new, rules)))
             }
+        };
+        match used {
+            Ok(()) => Some(answer),
             Err(AnswerError(reason)) => {
                 self.record().reject_answer(&key.into(), answer, reason);
                 None
@@ -244,8 +287,8 @@ impl Call {
         result: T,
     ) -> Result<T, CallError> {
         let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
-        if let Some((carrier, limit)) = self.0.carrier.get() {
-            self.record().record_step(step, self.step_around(|_| true), json.clone(), *limit)?;
+        if let Ok((carrier, rules)) = self.carrier() {
+            self.record().record_step(step, self.step_around(|_| true), json.clone(), rules.bytes)?;
             carrier.record(step, &json).await?;
         }
         Ok(result)
@@ -276,12 +319,12 @@ impl Call {
 
     /// Ends a round that waits for answers.
     pub(crate) fn park(&self) -> Result<Parked, CallError> {
-        let carrier = self.carrier()?;
+        let (carrier, rules) = self.carrier()?;
         let mut record = self.record();
         if let Some(missing) = record.missing() {
             return Err(CallError::missing_capability(missing));
         }
-        let questions = record.end_round();
+        let questions = record.end_round(rules)?;
         carrier.park(questions, &record)
     }
 

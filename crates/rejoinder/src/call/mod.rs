@@ -40,7 +40,7 @@ pub(crate) use background::{AfterReply, BackgroundState, ServerTasks, held};
 pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carrier, Parked};
 pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
-pub(crate) use record::{CallRecord, InputResponses, round_trip};
+pub(crate) use record::{CallRecord, InputResponses, RecordRules, round_trip};
 pub use request_info::{Capabilities, Era, Level, RequestInfo};
 pub(crate) use request_info::{ClientInfo, ProgressToken};
 pub use teardown::CallEnd;
@@ -60,9 +60,8 @@ struct CallParts {
     request: RequestInfo,
     dependencies: Arc<Dependencies>,
     outbox: Outbox,
-    // Set when the gates of the item are open, because a gate cannot ask; with the number of bytes that the steps of the
-    // record may take.
-    carrier: OnceLock<(Box<dyn Carrier>, usize)>,
+    // Set when the gates of the item are open, because a gate cannot ask.
+    carrier: OnceLock<(Box<dyn Carrier>, Arc<RecordRules>)>,
     // Made when it is first needed: most calls do not ask.
     record: OnceLock<Box<Mutex<CallRecord>>>,
     /// How many questions the client of a session has to answer.
@@ -95,11 +94,10 @@ impl Call {
         }))
     }
 
-    /// Gives the call its carrier, the number of bytes that the results of its steps may take, and what earlier rounds
-    /// recorded.
-    pub(crate) fn carry(&self, carrier: Box<dyn Carrier>, record_limit: usize, record: Option<CallRecord>) {
+    /// Gives the call its carrier, what its record may hold, and what earlier rounds recorded.
+    pub(crate) fn carry(&self, carrier: Box<dyn Carrier>, rules: Arc<RecordRules>, record: Option<CallRecord>) {
         // An error means that it was done before.
-        let _ = self.0.carrier.set((carrier, record_limit));
+        let _ = self.0.carrier.set((carrier, rules));
         if let Some(record) = record {
             let _ = self.0.record.set(Box::new(Mutex::new(record)));
         }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io,
     sync::Arc,
 };
 
@@ -26,15 +27,23 @@ const TRIES: u8 = 3;
 /// How often an answer may arrive after the text of its question has changed.
 const REWORDINGS: u8 = 5;
 
-/// What a call has recorded so far. Member names are short because a stateless client carries the record. A member that
+/// What a call has recorded so far: a storage format, which other builds of the server read. The files in `tests/golden` show
+/// it. Member names are short because a stateless client carries the record.
+///
+/// Every member is necessary, except those in `optional`: a build that does not know one refuses the record. A member that
 /// changes its meaning gets a new name, so that other builds do not misread it.
 ///
 /// `round` is not stored: it describes the round that is running.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CallRecord {
+    /// The answers that the last round used, or may still need.
     #[serde(rename = "a", skip_serializing_if = "BTreeMap::is_empty")]
     answers: BTreeMap<Arc<str>, RecordedAnswer>,
+    /// The answers that the last round passed by, oldest first. Another build, or another course of the function, may ask
+    /// their questions again.
+    #[serde(rename = "e", skip_serializing_if = "Vec::is_empty")]
+    unused: Vec<(Arc<str>, RecordedAnswer)>,
     /// The questions that the last round asked.
     #[serde(rename = "q", skip_serializing_if = "BTreeMap::is_empty")]
     questions: BTreeMap<Arc<str>, OpenQuestion>,
@@ -45,19 +54,52 @@ pub(crate) struct CallRecord {
     /// step is not taken again.
     #[serde(rename = "f", skip_serializing_if = "BTreeSet::is_empty")]
     final_answers: BTreeSet<Arc<str>>,
+    /// The questions whose fallback the function had used when it took a step. They are not asked any more, and their
+    /// fallback counts.
+    #[serde(rename = "d", skip_serializing_if = "BTreeMap::is_empty")]
+    final_fallbacks: BTreeMap<Arc<str>, QuestionDigest>,
     /// What is inside each step. A run that has the result of the step does not run it.
     #[serde(rename = "i", skip_serializing_if = "BTreeMap::is_empty")]
     inside: BTreeMap<Arc<str>, InsideStep>,
     /// The state of a function that makes its rounds by hand, as JSON text.
     #[serde(rename = "k", deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<Box<RawValue>>,
+    /// How many rounds have ended since the last new step or changed state by hand.
+    #[serde(rename = "n", skip_serializing_if = "is_zero")]
+    rounds: u32,
+    /// The versions of the server that have served rounds of the call.
+    #[serde(rename = "v", skip_serializing_if = "BTreeSet::is_empty")]
+    versions: BTreeSet<Arc<str>>,
+    /// Members that a build may ignore. It passes on those that it does not know.
+    #[serde(rename = "x", skip_serializing_if = "BTreeMap::is_empty")]
+    optional: BTreeMap<Arc<str>, Box<RawValue>>,
     #[serde(skip)]
     round: RoundRecord,
 }
 
+/// What a record may hold, and which server writes it.
+#[derive(Debug)]
+pub(crate) struct RecordRules {
+    /// How many bytes the record may take as JSON.
+    pub(crate) bytes: usize,
+    /// How many bytes an answer may take as JSON.
+    pub(crate) answer_bytes: usize,
+    /// How many rounds may follow one another without a new step or a changed state by hand.
+    pub(crate) rounds: u32,
+    /// The version of the server.
+    pub(crate) version: Arc<str>,
+}
+
+impl RecordRules {
+    /// How much of a record answers may take: the rest is for the steps and questions after them.
+    pub(crate) fn bytes_with_answers(bytes: usize) -> usize {
+        bytes - bytes / 8
+    }
+}
+
 /// The keys of the questions and steps inside a step.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 struct InsideStep {
     #[serde(rename = "q", skip_serializing_if = "BTreeSet::is_empty")]
     questions: BTreeSet<Arc<str>>,
@@ -100,6 +142,8 @@ struct RoundKey {
     digest: Option<QuestionDigest>,
     /// Whether the answer was used.
     is_used: bool,
+    /// Whether the fallback was used.
+    is_fallback: bool,
     /// The answer that a function which makes its rounds by hand could not use, and why.
     rejected: Option<(Value, String)>,
     /// The question, if it is open at the end of the round.
@@ -136,6 +180,7 @@ impl RoundRecord {
 
 /// An answer, and the question that it belongs to. As JSON text, it may be as deep as in a request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct RecordedAnswer {
     #[serde(rename = "d")]
     pub(super) digest: QuestionDigest,
@@ -148,6 +193,7 @@ pub(super) struct RecordedAnswer {
 
 /// A question without a usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct OpenQuestion {
     #[serde(rename = "d")]
     digest: QuestionDigest,
@@ -159,35 +205,58 @@ pub(super) struct OpenQuestion {
     reworded: u8,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u8) -> bool {
-    *number == 0
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
-/// The part that every build can read in the record of every other.
-#[derive(Default, Deserialize)]
-struct RecordedSteps {
-    #[serde(rename = "s", default)]
-    steps: BTreeMap<Arc<str>, Box<RawValue>>,
+/// Counts the bytes that are written.
+struct ByteCount(usize);
+
+impl io::Write for ByteCount {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Storing.
 impl CallRecord {
-    /// Reads a record that this build or another one wrote. Of one that it does not understand only the steps count,
-    /// because they must not run twice; the user is asked again.
-    pub(crate) fn read(state: &[u8]) -> Self {
-        let state = std::str::from_utf8(state).unwrap_or_default();
-        serde_json::from_str(state).unwrap_or_else(|_| {
-            tracing::warn!(
-                "the record of a call is in a format that this build cannot read: its questions are asked again"
-            );
-            let RecordedSteps { steps } = serde_json::from_str(state).unwrap_or_default();
-            Self { steps, ..Self::default() }
-        })
+    /// Reads a record that this build or another one wrote; `None` if a necessary part cannot be read. What could be read of
+    /// it would not do: a step without the answers that it was taken with would let them change.
+    pub(crate) fn read(state: &[u8]) -> Option<Self> {
+        serde_json::from_slice(state).ok()
     }
 
     pub(crate) fn write(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("strings and JSON serialise")
+    }
+
+    /// How many bytes it takes. Answers and results are JSON text already, so this copies nothing.
+    fn bytes(&self) -> usize {
+        let mut count = ByteCount(0);
+        serde_json::to_writer(&mut count, self).expect("strings and JSON serialise");
+        count.0
+    }
+
+    /// Drops unused answers, the oldest first, until it takes at most so many bytes, and returns how many it takes.
+    fn make_room(&mut self, most: usize) -> usize {
+        loop {
+            let bytes = self.bytes();
+            if bytes <= most || self.unused.is_empty() {
+                return bytes;
+            }
+            let mut over = bytes - most;
+            let gone = self.unused.iter().take_while(|(key, unused)| {
+                let goes = over > 0;
+                over = over.saturating_sub(key.len() + unused.answer.get().len());
+                goes
+            });
+            self.unused.drain(..gone.count());
+        }
     }
 }
 
@@ -196,7 +265,8 @@ impl CallRecord {
     /// Begins a round with what the client answered.
     pub(crate) fn begin_round(&mut self, responses: InputResponses) {
         // With an empty record the call could as well begin in this round.
-        let is_idle = !self.answers.is_empty() || !self.steps.is_empty() || self.kept.is_some();
+        let is_empty = self.answers.is_empty() && self.unused.is_empty() && self.steps.is_empty();
+        let is_idle = !is_empty || self.kept.is_some();
         self.round = RoundRecord { is_idle, ..RoundRecord::default() };
         for (key, response) in responses {
             self.round.key(&key).response = Some(response);
@@ -205,27 +275,57 @@ impl CallRecord {
 
     /// Ends the round, and returns what it asks.
     ///
-    /// An answer that the round did not use is dropped, unless the function may still need it. The answer to a question
-    /// that is asked again is dropped in any case: an earlier consent is not this one.
-    pub(super) fn end_round(&mut self) -> Vec<(Arc<str>, Question)> {
+    /// An answer that the round did not use is kept until the call ends, while there is room: another build may ask its
+    /// question. The answer to a question that is asked again is dropped: an earlier consent is not this one.
+    ///
+    /// # Errors
+    ///
+    /// If too many rounds have ended without a new step or a changed state by hand.
+    pub(super) fn end_round(&mut self, rules: &RecordRules) -> Result<Vec<(Arc<str>, Question)>, CallError> {
+        self.rounds = if self.round.has_advanced { 1 } else { self.rounds + 1 };
+        if self.rounds > rules.rounds {
+            return Err(CallError::mistake(format!(
+                "the call has no result after {} rounds without a new step (`StatePolicy::rounds`); ask questions together, \
+                 take a step with `ctx.once`, change the state of `Reply`, or raise the limit",
+                rules.rounds
+            )));
+        }
         let (keys, none) = (std::mem::take(&mut self.round.keys), RoundKey::default());
         let of = |key: &Arc<str>| keys.get(key).unwrap_or(&none);
         let is_kept =
             |of: &RoundKey| (self.round.keeps_unused || of.is_waiting) && of.digest.is_none() && of.rejected.is_none();
-        for (key, question) in &self.questions {
-            let of = of(key);
-            if let Some(answer) = of.response.as_ref().filter(|_| is_kept(of) && !of.is_used) {
-                let answer = RecordedAnswer { digest: question.digest, answer: answer.clone(), unchecked: true };
-                self.answers.insert(Arc::clone(key), answer);
+        let is_dropped = |key: &Arc<str>, digest| {
+            let RoundKey { open, rejected, .. } = of(key);
+            rejected.is_some() || open.is_some_and(|open| open.digest == digest)
+        };
+        let before = std::mem::take(&mut self.answers);
+        for (key, answer) in before {
+            let of = of(&key);
+            if (of.is_used || is_kept(of) || self.final_answers.contains(&key)) && of.open.is_none() {
+                self.answers.insert(key, answer);
+            } else {
+                self.unused.push((key, answer));
             }
         }
-        self.answers.retain(|key, _| {
-            let of = of(key);
-            (of.is_used || is_kept(of) || self.final_answers.contains(key)) && of.open.is_none()
-        });
+        for (key, OpenQuestion { digest, .. }) in std::mem::take(&mut self.questions) {
+            let of = of(&key);
+            let Some(answer) = &of.response else { continue };
+            let answer = RecordedAnswer { digest, answer: answer.clone(), unchecked: true };
+            match self.answers.get(&key) {
+                Some(recorded) if recorded.digest == digest => {}
+                None if is_kept(of) => _ = self.answers.insert(key, answer),
+                _ => self.unused.push((key, answer)),
+            }
+        }
+        self.unused.retain(|(key, unused)| !is_dropped(key, unused.digest));
         self.cancel_round();
         self.questions = keys.into_iter().filter_map(|(key, of)| Some((key, of.open?))).collect();
-        std::mem::take(&mut self.round.asked)
+        self.versions.insert(Arc::clone(&rules.version));
+        if self.make_room(rules.bytes) > rules.bytes {
+            // They are asked for again.
+            self.answers.retain(|_, answer| !answer.unchecked);
+        }
+        Ok(std::mem::take(&mut self.round.asked))
     }
 
     /// Notes capabilities that the client lacks.
@@ -285,13 +385,26 @@ impl CallRecord {
         if of.digest.replace(digest).is_some_and(|other| other != digest) {
             return Err(CallError::two_questions(key));
         }
-        if self.is_final(key) && self.answers.get(key).is_some_and(|recorded| recorded.digest != digest) {
-            return Err(CallError::mistake(format!(
-                "the text of question `{key}` changed after a step was taken with its answer, and the step cannot be taken \
+        let fallback = self.final_fallbacks.get(key).map(|digest| ("fallback", *digest));
+        let answer =
+            || self.answers.get(key).filter(|_| self.is_final(key)).map(|recorded| ("answer", recorded.digest));
+        match fallback.or_else(answer) {
+            Some((taken, before)) if before != digest => Err(CallError::mistake(format!(
+                "the text of question `{key}` changed after a step was taken with its {taken}, and the step cannot be taken \
                  again; read what the question shows in `ctx.once`, or use `Ask::pinned_to`"
-            )));
+            ))),
+            _ => Ok(turn),
         }
-        Ok(turn)
+    }
+
+    /// Whether a step was taken with the fallback of a question.
+    pub(super) fn has_final_fallback(&self, key: &str) -> bool {
+        self.final_fallbacks.contains_key(key)
+    }
+
+    /// Notes that the fallback of a question is used.
+    pub(super) fn use_fallback(&mut self, key: &str) {
+        self.round.key(&key.into()).is_fallback = true;
     }
 
     /// Whether a step was taken with the answer under a key.
@@ -306,12 +419,15 @@ impl CallRecord {
 
     /// The recorded answer to exactly this question.
     pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<RecordedAnswer> {
-        let recorded = self.answers.get(key)?;
-        if recorded.digest != digest {
-            tracing::debug!(key, "a recorded answer is not used: the text of its question has changed");
-            return None;
+        let recorded = self.answers.get(key);
+        if let Some(same) = recorded.filter(|recorded| recorded.digest == digest) {
+            return Some(same.clone());
         }
-        Some(recorded.clone())
+        let unused = self.unused.iter().find(|(of, unused)| **of == *key && unused.digest == digest);
+        if recorded.is_some() && unused.is_none() {
+            tracing::debug!(key, "a recorded answer is not used: the text of its question has changed");
+        }
+        unused.map(|(_, unused)| unused.clone())
     }
 
     /// The answer to exactly this question that came with this round.
@@ -333,12 +449,37 @@ impl CallRecord {
         self.inside.entry(Arc::clone(outer)).or_default().questions.insert(Arc::clone(key));
     }
 
-    /// Records an answer that is used.
-    pub(super) fn use_answer(&mut self, key: &Arc<str>, digest: QuestionDigest, answer: Box<RawValue>, is_new: bool) {
-        self.round.is_idle &= !is_new;
+    /// Records an answer that is used, for the first time if it is new.
+    ///
+    /// # Errors
+    ///
+    /// If it is new, and the record has no room for it. Then the step after it cannot be recorded either.
+    pub(super) fn use_answer(
+        &mut self,
+        key: &Arc<str>,
+        digest: QuestionDigest,
+        answer: Box<RawValue>,
+        is_new: bool,
+        rules: &RecordRules,
+    ) -> Result<(), AnswerError> {
+        let length = answer.get().len();
+        self.unused.retain(|(of, unused)| of != key || unused.digest != digest);
+        let answer = RecordedAnswer { digest, answer, unchecked: false };
+        let before = self.answers.insert(Arc::clone(key), answer).filter(|before| before.digest != digest);
+        self.unused.extend(before.map(|before| (Arc::clone(key), before)));
+        if is_new {
+            let steps: usize = self.steps.values().chain(&self.kept).map(|json| json.get().len()).sum();
+            let most = rules.bytes.min(RecordRules::bytes_with_answers(rules.bytes) + steps);
+            let bytes = self.make_room(most);
+            if bytes > most {
+                self.answers.remove(key);
+                return Err(AnswerError::too_long(length, length.saturating_sub(bytes - most)));
+            }
+            self.round.is_idle = false;
+        }
         let of = self.round.key(key);
         (of.is_used, of.rejected) = (true, None);
-        self.answers.insert(Arc::clone(key), RecordedAnswer { digest, answer, unchecked: false });
+        Ok(())
     }
 
     /// Notes that a function which makes its rounds by hand cannot use an answer.
@@ -364,6 +505,8 @@ impl CallRecord {
             Some((answer, AnswerError(reason))) => {
                 open.bad += 1;
                 self.round.is_idle = false;
+                // It may be long.
+                self.round.key(key).response = None;
                 return Ok((open, Some(ask_again(key, question, &answer, &reason, open.bad)?)));
             }
             None if before.is_some() && self.round.response(key).is_some() => {
@@ -440,7 +583,7 @@ fn merge(into: &mut Value, from: &Value) {
 /// The question with the reason why its last answer cannot be used; an error after too many bad answers.
 fn ask_again(key: &str, question: &Question, answer: &Value, reason: &str, bad: u8) -> Result<Question, CallError> {
     if bad >= TRIES || !question.bears_repeating(answer) {
-        return Err(CallError::new(format!("the client sent no usable answer to `{key}`: {reason}")));
+        return Err(CallError::unusable_answer(key, reason));
     }
     Ok(question.because(reason))
 }
@@ -487,9 +630,10 @@ impl CallRecord {
         Ok(())
     }
 
-    /// What earlier runs of the function recorded and this one did not reach.
-    pub(super) fn unreached(&self) -> Vec<String> {
-        if self.round.by_hand || self.kept.is_some() {
+    /// What earlier runs of the function recorded and this one did not reach. Another version of the server may take
+    /// another path.
+    pub(super) fn unreached(&self, version: &Arc<str>) -> Vec<String> {
+        if self.round.by_hand || self.kept.is_some() || self.versions.iter().any(|other| other != version) {
             return Vec::new();
         }
         let is_reached = |of: &RoundKey| of.digest.is_some() || of.is_used || of.is_waiting || of.is_known;
@@ -512,21 +656,27 @@ impl CallRecord {
         result: Box<RawValue>,
         most: usize,
     ) -> Result<(), CallError> {
-        let recorded: usize = self.steps.iter().map(|(step, result)| step.len() + result.get().len()).sum();
-        let length = recorded + step.len() + result.get().len();
-        if length > most {
-            return Err(CallError::mistake(format!(
-                "the result of step `{step}` cannot be recorded: the steps of this call take {length} bytes, and the limit \
-                 is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
-            )));
+        for (key, of) in &self.round.keys {
+            let Some(digest) = of.digest else { continue };
+            if of.is_used {
+                self.final_answers.insert(Arc::clone(key));
+            } else if of.is_fallback {
+                self.final_fallbacks.insert(Arc::clone(key), digest);
+            }
         }
-        (self.round.is_idle, self.round.has_advanced) = (false, true);
-        let seen = self.round.keys.iter().filter(|(_, of)| of.is_used && of.digest.is_some());
-        self.final_answers.extend(seen.map(|(key, _)| Arc::clone(key)));
         if let Some(outer) = outer {
             self.inside.entry(outer).or_default().steps.insert(step.into());
         }
         self.steps.insert(step.into(), result);
+        let bytes = self.make_room(most);
+        if bytes > most {
+            self.steps.remove(step);
+            return Err(CallError::mistake(format!(
+                "the result of step `{step}` cannot be recorded: the record of this call takes {bytes} bytes with it, and \
+                 the limit is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
+            )));
+        }
+        (self.round.is_idle, self.round.has_advanced) = (false, true);
         Ok(())
     }
 }
@@ -593,11 +743,15 @@ mod tests {
         to_raw_value(&value).expect("JSON")
     }
 
+    fn rules() -> Arc<RecordRules> {
+        Arc::new(RecordRules { bytes: 1000, answer_bytes: 800, rounds: 64, version: "1".into() })
+    }
+
     /// A round of a stateless call.
     fn round<const N: usize>(mut record: CallRecord, responses: [(&str, Value); N]) -> Call {
         record.begin_round(by_key(responses.map(|(key, answer)| (key, json_text(answer)))));
         let call = Call::new(RequestInfo::default(), Arc::default());
-        call.carry(Box::new(StatelessCarrier::for_tests()), 1000, Some(record));
+        call.carry(Box::new(StatelessCarrier::for_tests()), rules(), Some(record));
         call
     }
 
@@ -611,8 +765,16 @@ mod tests {
     /// The keys that a round asks under in the end, and the record for the next one.
     fn end(call: &Call) -> (Vec<String>, CallRecord) {
         let mut record = call.record();
-        let asked = record.end_round();
-        (asked.into_iter().map(|(key, _)| key.to_string()).collect(), CallRecord::read(&record.write()))
+        let asked = record.end_round(&rules()).expect("few rounds");
+        (asked.into_iter().map(|(key, _)| key.to_string()).collect(), read(&record))
+    }
+
+    fn read(record: &CallRecord) -> CallRecord {
+        CallRecord::read(&record.write()).expect("this build wrote it")
+    }
+
+    fn unused(record: &CallRecord) -> Vec<&str> {
+        record.unused.iter().map(|(key, _)| &**key).collect()
     }
 
     fn stored(record: &CallRecord) -> String {
@@ -620,7 +782,7 @@ mod tests {
     }
 
     #[test]
-    fn d4_d5_d8_an_answer_that_no_question_uses_is_dropped() {
+    fn d4_d5_d8_an_answer_to_what_was_asked_is_kept_and_any_other_is_dropped() {
         let before = CallRecord {
             answers: by_key([("used", answer("Used?", yes())), ("unused", answer("Unused?", yes()))]),
             questions: by_key([("open", open("Open?")), ("gone", open("Gone?"))]),
@@ -634,6 +796,7 @@ mod tests {
         assert_eq!(asked, ["new"]);
         let kept = by_key([("used", answer("Used?", yes())), ("open", answer("Open?", yes()))]);
         assert_eq!(shown(&after.answers), shown(&kept));
+        assert_eq!(unused(&after), ["unused", "gone"]);
         assert_eq!(after.questions, by_key([("new", open("New?"))]));
     }
 
@@ -648,7 +811,36 @@ mod tests {
         let (asked, after) = end(&reworded);
         assert_eq!(asked, ["sure"]);
         assert_eq!(after.questions, by_key([("sure", open("Really sure?"))]));
-        assert!(after.answers.is_empty(), "the old answer is gone");
+        assert!(after.answers.is_empty(), "the old answer is not to this question");
+        let again = round(after, []);
+        assert_eq!(ask(&again, "sure", "Sure?").unwrap(), decline, "but it is to its own");
+    }
+
+    #[test]
+    fn u3_2_an_answer_to_a_question_that_is_asked_again_is_dropped() {
+        let bad = json!({ "action": "accept", "content": { "yes": "perhaps" } });
+        let unused = vec![("sure".into(), answer("Sure?", bad)), ("sure".into(), answer("Really?", yes()))];
+        let call = round(CallRecord { unused, ..CallRecord::default() }, []);
+        assert!(matches!(ask(&call, "sure", "Sure?"), Err(Halt::Pending)));
+        let (_, after) = end(&call);
+        assert_eq!(after.unused.len(), 1, "the one to another question is kept");
+        assert_eq!(ask(&round(after, []), "sure", "Really?").unwrap(), yes());
+    }
+
+    #[test]
+    fn u3_2_the_oldest_unused_answers_go_when_the_record_is_full() {
+        let long = |byte: &str| json!({ "action": "accept", "content": { "yes": true, "note": byte.repeat(200) } });
+        let questions = by_key([("a", open("A?")), ("b", open("B?")), ("c", open("C?"))]);
+        let mut record = CallRecord { questions, ..CallRecord::default() };
+        for (key, answered) in [("a", "x"), ("b", "y"), ("c", "z")] {
+            let call = round(record, [(key, long(answered))]);
+            record = end(&call).1;
+            record.questions = by_key([("b", open("B?")), ("c", open("C?"))]);
+        }
+        assert_eq!(unused(&record), ["a", "b", "c"]);
+        let call = round(record, []);
+        call.record_step("charge", "x".repeat(150)).now_or_never().expect("no waiting").unwrap();
+        assert_eq!(unused(&end(&call).1), ["b", "c"]);
     }
 
     #[test]
@@ -684,11 +876,15 @@ mod tests {
         let record = |step: &str, length| {
             call.record_step(step, "x".repeat(length)).now_or_never().expect("no waiting").map(|_| ())
         };
-        record("one", 495).unwrap();
-        record("two", 494).unwrap();
-        let error = record("more", 0).unwrap_err().to_string();
+        record("one", 485).unwrap();
+        record("two", 485).unwrap();
+        let error = record("more", 5).unwrap_err().to_string();
         assert!(
-            error.starts_with("the result of step `more` cannot be recorded: the steps of this call take 1005 bytes")
+            error.starts_with(
+                "the result of step `more` cannot be recorded: the record of this call takes 1010 bytes with it, and the \
+                 limit is 1000"
+            ),
+            "{error}"
         );
         assert_eq!(call.recorded_step::<String>("more").unwrap(), None);
     }
@@ -762,7 +958,7 @@ mod tests {
         ] {
             let answers = by_key([("key", answer("Sure?", sent))]);
             let record = CallRecord { answers: answers.clone(), ..CallRecord::default() };
-            assert_eq!(shown(&CallRecord::read(&record.write()).answers), shown(&answers));
+            assert_eq!(shown(&read(&record).answers), shown(&answers));
         }
     }
 
@@ -770,25 +966,108 @@ mod tests {
     fn what_is_kept_is_read_as_it_was_recorded() {
         for kept in [None, Some(Value::Null), Some(json!({ "stage": 2 }))] {
             let record = CallRecord { kept: kept.map(json_text), ..CallRecord::default() };
-            assert_eq!(stored(&CallRecord::read(&record.write())), stored(&record));
+            assert_eq!(stored(&read(&record)), stored(&record));
+        }
+    }
+
+    /// The formats of the record. A file is never changed: a build that cannot read it would refuse the calls of the builds
+    /// that wrote it. Set `REJOINDER_BLESS` to write the file of a new format.
+    #[test]
+    fn a3_l9_golden_records_are_read_and_written_unchanged() {
+        let form = |content| json!({ "action": "accept", "content": content });
+        let steps = by_key([("charge", json_text(json!({ "receipt": 4711 }))), ("number", json_text(json!(7)))]);
+        let inside = InsideStep { questions: ["pin".into()].into(), steps: ["number".into()].into() };
+        let asked = CallRecord {
+            answers: by_key([
+                ("amount", answer("How many?", form(json!({ "amount": 2 })))),
+                ("later", RecordedAnswer { unchecked: true, ..answer("Later?", yes()) }),
+            ]),
+            unused: vec![("login".into(), answer("Log in?", yes())), ("login".into(), answer("Sign in?", yes()))],
+            questions: by_key([
+                ("sure", open("Sure?")),
+                ("name", OpenQuestion { bad: 2, reworded: 1, ..open("Name?") }),
+            ]),
+            steps,
+            final_answers: ["amount".into()].into(),
+            final_fallbacks: by_key([("gift", question("A gift?").digest(None))]),
+            inside: by_key([("charge", inside)]),
+            rounds: 3,
+            versions: ["1.0.0".into(), "1.1.0".into()].into(),
+            ..CallRecord::default()
+        };
+        let ignorable = Box::<RawValue>::from(RawValue::from_string(r#"{ "as":  "written" }"#.into()).expect("JSON"));
+        let by_hand = CallRecord {
+            kept: Some(json_text(json!({ "stage": 2 }))),
+            rounds: 1,
+            versions: ["1.0.0".into()].into(),
+            optional: by_key([("unknown", ignorable)]),
+            ..CallRecord::default()
+        };
+        for (file, record) in [("record-asked.json", asked), ("record-by-hand.json", by_hand)] {
+            let golden = golden(file, || stored(&record));
+            assert_eq!(golden, stored(&record), "{file}: what is written");
+            assert_eq!(stored(&CallRecord::read(golden.as_bytes()).expect(file)), golden, "{file}: what is read");
         }
     }
 
     #[test]
-    fn of_a_record_that_another_build_wrote_only_the_steps_count() {
-        let steps = by_key([("charge", json_text(json!(100)))]);
-        let only_steps = stored(&CallRecord { steps: steps.clone(), ..CallRecord::default() });
-        let answers = by_key([("key", answer("Sure?", json!({ "action": "decline" })))]);
-        let known = CallRecord { steps, answers, ..CallRecord::default() };
-        assert_eq!(stored(&CallRecord::read(&known.write())), stored(&known));
-        let newer = stored(&known).replacen('{', r#"{"new":1,"#, 1);
-        assert_eq!(stored(&CallRecord::read(newer.as_bytes())), only_steps);
-        let other = CallRecord::read(br#"{"a":["another","shape"],"s":{"charge":100}}"#);
-        assert_eq!(stored(&other), only_steps);
-        for state in [&b"{}"[..], br#"{"s":[]}"#, b"not JSON"] {
-            let read = stored(&CallRecord::read(state));
-            assert_eq!(read, stored(&CallRecord::default()), "{}", String::from_utf8_lossy(state));
+    fn a3_l9_golden_digests_of_questions_stay_the_same() {
+        let visit = Question::Visit { url: "https://shop.example/pay".into(), message: "Pay there.".into() };
+        let digests: BTreeMap<_, _> = [
+            ("form", question("Sure?").digest(None)),
+            ("form, pinned", question("Sure?").digest(Some("delete /tmp"))),
+            ("page", visit.digest(None)),
+            ("page, pinned", visit.digest(Some("pay"))),
+            ("sample", Question::Sample(crate::ask::Sampling::new("A haiku.").max_tokens(50)).digest(None)),
+            ("roots", Question::Roots.digest(None)),
+        ]
+        .into();
+        let written = serde_json::to_string_pretty(&digests).expect("JSON") + "\n";
+        assert_eq!(golden("question-digests.json", || written.clone()), written);
+    }
+
+    fn golden(file: &str, written: impl FnOnce() -> String) -> String {
+        let path = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("REJOINDER_BLESS").is_some() {
+            std::fs::write(&path, written()).expect(&path);
         }
+        std::fs::read_to_string(&path).expect(&path)
+    }
+
+    #[test]
+    fn a3_l9_a_record_with_a_part_that_cannot_be_read_is_refused() {
+        let digest = serde_json::to_string(&question("Sure?").digest(None)).expect("JSON");
+        for (state, is_read) in [
+            ("{}".to_owned(), true),
+            (r#"{"x":{"trace":["any",{"thing":1}]}}"#.to_owned(), true),
+            (format!(r#"{{"a":{{"sure":{{"d":{digest},"a":{{}}}}}},"s":{{"charge":100}}}}"#), true),
+            (format!(r#"{{"a":{{"sure":{{"d":{digest},"a":{{}},"new":1}}}},"s":{{"charge":100}}}}"#), false),
+            (format!(r#"{{"q":{{"sure":{{"d":{digest},"new":1}}}}}}"#), false),
+            (r#"{"i":{"charge":{"new":[]}}}"#.to_owned(), false),
+            (r#"{"new":1,"s":{"charge":100}}"#.to_owned(), false),
+            (r#"{"a":["another","shape"],"s":{"charge":100}}"#.to_owned(), false),
+            (r#"{"s":[]}"#.to_owned(), false),
+            ("not JSON".to_owned(), false),
+        ] {
+            assert_eq!(CallRecord::read(state.as_bytes()).is_some(), is_read, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_call_ends_after_so_many_rounds_without_a_step() {
+        let ended = |record: CallRecord, step: bool| {
+            let call = round(record, []);
+            if step {
+                call.record_step("charge", 1).now_or_never().expect("no waiting").unwrap();
+            }
+            let mut record = call.record();
+            record.end_round(&rules()).map(|_| record.clone()).map_err(|error| error.to_string())
+        };
+        let before = CallRecord { rounds: 63, ..CallRecord::default() };
+        let last = ended(before, false).unwrap();
+        assert_eq!(ended(last.clone(), true).unwrap().rounds, 1, "a step starts over");
+        let error = ended(last, false).unwrap_err();
+        assert!(error.starts_with("the call has no result after 64 rounds without a new step"), "{error}");
     }
 
     #[test]

@@ -138,6 +138,11 @@ impl CallError {
         Self::of(CallErrorKind::Unanswered(format!("the client did not answer `{key}`: {reason}").into()))
     }
 
+    /// The answers to a question cannot be used, and it is not asked again.
+    pub(crate) fn unusable_answer(key: &str, reason: &str) -> Self {
+        Self::new(format!("the client sent no usable answer to `{key}`: {reason}"))
+    }
+
     pub(crate) fn nobody_to_ask() -> Self {
         Self::new("this call has no client to ask; in a test, call through `testing::Client`")
     }

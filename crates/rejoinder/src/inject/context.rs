@@ -462,7 +462,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::{Call, Capabilities, RequestInfo},
+        call::{Call, Capabilities, RecordRules, RequestInfo},
         inject::FromCall,
         rounds::StatelessCarrier,
     };
@@ -473,7 +473,11 @@ mod tests {
         let info = RequestInfo { capabilities, ..RequestInfo::default() };
         let carrier = Box::new(StatelessCarrier::for_tests());
         let call = Call::new(info, Arc::default());
-        call.carry(carrier, 1024, None);
+        call.carry(
+            carrier,
+            Arc::new(RecordRules { bytes: 1024, answer_bytes: 1024, rounds: 1, version: "1".into() }),
+            None,
+        );
         let ctx = Context::from_call(&call, "ctx")
             .now_or_never()
             .expect("nothing is awaited")

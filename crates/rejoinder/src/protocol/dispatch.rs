@@ -313,7 +313,7 @@ impl Request<'_> {
     }
 
     fn answers(&self) -> Result<Option<InputResponses>, RpcError> {
-        let limit = self.engine.options.limits.answers_size;
+        let limit = self.engine.record_rules.answer_bytes;
         self.params.input_responses.map(|raw| input_responses(raw, limit)).transpose()
     }
 }

@@ -252,13 +252,7 @@ impl Session {
         };
         let answer = match envelope.error {
             Some(error) => Err(client_error(error)),
-            None => match envelope.result.unwrap_or(RawValue::NULL) {
-                large if large.get().len() > self.engine.options.limits.answers_size => {
-                    let limit = self.engine.options.limits.answers_size;
-                    Err(RpcError::invalid_request(format!("its answer is larger than {limit} bytes")))
-                }
-                answer => Ok(answer.to_owned()),
-            },
+            None => Ok(envelope.result.unwrap_or(RawValue::NULL).to_owned()),
         };
         // A call that is over does not wait for it.
         let _ = question.send(answer);

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     BoxError, BoxFuture,
     auth::Principal,
-    call::{Dependencies, RequestInfo, ServerTasks, UnknownArguments},
+    call::{Dependencies, RecordRules, RequestInfo, ServerTasks, UnknownArguments},
     http,
     inject::TaskOutput,
     item::{Prompt, Resource, Tool},
@@ -614,10 +614,13 @@ impl Server {
     /// How much the server takes on, in total and for one caller: sizes, calls, subscriptions, background tasks.
     ///
     /// ```
-    /// use rejoinder::{Server, server::Limits};
+    /// use rejoinder::{Server, server::Limits, state::StatePolicy};
     ///
-    /// let server = Server::new("painter", "1.0.0").limits(Limits::new().answers_size(2 * 1024 * 1024).calls(100));
-    /// assert!(server.check().is_ok());
+    /// const MIB: usize = 1024 * 1024;
+    /// let server = || Server::new("painter", "1.0.0").limits(Limits::new().answers_size(MIB).calls(100));
+    /// // The state of a call carries its answers.
+    /// assert!(server().check().is_err());
+    /// assert!(server().state(StatePolicy::new().limit(2 * MIB)).check().is_ok());
     /// ```
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
@@ -763,9 +766,15 @@ impl Server {
         let seal = seal
             .map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("`StatePolicy`", mistake)))
             .ok();
+        let bytes = seal.as_ref().map_or(usize::MAX, Seal::record_limit);
+        let answer_bytes = self.options.limits.answers_within(bytes);
+        let answer_bytes = answer_bytes.map_err(|mistake| check.report("`Limits::answers_size`", mistake)).ok();
         let (registry, warnings) = check.finish()?;
 
-        let seal = Arc::new(seal.expect("its mistakes were reported"));
+        let (seal, answer_bytes) = seal.zip(answer_bytes).expect("their mistakes were reported");
+        let seal = Arc::new(seal);
+        let rounds = self.options.state.rounds;
+        let record_rules = RecordRules { bytes, answer_bytes, rounds, version: self.info.version.as_str().into() };
         let shares = self.options.limits.shares(self.options.http.max_sessions);
         let engine = Engine {
             info_json: to_raw_value(&self.info).expect("plain strings serialise"),
@@ -778,6 +787,7 @@ impl Server {
             calls: tracker(),
             teardown: tracker(),
             shares,
+            record_rules: Arc::new(record_rules),
             seal,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
             dependencies: Arc::new(self.dependencies),

@@ -346,12 +346,12 @@ impl Engine {
     /// Opens the state of the request for its call. An invalid state is refused even if the item never asks. Returns whether
     /// the round continues a call, and what marks a state that can be used once as used.
     fn open(&self, target: &Target, exchange: Exchange, call: &Call) -> Result<(bool, Option<Spending>), Refusal> {
-        let record_limit = self.seal.record_limit();
+        let rules = Arc::clone(&self.record_rules);
         let principal = call.request().principal.clone();
         let (state, answers) = match exchange {
             Exchange::Session(client) => {
                 let carrier = SessionCarrier { client, share: self.shares.questions.clone(), caller: principal };
-                call.carry(Box::new(carrier), record_limit, None);
+                call.carry(Box::new(carrier), rules, None);
                 return Ok((false, None));
             }
             Exchange::Stateless { state, answers, .. } => (state, answers),
@@ -361,12 +361,17 @@ impl Engine {
         let mut carrier = StatelessCarrier::new(Arc::clone(&self.seal), method, name, arguments, principal.clone());
         let opened = state.map(|state| carrier.open(&state)).transpose().map_err(|_| Refusal::InvalidState)?;
         let is_retry = opened.is_some() || answers.is_some();
+        let recorded = opened.as_ref().map(|opened| CallRecord::read(&opened.state).ok_or(StateRefusal::Record));
+        let recorded = recorded.transpose().map_err(|reason| {
+            self.seal.log_refusal(reason, method);
+            Refusal::InvalidState
+        })?;
         let record = is_retry.then(|| {
-            let mut record = opened.as_ref().map(|opened| CallRecord::read(&opened.state)).unwrap_or_default();
+            let mut record = recorded.unwrap_or_default();
             record.begin_round(answers.unwrap_or_default());
             record
         });
-        call.carry(Box::new(carrier), record_limit, record);
+        call.carry(Box::new(carrier), rules, record);
         let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> Spending {
             let seal = Arc::clone(&self.seal);
             Box::pin(async move {

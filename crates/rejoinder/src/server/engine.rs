@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     auth::CallerShares,
-    call::{Dependencies, ServerTasks},
+    call::{Dependencies, RecordRules, ServerTasks},
     graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
@@ -35,6 +35,8 @@ pub(crate) struct Engine {
     pub(crate) shares: CallerShares,
     /// What calls left for after their reply.
     pub(crate) background: Arc<ServerTasks>,
+    /// What the record of a call may hold.
+    pub(crate) record_rules: Arc<RecordRules>,
     /// Seals and opens a `requestState`.
     pub(crate) seal: Arc<Seal>,
     /// What it offers at this moment, which a change replaces.

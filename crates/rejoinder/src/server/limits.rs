@@ -1,4 +1,7 @@
-use crate::auth::{CallerShare, CallerShares, quarter};
+use crate::{
+    auth::{CallerShare, CallerShares, quarter},
+    call::RecordRules,
+};
 
 /// How much a server takes on, in total and for one caller; see [`Server::limits`](super::Server::limits).
 ///
@@ -26,7 +29,7 @@ use crate::auth::{CallerShare, CallerShares, quarter};
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub(crate) message_size: usize,
-    pub(crate) answers_size: usize,
+    answers_size: Option<usize>,
     pub(crate) calls: usize,
     pub(crate) subscriptions: usize,
     pub(crate) background_tasks: usize,
@@ -47,7 +50,7 @@ impl Limits {
     pub fn new() -> Self {
         Self {
             message_size: 4 * 1024 * 1024,
-            answers_size: 64 * 1024,
+            answers_size: None,
             calls: 10_000,
             subscriptions: 1_000,
             background_tasks: 10_000,
@@ -67,11 +70,27 @@ impl Limits {
         Self { message_size: bytes, ..self }
     }
 
-    /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 64 KiB by default.
+    /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 32 KiB by default.
     ///
-    /// Raise it if the client's model samples images, for example.
+    /// Raise it if the client's model samples images, for example. The state of a call carries the answers to the next round,
+    /// so raise [`StatePolicy::limit`](crate::state::StatePolicy::limit) as well: it must be about 1.6 times as much. A user whose answer is longer than this on a session, or does not fit into the state beside
+    /// earlier answers, reads that it is too long, and is asked again.
     pub fn answers_size(self, bytes: usize) -> Self {
-        Self { answers_size: bytes, ..self }
+        Self { answers_size: Some(bytes), ..self }
+    }
+
+    /// The size of answers, where the record of a call may take so many bytes; an error if it was set to more than that has
+    /// room for.
+    pub(super) fn answers_within(&self, record: usize) -> Result<usize, String> {
+        let most = RecordRules::bytes_with_answers(record);
+        match self.answers_size {
+            Some(bytes) if bytes > most => Err(format!(
+                "answers of {bytes} bytes do not fit into the state of a call, which has room for {most}: raise \
+                 `StatePolicy::limit` to {}, or lower this",
+                bytes / 5 * 8 + 1024
+            )),
+            set => Ok(set.unwrap_or(32 * 1024)),
+        }
     }
 
     /// Calls that run at once, on all transports together; 10,000 by default. A further call gets the error -32603, and HTTP
@@ -124,7 +143,7 @@ impl Limits {
     pub(super) fn mistakes(&self) -> impl Iterator<Item = &'static str> {
         let limits = [
             ("message_size", Some(self.message_size)),
-            ("answers_size", Some(self.answers_size)),
+            ("answers_size", self.answers_size),
             ("calls", Some(self.calls)),
             ("subscriptions", Some(self.subscriptions)),
             ("background_tasks", Some(self.background_tasks)),

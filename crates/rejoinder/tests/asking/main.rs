@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod builds;
 mod capabilities;
 mod checks;
 mod choices;

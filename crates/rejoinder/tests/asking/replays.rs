@@ -87,6 +87,69 @@ async fn a_h2_an_answer_that_led_to_a_step_cannot_change() {
     }
 }
 
+/// Charges for what it could not ask, and goes on with a page, which it can.
+#[tool]
+async fn deliver(inside: bool, ctx: Context) -> Result<String, CallError> {
+    let ask = || async { Ok(ctx.ask("amount", Ask::text(how_many(&ctx)).fallback("1".to_owned())).await?) };
+    let (amount, paid): (String, String) = if inside {
+        let paid: String = ctx.once("charge", ask).await?;
+        (ask().await?, paid)
+    } else {
+        let amount = ask().await?;
+        (amount.clone(), ctx.once("charge", || async { Ok(amount) }).await?)
+    };
+    ctx.ask("page", Ask::url("https://shop.example/address", "Where to?")).await?;
+    Ok(format!("{amount} delivered and {paid} charged"))
+}
+
+fn how_many(ctx: &Context) -> &'static str {
+    if ctx.header("accept-language") == Some("de") { "Wie viel?" } else { "How many?" }
+}
+
+#[resolver]
+fn amount_or_one(ctx: Context) -> Ask<String> {
+    Ask::text(how_many(&ctx)).fallback("1".to_owned())
+}
+
+#[tool]
+async fn deliver_resolved(#[resolve(amount_or_one)] amount: &String, ctx: Context) -> Result<String, CallError> {
+    let paid: String = ctx.once("charge", || async { Ok(amount.clone()) }).await?;
+    ctx.ask("page", Ask::url("https://shop.example/address", "Where to?")).await?;
+    Ok(format!("{amount} delivered and {paid} charged"))
+}
+
+#[tokio::test]
+async fn r3_m2_a_fallback_that_a_step_used_stays() {
+    for (tool, key, inside) in
+        [("deliver", "amount", false), ("deliver", "amount", true), ("deliver_resolved", "amount_or_one", false)]
+    {
+        let client = Client::new(Server::new("shop", "1").tools(tools![deliver, deliver_resolved]));
+        let able = |capabilities| client.clone().capabilities(serde_json::from_value(capabilities).unwrap());
+        let only_pages = able(json!({ "elicitation": { "url": {} } }));
+        let forms_too = able(json!({ "elicitation": { "url": {}, "form": {} } }));
+        let arguments = if tool == "deliver" { json!({ "inside": inside }) } else { json!({}) };
+        let call = async |client: &Client, before: &Value, answers: Value| {
+            let mut params = json!({ "name": tool, "arguments": arguments });
+            if before["requestState"].is_string() {
+                params["requestState"] = before["requestState"].clone();
+                params["inputResponses"] = answers;
+            }
+            client.request("tools/call", params).await.unwrap()
+        };
+        let first = call(&only_pages, &Value::Null, json!({})).await;
+        assert!(first["inputRequests"]["page"].is_object(), "{tool}: {first}");
+        let second = call(&forms_too, &first, json!({})).await;
+        assert_eq!(second["inputRequests"].as_object().unwrap().len(), 1, "{tool}: {second}");
+        let many = json!({ "action": "accept", "content": { "text": "1000" } });
+        let third = call(&forms_too, &second, json!({ key: many, "page": { "action": "accept" } })).await;
+        assert_eq!(third["content"][0]["text"], "1 delivered and 1 charged", "{tool}");
+        let reworded = call(&forms_too.header("accept-language", "de"), &second, json!({})).await;
+        let text = reworded["content"][0]["text"].as_str().unwrap();
+        let expected = format!("the text of question `{key}` changed after a step was taken with its fallback");
+        assert!(text.starts_with(&expected), "{tool}: {text}");
+    }
+}
+
 #[tokio::test]
 async fn a_h2_on_a_session_a_question_keeps_its_text() {
     let server = Server::new("shop", "1").provide(Counters::default()).tools(tools![order, order_resolved]);

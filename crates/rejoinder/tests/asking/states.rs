@@ -8,6 +8,8 @@ use std::{
 use rejoinder::{
     BoxError, BoxFuture,
     auth::Principal,
+    form::{ConfirmForm, TextForm},
+    server::Limits,
     state::{ReplayStore, StatePolicy},
 };
 use serde_json::Value;
@@ -48,18 +50,125 @@ async fn a_state_over_the_limit_is_an_error() {
     let client = client(plain().state(StatePolicy::new().limit(2000)));
     let carried = client.call_tool("carry", json!({ "bytes": 1000 })).await.unwrap();
     assert_eq!(carried.text(), "Ada carries 1000");
-    for (bytes, fits) in [(1000, true), (2000, false)] {
+    for (bytes, fits) in [(900, true), (2000, false)] {
         let client = client.clone().answer("who", Name { name: "x".repeat(bytes) }).answer("friend", ada());
         let reply = client.call_tool("remember", json!({})).await;
         if fits {
-            assert_eq!(reply.unwrap().text(), "1000 Ada");
+            assert_eq!(reply.unwrap().text(), "900 Ada");
             continue;
         }
-        let error = reply.unwrap_err();
-        let error = error.rpc().expect("a JSON-RPC error");
-        assert_eq!(error.code, -32603);
-        assert!(error.message.starts_with("the state of this call takes "), "{}", error.message);
-        assert!(error.message.contains("bytes, and the limit is 2000 (`StatePolicy::limit`)"), "{}", error.message);
+        let (reply, expected) = (reply.unwrap(), "the client sent no usable answer to `who`: The answer is too long:");
+        assert!(reply.is_error() && reply.text().starts_with(expected), "{}", reply.text());
+    }
+}
+
+/// Keeps a state of a given size by hand.
+#[tool]
+async fn keep(bytes: usize, rounds: Rounds) -> Reply<usize> {
+    match rounds.state::<String>() {
+        None => Reply::resume("x".repeat(bytes)),
+        Some(kept) => Reply::done(kept.len()),
+    }
+}
+
+#[tokio::test]
+async fn a_state_by_hand_over_the_limit_is_an_error() {
+    let client = Client::new(plain().state(StatePolicy::new().limit(2000)).tools(tools![keep]));
+    assert_eq!(client.call_tool("keep", json!({ "bytes": 1000 })).await.unwrap().text(), "1000");
+    let error = client.call_tool("keep", json!({ "bytes": 2000 })).await.unwrap_err();
+    let error = error.rpc().expect("a JSON-RPC error");
+    assert_eq!(error.code, -32603);
+    assert!(error.message.starts_with("the state of this call takes "), "{}", error.message);
+    assert!(error.message.contains("bytes, and the limit is 2000 (`StatePolicy::limit`)"), "{}", error.message);
+}
+
+/// Charges for an essay, and asks again.
+#[tool]
+async fn print_essay(ctx: Context, counters: Dep<Counters>) -> Result<usize, CallError> {
+    let text: String = ctx.ask("essay", Ask::text("Which text?").fallback("none".to_owned())).await?;
+    ctx.once("charge", || async { Ok(counters.charges.fetch_add(1, Ordering::Relaxed)) }).await?;
+    ctx.ask("sure", Ask::confirm("Sure?")).await?;
+    Ok(text.len())
+}
+
+/// The same by hand.
+#[tool]
+async fn print_by_hand(rounds: Rounds, counters: Dep<Counters>) -> Reply<usize> {
+    match rounds.answer::<TextForm>("essay").and_then(Outcome::accepted) {
+        None => Reply::ask("essay", Ask::text("Which text?")),
+        Some(TextForm { text }) => {
+            counters.charges.fetch_add(1, Ordering::Relaxed);
+            Reply::done(text.len())
+        }
+    }
+}
+
+#[tokio::test]
+async fn r3_m8_r3_l2_an_answer_that_is_too_long_is_asked_for_again_before_a_step_is_taken() {
+    let limits = |answers| Limits::new().answers_size(answers);
+    for (tool, bytes, limits, state, rounds) in [
+        ("print_essay", 30_000, Limits::new(), 64 * 1024, 0),
+        // More than an answer may have, on a session, where a message may be longer.
+        ("print_essay", 50_000, Limits::new(), 64 * 1024, 3),
+        ("print_by_hand", 50_000, Limits::new(), 64 * 1024, 3),
+        ("print_essay", 500, limits(200), 64 * 1024, 3),
+        // An answer that fits, but not into the state.
+        ("print_essay", 5_000, Limits::new(), 5_000, 3),
+        ("print_by_hand", 5_000, Limits::new(), 5_000, 3),
+    ] {
+        for era in [Era::Session, Era::Stateless] {
+            let counters = Arc::new(Counters::default());
+            let server =
+                plain().limits(limits).state(StatePolicy::new().limit(state)).provide_arc(Arc::clone(&counters));
+            let client = Client::new(server.tools(tools![print_essay, print_by_hand])).era(era);
+            let client = client.answer("sure", ConfirmForm { yes: true });
+            let client = client.answer("essay", TextForm { text: "x".repeat(bytes) });
+            let reply = client.call_tool(tool, json!({})).await;
+            let case = format!("{tool} {bytes} {era:?}: {reply:?}");
+            let charged = counters.charges.load(Ordering::Relaxed);
+            if rounds == 0 {
+                assert_eq!((reply.unwrap().text(), charged), (bytes.to_string(), 1), "{case}");
+                continue;
+            }
+            assert_eq!(charged, 0, "{case}");
+            match reply {
+                Ok(reply) => {
+                    let expected = "the client sent no usable answer to `essay`: The answer is too long: it has ";
+                    assert!(reply.is_error() && reply.text().starts_with(expected), "{case}");
+                    assert_eq!(reply.asked.len(), rounds, "{case}");
+                }
+                Err(error) => assert_eq!((era, error.code()), (Era::Stateless, Some(-32602)), "{case}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn r3_m8_an_answer_that_is_too_long_is_no_reason_for_the_fallback() {
+    let (asked, unasked) = (json!({ "elicitation": {} }), json!({}));
+    let server = plain().state(StatePolicy::new().limit(5_000)).provide(Counters::default()).tools(tools![print_essay]);
+    let client = Client::new(server);
+    let able =
+        |capabilities: &Value| client.clone().capabilities(serde_json::from_value(capabilities.clone()).unwrap());
+    let first = round(&able(&asked), "print_essay", json!({}), json!({})).await.unwrap();
+    let essay = json!({ "action": "accept", "content": { "text": "x".repeat(5_000) } });
+    let rest = json!({ "requestState": first["requestState"], "inputResponses": { "essay": essay } });
+    let second = round(&able(&unasked), "print_essay", json!({}), rest).await.unwrap();
+    let text = second["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("the client sent no usable answer to `essay`: The answer is too long:"), "{text}");
+}
+
+#[test]
+fn r3_m8_the_size_of_answers_and_of_the_state_must_fit() {
+    for (answers, state, fits) in
+        [(32 * 1024, 64 * 1024, true), (64 * 1024, 64 * 1024, false), (64 * 1024, 64 * 1024 / 5 * 8 + 1024, true)]
+    {
+        let server = plain().limits(Limits::new().answers_size(answers)).state(StatePolicy::new().limit(state));
+        let checked = server.check().map_err(|error| error.to_string());
+        let expected = "`Limits::answers_size`: answers of 65536 bytes do not fit into the state of a call, which has room for \
+                        42867: raise `StatePolicy::limit` to 105880, or lower this";
+        assert_eq!(checked.is_ok(), fits, "{checked:?}");
+        assert!(checked.err().is_none_or(|error| error.contains(expected)));
     }
 }
 
@@ -67,9 +176,8 @@ async fn a_state_over_the_limit_is_an_error() {
 async fn the_default_limit_is_64_kib() {
     let client = client(plain());
     assert_eq!(client.call_tool("carry", json!({ "bytes": 48_000 })).await.unwrap().text(), "Ada carries 48000");
-    let client = client.answer("who", Name { name: "x".repeat(49_152) }).answer("friend", ada());
-    let error = client.call_tool("remember", json!({})).await.unwrap_err();
-    assert!(error.to_string().contains("bytes, and the limit is 65536"), "{error}");
+    let reply = client.call_tool("carry", json!({ "bytes": 49_152 })).await.unwrap();
+    assert!(reply.text().contains("bytes with it, and the limit is 48990"), "{}", reply.text());
 }
 
 #[tokio::test]

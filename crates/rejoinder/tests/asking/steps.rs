@@ -317,7 +317,8 @@ async fn r_m4_a_step_that_is_too_large_ends_the_call_when_it_is_recorded() {
             assert_eq!(reply.is_error(), is_error, "{era:?}: {text}");
             assert!(
                 !is_error
-                    || text.starts_with("the result of step `charge` cannot be recorded: the steps of this call take"),
+                    || text
+                        .starts_with("the result of step `charge` cannot be recorded: the record of this call takes"),
                 "{text}"
             );
             let ends = if era == Era::Session && !is_error { &ends[1..] } else { ends };

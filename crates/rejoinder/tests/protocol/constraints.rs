@@ -544,7 +544,7 @@ async fn a_default_and_an_example_must_fit_their_own_argument() {
 }
 
 /// Alternatives inside alternatives, none of which a tag tells apart.
-/// A-M9. Of an answer, which is limited to 64 KiB, the same is true by that limit.
+/// A-M9. Of an answer, which `Limits::answers_size` limits, the same is true by that limit.
 #[tokio::test]
 async fn a_m9_a_pattern_is_matched_against_bounded_text() {
     let schema = json!({

@@ -1,6 +1,7 @@
 //! What cannot be seen from outside: what a request costs, what is kept of it, and for how long a call can go on.
 
 mod kept;
+mod records;
 mod renewal;
 
 use std::sync::Arc;

@@ -88,6 +88,11 @@ pub(crate) enum StateRefusal {
     Broken,
     #[error("this version of the server cannot read its envelope")]
     Envelope,
+    #[error(
+        "this build cannot read the record in it, because another build with another format of the record wrote it: the call \
+         starts over; run such builds with different keys, or let the states of one expire before the other starts"
+    )]
+    Record,
     #[error("it was sealed in the future: check the clocks of the servers")]
     FromTheFuture,
     #[error("it has expired")]

@@ -41,6 +41,7 @@ pub struct StatePolicy {
     /// `None`: the server's name.
     pub(crate) audience: Option<String>,
     pub(crate) limit: usize,
+    pub(crate) rounds: u32,
     pub(crate) spent: Option<Arc<dyn ReplayStore>>,
     pub(crate) clock: Clock,
 }
@@ -53,6 +54,7 @@ impl StatePolicy {
             ttl: Duration::from_secs(10 * 60),
             audience: None,
             limit: 64 * 1024,
+            rounds: 64,
             spent: None,
             clock: Arc::new(SystemTime::now),
         }
@@ -121,9 +123,45 @@ impl StatePolicy {
     /// The largest `requestState`, in bytes; 64 KiB by default.
     ///
     /// A call that needs a larger one fails with an error that says so, instead of with a request that the client cannot
-    /// send. Stay well below [`Limits::message_size`](crate::server::Limits::message_size).
+    /// send. Stay well below [`Limits::message_size`](crate::server::Limits::message_size). An answer has at most about
+    /// 60 % of it: see [`Limits::answers_size`](crate::server::Limits::answers_size).
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
+        self
+    }
+
+    /// How many rounds of a call may follow one another without a new step (`ctx.once`) or a changed state of a function
+    /// that makes its rounds by hand; 64 by default. Then the call ends with an error.
+    ///
+    /// It ends calls that would ask without end. Raise it for a function that asks more questions than that, one after the
+    /// other, or that resumes with the same state until something has happened.
+    ///
+    /// ```
+    /// use rejoinder::{form::ConfirmForm, prelude::*, state::StatePolicy, testing::Client};
+    /// # use serde_json::json;
+    ///
+    /// #[tool]
+    /// async fn quiz(ctx: Context) -> Result<&'static str, CallError> {
+    ///     for number in 1..=3 {
+    ///         ctx.ask(&format!("question {number}"), Ask::confirm(format!("Is {number} a prime number?"))).await?;
+    ///     }
+    ///     Ok("done")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
+    /// let quiz = |rounds| Server::new("quiz", "1.0.0").tools(tools![quiz]).state(StatePolicy::new().rounds(rounds));
+    /// let client = |rounds| (1..=3).fold(Client::new(quiz(rounds)), |client, number| {
+    ///     client.answer(&format!("question {number}"), ConfirmForm { yes: true })
+    /// });
+    /// assert_eq!(client(3).call_tool("quiz", json!({})).await?.text(), "done");
+    /// let ended = client(2).call_tool("quiz", json!({})).await?;
+    /// assert!(ended.text().starts_with("the call has no result after 2 rounds"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rounds(mut self, most: u32) -> Self {
+        self.rounds = most;
         self
     }
 
@@ -159,6 +197,9 @@ impl StatePolicy {
         if self.limit < shortest() {
             mistakes.push(format!("`limit` must be at least {} bytes, the size of the smallest state", shortest()));
         }
+        if self.rounds == 0 {
+            mistakes.push("`rounds` must be at least 1".to_owned());
+        }
         if self.keys.is_some() && self.audience.as_deref().unwrap_or(name).is_empty() {
             mistakes.push(
                 "a server with keys needs a name or an `audience`, because other servers may have the same keys"
@@ -182,6 +223,7 @@ impl fmt::Debug for StatePolicy {
             .field("ttl", &self.ttl)
             .field("audience", &self.audience)
             .field("limit", &self.limit)
+            .field("rounds", &self.rounds)
             .field("single_use", &self.spent.is_some())
             .finish_non_exhaustive()
     }

@@ -250,15 +250,33 @@ async fn the_fallback_is_for_a_client_that_cannot_answer_too() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_large_is_not_read() {
+async fn r3_l2_an_answer_that_is_too_large_is_asked_for_again() {
     for mut client in Client::each(&fixture(), can_be_asked()).await {
-        client.call("call", "ask", json!({})).await;
-        let question = client.next("call").await;
-        let content = json!({ "yes": true, "more": "x".repeat(64 * 1024) });
-        client.send(json!({ "id": question["id"], "result": { "action": "accept", "content": content } })).await;
+        client.call("call", "deliver", json!({})).await;
+        for _ in 0..3 {
+            let question = client.next("call").await;
+            assert_eq!(question["method"], "elicitation/create", "{question}");
+            let content = json!({ "text": "x".repeat(64 * 1024) });
+            client.send(json!({ "id": question["id"], "result": { "action": "accept", "content": content } })).await;
+        }
         let reply = client.next("call").await;
-        assert_eq!(text(&reply), "the client did not answer `sure`: its answer is larger than 65536 bytes (-32600)");
+        assert_eq!(
+            text(&reply),
+            "the client sent no usable answer to `amount`: The answer is too long: it has 65577 bytes as JSON, and at most \
+             32768 fit."
+        );
         client.still_answers().await;
+    }
+}
+
+#[tokio::test]
+async fn r3_m2_a_fallback_that_a_step_used_stays_in_the_next_round_by_hand() {
+    for mut client in Client::each(&fixture(), can_be_asked()).await {
+        client.call("call", "deliver", json!({})).await;
+        let question = client.next("call").await;
+        client.send(json!({ "id": question["id"], "error": { "code": -32001, "message": "no screen" } })).await;
+        let reply = client.next("call").await;
+        assert_eq!(text(&reply), "1 delivered, 1 charged", "it is not asked again");
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn fixture() -> Fixture {
     let server = Server::new("fixture", "1.0.0")
         .instructions("Use it in tests.")
         .provide_arc(Arc::clone(&seen))
-        .tools(tools![add, hold, ask_both])
+        .tools(tools![add, hold, ask_both, deliver])
         .tools(dynamic_tools(&seen))
         .prompts(prompts![greet])
         .resources(resources![readme, file])
@@ -207,6 +207,17 @@ fn milk() -> Ask<bool> {
 #[tool]
 async fn ask_both(#[resolve(tea)] tea: bool, #[resolve(milk)] milk: bool) -> String {
     format!("{tea} {milk}")
+}
+
+/// Charges for what the client was asked, and runs again, by hand.
+#[tool]
+async fn deliver(rounds: Rounds, ctx: Context) -> Result<Reply<String>, CallError> {
+    let amount: String = ctx.ask("amount", Ask::text("How many?").fallback("1".to_owned())).await?;
+    let paid: String = ctx.once("charge", || async { Ok(amount.clone()) }).await?;
+    Ok(match rounds.state::<u8>() {
+        None => Reply::resume(1_u8),
+        Some(_) => Reply::done(format!("{amount} delivered, {paid} charged")),
+    })
 }
 
 #[completion]
