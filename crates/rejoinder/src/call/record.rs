@@ -995,7 +995,7 @@ mod tests {
             versions: ["1.0.0".into(), "1.1.0".into()].into(),
             ..CallRecord::default()
         };
-        let ignorable = Box::<RawValue>::from(RawValue::from_string(r#"{ "as":  "written" }"#.into()).expect("JSON"));
+        let ignorable = RawValue::from_string(r#"{ "as":  "written" }"#.into()).expect("JSON");
         let by_hand = CallRecord {
             kept: Some(json_text(json!({ "stage": 2 }))),
             rounds: 1,

@@ -90,7 +90,7 @@ async fn a_h2_an_answer_that_led_to_a_step_cannot_change() {
 /// Charges for what it could not ask, and goes on with a page, which it can.
 #[tool]
 async fn deliver(inside: bool, ctx: Context) -> Result<String, CallError> {
-    let ask = || async { Ok(ctx.ask("amount", Ask::text(how_many(&ctx)).fallback("1".to_owned())).await?) };
+    let ask = || ctx.ask("amount", Ask::text(how_many(&ctx)).fallback("1".to_owned()));
     let (amount, paid): (String, String) = if inside {
         let paid: String = ctx.once("charge", ask).await?;
         (ask().await?, paid)
