@@ -82,6 +82,9 @@ impl<T> Ask<T> {
     }
 
     /// The value to use if the client cannot be asked; without one, such a client gets an error.
+    ///
+    /// If a step ([`Context::once`](crate::Context::once)) follows, the question is not asked in later rounds of the call
+    /// either. The value itself is not recorded: compute it from the arguments or in a step.
     pub fn fallback(self, value: T) -> Self {
         self.asking(|asked| asked.fallback = Some(value))
     }
@@ -467,32 +470,32 @@ impl<T> Ask<T> {
         if call.ending().is_some() {
             return Err(Halt::Failed(CallError::round_is_over()));
         }
-        if call.has_final_fallback(key, &question, pinned_to)? {
+        if call.stays_unasked(key, &question, pinned_to)? {
             return fallback.map(Outcome::Accepted).ok_or_else(|| {
-                Halt::Mistake(CallError::mistake(format!(
-                    "question `{key}` has no fallback, but a step was taken with its fallback; keep the fallback, or use \
-                     another key"
+                Halt::Failed(CallError::new(format!(
+                    "`{key}` is not asked any more: a step was taken when the client could not be asked"
                 )))
             });
         }
         if let Some(refused) = question.out_of_reach(call.request()) {
-            return match (call.answered(key, &question, check).await?, fallback) {
+            let answered = call.answered(key, &question, check).await?;
+            if answered.is_err() {
+                call.leave_unasked(key);
+            }
+            return match (answered, fallback) {
                 (Ok(answer), _) => read(&answer),
-                (Err(None), Some(value)) => {
-                    call.use_fallback(key);
-                    Ok(Outcome::Accepted(value))
-                }
+                (Err(None), Some(value)) => Ok(Outcome::Accepted(value)),
                 // The user has answered, so the fallback does not count.
                 (Err(Some(bad)), Some(_)) => Err(Halt::Failed(CallError::unusable_answer(key, &bad.0))),
                 (Err(_), None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
             };
         }
-        match (call.ask(key, question, check).await, fallback) {
-            (Err(Halt::Failed(error)), Some(value)) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
-                call.use_fallback(key);
-                Ok(Outcome::Accepted(value))
+        match call.ask(key, question, check).await {
+            Err(Halt::Failed(error)) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
+                call.leave_unasked(key);
+                fallback.map(Outcome::Accepted).ok_or(Halt::Failed(error))
             }
-            (answer, _) => read(&answer?),
+            answer => read(&answer?),
         }
     }
 

@@ -155,28 +155,23 @@ impl Call {
         Ok(found.map_err(|bad| bad.map(|(_, reason)| reason)))
     }
 
-    /// Whether the fallback of a question counts although the client could be asked, because a step was taken with it.
+    /// Whether a question is not asked any more, because it could not be asked before a step was taken.
     ///
     /// # Errors
     ///
     /// If the text of the question has changed since.
-    pub(crate) fn has_final_fallback(
-        &self,
-        key: &str,
-        question: &Question,
-        pinned_to: Option<&str>,
-    ) -> Result<bool, Halt> {
-        if self.0.record.get().is_none() || !self.record().has_final_fallback(key) {
+    pub(crate) fn stays_unasked(&self, key: &str, question: &Question, pinned_to: Option<&str>) -> Result<bool, Halt> {
+        if self.0.record.get().is_none() || !self.record().stays_unasked(key) {
             return Ok(false);
         }
         self.record().note_question(&key.into(), question.digest(pinned_to)).map_err(Halt::Mistake)?;
         Ok(true)
     }
 
-    /// Notes that the fallback of a question is used. It becomes final with the next step.
-    pub(crate) fn use_fallback(&self, key: &str) {
+    /// Notes that a question could not be asked. That becomes final with the next step.
+    pub(crate) fn leave_unasked(&self, key: &str) {
         if self.0.record.get().is_some() {
-            self.record().use_fallback(key);
+            self.record().leave_unasked(key);
         }
     }
 
@@ -324,7 +319,9 @@ impl Call {
         if let Some(missing) = record.missing() {
             return Err(CallError::missing_capability(missing));
         }
-        let questions = record.end_round(rules)?;
+        // On a session a call that asks nothing may wait for something, as long as its timeout allows.
+        let counts = self.request().era == Era::Stateless || record.asks();
+        let questions = record.end_round(counts, rules)?;
         carrier.park(questions, &record)
     }
 

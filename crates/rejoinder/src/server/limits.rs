@@ -73,8 +73,9 @@ impl Limits {
     /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 32 KiB by default.
     ///
     /// Raise it if the client's model samples images, for example. The state of a call carries the answers to the next round,
-    /// so raise [`StatePolicy::limit`](crate::state::StatePolicy::limit) as well: it must be about 1.6 times as much. A user whose answer is longer than this on a session, or does not fit into the state beside
-    /// earlier answers, reads that it is too long, and is asked again.
+    /// so raise [`StatePolicy::limit`](crate::state::StatePolicy::limit) as well: it must be about 1.6 times as much. A user
+    /// whose answer is longer than this on a session, or does not fit into the state beside earlier answers, reads that it is
+    /// too long, and is asked again.
     pub fn answers_size(self, bytes: usize) -> Self {
         Self { answers_size: Some(bytes), ..self }
     }
@@ -82,12 +83,13 @@ impl Limits {
     /// The size of answers, where the record of a call may take so many bytes; an error if it was set to more than that has
     /// room for.
     pub(super) fn answers_within(&self, record: usize) -> Result<usize, String> {
-        let most = RecordRules::bytes_with_answers(record);
+        // Less what else is in a record with one answer.
+        let most = RecordRules::bytes_with_answers(record, 0).saturating_sub(256);
         match self.answers_size {
             Some(bytes) if bytes > most => Err(format!(
                 "answers of {bytes} bytes do not fit into the state of a call, which has room for {most}: raise \
                  `StatePolicy::limit` to {}, or lower this",
-                bytes / 5 * 8 + 1024
+                bytes / 5 * 8 + 2048
             )),
             set => Ok(set.unwrap_or(32 * 1024)),
         }

@@ -102,18 +102,43 @@ mod resolved {
     }
 }
 
+/// Two builds that do not read each other's state by hand.
+mod by_hand {
+    use super::*;
+
+    #[tool(name = "by_hand")]
+    async fn by_hand_old(rounds: Rounds) -> Reply<&'static str> {
+        match rounds.state::<u32>() {
+            Some(2) => Reply::done("done"),
+            stage => Reply::ask("go on", Ask::confirm("Go on?")).with_state(stage.unwrap_or_default() + 1),
+        }
+    }
+
+    #[tool(name = "by_hand")]
+    async fn by_hand_new(rounds: Rounds) -> Reply<&'static str> {
+        match rounds.state::<String>().as_deref() {
+            Some("xx") => Reply::done("done"),
+            stage => Reply::ask("go on", Ask::confirm("Go on?")).with_state(format!("{}x", stage.unwrap_or_default())),
+        }
+    }
+
+    pub(super) fn tools_of(build: &str) -> Vec<Tool> {
+        if build == "old" { tools![by_hand_old] } else { tools![by_hand_new] }
+    }
+}
+
 fn server_of(build: &str) -> Server {
     let keys = StateKeys::new([b"a key of 32 bytes for some tests"]).unwrap();
     Server::new("rolling", if build == "old" { "1.0.0" } else { "2.0.0" })
         .state(StatePolicy::new().keys(keys))
         .provide(Counters::default())
-        .tools(tools_of(build).into_iter().chain(resolved::tools_of(build)).collect::<Vec<_>>())
+        .tools([tools_of(build), resolved::tools_of(build), by_hand::tools_of(build)].concat())
 }
 
 /// Calls a tool whose rounds these take in turn, says yes to everything, and returns what was asked and the result.
 async fn alternate<B>(builds: [&B; 2], call: impl AsyncFn(&B, &Value) -> Value) -> (Vec<(String, String)>, Value) {
     let (mut asked, mut rest) = (Vec::new(), json!({}));
-    for number in 0..40 {
+    for number in 0..80 {
         let result = call(builds[number % 2], &rest).await;
         if result["resultType"] != "input_required" {
             return (asked, result);
@@ -126,6 +151,17 @@ async fn alternate<B>(builds: [&B; 2], call: impl AsyncFn(&B, &Value) -> Value) 
         rest = json!({ "requestState": result["requestState"], "inputResponses": answers });
     }
     panic!("no end: {asked:?}");
+}
+
+#[tokio::test]
+async fn builds_that_do_not_read_the_state_of_each_other_end_after_so_many_rounds() {
+    let capabilities = || serde_json::from_value(json!({ "elicitation": {} })).unwrap();
+    let clients = ["old", "new"].map(|build| Client::new(server_of(build)).capabilities(capabilities()));
+    let call = async |client: &Client, rest: &Value| round(client, "by_hand", json!({}), rest.clone()).await.unwrap();
+    let (asked, result) = alternate([&clients[0], &clients[1]], call).await;
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("the call has no result after 64 rounds"), "{text}");
+    assert_eq!(asked.len(), 64);
 }
 
 fn each_once(asked: &[(String, String)]) -> bool {

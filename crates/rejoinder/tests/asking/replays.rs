@@ -118,12 +118,24 @@ async fn deliver_resolved(#[resolve(amount_or_one)] amount: &String, ctx: Contex
     Ok(format!("{amount} delivered and {paid} charged"))
 }
 
+/// The same with an error that the function handles.
+#[tool]
+async fn deliver_anyway(ctx: Context) -> Result<String, CallError> {
+    let amount: String = ctx.ask("amount", Ask::text(how_many(&ctx))).await.unwrap_or_else(|_| "1".to_owned());
+    let paid: String = ctx.once("charge", || async { Ok(amount.clone()) }).await?;
+    ctx.ask("page", Ask::url("https://shop.example/address", "Where to?")).await?;
+    Ok(format!("{amount} delivered and {paid} charged"))
+}
+
 #[tokio::test]
 async fn r3_m2_a_fallback_that_a_step_used_stays() {
-    for (tool, key, inside) in
-        [("deliver", "amount", false), ("deliver", "amount", true), ("deliver_resolved", "amount_or_one", false)]
-    {
-        let client = Client::new(Server::new("shop", "1").tools(tools![deliver, deliver_resolved]));
+    for (tool, key, inside) in [
+        ("deliver", "amount", false),
+        ("deliver", "amount", true),
+        ("deliver_resolved", "amount_or_one", false),
+        ("deliver_anyway", "amount", false),
+    ] {
+        let client = Client::new(Server::new("shop", "1").tools(tools![deliver, deliver_resolved, deliver_anyway]));
         let able = |capabilities| client.clone().capabilities(serde_json::from_value(capabilities).unwrap());
         let only_pages = able(json!({ "elicitation": { "url": {} } }));
         let forms_too = able(json!({ "elicitation": { "url": {}, "form": {} } }));
