@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::Principal;
+use super::{ByteBudget, Principal};
 use crate::lock;
 
 /// The share of one caller in so many, unless set.
@@ -24,6 +24,7 @@ pub(crate) struct CallerShares {
     pub(crate) questions: CallerShare,
     pub(crate) sessions: CallerShare,
     pub(crate) subscriptions: CallerShare,
+    pub(crate) bytes: ByteBudget,
 }
 
 /// What each caller uses of one thing.
@@ -44,7 +45,7 @@ struct UsedSlots {
 
 /// One that a caller uses; dropping it gives it back.
 #[derive(Debug, Default)]
-pub(crate) struct CallerSlot(Option<(Arc<UsedSlots>, u64)>);
+pub(crate) struct CallerSlot(Option<(CallerShare, u64)>);
 
 /// A caller uses all that it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -61,26 +62,42 @@ impl CallerShare {
 
     /// One more for the caller, unless it uses all that it may. Anonymous callers are not counted.
     pub(crate) fn take(&self, caller: Option<&Principal>) -> Result<CallerSlot, ShareUsedUp> {
-        let Some(caller) = caller else { return Ok(CallerSlot::default()) };
-        let hash = self.used.hasher.hash_one(caller);
+        let Some(caller) = caller.map(|caller| self.hash(caller)) else { return Ok(CallerSlot::default()) };
+        self.add(caller, 0, 1)?;
+        Ok(CallerSlot(Some((self.clone(), caller))))
+    }
+
+    pub(super) fn hash(&self, caller: &Principal) -> u64 {
+        self.used.hasher.hash_one(caller)
+    }
+
+    /// So many more for the caller, unless it uses all that it may. A holder that has all that the caller uses, `own`, is never
+    /// refused.
+    pub(super) fn add(&self, caller: u64, own: usize, more: usize) -> Result<(), ShareUsedUp> {
         let mut by_caller = lock(&self.used.by_caller);
-        let used = by_caller.entry(hash).or_default();
-        if *used >= self.limit {
+        let used = by_caller.entry(caller).or_default();
+        if *used > own && *used + more > self.limit {
             return Err(ShareUsedUp { what: self.what, limit: self.limit });
         }
-        *used += 1;
-        Ok(CallerSlot(Some((Arc::clone(&self.used), hash))))
+        *used += more;
+        Ok(())
+    }
+
+    /// So many fewer.
+    pub(super) fn give_back(&self, caller: u64, less: usize) {
+        if let Entry::Occupied(mut used) = lock(&self.used.by_caller).entry(caller) {
+            match used.get().saturating_sub(less) {
+                0 => drop(used.remove()),
+                left => *used.get_mut() = left,
+            }
+        }
     }
 }
 
 impl Drop for CallerSlot {
     fn drop(&mut self) {
-        let Some((used, hash)) = self.0.take() else { return };
-        if let Entry::Occupied(mut slots) = lock(&used.by_caller).entry(hash) {
-            match *slots.get() {
-                0 | 1 => drop(slots.remove()),
-                _ => *slots.get_mut() -= 1,
-            }
+        if let Some((share, caller)) = self.0.take() {
+            share.give_back(caller, 1);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "auth")]
 mod authenticate;
+mod byte_budget;
 mod caller_share;
 #[cfg(feature = "auth")]
 mod fetch;
@@ -17,5 +18,6 @@ mod principal;
 pub use authenticate::Auth;
 #[cfg(feature = "auth")]
 pub(crate) use authenticate::AuthRefusal;
+pub(crate) use byte_budget::{ByteBudget, HeldBytes, NoRoom};
 pub(crate) use caller_share::{CallerShare, CallerShares, CallerSlot, ShareUsedUp, quarter};
 pub use principal::Principal;

@@ -42,11 +42,11 @@ pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub(crate) use record::{CallRecord, InputResponses, RecordRules, round_trip};
 pub use request_info::{Capabilities, Era, Level, RequestInfo};
-pub(crate) use request_info::{ClientInfo, ProgressToken};
+pub(crate) use request_info::{ClientInfo, ProgressToken, head_size};
 pub use teardown::CallEnd;
 pub(crate) use teardown::{Deferred, RunningTeardown};
 pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};
-pub(crate) use utf8_bytes::Utf8Bytes;
+pub(crate) use utf8_bytes::{Utf8Bytes, count_values, held_as_values};
 
 pub use crate::inject::{BackgroundTask, TaskOutput};
 

@@ -6,7 +6,7 @@ use rmcp::model::Implementation;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::{Value, value::RawValue};
 
-use crate::auth::Principal;
+use crate::auth::{HeldBytes, Principal};
 
 /// How the client talks to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -112,6 +112,9 @@ pub struct RequestInfo {
     /// What middleware attached to a request that did not come over HTTP.
     #[serde(skip)]
     pub(crate) attached: Option<Box<Extensions>>,
+    /// The room that the operation takes, for as long as anything keeps its request.
+    #[serde(skip)]
+    pub(crate) held: Option<Arc<HeldBytes>>,
 }
 
 /// Stores JSON as a string.
@@ -178,10 +181,30 @@ mod stored_headers {
     }
 }
 
+/// About how many bytes of memory headers take.
+pub(crate) fn head_size(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
+}
+
 impl RequestInfo {
     /// The request's headers, if it came over HTTP.
     pub fn headers(&self) -> Option<&HeaderMap> {
         self.http.as_deref().map(|(headers, _)| headers)
+    }
+
+    /// The same for what outlives its connection: its headers do not keep the buffer that they came in.
+    pub(crate) fn compacted(mut self) -> Self {
+        if let Some(http) = &mut self.http {
+            let copy =
+                |value: &HeaderValue| HeaderValue::from_bytes(value.as_bytes()).unwrap_or_else(|_| value.clone());
+            Arc::make_mut(http).0.values_mut().for_each(|value| *value = copy(value));
+        }
+        self
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.headers().map_or(0, head_size) + self.meta.as_ref().map_or(0, Bytes::len)
     }
 
     /// The value of a header, if it is text.
@@ -254,6 +277,7 @@ mod tests {
             principal: Some(Principal::new("ada")),
             session_id: Some("s1".into()),
             attached: None,
+            held: None,
         };
         let mut sent = headers.clone();
         sent.insert("authorization", HeaderValue::from_static("Bearer secret"));

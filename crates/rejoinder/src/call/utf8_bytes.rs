@@ -15,7 +15,7 @@ impl Utf8Bytes {
     /// A part of a message. It shares the message's buffer, unless it would keep a much larger one alive.
     pub(crate) fn part(message: &Bytes, part: &str) -> Self {
         let is_inside = message.as_ptr_range().contains(&part.as_ptr());
-        if is_inside && message.len() <= SMALL.max(2 * part.len()) {
+        if is_inside && message.len() <= SMALL.max(part.len() + part.len() / 4) {
             return Self(message.slice_ref(part.as_bytes()));
         }
         part.into()
@@ -48,9 +48,50 @@ impl fmt::Debug for Utf8Bytes {
     }
 }
 
+/// How many values a JSON text has, with those inside others, and how many of them are objects. An empty object or array may
+/// count twice.
+pub(crate) fn count_values(json: &[u8]) -> (usize, usize) {
+    let (mut count, mut objects, mut bytes) = (1, 0, json.iter());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            // Every value but the first of a text follows one of these.
+            b',' | b'[' => count += 1,
+            b'{' => (count, objects) = (count + 1, objects + 1),
+            b'"' => {
+                while bytes.next().is_some_and(|byte| *byte != b'"' && (*byte != b'\\' || bytes.next().is_some())) {}
+            }
+            _ => {}
+        }
+    }
+    (count, objects)
+}
+
+/// About how much memory a JSON text takes while a call holds it, and the values that were read from it. Each number of it was
+/// measured for [`serde_json::Value`]; most other types take less.
+pub(crate) fn held_as_values(json: &str) -> usize {
+    // A short text has few values.
+    let (values, objects) = if json.len() > 1024 { count_values(json.as_bytes()) } else { (0, 0) };
+    json.len() * 9 / 4 + values * 96 + objects * 288
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        for (json, values) in [
+            ("1", 1),
+            ("[1,2,[3]]", 5),
+            (r#"{"a":1,"b":{"c":[]}}"#, 5),
+            (r#"{"a,[{":"\\\",[{","b":"[\\"}"#, 3),
+            (r#""unfinished \"#, 1),
+        ] {
+            assert!((values..=values + 1).contains(&count_values(json.as_bytes()).0), "{json}");
+        }
+        assert_eq!(count_values(&[b"[".repeat(9), b"]".repeat(9)].concat()), (10, 0));
+        assert_eq!(count_values(br#"[{"":0},{"":{}}]"#).1, 3);
+    }
 
     #[test]
     fn a_small_part_does_not_keep_a_large_message_alive() {

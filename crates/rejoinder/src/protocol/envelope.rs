@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{error::Category, value::RawValue};
 
 use super::{RpcError, meta::Meta};
-use crate::call::without_position;
+use crate::call::{count_values, without_position};
 
 /// The longest id, in bytes of JSON: every reply repeats it, and open requests keep it.
 pub(super) const MAX_ID_LENGTH: usize = 1024;
@@ -41,11 +41,19 @@ const MAX_BATCH: usize = 100;
 
 /// The messages of a batch, which only protocol version 2025-03-26 has; `None` if this is not one, or a message in it is
 /// itself a batch.
-pub(crate) fn batch(body: &Bytes) -> Option<Vec<Bytes>> {
+pub(crate) fn batch(body: &Bytes, most_values: usize) -> Option<Vec<Bytes>> {
+    if has_more_values(body, most_values) {
+        return None;
+    }
     let messages: Vec<&RawValue> = serde_json::from_slice(body).ok()?;
     let is_batch =
         (1..=MAX_BATCH).contains(&messages.len()) && messages.iter().all(|message| message.get().starts_with('{'));
     is_batch.then(|| messages.iter().map(|message| body.slice_ref(message.get().as_bytes())).collect())
+}
+
+/// Whether there are more JSON values than that. Each takes two bytes or more, so most messages need not be looked at.
+fn has_more_values(json: &[u8], most: usize) -> bool {
+    json.len() / 2 > most && count_values(json).0 > most
 }
 
 /// A message as it is on the wire. Serde refuses fields that occur twice.
@@ -125,9 +133,13 @@ impl<'a> Envelope<'a> {
         find_id(&String::from_utf8_lossy(bytes)).map(str::to_owned)
     }
 
-    /// Reads a message.
-    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, BadEnvelope> {
-        let text = std::str::from_utf8(bytes).map_err(|_| RpcError::parse());
+    /// Reads a message of at most so many JSON values.
+    pub(crate) fn read(bytes: &'a [u8], most_values: usize) -> Result<Self, BadEnvelope> {
+        let text = if has_more_values(bytes, most_values) {
+            Err(RpcError::invalid_request(format!("the message has more than {most_values} JSON values")))
+        } else {
+            std::str::from_utf8(bytes).map_err(|_| RpcError::parse())
+        };
         text.and_then(Self::from_text).map_err(|error| BadEnvelope { id: Self::read_id(bytes), error: Box::new(error) })
     }
 
@@ -281,7 +293,7 @@ mod tests {
     use super::*;
 
     fn refused(message: &str) -> (Option<String>, i32, String) {
-        let bad = Envelope::read(message.as_bytes()).expect_err(message);
+        let bad = Envelope::read(message.as_bytes(), 100).expect_err(message);
         (bad.id, bad.error.code, bad.error.message.into_owned())
     }
 
@@ -289,7 +301,7 @@ mod tests {
     fn a_request_is_read_without_its_values() {
         let text = r#" {"jsonrpc":"2.0","id":"\u0061","method":"tools/c\u0061ll","other":[{}],
             "params":{"name":"a\"b","arguments":{"x":1e999},"requestState":null,"cursor":5,"more":{}}} "#;
-        let envelope = Envelope::read(text.as_bytes()).expect("a request");
+        let envelope = Envelope::read(text.as_bytes(), 100).expect("a request");
         assert_eq!((envelope.id, envelope.method.as_deref()), (Some(r#""\u0061""#), Some("tools/call")));
         let params = envelope.params;
         assert_eq!(params.name().unwrap(), "a\"b");
@@ -301,9 +313,9 @@ mod tests {
 
     #[test]
     fn a_response_has_a_result_or_an_error() {
-        let response = Envelope::read(br#"{"jsonrpc":"2.0","id":1,"result":null}"#).expect("a response");
+        let response = Envelope::read(br#"{"jsonrpc":"2.0","id":1,"result":null}"#, 100).expect("a response");
         assert_eq!((response.id, response.result.map(RawValue::get)), (Some("1"), Some("null")));
-        let error = Envelope::read(br#"{"jsonrpc":"2.0","id":null,"error":{"code":1}}"#).expect("a response");
+        let error = Envelope::read(br#"{"jsonrpc":"2.0","id":null,"error":{"code":1}}"#, 100).expect("a response");
         assert_eq!((error.id, error.error.map(RawValue::get)), (None, Some(r#"{"code":1}"#)));
         let both = refused(r#"{"jsonrpc":"2.0","id":1,"method":"a","result":1}"#);
         assert_eq!(both.1, RpcError::INVALID_REQUEST);

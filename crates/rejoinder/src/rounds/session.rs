@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::{
     BoxFuture,
     ask::Question,
-    auth::{CallerShare, Principal},
+    auth::{ByteBudget, CallerShare, NoRoom, Principal},
     call::{CallRecord, Carrier, Parked},
     error::CallError,
 };
@@ -24,6 +24,7 @@ pub(crate) trait SessionClient: Send + Sync {
 pub(crate) struct SessionCarrier {
     pub(crate) client: Arc<dyn SessionClient>,
     pub(crate) share: CallerShare,
+    pub(crate) bytes: ByteBudget,
     pub(crate) caller: Option<Principal>,
 }
 
@@ -32,9 +33,11 @@ const PAUSE: Duration = Duration::from_millis(200);
 
 impl SessionCarrier {
     async fn answer(&self, key: &str, question: &Question) -> Result<Box<RawValue>, CallError> {
-        let slot = self.share.take(self.caller.as_ref());
+        let caller = self.caller.as_ref();
+        let held = || self.bytes.take(caller, question.size());
+        let slot = self.share.take(caller).map_err(NoRoom::from).and_then(|slot| Ok((slot, held()?)));
         let _slot =
-            slot.map_err(|used_up| CallError::new(format!("the client could not be asked `{key}`: {used_up}")))?;
+            slot.map_err(|no_room| CallError::new(format!("the client could not be asked `{key}`: {no_room}")))?;
         self.client.ask(key, question).await
     }
 }

@@ -21,8 +21,8 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    auth::{Principal, ShareUsedUp},
-    call::{ArgumentErrors, Call, CallRecord, InputResponses, RequestInfo, Utf8Bytes},
+    auth::{NoRoom, Principal, ShareUsedUp},
+    call::{ArgumentErrors, Call, CallRecord, InputResponses, RequestInfo, Utf8Bytes, held_as_values},
     error::Panicked,
     item::FunctionRun,
     rounds::{SessionCarrier, SessionClient, StatelessCarrier, seal::StateRefusal},
@@ -72,6 +72,20 @@ impl Operation {
             Self::Call(target) => target.kind.method(),
             Self::Complete(_) => "completion/complete",
             Self::Listen(_) => "subscriptions/listen",
+        }
+    }
+
+    /// About how many bytes of memory it takes, with the values that are read from it.
+    fn size(&self) -> usize {
+        match self {
+            Self::Call(target) => target.name.len() + target.arguments.as_deref().map_or(0, held_as_values),
+            Self::Complete(CompleteArgument { name, argument, value, known, .. }) => {
+                let known = known.iter().map(|(name, value)| name.len() + value.len() + 64);
+                name.len() + argument.len() + 2 * value.len() + known.sum::<usize>()
+            }
+            Self::List(_, Some(cursor)) => cursor.len(),
+            // A subscription takes room for its URIs.
+            Self::Discover | Self::List(_, None) | Self::Listen(_) => 0,
         }
     }
 
@@ -175,6 +189,8 @@ pub(crate) enum Refusal {
     TooManySubscriptions(usize),
     /// The caller uses all that one caller may.
     CallerLimit(ShareUsedUp),
+    /// All clients together hold all that they may.
+    NoRoom(NoRoom),
     /// Code of the author panicked; this names it.
     Panicked(&'static str),
 }
@@ -210,6 +226,7 @@ impl fmt::Display for Refusal {
             Self::TooManyCalls(limit) => write!(f, "too many concurrent calls (limit {limit}), try again later"),
             Self::TooManySubscriptions(limit) => write!(f, "too many subscriptions (limit {limit}), try again later"),
             Self::CallerLimit(used_up) => used_up.fmt(f),
+            Self::NoRoom(no_room) => no_room.fmt(f),
             Self::Panicked(what) => write!(f, "{what} panicked"),
         }
     }
@@ -218,6 +235,15 @@ impl fmt::Display for Refusal {
 impl From<ShareUsedUp> for Refusal {
     fn from(used_up: ShareUsedUp) -> Self {
         Self::CallerLimit(used_up)
+    }
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(no_room: NoRoom) -> Self {
+        match no_room {
+            NoRoom::InAll(_) => Self::NoRoom(no_room),
+            NoRoom::OfCaller(used_up) => used_up.into(),
+        }
     }
 }
 
@@ -238,8 +264,10 @@ impl Engine {
         mut request: RequestInfo,
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
-        // 1. The caller.
+        // 1. The caller, and the room for what it sent, which is held until the operation is over.
         self.identify(&mut request)?;
+        let bytes = operation.size() + request.size();
+        request.held = self.shares.bytes.take(request.principal.as_ref(), bytes)?.map(Arc::new);
         // 2. The middleware, around everything below.
         if !self.options.middleware.0.is_empty() {
             let dependencies = Arc::clone(&self.dependencies);
@@ -350,7 +378,8 @@ impl Engine {
         let principal = call.request().principal.clone();
         let (state, answers) = match exchange {
             Exchange::Session(client) => {
-                let carrier = SessionCarrier { client, share: self.shares.questions.clone(), caller: principal };
+                let (share, bytes) = (self.shares.questions.clone(), self.shares.bytes.clone());
+                let carrier = SessionCarrier { client, share, bytes, caller: principal };
                 call.carry(Box::new(carrier), rules, None);
                 return Ok((false, None));
             }

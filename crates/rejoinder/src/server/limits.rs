@@ -1,5 +1,5 @@
 use crate::{
-    auth::{CallerShare, CallerShares, quarter},
+    auth::{ByteBudget, CallerShare, CallerShares, quarter},
     call::RecordRules,
 };
 
@@ -29,14 +29,17 @@ use crate::{
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub(crate) message_size: usize,
+    pub(crate) message_values: usize,
     answers_size: Option<usize>,
     pub(crate) calls: usize,
     pub(crate) subscriptions: usize,
     pub(crate) background_tasks: usize,
+    memory: usize,
     calls_per_caller: Option<usize>,
     questions_per_caller: Option<usize>,
     sessions_per_caller: Option<usize>,
     subscriptions_per_caller: Option<usize>,
+    memory_per_caller: Option<usize>,
 }
 
 impl Default for Limits {
@@ -50,14 +53,17 @@ impl Limits {
     pub fn new() -> Self {
         Self {
             message_size: 4 * 1024 * 1024,
+            message_values: 200_000,
             answers_size: None,
             calls: 10_000,
             subscriptions: 1_000,
             background_tasks: 10_000,
+            memory: 128 * 1024 * 1024,
             calls_per_caller: None,
             questions_per_caller: None,
             sessions_per_caller: None,
             subscriptions_per_caller: None,
+            memory_per_caller: None,
         }
     }
 
@@ -68,6 +74,14 @@ impl Limits {
     /// answers.
     pub fn message_size(self, bytes: usize) -> Self {
         Self { message_size: bytes, ..self }
+    }
+
+    /// The JSON values in a message, with those inside others; 200,000 by default. A message with more gets the error -32600,
+    /// and HTTP 400 if it is stateless.
+    ///
+    /// A value takes up to sixty times as much memory as its text.
+    pub fn message_values(self, most: usize) -> Self {
+        Self { message_values: most, ..self }
     }
 
     /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 32 KiB by default.
@@ -116,6 +130,18 @@ impl Limits {
         Self { background_tasks: most, ..self }
     }
 
+    /// What the server holds for its clients, in bytes; 128 MiB by default. What finds no room gets the error -32603, and HTTP
+    /// 503 if it is stateless; a question over a session fails, and a reply is not kept for a client that comes back.
+    ///
+    /// It counts requests that have not arrived completely, running calls (their head, and their arguments as text and as
+    /// values), open questions over sessions, replies that sessions keep, joined texts of streams, the URIs of subscriptions, and
+    /// messages over WebSockets and HTTP+SSE that wait. The first 4 KiB of each request, call and subscription do not count,
+    /// so ordinary requests find room, and whatever is the only one finds room as well. What functions allocate themselves is
+    /// not counted, and neither are replies on their way to the client.
+    pub fn memory(self, bytes: usize) -> Self {
+        Self { memory: bytes, ..self }
+    }
+
     /// Calls of one caller that run at once; a quarter of [`calls`](Self::calls) by default. A further call gets the error
     /// -32603, and HTTP 429 if it is stateless.
     pub fn calls_per_caller(self, most: usize) -> Self {
@@ -141,18 +167,27 @@ impl Limits {
         Self { subscriptions_per_caller: Some(most), ..self }
     }
 
+    /// What the server holds for one caller, in bytes; a quarter of [`memory`](Self::memory) by default. What finds no room
+    /// gets the error -32603, and HTTP 429 if it is stateless.
+    pub fn memory_per_caller(self, bytes: usize) -> Self {
+        Self { memory_per_caller: Some(bytes), ..self }
+    }
+
     /// The methods that were called with zero: nothing could run.
     pub(super) fn mistakes(&self) -> impl Iterator<Item = &'static str> {
         let limits = [
             ("message_size", Some(self.message_size)),
+            ("message_values", Some(self.message_values)),
             ("answers_size", self.answers_size),
             ("calls", Some(self.calls)),
             ("subscriptions", Some(self.subscriptions)),
             ("background_tasks", Some(self.background_tasks)),
+            ("memory", Some(self.memory)),
             ("calls_per_caller", self.calls_per_caller),
             ("questions_per_caller", self.questions_per_caller),
             ("sessions_per_caller", self.sessions_per_caller),
             ("subscriptions_per_caller", self.subscriptions_per_caller),
+            ("memory_per_caller", self.memory_per_caller),
         ];
         limits.into_iter().filter(|(_, limit)| *limit == Some(0)).map(|(method, _)| method)
     }
@@ -172,6 +207,7 @@ impl Limits {
             questions: CallerShare::new("open questions", self.questions_per_caller.unwrap_or(quarter(self.calls))),
             sessions: share("sessions", self.sessions_per_caller, sessions),
             subscriptions: share("subscriptions", self.subscriptions_per_caller, self.subscriptions),
+            bytes: ByteBudget::new(self.memory, self.memory_per_caller.unwrap_or(quarter(self.memory))),
         }
     }
 }
@@ -200,8 +236,11 @@ mod tests {
 
     #[test]
     fn a_limit_of_zero_is_a_build_error() {
-        let set: [fn(Limits, usize) -> Limits; 9] = [
+        let set: [fn(Limits, usize) -> Limits; 12] = [
             Limits::message_size,
+            Limits::message_values,
+            Limits::memory,
+            Limits::memory_per_caller,
             Limits::answers_size,
             Limits::calls,
             Limits::subscriptions,

@@ -9,7 +9,7 @@ use std::{
 use super::{Callback, Engine, Refusal, TargetKind, registry::LONGEST_URI};
 use crate::{
     BoxFuture,
-    auth::{CallerSlot, Principal, ShareUsedUp, quarter},
+    auth::{CallerSlot, HeldBytes, Principal},
     call::RequestInfo,
     lock,
 };
@@ -36,12 +36,6 @@ pub(crate) struct ChangeFilter {
 const MOST_RESOURCES: usize = 10_000;
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// The most bytes of URIs in all filters together.
-const MOST_BYTES_TOGETHER: usize = 64 * 1024 * 1024;
-
-/// The most bytes of URIs in all filters of one caller.
-const MOST_BYTES_OF_CALLER: usize = quarter(MOST_BYTES_TOGETHER);
-
 /// What a URI takes besides its own bytes.
 const URI_OVERHEAD: usize = 64;
 
@@ -64,11 +58,11 @@ impl ChangeFilter {
         Ok(())
     }
 
-    /// Removes updates of a resource.
-    pub(crate) fn remove_resource(&mut self, uri: &str) {
-        if self.updated.remove(uri) {
-            self.updated_bytes -= uri.len();
-        }
+    /// Removes updates of a resource; whether there were any.
+    fn remove_resource(&mut self, uri: &str) -> bool {
+        let is_removed = self.updated.remove(uri);
+        self.updated_bytes -= if is_removed { uri.len() } else { 0 };
+        is_removed
     }
 
     /// About how much memory it takes.
@@ -96,23 +90,8 @@ struct Listeners {
 }
 
 impl Listeners {
-    /// Whether the filters of this caller may take so much more.
-    fn check_room(&self, caller: Option<&Principal>, more: usize, most: usize) -> Result<(), Refusal> {
-        let used = |is_counted: &dyn Fn(Option<&Principal>) -> bool| -> usize {
-            let counted = self.by_id.values().filter(|waiting| is_counted(waiting.request.principal.as_ref()));
-            counted.map(|waiting| waiting.filter.size()).sum()
-        };
-        if used(&|_| true) + more > MOST_BYTES_TOGETHER {
-            return Err(Refusal::TooManySubscriptions(most));
-        }
-        if caller.is_some() && used(&|other| other == caller) + more > MOST_BYTES_OF_CALLER {
-            return Err(ShareUsedUp { what: "bytes of URIs in subscriptions", limit: MOST_BYTES_OF_CALLER }.into());
-        }
-        Ok(())
-    }
-
-    fn filter(&mut self, id: u64) -> &mut ChangeFilter {
-        &mut self.by_id.get_mut(&id).expect("only dropping a listener removes it").filter
+    fn waiting(&mut self, id: u64) -> &mut Waiting {
+        self.by_id.get_mut(&id).expect("only dropping a listener removes it")
     }
 }
 
@@ -121,6 +100,8 @@ struct Waiting {
     /// The request that listens, whose caller gates decide about.
     request: RequestInfo,
     filter: ChangeFilter,
+    /// The room that the filter takes, and the request of a session.
+    held: HeldBytes,
     changes: BTreeSet<Change>,
     waker: Option<Waker>,
     /// Of one that came with `subscriptions/listen`, not with a session.
@@ -167,32 +148,34 @@ impl Hub {
 impl Engine {
     /// Listens for a session, which has its own limit.
     pub(crate) fn subscribe(self: &Arc<Self>, filter: ChangeFilter) -> Listener {
-        self.add_listener(&mut self.hub.listeners(), RequestInfo::default(), filter, None)
+        let held = self.shares.bytes.hold(None);
+        self.add_listener(&mut self.hub.listeners(), RequestInfo::default(), (filter, held), None)
     }
 
     /// Listens for a request, unless too many others listen or the filters are too large together.
     pub(super) fn listen(self: &Arc<Self>, filter: ChangeFilter, request: RequestInfo) -> Result<Listener, Refusal> {
         let caller = request.principal.as_ref();
         let slot = self.shares.subscriptions.take(caller)?;
+        let mut held = self.shares.bytes.hold(caller);
+        held.grow(filter.size())?;
         let most = self.options.limits.subscriptions;
         let mut listeners = self.hub.listeners();
         if listeners.by_id.values().filter(|waiting| waiting.slot.is_some()).count() >= most {
             return Err(Refusal::TooManySubscriptions(most));
         }
-        listeners.check_room(caller, filter.size(), most)?;
-        Ok(self.add_listener(&mut listeners, request, filter, Some(slot)))
+        Ok(self.add_listener(&mut listeners, request.compacted(), (filter, held), Some(slot)))
     }
 
     fn add_listener(
         self: &Arc<Self>,
         listeners: &mut Listeners,
         request: RequestInfo,
-        filter: ChangeFilter,
+        (filter, held): (ChangeFilter, HeldBytes),
         slot: Option<CallerSlot>,
     ) -> Listener {
         let id = listeners.next_id;
         listeners.next_id += 1;
-        listeners.by_id.insert(id, Waiting { request, filter, changes: BTreeSet::new(), waker: None, slot });
+        listeners.by_id.insert(id, Waiting { request, filter, held, changes: BTreeSet::new(), waker: None, slot });
         Listener { engine: Arc::clone(self), id, deciding: Mutex::default() }
     }
 }
@@ -212,8 +195,15 @@ type Decision = (Change, BoxFuture<'static, bool>);
 impl Listener {
     /// Sets who listens.
     pub(crate) fn listen_as(&self, request: RequestInfo) {
+        let mut held = self.engine.shares.bytes.hold(request.principal.as_ref());
+        let request = request.compacted();
         let mut listeners = self.engine.hub.listeners();
-        let before = listeners.by_id.get_mut(&self.id).map(|waiting| std::mem::replace(&mut waiting.request, request));
+        let waiting = listeners.waiting(self.id);
+        // Without room it takes what it had.
+        if held.grow(waiting.filter.size() + request.size()).is_ok() {
+            waiting.held = held;
+        }
+        let before = std::mem::replace(&mut waiting.request, request);
         // It may hold values of the author, whose `Drop` may notify listeners.
         drop((listeners, before));
     }
@@ -257,15 +247,21 @@ impl Listener {
     /// Adds updates of a resource; the error says why there are too many.
     pub(crate) fn add_resource(&self, uri: String) -> Result<(), String> {
         let listeners = &mut *self.engine.hub.listeners();
-        let caller = listeners.by_id.get(&self.id).and_then(|waiting| waiting.request.principal.as_ref());
-        let most = self.engine.options.limits.subscriptions;
-        listeners.check_room(caller, uri.len() + URI_OVERHEAD, most).map_err(|full| full.to_string())?;
-        listeners.filter(self.id).add_resource(uri)
+        let Waiting { filter, held, .. } = listeners.waiting(self.id);
+        let (before, most) = (filter.size(), uri.len() + URI_OVERHEAD);
+        held.grow(most).map_err(|no_room| no_room.to_string())?;
+        let added = filter.add_resource(uri);
+        held.shrink(most - (filter.size() - before));
+        added
     }
 
     /// Removes updates of a resource.
     pub(crate) fn remove_resource(&self, uri: &str) {
-        self.engine.hub.listeners().filter(self.id).remove_resource(uri);
+        let listeners = &mut *self.engine.hub.listeners();
+        let Waiting { filter, held, .. } = listeners.waiting(self.id);
+        if filter.remove_resource(uri) {
+            held.shrink(uri.len() + URI_OVERHEAD);
+        }
     }
 }
 
@@ -280,10 +276,11 @@ impl Drop for Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Server;
+    use crate::{Server, server::Limits};
 
     fn engine() -> Arc<Engine> {
-        Server::new("changing", "1").build().expect("a good server").0
+        let limits = Limits::new().memory(64 * 1024 * 1024);
+        Server::new("changing", "1").limits(limits).build().expect("a good server").0
     }
 
     fn request_of(caller: &Principal) -> RequestInfo {
@@ -324,12 +321,12 @@ mod tests {
         }
         let listen = || engine.listen(filter.clone(), RequestInfo::default()).ok();
         let mut listeners: Vec<_> = std::iter::from_fn(listen).collect();
-        let most = MOST_BYTES_TOGETHER / MOST_BYTES;
+        let most = 64;
         assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
         let session = engine.subscribe(ChangeFilter::default());
         let long = |number: usize| format!("{number:0>LONGEST_URI$}");
         let more = (0..).map_while(|number| session.add_resource(long(number)).ok()).count();
-        assert!(session.add_resource(long(more)).is_err_and(|full| full.starts_with("too many subscriptions")));
+        assert!(session.add_resource(long(more)).is_err_and(|full| full.contains("(limit 67108864)")));
         session.remove_resource(&long(0));
         session.add_resource(long(0)).expect("there is room again");
         listeners.pop();
@@ -349,7 +346,7 @@ mod tests {
         let (ada, bob) = (Principal::new("ada"), Principal::new("bob"));
         let listen = |caller| engine.listen(filter.clone(), request_of(caller));
         let listeners: Vec<_> = std::iter::from_fn(|| listen(&ada).ok()).collect();
-        let most = MOST_BYTES_OF_CALLER / MOST_BYTES;
+        let most = 16;
         assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
         assert!(matches!(listen(&ada), Err(Refusal::CallerLimit(_))));
         // Sessions count, too, and nobody else's do.
@@ -360,7 +357,7 @@ mod tests {
         });
         let more = (0..).map_while(|number| adas.add_resource(long(number)).ok()).count();
         let full = adas.add_resource(long(more)).expect_err("full");
-        let limit = "bytes of URIs in subscriptions of this caller (limit 16777216)";
+        let limit = "held bytes of this caller (limit 16777216)";
         assert_eq!(full, format!("too many {limit}, try again later"));
         bobs.add_resource(long(0)).expect("bob has room");
         assert!(listen(&bob).is_ok());

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::{
+    auth::HeldBytes,
     call::AfterReply,
     lock,
     protocol::{
@@ -32,8 +33,8 @@ use crate::{
 /// What the client sends.
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only a pipe is read past a limit, or to its end"))]
 pub(super) enum Received {
-    /// A message, and the HTTP request that brought it or opened its connection.
-    Whole(Bytes, Http),
+    /// A message, the HTTP request that brought it or opened its connection, and the room that it takes until it is served.
+    Whole(Bytes, Http, HeldBytes),
     /// The beginning of a message that is too long. The rest of it is passed over.
     TooLong(Bytes),
     /// The end: nothing more comes, but the client still reads.
@@ -294,7 +295,7 @@ impl InFlight {
             return None;
         };
         Some(match received {
-            Received::Whole(message, http) => self.message(&mut state, &message, http),
+            Received::Whole(message, http, _held) => self.message(&mut state, &message, http),
             Received::TooLong(beginning) => {
                 let limit = self.engine.options.limits.message_size;
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
@@ -310,15 +311,16 @@ impl InFlight {
         message: &Bytes,
         http: Http,
     ) -> Option<(RequestKey, Stream)> {
-        let envelope = match Envelope::read(message) {
+        let most_values = self.engine.options.limits.message_values;
+        let envelope = match Envelope::read(message, most_values) {
             Ok(envelope) => envelope,
             Err(bad) => {
                 let version = state.session.as_ref().and_then(|session| session.version());
-                let Some(messages) = batch(message).filter(|_| version == Some("2025-03-26")) else {
+                let Some(messages) = batch(message, most_values).filter(|_| version == Some("2025-03-26")) else {
                     return state.refuse(bad.id.as_deref(), &bad.error);
                 };
                 for message in messages.into_iter().rev() {
-                    state.received.push_front(Received::Whole(message, http.clone()));
+                    state.received.push_front(Received::Whole(message, http.clone(), HeldBytes::default()));
                 }
                 return None;
             }

@@ -40,7 +40,7 @@ fn request(method: &str, mut params: Value) -> Bytes {
 }
 
 fn answer(engine: &Arc<Engine>, body: &Bytes) -> Dispatched {
-    let Ok(envelope) = Envelope::read(body) else { panic!("not a message: {body:?}") };
+    let Ok(envelope) = Envelope::read(body, 200_000) else { panic!("not a message: {body:?}") };
     dispatch(engine, body, envelope, Http::default(), None)
 }
 

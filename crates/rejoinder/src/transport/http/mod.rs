@@ -4,6 +4,7 @@
 mod authorize;
 mod body;
 mod guard;
+mod limited_stream;
 mod request;
 mod serve;
 mod service;
@@ -13,7 +14,6 @@ mod sessions;
 mod sse;
 #[cfg(feature = "ws")]
 mod websocket;
-mod write_timeout;
 
 pub use body::ResponseBody;
 pub use serve::listen_address;

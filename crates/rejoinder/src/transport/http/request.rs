@@ -1,22 +1,16 @@
 //! The checks of a request before its message is read: headers, and the size and time of its body.
 
-use std::{
-    future::poll_fn,
-    ops::Deref,
-    pin::pin,
-    sync::atomic::{AtomicUsize, Ordering},
-    task::Poll,
-    time::Duration,
-};
+use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
-use ::http::{HeaderMap, Response, StatusCode, header};
+use ::http::{HeaderMap, Response, StatusCode, header, request::Parts};
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt;
 
 use super::{ResponseBody, service::json};
 use crate::{
-    auth::ShareUsedUp,
+    auth::{HeldBytes, NoRoom, ShareUsedUp},
+    call::head_size,
     protocol::{RpcError, error_reply},
     server::Refusal,
 };
@@ -40,6 +34,17 @@ impl HttpRefusal {
 impl From<ShareUsedUp> for HttpRefusal {
     fn from(used_up: ShareUsedUp) -> Self {
         Self { status: StatusCode::TOO_MANY_REQUESTS, error: Refusal::CallerLimit(used_up).into() }
+    }
+}
+
+impl From<NoRoom> for HttpRefusal {
+    fn from(no_room: NoRoom) -> Self {
+        match no_room {
+            NoRoom::InAll(_) => {
+                Self { status: StatusCode::SERVICE_UNAVAILABLE, error: Refusal::NoRoom(no_room).into() }
+            }
+            NoRoom::OfCaller(used_up) => used_up.into(),
+        }
     }
 }
 
@@ -107,17 +112,31 @@ where
     tokio::spawn(tokio::time::timeout(longest, reading));
 }
 
-/// Reads the body, up to a size and for a time.
+/// The longest head, in bytes: its URI and its headers.
+const LONGEST_HEAD: usize = 32 * 1024;
+
+/// Checks the size of the head, which calls and connections keep.
+pub(super) fn check_head(parts: &Parts) -> Result<(), HttpRefusal> {
+    let uri = parts.uri.path_and_query().map_or(0, |path| path.as_str().len());
+    if uri + head_size(&parts.headers) <= LONGEST_HEAD {
+        return Ok(());
+    }
+    let reason = format!("the head is larger than {LONGEST_HEAD} bytes");
+    Err(HttpRefusal::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, reason))
+}
+
+/// Reads the body, up to a size and for a time, while there is room for what arrives. It takes room until what is returned
+/// with it is dropped.
 pub(super) async fn read_body(
     body: impl Body<Data = Bytes>,
     limit: usize,
     timeout: Duration,
-    unfinished: &UnfinishedBodies,
-) -> Result<Bytes, HttpRefusal> {
+    held: HeldBytes,
+) -> Result<(Bytes, HeldBytes), HttpRefusal> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(limit));
     }
-    let mut read = pin!(collect(body, limit, unfinished));
+    let mut read = pin!(collect(body, limit, held));
     // Most bodies arrive with their heads and need no timer.
     match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
         Poll::Ready(read) => read,
@@ -131,62 +150,14 @@ fn too_large(limit: usize) -> HttpRefusal {
     HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"))
 }
 
-/// How many bytes of bodies that have not arrived completely the server holds: connections times the size of a message
-/// would be more than a machine has.
-#[derive(Default)]
-pub(super) struct UnfinishedBodies(AtomicUsize);
-
-/// The most bytes of unfinished bodies together, or one message if that is larger.
-const MOST_UNFINISHED: usize = 64 * 1024 * 1024;
-
-/// How many bytes of each body do not count, so that those who hold large bodies cannot keep out ordinary requests.
-const UNCOUNTED: usize = 16 * 1024;
-
-/// What one unfinished body holds, or one unfinished message of a WebSocket.
-pub(super) struct HeldBytes<U: Deref<Target = UnfinishedBodies>> {
-    unfinished: U,
-    bytes: usize,
-}
-
-impl<U: Deref<Target = UnfinishedBodies>> HeldBytes<U> {
-    pub(super) fn new(unfinished: U) -> Self {
-        Self { unfinished, bytes: 0 }
-    }
-
-    /// Counts more bytes; `false` if all together are too many. One message of the largest size is never too many.
-    pub(super) fn add(&mut self, bytes: usize, largest: usize) -> bool {
-        let before = self.counted();
-        self.bytes += bytes;
-        let more = self.counted() - before;
-        more == 0 || self.unfinished.0.fetch_add(more, Ordering::Relaxed) + more <= MOST_UNFINISHED.max(largest)
-    }
-
-    fn counted(&self) -> usize {
-        self.bytes.saturating_sub(UNCOUNTED)
-    }
-
-    /// Counts from zero: the body, or the message, is there.
-    pub(super) fn release(&mut self) {
-        self.unfinished.0.fetch_sub(self.counted(), Ordering::Relaxed);
-        self.bytes = 0;
-    }
-}
-
-impl<U: Deref<Target = UnfinishedBodies>> Drop for HeldBytes<U> {
-    fn drop(&mut self) {
-        self.release();
-    }
-}
-
 /// The whole body. Written by hand because `BodyExt::collect` keeps each piece: a body of one-byte chunks would take many
 /// times its size in memory. A body in one piece is not copied.
 async fn collect(
     body: impl Body<Data = Bytes>,
     limit: usize,
-    unfinished: &UnfinishedBodies,
-) -> Result<Bytes, HttpRefusal> {
+    mut held: HeldBytes,
+) -> Result<(Bytes, HeldBytes), HttpRefusal> {
     let mut body = pin!(body);
-    let mut held = HeldBytes::new(unfinished);
     let (mut first, mut all) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = body.frame().await {
         let incomplete = |_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the body is incomplete");
@@ -194,10 +165,7 @@ async fn collect(
         if piece.len() > limit - first.len().max(all.len()) {
             return Err(too_large(limit));
         }
-        if !held.add(piece.len(), limit) {
-            let message = "too many request bodies are arriving at once, try again later";
-            return Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, message));
-        }
+        held.grow(piece.len())?;
         if first.is_empty() && all.is_empty() {
             first = piece;
             continue;
@@ -207,7 +175,7 @@ async fn collect(
         }
         all.extend_from_slice(&piece);
     }
-    Ok(if all.is_empty() { first } else { all.freeze() })
+    Ok((if all.is_empty() { first } else { all.freeze() }, held))
 }
 
 #[cfg(test)]
@@ -219,6 +187,7 @@ mod tests {
     use http_body_util::StreamBody;
 
     use super::*;
+    use crate::auth::{ByteBudget, Principal};
 
     fn pieces(pieces: &[&'static str]) -> impl Body<Data = Bytes, Error = Infallible> {
         let frames: VecDeque<_> =
@@ -227,9 +196,8 @@ mod tests {
     }
 
     async fn read(body: &[&'static str], limit: usize) -> Result<Bytes, StatusCode> {
-        read_body(pieces(body), limit, Duration::from_secs(10), &UnfinishedBodies::default())
-            .await
-            .map_err(|refused| refused.status)
+        let read = read_body(pieces(body), limit, Duration::from_secs(10), HeldBytes::default()).await;
+        read.map(|(body, _)| body).map_err(|refused| refused.status)
     }
 
     #[tokio::test]
@@ -249,24 +217,29 @@ mod tests {
 
     #[tokio::test]
     async fn a_m8_unfinished_bodies_are_limited_together() {
-        const SMALL: &str = match str::from_utf8(&[b' '; UNCOUNTED]) {
+        const SMALL: &str = match str::from_utf8(&[b' '; 4 * 1024]) {
             Ok(text) => text,
             Err(_) => "",
         };
-        let unfinished = UnfinishedBodies::default();
-        let mut other = HeldBytes::new(&unfinished);
-        assert!(other.add(UNCOUNTED + MOST_UNFINISHED - 4, 5));
-        let read = |body: &'static [&'static str]| {
-            let body = read_body(pieces(body), UNCOUNTED + 5, Duration::from_secs(10), &unfinished);
-            async { body.await.map(|body| body.len()).map_err(|refused| refused.status) }
+        let budget = ByteBudget::new(10, 8);
+        let mut other = budget.hold(None).another();
+        other.grow(6).expect("there is room");
+        let read = |body: &'static [&'static str], caller: Option<&Principal>| {
+            let body = read_body(pieces(body), 10_000, Duration::from_secs(10), budget.hold(caller));
+            async { body.await.map(|(body, held)| (body.len(), held)).map_err(|refused| refused.status) }
         };
-        assert_eq!(read(&[SMALL, "hel", "lo"]).await, Err(StatusCode::SERVICE_UNAVAILABLE));
-        assert_eq!(read(&[SMALL, "hell"]).await, Ok(UNCOUNTED + 4));
-        assert!(!other.add(100, 5));
-        assert_eq!(read(&[SMALL]).await, Ok(UNCOUNTED), "small ones are always read");
-        drop(other);
-        assert_eq!(read(&[SMALL, "hel", "lo"]).await, Ok(UNCOUNTED + 5));
-        assert_eq!(unfinished.0.into_inner(), 0, "nothing is held");
+        let full = read(&[SMALL, "hel", "lo"], None).await.map(|(length, _)| length);
+        assert_eq!(full, Err(StatusCode::SERVICE_UNAVAILABLE));
+        let (length, held) = read(&[SMALL, "hell"], None).await.expect("there is room");
+        assert_eq!((length, budget.held()), (SMALL.len() + 4, 10), "it is held until it is served");
+        assert_eq!(read(&[SMALL], None).await.expect("small ones are always read").0, SMALL.len());
+        drop((other, held));
+        let ada = Principal::new("ada");
+        let first = read(&[SMALL, "hello"], Some(&ada)).await.expect("there is room");
+        let full = read(&[SMALL, "hell"], Some(&ada)).await.map(|(length, _)| length);
+        assert_eq!(full, Err(StatusCode::TOO_MANY_REQUESTS));
+        drop(first);
+        assert_eq!(budget.held(), 0, "nothing is held");
     }
 
     #[tokio::test]

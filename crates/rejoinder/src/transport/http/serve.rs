@@ -28,7 +28,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{McpService, write_timeout::WriteTimeout};
+use super::{
+    McpService,
+    limited_stream::{LimitedStream, READ_BUFFER},
+};
 use crate::{
     BoxFuture, Error,
     http::PeerAddress,
@@ -239,7 +242,8 @@ async fn connection<S>(
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let requests = RequestCount::default();
     let count = Arc::clone(&requests);
-    let stream = TokioIo::new(WriteTimeout::new(stream, timeout, Arc::clone(&requests)));
+    let held = service.0.engine.shares.bytes.hold(None);
+    let stream = TokioIo::new(LimitedStream::new(stream, timeout, Arc::clone(&requests), held));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         count.fetch_add(1, Ordering::Relaxed);
         if let Some(peer) = peer {
@@ -249,7 +253,8 @@ async fn connection<S>(
     });
     // `left` and `silent` notice what hyper would look for itself, at a higher price for each request: it would prepare
     // another read, and start another timer.
-    let connection = http1::Builder::new().half_close(true).serve_connection(stream, answer);
+    let mut hyper = http1::Builder::new();
+    let connection = hyper.half_close(true).max_buf_size(READ_BUFFER).serve_connection(stream, answer);
     let mut connection = pin!(connection.with_upgrades());
     // A request wakes the connection and none of these, which are polled only when they are woken.
     let mut watched: FuturesUnordered<BoxFuture<'_, Watched>> = FuturesUnordered::new();
@@ -279,6 +284,10 @@ async fn connection<S>(
 /// been handed to hyper; a large reply takes many writes after that.
 pub(super) type RequestCount = Arc<AtomicUsize>;
 
+/// How many clones there are while no request holds one: where silence is noticed, where requests are counted, and where
+/// writes are.
+pub(super) const IDLE: usize = 3;
+
 /// Waits until the client has sent no head of a request for that time, or up to a quarter longer, while no reply was on its way.
 async fn silent(requests: &RequestCount, timeout: Duration) {
     const TICKS: u32 = 8;
@@ -286,8 +295,7 @@ async fn silent(requests: &RequestCount, timeout: Duration) {
     while idle <= TICKS {
         sleep(timeout / TICKS).await;
         let before = std::mem::replace(&mut count, requests.load(Ordering::Relaxed));
-        // One clone is here, one where requests are counted, and one where writes are.
-        let is_idle = count == before && Arc::strong_count(requests) <= 3;
+        let is_idle = count == before && Arc::strong_count(requests) <= IDLE;
         idle = if is_idle { idle + 1 } else { 0 };
     }
 }

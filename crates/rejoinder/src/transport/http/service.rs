@@ -10,7 +10,6 @@ use std::{
 
 use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
-use futures_util::FutureExt;
 use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
@@ -30,12 +29,13 @@ use super::{
     ResponseBody,
     body::{COMMENT, call_events, event},
     guard::{self, PageOrigin},
-    request::{HttpRefusal, UnfinishedBodies, accepts_events, check_content_type, read_body, read_on},
+    request::{HttpRefusal, accepts_events, check_content_type, check_head, read_body, read_on},
     serve::RequestCount,
     sessions::HttpSessions,
 };
 use crate::{
     BoxError, BoxFuture,
+    auth::Principal,
     http::HEALTH,
     protocol::{
         Dispatched, Envelope, Frame, Http, MODERN, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session,
@@ -84,7 +84,6 @@ pub(in crate::transport) struct Endpoint {
     pub(in crate::transport) sessions: Option<HttpSessions>,
     /// A refused host or origin is logged once: it is a mistake of the operator, or an attack that should not fill the log.
     refusal_logged: Once,
-    pub(super) unfinished: Arc<UnfinishedBodies>,
     /// The WebSockets and the streams of HTTP+SSE that are open.
     connections: TaskTracker,
     /// Cancelled when they should finish what is in flight, and close.
@@ -100,7 +99,6 @@ impl McpService {
             engine,
             sessions,
             refusal_logged: Once::new(),
-            unfinished: Arc::default(),
             connections: TaskTracker::new(),
             closing: CancellationToken::new(),
             #[cfg(feature = "sse")]
@@ -252,6 +250,7 @@ impl McpService {
         B::Error: Into<BoxError>,
     {
         let endpoint = &*self.0;
+        check_head(parts).map_err(|refusal| Box::new(refusal.response(None)))?;
         if !endpoint.engine.is_started() && endpoint.engine.start_up().await.is_err() {
             let reason = "the server did not start; its log has the reason";
             return Err(Box::new(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason).response(None)));
@@ -434,26 +433,28 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let body =
-            read_body(body, engine.options.limits.message_size, engine.options.http.body_timeout, &self.unfinished)
-                .await?;
-        match self.begin(parts, &body, events)? {
+        let (limits, held) = (&engine.options.limits, engine.shares.bytes.hold(parts.extensions.get::<Principal>()));
+        let read = read_body(body, limits.message_size, engine.options.http.body_timeout, held).await?;
+        let begun = self.begin(parts, &read.0, events)?;
+        // What has begun keeps what it needs of the body, for as long as it needs it.
+        drop(read);
+        match begun {
             Begun::Response(response) => Ok(response),
-            Begun::Later(response) => response.await,
+            Begun::Later(response) => Ok(response.await),
         }
     }
 
     /// Reads a message and begins to answer it. A future would keep what this reads, and be copied with it.
-    fn begin<'a>(&'a self, parts: &'a mut Parts, body: &'a Bytes, events: bool) -> Result<Begun<'a>, HttpRefusal> {
-        let envelope = match Envelope::read(body) {
+    fn begin(&self, parts: &mut Parts, body: &Bytes, events: bool) -> Result<Begun, HttpRefusal> {
+        let envelope = match Envelope::read(body, self.engine.options.limits.message_values) {
             Ok(envelope) => envelope,
             Err(bad) => {
                 let is_array = bad.error.code != RpcError::PARSE && body.trim_ascii_start().starts_with(b"[");
                 let is_batch = is_array && parts.headers.contains_key("mcp-session-id");
-                return Ok(match &self.sessions {
-                    Some(sessions) if is_batch => Begun::Later(Box::pin(sessions.post_batch(parts, body))),
-                    _ => Begun::Response(json(error_reply(bad.id.as_deref(), &bad.error))),
-                });
+                return Ok(Begun::Response(match &self.sessions {
+                    Some(sessions) if is_batch => sessions.post_batch(parts, body)?,
+                    _ => json(error_reply(bad.id.as_deref(), &bad.error)),
+                }));
             }
         };
         let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
@@ -462,7 +463,7 @@ impl Endpoint {
                 let reason = "Accept must name application/json and text/event-stream";
                 return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, reason));
             }
-            return Ok(Begun::Later(Box::pin(sessions.post(take(parts), body, envelope).map(Ok))));
+            return Ok(sessions.post(take(parts), body, envelope));
         }
         let id = envelope.id;
         let http = Http::repeating_body(mem::take(&mut parts.headers), mem::take(&mut parts.extensions));
@@ -476,18 +477,17 @@ impl Endpoint {
             Dispatched::Stream(mut stream) => match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
                 // Most calls end at once, without a future of their own.
                 Poll::Ready(Frame::Last(reply)) => Begun::Response(json(reply)),
-                polled => {
-                    Begun::Later(Box::pin(run(stream, polled, events, self.engine.options.http.stream_after).map(Ok)))
-                }
+                polled => Begun::Later(Box::pin(run(stream, polled, events, self.engine.options.http.stream_after))),
             },
         })
     }
 }
 
 /// What becomes of a request of Streamable HTTP.
-enum Begun<'a> {
+pub(super) enum Begun {
     Response(Response<ResponseBody>),
-    Later(BoxFuture<'a, Result<Response<ResponseBody>, HttpRefusal>>),
+    /// It holds nothing of the body.
+    Later(BoxFuture<'static, Response<ResponseBody>>),
 }
 
 /// The head of a request, for what keeps it. Others borrow it: it is large, and a future that owns it copies it.

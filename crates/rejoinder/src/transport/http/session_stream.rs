@@ -8,6 +8,7 @@ use tokio::{sync::watch, time::Instant};
 
 use super::{body::event, sessions::HttpSession};
 use crate::{
+    auth::HeldBytes,
     call::{AfterReply, Call},
     error::CallError,
     inject::FromCall,
@@ -19,6 +20,9 @@ pub(super) const RETRY: Duration = Duration::from_secs(3);
 
 /// How many messages of a stream are kept for a client that comes back.
 const MOST_KEPT: usize = 256;
+
+/// The largest reply that is kept after the client has read it, in bytes.
+pub(super) const LARGEST_KEPT: usize = 256 * 1024;
 
 /// How many events wait for a client that reads slowly, before the sender has to wait.
 const MOST_UNREAD: usize = 16;
@@ -32,9 +36,10 @@ pub(super) fn parse_event_id(id: &str) -> Option<(u64, u64)> {
 /// A stream of events: the reply to one request, or the messages that belong to no request (number 0).
 ///
 /// Of several connections the newest reads it, and the others end.
-#[derive(Default)]
 pub(in crate::transport) struct SessionStream {
     pub(super) number: u64,
+    /// Nothing, for the caller of the session: each event takes its own room.
+    held: HeldBytes,
     state: watch::Sender<StreamState>,
 }
 
@@ -64,6 +69,7 @@ struct StreamEvent {
     /// Whether a client that comes back gets it again.
     is_kept: bool,
     bytes: Bytes,
+    _held: HeldBytes,
 }
 
 impl StreamState {
@@ -90,22 +96,33 @@ impl StreamState {
         Some(bytes)
     }
 
-    fn push(&mut self, is_kept: bool, stream: u64, event: Bytes) {
-        if !is_kept && !self.is_connected {
+    /// Adds an event. What there is no room for is not kept, and neither is a large reply once it is read.
+    fn push(&mut self, is_kept: bool, is_last: bool, stream: &SessionStream, event: Bytes) {
+        let mut held = stream.held.another();
+        let has_room = held.grow(event.len()).is_ok();
+        let waits = is_kept && has_room;
+        if !waits && !self.is_connected {
             return;
         }
+        let is_kept = waits && !(is_last && event.len() > LARGEST_KEPT);
         if self.events.len() == MOST_KEPT {
             self.events.pop_front();
         }
         self.last += 1;
-        let bytes = [format!("id: {stream}-{}\n", self.last).into(), event].concat().into();
-        self.events.push_back(StreamEvent { number: self.last, is_kept, bytes });
+        let bytes = [format!("id: {}-{}\n", stream.number, self.last).into(), event].concat().into();
+        self.events.push_back(StreamEvent { number: self.last, is_kept, bytes, _held: held });
     }
 }
 
 impl SessionStream {
-    pub(super) fn new(number: u64) -> Self {
-        Self { number, ..Self::default() }
+    /// A stream that takes room beside what is held.
+    pub(super) fn new(number: u64, beside: &HeldBytes) -> Self {
+        Self { number, held: beside.another(), state: watch::Sender::default() }
+    }
+
+    /// Another stream of the same session.
+    pub(super) fn another(&self, number: u64) -> Self {
+        Self::new(number, &self.held)
     }
 
     /// The size of the events that are kept, in bytes.
@@ -135,12 +152,12 @@ impl SessionStream {
     /// Sends an event without a message, which has an id to come back with and says when.
     pub(super) fn send_retry(&self, retry: Duration) {
         let event = format!("retry: {}\ndata: \n\n", retry.as_millis());
-        self.state.send_modify(|state| state.push(false, self.number, event.into()));
+        self.state.send_modify(|state| state.push(false, false, self, event.into()));
     }
 
     /// Sends a message; one that is kept is sent again to a client that comes back.
     pub(super) fn push(&self, is_kept: bool, message: &Bytes) {
-        self.state.send_modify(|state| state.push(is_kept, self.number, event([message.clone()])));
+        self.state.send_modify(|state| state.push(is_kept, false, self, event([message.clone()])));
     }
 
     /// Sends a message. Waits while a connected client does not read.
@@ -158,7 +175,7 @@ impl SessionStream {
     pub(super) fn push_last(&self, reply: RpcReply) {
         let (body, after) = reply.into_parts();
         self.state.send_modify(|state| state.after = after.filter(|_| state.is_connected));
-        self.push(true, &body.whole());
+        self.state.send_modify(|state| state.push(true, true, self, event(body.pieces())));
     }
 
     async fn until(&self, condition: impl FnMut(&StreamState) -> bool) {

@@ -2,15 +2,18 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    future::{poll_fn, ready},
+    future::ready,
     sync::{Arc, Mutex, MutexGuard},
-    task::Poll,
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt};
+use futures_util::{
+    FutureExt,
+    stream::{self, StreamExt},
+};
 use http_body_util::BodyExt;
 use tokio::{
     task::AbortHandle,
@@ -23,8 +26,8 @@ use super::{
     ResponseBody,
     body::event,
     request::{HttpRefusal, accepts_events},
-    service::{event_stream, json, run, status},
-    session_stream::{RETRY, ReplyStream, SessionStream, parse_event_id},
+    service::{Begun, event_stream, json, run, status},
+    session_stream::{LARGEST_KEPT, RETRY, ReplyStream, SessionStream, parse_event_id},
 };
 use crate::{
     auth::{CallerSlot, Principal},
@@ -115,9 +118,9 @@ impl HttpSessions {
     }
 
     /// Takes a message.
-    pub(super) async fn post(&self, parts: Parts, body: &Bytes, envelope: Envelope<'_>) -> Response<ResponseBody> {
+    pub(super) fn post(&self, parts: Parts, body: &Bytes, envelope: Envelope<'_>) -> Begun {
         let id = envelope.id;
-        let response = async {
+        let begin = || {
             // As all replies of a session: some clients do not look into the body of an error status.
             let in_session = |refusal| HttpRefusal { status: StatusCode::OK, ..refusal };
             let owner = owner_of(&self.engine, &parts).map_err(in_session)?;
@@ -127,19 +130,20 @@ impl HttpSessions {
                 // Each message is served on its own, as if its session had just begun.
                 let version = if begins { None } else { Some(check_version(&parts.headers)?) };
                 let session = Arc::new(Session::for_one_request(&self.engine, version));
+                let longest_silence = config.stream_after;
                 return Ok(match session.receive(body, envelope, Http::new(parts.headers, parts.extensions)) {
-                    Dispatched::Stream(call) => run(call, Poll::Pending, true, config.stream_after).await,
-                    Dispatched::Reply(reply) => json(reply),
-                    Dispatched::Nothing => status(StatusCode::ACCEPTED),
+                    Dispatched::Stream(call) => Begun::Later(Box::pin(run(call, Poll::Pending, true, longest_silence))),
+                    Dispatched::Reply(reply) => Begun::Response(json(reply)),
+                    Dispatched::Nothing => Begun::Response(status(StatusCode::ACCEPTED)),
                 });
             }
             if begins && !parts.headers.contains_key(SESSION) {
-                return self.begin(body, envelope, owner);
+                return self.begin(body, envelope, owner).map(Begun::Response);
             }
             let session = self.find(&parts.headers, &owner, begins)?;
-            Ok(self.receive(&session, parts, body, envelope).await)
+            Ok(Begun::Response(self.receive(&session, parts, body, envelope)))
         };
-        response.await.unwrap_or_else(|refusal| refusal.response(id))
+        begin().unwrap_or_else(|refusal: HttpRefusal| Begun::Response(refusal.response(id)))
     }
 
     /// Opens a stream, or ends the session.
@@ -227,7 +231,8 @@ impl HttpSessions {
             is_new: true,
             slot,
         };
-        let (own, ended, state) = (Arc::default(), CancellationToken::new(), Mutex::new(state));
+        let own = Arc::new(SessionStream::new(0, &self.engine.shares.bytes.hold(owner.as_ref())));
+        let (ended, state) = (CancellationToken::new(), Mutex::new(state));
         let session = Arc::new(HttpSession { id: id.clone(), session, owner, own, state, ended });
         let attend = Arc::clone(&session).attend(self.engine.options.http.session_timeout, Arc::clone(&self.sessions));
         tokio::spawn(attend);
@@ -236,7 +241,7 @@ impl HttpSessions {
     }
 
     /// Takes a message of a session.
-    pub(super) async fn receive(
+    pub(super) fn receive(
         &self,
         session: &Arc<HttpSession>,
         mut parts: Parts,
@@ -262,7 +267,8 @@ impl HttpSessions {
             Dispatched::Reply(reply) => return json(reply),
             Dispatched::Nothing => return status(StatusCode::ACCEPTED),
         };
-        let first = match poll_fn(|cx| Poll::Ready(call.poll_frame(cx))).await {
+        // One that does not end now is polled again, by its own task.
+        let first = match call.poll_frame(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Frame::Last(reply)) if reply.scopes.is_empty() => {
                 return json(reply.with_status(StatusCode::OK));
             }
@@ -295,26 +301,29 @@ impl HttpSessions {
     }
 
     /// Takes a batch, which only protocol version 2025-03-26 has. The replies are events.
-    pub(super) async fn post_batch(&self, parts: &Parts, body: &Bytes) -> Result<Response<ResponseBody>, HttpRefusal> {
+    pub(super) fn post_batch(&self, parts: &Parts, body: &Bytes) -> Result<Response<ResponseBody>, HttpRefusal> {
         let session = self.find(&parts.headers, &owner_of(&self.engine, parts)?, false)?;
         if session.session.version() != Some("2025-03-26") {
             let reason = "batches are only in protocol version 2025-03-26: send one message per request";
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, reason));
         }
-        let Some(messages) = batch(body) else {
+        let most = self.engine.options.limits.message_values;
+        let Some(messages) = batch(body, most) else {
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "a batch is an array of 1 to 100 messages"));
         };
         let (mut replies, mut streams) = (Vec::new(), Vec::new());
         for message in messages {
-            let response = match Envelope::read(&message) {
-                Ok(envelope) => self.receive(&session, parts.clone(), &message, envelope).await,
+            let response = match Envelope::read(&message, most) {
+                Ok(envelope) => self.receive(&session, parts.clone(), &message, envelope),
                 Err(bad) => json(error_reply(bad.id.as_deref(), &bad.error)),
             };
             match response.headers().get(header::CONTENT_TYPE).map(|kind| kind == "application/json") {
                 // It has no reply.
                 None => {}
                 Some(true) => {
-                    let reply = response.into_body().collect().await.map(|body| body.to_bytes());
+                    // The whole of it is there.
+                    let reply = response.into_body().collect().now_or_never().and_then(Result::ok);
+                    let reply = reply.map(|body| body.to_bytes());
                     replies.extend(reply.map(|reply| held(event([reply.clone()]), reply)));
                 }
                 Some(false) => streams.push(response.into_body().into_data_stream()),
@@ -403,9 +412,8 @@ impl HttpSessionState {
     }
 }
 
-/// How many streams a session keeps after their reply, and how many bytes; the newest is always kept.
+/// How many streams a session keeps after their reply, beside the newest. They have as many bytes as one reply may have.
 const MOST_FINISHED: usize = 16;
-const MOST_FINISHED_BYTES: usize = 256 * 1024;
 
 /// How long a session lasts in which nothing follows `initialize`.
 const NEW_SESSION: Duration = Duration::from_secs(60);
@@ -438,7 +446,7 @@ impl HttpSession {
         let mut state = self.state();
         let key = admit_request(&state.requests, id, most)?;
         state.last_stream += 1;
-        let stream = Arc::new(SessionStream::new(state.last_stream));
+        let stream = Arc::new(self.own.another(state.last_stream));
         state.requests.insert(Arc::clone(&key), (Arc::clone(&stream), None));
         Ok(OpenRequest { session: Arc::clone(self), key, stream })
     }
@@ -525,7 +533,7 @@ impl OpenRequest {
         let Some((stream, _)) = end_request(&mut state.requests, &self.key) else { return };
         let finished = &mut state.finished;
         let mut bytes: usize = finished.iter().map(|stream| stream.size()).sum();
-        while finished.len() >= MOST_FINISHED || bytes > MOST_FINISHED_BYTES {
+        while finished.len() >= MOST_FINISHED || bytes > LARGEST_KEPT {
             bytes -= finished.pop_front().map_or(bytes, |stream| stream.size());
         }
         finished.push_back(stream);

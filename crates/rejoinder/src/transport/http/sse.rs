@@ -100,8 +100,9 @@ impl Endpoint {
         let find = |id| lock(&self.sse.0).get(id).filter(is_ours).map(|stream| stream.posted.clone());
         let no_stream = || HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such stream: open another with GET");
         let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
-        let body = read_body(body, options.limits.message_size, options.http.body_timeout, &self.unfinished).await?;
-        let message = Received::Whole(body, Http::new(parts.headers, parts.extensions));
+        let held = self.engine.shares.bytes.hold(owner.as_ref());
+        let (body, held) = read_body(body, options.limits.message_size, options.http.body_timeout, held).await?;
+        let message = Received::Whole(body, Http::new(parts.headers, parts.extensions), held);
         match posted.send_timeout(message, options.http.body_timeout).await {
             Ok(()) => Ok(status(StatusCode::ACCEPTED)),
             Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(no_stream()),

@@ -40,12 +40,13 @@ use tracing::Instrument;
 
 use super::{
     ResponseBody,
-    request::{HeldBytes, HttpRefusal, UnfinishedBodies},
+    limited_stream::LimitedStream,
+    request::HttpRefusal,
     service::{Endpoint, status},
     sessions::owner_of,
-    write_timeout::WriteTimeout,
 };
 use crate::{
+    auth::HeldBytes,
     call::AfterReply,
     protocol::{Http, ReplyBody},
     server::Engine,
@@ -69,7 +70,8 @@ impl Endpoint {
         let upgrade = parts.extensions.remove::<OnUpgrade>().ok_or_else(|| {
             HttpRefusal::new(StatusCode::UPGRADE_REQUIRED, "this connection cannot become a WebSocket: use HTTP/1.1")
         })?;
-        let open = self.open_connection(&owner_of(&self.engine, &parts)?)?;
+        let owner = owner_of(&self.engine, &parts)?;
+        let open = self.open_connection(&owner)?;
         let mut response = status(StatusCode::SWITCHING_PROTOCOLS);
         let headers = response.headers_mut();
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -78,7 +80,7 @@ impl Endpoint {
         if has_token(&parts.headers, &header::SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
             headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
         }
-        let (engine, unfinished) = (Arc::clone(&self.engine), Arc::clone(&self.unfinished));
+        let (engine, held) = (Arc::clone(&self.engine), self.engine.shares.bytes.hold(owner.as_ref()));
         let closing = self.closing.clone();
         let http = Http::new(parts.headers, parts.extensions);
         let serving = async move {
@@ -86,8 +88,10 @@ impl Endpoint {
                 Ok(upgraded) => upgraded,
                 Err(error) => return tracing::debug!(%error, "a client left before its WebSocket was open"),
             };
-            let stream = WriteTimeout::new(TokioIo::new(upgraded), engine.options.http.header_timeout, Arc::default());
-            serve_websocket(&engine, stream, http, unfinished, closing).await;
+            let stream = TokioIo::new(upgraded);
+            let timeout = engine.options.http.header_timeout;
+            let stream = LimitedStream::new(stream, timeout, Arc::default(), HeldBytes::default());
+            serve_websocket(&engine, stream, http, held, closing).await;
             drop(open);
         };
         tokio::spawn(serving.in_current_span());
@@ -96,18 +100,13 @@ impl Endpoint {
 }
 
 /// Serves one client over a stream that carries WebSocket frames.
-async fn serve_websocket<S>(
-    engine: &Arc<Engine>,
-    stream: S,
-    http: Http,
-    unfinished: Arc<UnfinishedBodies>,
-    closing: CancellationToken,
-) where
+async fn serve_websocket<S>(engine: &Arc<Engine>, stream: S, http: Http, held: HeldBytes, closing: CancellationToken)
+where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     let options = &engine.options;
     let (stream, output) = split(stream);
-    let input = CountedStream { stream, held: HeldBytes::new(unfinished), largest: options.limits.message_size };
+    let input = CountedStream { stream, held };
     let limit = Some(options.limits.message_size);
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
     let socket = WebSocketStream::from_raw_socket(join(input, output), Role::Server, Some(config)).await;
@@ -202,17 +201,15 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
 /// A stream that counts what it has read of a message that is not complete.
 struct CountedStream<S> {
     stream: ReadHalf<S>,
-    held: HeldBytes<Arc<UnfinishedBodies>>,
-    /// The largest message.
-    largest: usize,
+    held: HeldBytes,
 }
 
 impl<S: AsyncRead> AsyncRead for CountedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let (before, largest) = (buffer.filled().len(), self.largest);
+        let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        let has_room = self.held.add(buffer.filled().len() - before, largest);
-        Poll::Ready(if has_room { Ok(()) } else { Err(io::ErrorKind::QuotaExceeded.into()) })
+        let grown = self.held.grow(buffer.filled().len() - before);
+        Poll::Ready(grown.map_err(|_| io::ErrorKind::QuotaExceeded.into()))
     }
 }
 
@@ -239,14 +236,19 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
             (self.silent_at, self.is_pinged) = (Instant::now() + SILENCE, false);
             self.close = match frame {
                 Some(Ok(Message::Text(text))) => {
-                    self.socket.get_mut().reader_mut().held.release();
+                    let held = self.socket.get_mut().reader_mut().held.split();
                     let text = Bytes::from(text);
                     // As on a pipe: a call keeps its message, and should not keep the buffer.
                     let text = if text.len() <= SHORT { Bytes::copy_from_slice(&text) } else { text };
-                    return Ok(Received::Whole(text, self.http.clone()));
+                    return Ok(Received::Whole(text, self.http.clone(), held));
                 }
-                // Pings are answered by the library.
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
+                // Pings are answered by the library, and nothing of them is kept. Their frames have 6 bytes more, and may come
+                // in the middle of a message.
+                Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => {
+                    self.socket.get_mut().reader_mut().held.shrink(payload.len() + 6);
+                    continue;
+                }
+                Some(Ok(Message::Frame(_))) => continue,
                 Some(Ok(Message::Binary(_))) => Some((CloseCode::Unsupported, "messages are text frames")),
                 Some(Err(Error::Capacity(_))) => Some((CloseCode::Size, "the message is too long")),
                 Some(Err(Error::Io(error))) if error.kind() == io::ErrorKind::QuotaExceeded => {
@@ -323,7 +325,7 @@ mod tests {
         let engine = server.build().expect("a good server").0;
         let (mut client, stream) = tokio::io::duplex(64);
         tokio::spawn(async move {
-            serve_websocket(&engine, stream, Http::default(), Arc::default(), CancellationToken::default()).await;
+            serve_websocket(&engine, stream, Http::default(), HeldBytes::default(), CancellationToken::default()).await;
         });
         let meta = serde_json::json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {} });
@@ -372,20 +374,31 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_m8_unfinished_messages_are_limited_together_with_bodies() {
+    async fn a_m8_r3_h2_unfinished_messages_are_limited_together_with_bodies_and_pings_hold_nothing() {
         let server = Server::new("small", "1.0.0")
-            .limits(crate::server::Limits::new().message_size(100_000))
+            .limits(crate::server::Limits::new().memory(60_000))
             .build()
             .expect("a good server");
-        let unfinished = Arc::<UnfinishedBodies>::default();
-        let mut others = HeldBytes::new(Arc::clone(&unfinished));
-        while others.add(1_000_000, 100_000) {}
+        let budget = server.0.shares.bytes.clone();
         let (client, stream) = tokio::io::duplex(64 * 1024);
-        let (engine, counted) = (server.0, Arc::clone(&unfinished));
+        let (engine, held) = (server.0, budget.hold(None));
         let serving = tokio::spawn(async move {
-            serve_websocket(&engine, stream, Http::default(), counted, CancellationToken::default()).await;
+            serve_websocket(&engine, stream, Http::default(), held, CancellationToken::default()).await;
         });
         let mut client = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
+        let fragment = |kind, is_last| Message::Frame(Frame::message(vec![b' '; 20_000], OpCode::Data(kind), is_last));
+        let ping = Message::Ping(vec![b'p'; 125].into());
+        client.send(fragment(Data::Text, false)).await.expect("the server reads");
+        // More than there is room for, in the middle of a message.
+        for _ in 0..1_000 {
+            client.send(ping.clone()).await.expect("the server reads");
+            assert!(matches!(client.next().await, Some(Ok(Message::Pong(_)))), "nothing of it is held");
+        }
+        assert!((10_000..=20_000).contains(&budget.held()), "{} bytes of the message", budget.held());
+        client.send(fragment(Data::Continue, true)).await.expect("the server reads");
+        assert!(matches!(client.next().await, Some(Ok(Message::Text(_)))), "it is read, and refused");
+        let mut others = budget.hold(None).another();
+        others.grow(60_000).expect("nothing else is held");
         client.send(Message::text("{}")).await.expect("the server reads");
         assert!(matches!(client.next().await, Some(Ok(Message::Text(_)))), "small ones are always read");
         client.send(Message::text(" ".repeat(50_000))).await.expect("the server reads");
@@ -393,6 +406,6 @@ mod tests {
         assert_eq!(closed.code, CloseCode::Again);
         drop((client, others));
         serving.await.expect("it does not panic");
-        assert!(HeldBytes::new(unfinished).add(1_000_000, 100_000), "nothing is held");
+        assert_eq!(budget.held(), 0, "nothing is held");
     }
 }

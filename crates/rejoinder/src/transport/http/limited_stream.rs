@@ -1,4 +1,4 @@
-//! A time limit for clients that do not read.
+//! Limits for what hyper reads and writes: the time of clients that do not read, and the room for what is not complete.
 
 use std::{
     io::{self, IoSlice},
@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -16,24 +16,49 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
+use super::serve::IDLE;
+use crate::auth::HeldBytes;
+
 /// How many bytes are copied to send them as one piece.
 const SMALL_REPLY: usize = 1024;
 
-/// A stream whose writes fail once the client has read nothing for too long. hyper has such a timeout for reading the head
-/// of a request, but not for writing.
-pub(super) struct WriteTimeout<S> {
+/// The most bytes that hyper buffers of a connection.
+pub(super) const READ_BUFFER: usize = 64 * 1024;
+
+/// A stream whose writes fail once the client has read nothing for too long, and whose reads fail if there is no room for the
+/// head of a request. hyper has such a timeout for reading a head, but not for writing.
+pub(super) struct LimitedStream<S> {
     stream: S,
     timeout: Duration,
     /// Runs while nothing can be written.
     blocked: Option<Pin<Box<Sleep>>>,
     /// Counts the writes, for what watches the connection.
     writes: Arc<AtomicUsize>,
+    /// What is read of a request and not answered, as far as hyper buffers it.
+    held: HeldBytes,
+    buffered: usize,
+    /// How many requests and writes there were before.
+    seen: usize,
 }
 
-impl<S> WriteTimeout<S> {
-    /// Counts the writes there.
-    pub(super) fn new(stream: S, timeout: Duration, writes: Arc<AtomicUsize>) -> Self {
-        Self { stream, timeout, blocked: None, writes }
+impl<S> LimitedStream<S> {
+    /// Counts the writes there, beside the requests, which hold clones of it.
+    pub(super) fn new(stream: S, timeout: Duration, writes: Arc<AtomicUsize>, held: HeldBytes) -> Self {
+        Self { stream, timeout, blocked: None, writes, held, buffered: 0, seen: 0 }
+    }
+
+    /// Counts what was read; `false` if there is no room for it.
+    fn count(&mut self, bytes: usize) -> bool {
+        let (now, clones) = (self.writes.load(Ordering::Relaxed), Arc::strong_count(&self.writes));
+        if std::mem::replace(&mut self.seen, now) != now || clones == 1 {
+            self.held.shrink(std::mem::take(&mut self.buffered));
+        }
+        // hyper has left a connection that was upgraded: what reads it counts.
+        let more = if clones == 1 { 0 } else { bytes.min(READ_BUFFER - self.buffered) };
+        let has_room = self.held.grow(more).is_ok();
+        self.buffered += if has_room { more } else { 0 };
+        // What reads the body of a request refuses it with a reply.
+        has_room || clones > IDLE
     }
 
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
@@ -47,13 +72,16 @@ impl<S> WriteTimeout<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for LimitedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        let has_room = self.count(buffer.filled().len() - before);
+        Poll::Ready(if has_room { Ok(()) } else { Err(io::ErrorKind::QuotaExceeded.into()) })
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for LimitedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.check(cx, written)
