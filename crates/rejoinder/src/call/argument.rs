@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{ArgumentError, Call};
-use crate::{graph::Complete, schema::ArgumentCheck};
+use crate::{form::Matching, graph::Complete, schema::ArgumentCheck};
 
 /// An argument as the client sent it.
 #[derive(Debug, Clone)]
@@ -99,6 +99,7 @@ impl ArgumentCheck {
     pub(super) fn read<T: Argument + DeserializeOwned>(
         &self,
         sent: &SentArgument<'_>,
+        matching: &Matching,
     ) -> Result<T, Vec<ArgumentError>> {
         let is_checked = self.has_rules && (self.is_required || !sent.is_null());
         if !is_checked || sent.is_long() {
@@ -108,17 +109,24 @@ impl ArgumentCheck {
                 _ => {}
             }
         }
-        let (value, changed) = self.checked(sent)?;
+        let (value, changed) = self.checked(sent, matching)?;
+        // The value is much larger than the text, so it is not kept beside what is read.
+        let value = changed.then_some(value);
         // From the text, because the value has the last of two members of one name.
-        let read = T::read(sent);
-        let is_duplicate = read.as_ref().is_err_and(|error| error.is_duplicate_field());
-        let read = if changed && !is_duplicate { T::deserialize(&value).or_else(|_| located(&value)) } else { read };
+        let read = match (T::read(sent), value) {
+            (Err(error), Some(_)) if error.is_duplicate_field() => Err(error),
+            (read, None) => read,
+            (read, Some(value)) => {
+                drop(read);
+                located(value)
+            }
+        };
         read.map_err(|error| vec![error])
     }
 
     /// What was sent, if it fits the schema, and whether that changed it.
-    fn checked(&self, sent: &SentArgument<'_>) -> Result<(Value, bool), Vec<ArgumentError>> {
-        let check = |mut value| self.check(&mut value).map(|changed| (value, changed));
+    fn checked(&self, sent: &SentArgument<'_>, matching: &Matching) -> Result<(Value, bool), Vec<ArgumentError>> {
+        let check = |mut value| self.check(&mut value, matching).map(|changed| (value, changed));
         let text = match sent {
             SentArgument::Json(json) => {
                 return check(serde_json::from_str(json.get()).map_err(|error| vec![ArgumentError::at("", &error)])?);
@@ -277,7 +285,7 @@ mod tests {
         let check = Arc::new(SchemaCheck::of_object(schema.as_object().expect("an object"))).argument("x");
         let sent = SentArgument::Json(serde_json::from_str(json).expect("JSON"));
         let text = |error: ArgumentError| ArgumentErrors(vec![error.of("x")]).to_string();
-        check.read(&sent).map_err(|errors| errors.into_iter().map(text).collect())
+        check.read(&sent, &Matching::default()).map_err(|errors| errors.into_iter().map(text).collect())
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::{Value, value::to_raw_value};
 
 use super::{Argument, ArgumentDefault, ArgumentError, ArgumentErrors, Param, SentArgument, unknown};
 use crate::{
+    form::Matching,
     inject::Injected,
     schema::{ArgumentCheck, InputSchema},
 };
@@ -125,7 +126,8 @@ pub(crate) fn read_arguments<F: ReadParams>(
     unknown: UnknownArguments,
     known: &[(&'static str, ArgumentCheck)],
 ) -> Result<F::Set, ArgumentErrors> {
-    let mut reader = ArgumentReader { sent, left: known, errors: ArgumentErrors::default() };
+    let (errors, matching) = Default::default();
+    let mut reader = ArgumentReader { sent, left: known, errors, matching };
     if unknown == UnknownArguments::Refused {
         reader.refuse_unknown();
     }
@@ -142,6 +144,8 @@ pub struct ArgumentReader<'r> {
     /// The arguments that are not read yet.
     left: &'r [(&'static str, ArgumentCheck)],
     errors: ArgumentErrors,
+    /// What is left for patterns.
+    matching: Matching,
 }
 
 impl ArgumentReader<'_> {
@@ -185,7 +189,7 @@ impl<T: Argument + DeserializeOwned> Slot for T {
     fn read(param: &Param, reader: &mut ArgumentReader<'_>) -> Option<Self> {
         let (_, check) = reader.left.split_off_first().expect("there is a check for each argument");
         let value = match reader.sent.get(param.name) {
-            Ok(Some(sent)) => check.read(sent).or_else(|error| {
+            Ok(Some(sent)) => check.read(sent, &reader.matching).or_else(|error| {
                 // Models send `null` for an argument that they leave out. An `Option` reads it as `None`.
                 let default = param.default.as_ref().filter(|_| sent.is_null());
                 default.and_then(ArgumentDefault::make).ok_or(error)

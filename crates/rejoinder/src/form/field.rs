@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    FormError, FormErrors, Format, IntoChoice, Number, Rules,
+    FormError, FormErrors, Format, IntoChoice, Matching, Number, Rules,
     choice::{choices, not_chosen},
 };
 use crate::schema::Types;
@@ -165,7 +165,8 @@ impl<T> Field<T> {
         let types = self.keywords.get("type").and_then(Value::as_str).and_then(Types::named).unwrap_or_default();
         let meant = types.meant_by(value);
         let value = meant.as_ref().unwrap_or(value);
-        let broken = not_chosen(&self.keywords, value).or_else(|| Some(self.rules().broken_by(value)?.0));
+        let broken =
+            not_chosen(&self.keywords, value).or_else(|| Some(self.rules().broken_by(value, &Matching::default())?.0));
         broken.map_or_else(|| (self.read)(value), Err)
     }
 

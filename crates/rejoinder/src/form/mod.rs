@@ -24,7 +24,7 @@ pub use field::ArgumentRules;
 pub use field::{ElicitField, Field, ListField, NumberField, TextField};
 pub use format::Format;
 pub use rules::Number;
-pub(crate) use rules::{LONGEST_MATCHED, Rules, shortened, shortened_to};
+pub(crate) use rules::{LONGEST_MATCHED, Matching, Pattern, Rules, shortened, shortened_to};
 
 use std::{
     borrow::Cow,

@@ -1,14 +1,59 @@
 //! The constraints on one value: the JSON Schema keywords that set them, their checks and their messages, all in this file.
 
-use std::{cmp::Ordering, collections::HashSet, fmt};
+use std::{cell::Cell, cmp::Ordering, collections::HashSet, fmt};
 
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use super::Format;
 
 /// The longest text that is matched against a pattern, in bytes: the time that a pattern takes grows with the text.
 pub(crate) const LONGEST_MATCHED: usize = 64 * 1024;
+
+/// What a request may match against patterns: the bytes of texts, each times the size of its pattern. It takes a fraction of
+/// a second.
+const MOST_MATCHED: usize = 1 << 30;
+
+/// The largest pattern, in bytes.
+const LARGEST_PATTERN: usize = 8 * 1024 * 1024;
+
+/// A pattern. The time that it takes grows with its size.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    regex: Regex,
+    /// In bytes, when it is compiled; up to twice as much.
+    size: usize,
+}
+
+/// What is left of what a request may match against patterns.
+#[derive(Debug)]
+pub(crate) struct Matching(Cell<usize>);
+
+impl Default for Matching {
+    fn default() -> Self {
+        Self(Cell::new(MOST_MATCHED))
+    }
+}
+
+impl Pattern {
+    pub(crate) fn new(pattern: &str) -> Result<Self, regex_lite::Error> {
+        // The library does not say how large a pattern is, but whether it is too large.
+        let mut size = 4 * 1024;
+        loop {
+            match RegexBuilder::new(pattern).size_limit(size).build() {
+                Ok(regex) => return Ok(Self { regex, size }),
+                Err(error) if size >= LARGEST_PATTERN => return Err(error),
+                Err(_) => size *= 2,
+            }
+        }
+    }
+
+    /// Whether a text matches; `None` if the request has matched too much.
+    pub(crate) fn is_match(&self, text: &str, matching: &Matching) -> Option<bool> {
+        matching.0.set(matching.0.get().checked_sub(self.size * text.len())?);
+        Some(self.regex.is_match(text))
+    }
+}
 
 /// The keywords that limit numbers.
 const BOUNDS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
@@ -21,7 +66,7 @@ pub(crate) struct Rules {
     /// The limits by their keywords.
     limits: Vec<(&'static str, Number)>,
     format: Option<Format>,
-    pattern: Option<Regex>,
+    pattern: Option<Pattern>,
     unique_items: bool,
     /// The bounds of a number's type, where the schema names it.
     of_type: [Option<Number>; 2],
@@ -44,7 +89,7 @@ impl Rules {
                     rules.format = Format::named(name);
                     rules.of_type = Number::bounds_of(name).map_or([None; 2], |bounds| bounds.map(Some));
                 }
-                ("pattern", Value::String(pattern)) => match Regex::new(pattern) {
+                ("pattern", Value::String(pattern)) => match Pattern::new(pattern) {
                     Ok(pattern) => rules.pattern = Some(pattern),
                     Err(error) => problems.push(format!("has a `pattern` that is not supported: {error}")),
                 },
@@ -53,6 +98,16 @@ impl Rules {
                     (None, _) if !["uniqueItems", "format", "pattern"].contains(&keyword.as_str()) => {}
                     _ => problems.push(format!("has `{keyword}` with a value that JSON Schema does not allow")),
                 },
+            }
+        }
+        if let Some(pattern) = &rules.pattern {
+            let (most, allowed) = (MOST_MATCHED / pattern.size, rules.limit("maxLength"));
+            // A character has up to four bytes.
+            if most < LONGEST_MATCHED && allowed.is_none_or(|allowed| allowed > Number::from(most / 4)) {
+                let most = most / 4;
+                problems.push(format!(
+                    "has a large `pattern`, which takes long to match: add `max_length = {most}` or less"
+                ));
             }
         }
         for pair in BOUNDS[..4].chunks(2).chain(COUNTS.chunks(2)) {
@@ -85,7 +140,7 @@ impl Rules {
 
     /// The rule that a value breaks, "must be at most 10", and what the value has instead, "50". Rules are for values of
     /// their type only.
-    pub(crate) fn broken_by(&self, value: &Value) -> Option<(String, String)> {
+    pub(crate) fn broken_by(&self, value: &Value, matching: &Matching) -> Option<(String, String)> {
         let count = |count: usize, limits: &[&str], noun: &str| {
             Some((self.outside(Number::from(count), limits, noun)?, count.to_string()))
         };
@@ -107,7 +162,11 @@ impl Rules {
                     );
                     return Some((most, text.len().to_string()));
                 }
-                (!pattern.is_match(text)).then(|| (format!("must match `{}`", pattern.as_str()), shown()))
+                match pattern.is_match(text, matching) {
+                    Some(true) => None,
+                    Some(false) => Some((format!("must match `{}`", pattern.regex.as_str()), shown())),
+                    None => Some(("must be shorter, because it is matched against a pattern".to_owned(), shown())),
+                }
             }
             Value::Array(items) => count(items.len(), &COUNTS[2..4], "item").map(must_have).or_else(|| {
                 let mut seen = HashSet::new();
@@ -321,7 +380,10 @@ mod tests {
     fn a_number_without_type_bounds_keeps_to_the_rules() {
         let schema = Map::from_iter([("minimum".to_owned(), 1.into())]);
         let rules = Rules::read(&schema).expect("a rule");
-        assert_eq!(rules.broken_by(&1.into()), None);
-        assert_eq!(rules.broken_by(&0.5.into()), Some(("must be at least 1".to_owned(), "0.5".to_owned())));
+        assert_eq!(rules.broken_by(&1.into(), &Matching::default()), None);
+        assert_eq!(
+            rules.broken_by(&0.5.into(), &Matching::default()),
+            Some(("must be at least 1".to_owned(), "0.5".to_owned()))
+        );
     }
 }

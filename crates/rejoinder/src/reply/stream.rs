@@ -7,10 +7,11 @@ use std::{
 };
 
 use futures_util::{Stream, StreamExt, TryStreamExt};
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::{IntoCallError, IntoToolResult, Json, Structured, Text, finite::to_finite_value};
 use crate::{
+    auth::ByteBudget,
     call::{Call, Emitted},
     error::{CallError, Halt},
     item::{Output, OutputStream},
@@ -19,7 +20,8 @@ use crate::{
 
 /// What a tool returns that has something to show while it works: each item is sent as a progress notification, at once.
 ///
-/// The result is the texts joined, or else the last item; [`fold`](Self::fold) makes another one.
+/// The result is the texts joined, or else the last item; [`fold`](Self::fold) makes another one. Joined texts end at 4 MiB, or
+/// where the server has [no room](crate::server::Limits::memory) for more; then a second text says that they were cut.
 ///
 /// ```
 /// use futures_util::{StreamExt, stream};
@@ -100,7 +102,7 @@ impl<T: StreamItem> ToolStream<T> {
             _ => None,
         };
         let fold = if T::IS_TEXT {
-            folding(String::new(), |text, _, message| text + message)
+            folding(JoinedTexts::default(), |texts, _, message| texts.join(message))
         } else {
             let nothing = CallError::new("the stream ended without an item, so there is no result");
             folding(Err(nothing), |_, item, _| Ok(item))
@@ -150,11 +152,14 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
     /// Sends each item, and makes the result.
     async fn run(mut self, call: Call) -> Result<Output, Halt> {
         let has_listener = call.request().progress_token.is_some();
+        let mut held = call.dependency::<ByteBudget>().map(|budget| budget.hold(call.request().principal.as_ref()));
         let (mut sent, total) = (0.0, self.total.map(|total| total as f64));
         while let Some(item) = self.items.next().await {
             let item = item?;
             let message = if has_listener || T::IS_TEXT { item.message()? } else { String::new() };
-            (self.fold)(Some((item, &message)));
+            // Without room the message is not joined.
+            let has_room = !T::IS_TEXT || held.as_mut().is_none_or(|held| held.grow(message.len()).is_ok());
+            (self.fold)(Some((item, has_room.then_some(&message))));
             if has_listener {
                 sent += 1.0;
                 call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
@@ -199,11 +204,11 @@ impl<T, R> fmt::Debug for ToolStream<T, R> {
 }
 
 /// Adds an item and its message to the result of a stream. Without an item it returns the result.
-type Fold<T> = Box<dyn FnMut(Option<(T, &str)>) -> Option<Result<Output, Halt>> + Send>;
+type Fold<T> = Box<dyn FnMut(Option<(T, Option<&String>)>) -> Option<Result<Output, Halt>> + Send>;
 
 fn folding<T, R: IntoToolResult + Send + 'static>(
     first: R,
-    mut add: impl FnMut(R, T, &str) -> R + Send + 'static,
+    mut add: impl FnMut(R, T, Option<&String>) -> R + Send + 'static,
 ) -> Fold<T> {
     let mut so_far = Some(first);
     Box::new(move |item| match (so_far.take()?, item) {
@@ -213,6 +218,39 @@ fn folding<T, R: IntoToolResult + Send + 'static>(
             None
         }
     })
+}
+
+/// The most bytes of joined texts.
+const LONGEST_JOINED: usize = 4 * 1024 * 1024;
+
+/// The texts of a stream, joined.
+#[derive(Default)]
+struct JoinedTexts {
+    text: String,
+    is_cut: bool,
+}
+
+impl JoinedTexts {
+    /// Adds a text, unless there is no room for it.
+    fn join(mut self, more: Option<&String>) -> Self {
+        let room = LONGEST_JOINED - self.text.len();
+        match more.filter(|more| more.len() <= room && !self.is_cut) {
+            Some(more) => self.text += more,
+            None => self.is_cut = true,
+        }
+        self
+    }
+}
+
+impl IntoToolResult for JoinedTexts {
+    fn into_tool_result(self) -> Result<CallToolResult, CallError> {
+        let mut result = self.text.into_tool_result()?;
+        if self.is_cut {
+            let note = "The text before this is cut: the texts of the stream are too long to join.";
+            result.content.push(ContentBlock::text(note));
+        }
+        Ok(result)
+    }
 }
 
 /// What the items of a [`ToolStream`] may be: text, numbers, `bool`, [`Json`], [`Text`], and your own types.

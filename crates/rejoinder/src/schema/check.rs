@@ -10,13 +10,12 @@ use std::{
 };
 
 use indexmap::IndexMap;
-use regex_lite::Regex;
 use serde_json::{Map, Value};
 
 use super::{types::Types, variants::Variants};
 use crate::{
     call::{ArgumentError, ArgumentErrors, got, unknown},
-    form::{LONGEST_MATCHED, Rules},
+    form::{LONGEST_MATCHED, Matching, Pattern, Rules},
 };
 
 /// Keywords that JSON Schema enforces and this file does not. All others that it does not know are annotations.
@@ -117,7 +116,7 @@ impl SchemaCheck {
     /// Everything that is wrong.
     pub(crate) fn check(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, ArgumentErrors> {
         let mut arguments = Value::Object(arguments);
-        let checked = self.check_node(0, &mut arguments);
+        let checked = self.check_node(0, &mut arguments, &Matching::default());
         match (checked, arguments) {
             (Ok(_), Value::Object(arguments)) => Ok(arguments),
             (wrong, _) => {
@@ -130,9 +129,14 @@ impl SchemaCheck {
 
     /// Reads numbers and booleans that came as strings, where the schema allows no string; makes integers of `2.0`; leaves
     /// out the `null` of an optional property; and checks the result. Returns whether the value changed.
-    pub(super) fn check_node(&self, node: usize, value: &mut Value) -> Result<bool, Vec<ArgumentError>> {
-        let mut visit =
-            Visit { nodes: &self.nodes, errors: Vec::new(), left: budget(value), may_change: true, changed: false };
+    pub(super) fn check_node(
+        &self,
+        node: usize,
+        value: &mut Value,
+        matching: &Matching,
+    ) -> Result<bool, Vec<ArgumentError>> {
+        let (nodes, errors, left) = (&*self.nodes, Vec::new(), budget(value));
+        let mut visit = Visit { nodes, errors, left, matching, may_change: true, changed: false };
         visit.visit(node, value, Path::Here);
         let changed = visit.changed;
         if changed {
@@ -158,8 +162,8 @@ impl ArgumentCheck {
     /// # Errors
     ///
     /// Everything that is wrong.
-    pub(crate) fn check(&self, value: &mut Value) -> Result<bool, Vec<ArgumentError>> {
-        self.schema.check_node(self.node, value)
+    pub(crate) fn check(&self, value: &mut Value, matching: &Matching) -> Result<bool, Vec<ArgumentError>> {
+        self.schema.check_node(self.node, value, matching)
     }
 }
 
@@ -175,7 +179,7 @@ struct SchemaNode {
     /// `enum` and `const`.
     allowed: Option<Vec<Value>>,
     properties: IndexMap<String, usize>,
-    pattern_properties: Vec<(Regex, usize)>,
+    pattern_properties: Vec<(Pattern, usize)>,
     additional: Option<usize>,
     property_names: Option<usize>,
     required: Vec<String>,
@@ -292,8 +296,8 @@ impl<'a> Compiler<'a> {
             "patternProperties" => {
                 for (pattern, schema) in value.as_object()? {
                     let inside = self.add(schema, &below("*"), false);
-                    match Regex::new(pattern) {
-                        Ok(regex) => node.pattern_properties.push((regex, inside)),
+                    match Pattern::new(pattern) {
+                        Ok(pattern) => node.pattern_properties.push((pattern, inside)),
                         Err(error) => self.problem(path, format_args!("has a pattern that is not supported: {error}")),
                     }
                 }
@@ -380,6 +384,7 @@ struct Visit<'a> {
     errors: Vec<ArgumentError>,
     /// How many more schemas may be compared with values: alternatives inside alternatives multiply.
     left: usize,
+    matching: &'a Matching,
     /// Whether it changes values into what the schema expects. Only a schema that certainly applies does.
     may_change: bool,
     changed: bool,
@@ -444,7 +449,7 @@ impl Visit<'_> {
         if let Some(allowed) = node.allowed.as_ref().filter(|allowed| !allowed.iter().any(|one| same(one, value))) {
             return self.error(path, false, format!("expected {}, got {}", listed(allowed), got(value)));
         }
-        if let Some((broken, got)) = node.rules.broken_by(value) {
+        if let Some((broken, got)) = node.rules.broken_by(value, self.matching) {
             self.error(path, node.has_rules, format!("{broken}, got {got}"));
         }
         match value {
@@ -501,9 +506,15 @@ impl Visit<'_> {
                 is_known = true;
                 self.visit(*property, value, path);
             }
-            for (_, inside) in node.pattern_properties.iter().filter(|(pattern, _)| pattern.is_match(name)) {
-                is_known = true;
-                self.visit(*inside, value, path);
+            for (pattern, inside) in &node.pattern_properties {
+                match pattern.is_match(name, self.matching) {
+                    Some(true) => {
+                        is_known = true;
+                        self.visit(*inside, value, path);
+                    }
+                    Some(false) => {}
+                    None => return self.error(path, true, TOO_COMPLEX.to_owned()),
+                }
             }
             match node.additional.filter(|_| !is_known) {
                 Some(none) if self.nodes[none].types == Types::NONE => {

@@ -19,7 +19,10 @@ use self::{
     clean::{clean_input, clean_output, drop_number_formats, without_null},
     variants::{Variants, variants_in},
 };
-use crate::call::{Argument, ArgumentError, ArgumentSet, Param};
+use crate::{
+    call::{Argument, ArgumentError, ArgumentSet, Param},
+    form::Matching,
+};
 
 /// The generator of all schemas. Subschemas are inlined, because many clients show an enum behind a `$ref` as free text.
 /// Only a recursive type has a `$ref`, to a definition that is part of the schema.
@@ -135,7 +138,7 @@ impl InputSchema {
 pub(crate) fn misfit(schema: fn(&mut SchemaGenerator) -> Value, json: &RawValue) -> Option<ArgumentError> {
     let schema = schema(&mut generator(|settings| settings.for_deserialize()));
     let mut value = serde_json::from_str(json.get()).ok()?;
-    SchemaCheck::new(&schema, &[]).check_node(0, &mut value).err()?.into_iter().next()
+    SchemaCheck::new(&schema, &[]).check_node(0, &mut value, &Matching::default()).err()?.into_iter().next()
 }
 
 /// The default and the examples of an argument that do not fit its own schema.
@@ -143,7 +146,7 @@ fn unfit(check: &ArgumentCheck, name: &str, schema: &Value) -> Vec<String> {
     let default = schema.get("default").map(|default| ("default", default));
     let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten().map(|one| ("example", one));
     let wrong = default.into_iter().chain(examples).filter(|_| check.has_rules).filter_map(|(word, value)| {
-        let error = check.check(&mut value.clone()).err()?.into_iter().next()?.of(name);
+        let error = check.check(&mut value.clone(), &Matching::default()).err()?.into_iter().next()?.of(name);
         Some(format!("the {word} `{value}` does not fit its own argument: `{}` {}", error.field, error.message))
     });
     wrong.collect()

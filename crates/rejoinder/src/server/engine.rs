@@ -53,6 +53,7 @@ impl Engine {
             let dependencies = Arc::make_mut(&mut self.dependencies);
             dependencies.insert(Arc::new(ServerHandle(engine.clone())));
             dependencies.insert(Arc::clone(&self.background));
+            dependencies.insert(Arc::new(self.shares.bytes.clone()));
             self
         })
     }
