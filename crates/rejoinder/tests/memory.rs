@@ -47,9 +47,10 @@ async fn keep(value: Value, ctx: Context) -> Result<String, CallError> {
     Ok(format!("{sure} {}", value.is_null()))
 }
 
-/// Takes longer than any test.
+/// Takes longer than any test, after it has begun.
 #[tool]
-async fn slow() -> &'static str {
+async fn slow(ctx: Context) -> &'static str {
+    ctx.info("it has begun").await;
     tokio::time::sleep(LIMIT * 10).await;
     "done"
 }
@@ -122,8 +123,8 @@ impl Drop for Flooded {
     }
 }
 
-const META: &str =
-    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/logLevel":"info",
+    "io.modelcontextprotocol/clientCapabilities":{}"#;
 
 /// `tools/call` with these arguments, and these members beside them.
 fn call(tool: &str, arguments: &str, rest: &str) -> String {
@@ -180,6 +181,13 @@ impl Flooded {
              text/event-stream\r\n{headers}Connection: close\r\nContent-Length: {length}\r\n\r\n"
         );
         self.send(&[head.as_bytes(), &body.as_bytes()[..length - unsent]])
+    }
+
+    /// A call that has begun, or was refused.
+    fn begin(&self, headers: &str, body: &str) -> TcpStream {
+        let mut socket = self.post(headers, body, 0);
+        let _ = socket.read(&mut [0; 1024]);
+        socket
     }
 
     fn reply(&self, headers: &str, body: &str) -> String {
@@ -241,9 +249,8 @@ fn flood<T: Send>(kind: &str, times: usize, hostile: impl Fn(&Flooded, usize) ->
 fn leave_open(server: &Flooded, sessions: &[std::sync::OnceLock<String>], number: usize, body: &str) {
     let session = sessions[number % sessions.len()].get_or_init(|| server.session());
     let body = body.replacen(r#""id":1"#, &format!(r#""id":{number}"#), 1);
-    let mut socket = server.post(session, &body, 0);
-    // The question, or the refusal.
-    let _ = socket.read(&mut [0; 1024]);
+    // Until the question is there, or the refusal.
+    drop(server.begin(session, &body));
 }
 
 fn sessions() -> [std::sync::OnceLock<String>; 8] {
@@ -267,14 +274,14 @@ fn a3_h1_values_of_open_questions_do_not_fill_the_memory() {
     let bodies = [590_000, 99_000].map(|count| call("keep", &format!(r#"{{"value":{}}}"#, objects(count)), ""));
     flood("open questions with many values", 100, |server, number| {
         // Most are as large as they may be.
-        leave_open(server, &sessions, number, &bodies[usize::from(number % 10 != 0)]);
+        leave_open(server, &sessions, number, &bodies[usize::from(number % 4 != 0)]);
     });
 }
 
 #[test]
 fn a3_m2_bodies_of_running_calls_do_not_fill_the_memory() {
     let (headers, body) = stateless("slow", "{}", &format!(r#","x":"{}""#, "x".repeat(1_300_000)));
-    flood("slow calls with a large body", 200, |server, _| server.post(&headers, &body, 0));
+    flood("slow calls with a large body", 200, |server, _| server.begin(&headers, &body));
 }
 
 #[test]
@@ -285,8 +292,8 @@ fn a3_m5_constraints_do_not_multiply_memory() {
         [("constrained", "rows", [520_000, 95_000].map(named)), ("unique", "lists", [1_000_000, 95_000].map(lists))]
     {
         let requests = [most, fits].map(|rows| stateless(tool, &format!(r#"{{"{name}":{rows}}}"#), ""));
-        flood(tool, 60, |server, number| {
-            let (headers, body) = &requests[usize::from(number % 10 != 0)];
+        flood(tool, 24, |server, number| {
+            let (headers, body) = &requests[usize::from(number % 4 != 0)];
             let reply = server.reply(headers, body);
             let is_refused = reply.contains("JSON values") || reply.contains("limit 134217728");
             assert!(is_refused || reply.contains("isError"), "{}", &reply[..reply.len().min(500)]);
@@ -297,14 +304,12 @@ fn a3_m5_constraints_do_not_multiply_memory() {
 #[test]
 fn a3_m7_kept_replies_do_not_fill_the_memory() {
     let body = call("large", "{}", "");
-    flood("read replies of sessions", 80, |server, _| {
+    flood("read replies of sessions", 60, |server, _| {
         let reply = server.reply(&server.session(), &body);
         assert!(reply.len() > 4_000_000, "{}", &reply[..reply.len().min(500)]);
     });
-    flood("unread replies of sessions", 80, |server, _| {
-        let session = server.session();
-        let mut socket = server.post(&session, &body, 0);
-        let _ = socket.read(&mut [0; 100]);
+    flood("unread replies of sessions", 60, |server, _| {
+        drop(server.begin(&server.session(), &body));
     });
 }
 
@@ -317,7 +322,7 @@ fn a3_m8_heads_and_bodies_that_do_not_end_do_not_fill_the_memory() {
     flood("unfinished bodies", 500, |server, _| server.post(&headers, &body, 1));
     let (_, body) = stateless("slow", "{}", "");
     let headers = format!("{}{}", stateless("slow", "", "").0, format!("X-A: {}\r\n", "x".repeat(7_000)).repeat(4));
-    flood("calls with large heads", 500, |server, _| server.post(&headers, &body, 0));
+    flood("calls with large heads", 500, |server, _| server.begin(&headers, &body));
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn a_m8_unfinished_bodies_and_subscriptions_do_not_fill_the_memory() {
     let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
     let mut open = Vec::new();
     let mut begun = [0; 12];
-    for _ in 0..REQUESTS {
+    for _ in 0..2 * REQUESTS {
         let mut socket = server.post_body(headers, &listen);
         socket.read_exact(&mut begun).expect("a reply");
         open.push((socket, begun.ends_with(b"200")));

@@ -365,6 +365,44 @@ mod tests {
         }
     }
 
+    /// One that takes seconds for a long text.
+    const LARGE: &str = "(x[a-z0-9]{1,200}){1,20}y";
+
+    fn with_pattern(pattern: &str, max_length: Option<usize>) -> Result<Rules, Vec<String>> {
+        let mut schema = Map::from_iter([("pattern".to_owned(), pattern.into())]);
+        schema.extend(max_length.map(|most| ("maxLength".to_owned(), most.into())));
+        Rules::read(&schema)
+    }
+
+    #[test]
+    fn a3_m6_a_large_pattern_needs_a_short_text() {
+        for small in ["^ORD-[0-9]{6}$", "^[a-z0-9-]{1,100}$", r"^[\w.+-]+@[\w-]+(\.[\w-]+)+$"] {
+            assert!(with_pattern(small, None).is_ok(), "{small}");
+        }
+        for max_length in [None, Some(60_000)] {
+            let [problem] = &with_pattern(LARGE, max_length).expect_err("it takes long")[..] else { panic!("one") };
+            assert!(
+                problem.starts_with("has a large `pattern`, which takes long to match: add `max_length = "),
+                "{problem}"
+            );
+            let most = problem.split_once("max_length = ").and_then(|(_, rest)| rest.split('`').next()?.parse().ok());
+            assert!(with_pattern(LARGE, most).is_ok(), "{problem}");
+        }
+    }
+
+    #[test]
+    fn a3_m6_what_a_request_matches_is_limited() {
+        let rules = with_pattern(LARGE, Some(200)).expect("it is short");
+        let (text, matching) = (Value::from("x".repeat(200)), Matching::default());
+        let broken: Vec<_> = (0..1_000).map_while(|_| rules.broken_by(&text, &matching)).collect();
+        let (matched, refused): (Vec<_>, Vec<_>) =
+            broken.into_iter().partition(|(rule, _)| rule.starts_with("must match"));
+        assert!((1..100).contains(&matched.len()) && !refused.is_empty(), "{}", matched.len());
+        assert_eq!(refused[0].0, "must be shorter, because it is matched against a pattern");
+        let small = with_pattern("^x*$", None).expect("it is small");
+        assert_eq!(small.broken_by(&"x".repeat(LONGEST_MATCHED).into(), &Matching::default()), None);
+    }
+
     #[test]
     fn a_smallest_value_above_the_largest_is_a_mistake() {
         for pair in [["minimum", "maximum"], ["exclusiveMinimum", "exclusiveMaximum"], ["minItems", "maxItems"]] {

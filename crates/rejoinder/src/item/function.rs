@@ -143,6 +143,8 @@ pub(crate) struct ItemFunction {
     pub(crate) params: &'static [Param],
     /// The parameters that no resolver fills; a function that is made at run time has none.
     pub(crate) inputs: &'static [NodeArgument<'static>],
+    /// Whether it may make its rounds by hand, so that its arguments are read again.
+    pub(crate) by_hand: bool,
     /// The resolvers that it needs.
     pub(crate) edges: Cow<'static, [Edge]>,
     /// Its arguments; a function that is made at run time has none.
@@ -182,7 +184,7 @@ impl ItemArgument {
 impl ItemFunction {
     /// A function that a macro has marked.
     pub(super) fn of<F: Function>(receiver: Arc<F::Receiver>, schema: &InputSchema) -> Self {
-        let ItemNode { arguments: inputs, edges, .. } = *F::node();
+        let ItemNode { arguments: inputs, edges, by_hand, .. } = *F::node();
         let keys = Keys::of(&all_edges(edges, &pipes(F::PARAMS, inputs)));
         let callee = Arc::new(Callee { receiver: Arc::clone(&receiver), keys });
         let known: Vec<_> = schema.types.iter().map(|(name, _)| (*name, schema.check.argument(name))).collect();
@@ -201,6 +203,7 @@ impl ItemFunction {
             receiver,
             params: F::PARAMS,
             inputs,
+            by_hand,
             edges: Cow::Borrowed(edges),
             arguments,
             problems,
@@ -218,6 +221,7 @@ impl ItemFunction {
             receiver: Arc::new(()),
             params: &[],
             inputs: &[],
+            by_hand: true,
             edges,
             arguments,
             problems,

@@ -312,6 +312,20 @@ mod tests {
     }
 
     #[test]
+    fn a3_h1_a_message_has_a_limited_number_of_values() {
+        let request = |values: usize| {
+            let values = vec!["[]"; values].join(",");
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"a","params":{{"x":[{values}],"y":"[[,{{{{,"}}}}"#)
+        };
+        assert!(Envelope::read(request(45).as_bytes(), 100).is_ok());
+        let (id, code, text) = refused(&request(101));
+        let expected = (Some("7"), RpcError::INVALID_REQUEST, "the message has more than 100 JSON values");
+        assert_eq!((id.as_deref(), code, &*text), expected);
+        let batch_of = |values: usize| batch(&Bytes::from(format!("[{}]", request(values))), 100);
+        assert!(batch_of(40).is_some() && batch_of(101).is_none());
+    }
+
+    #[test]
     fn a_response_has_a_result_or_an_error() {
         let response = Envelope::read(br#"{"jsonrpc":"2.0","id":1,"result":null}"#, 100).expect("a response");
         assert_eq!((response.id, response.result.map(RawValue::get)), (Some("1"), Some("null")));

@@ -471,6 +471,13 @@ impl CallSource {
         self.engine.seal.log_refusal(StateRefusal::Store, self.target.kind.method());
     }
 
+    /// Drops the arguments that were read, unless they are read again.
+    pub(super) fn forget_arguments(&mut self) {
+        if !self.found.iter().any(|candidate| candidate.entry.item.function().by_hand) {
+            (self.target.arguments, self.target.sent) = (None, None);
+        }
+    }
+
     /// The function with its arguments, what the reply says about contents, and how long a round may take.
     pub(super) fn read(&self, call: &Call) -> Result<(FunctionRun, Option<Contents>, Option<Duration>), Refusal> {
         let (options, Target { kind, name, arguments, .. }) = (&self.engine.options, &self.target);

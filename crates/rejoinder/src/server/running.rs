@@ -128,8 +128,9 @@ impl Running {
 
     /// Reads the arguments and calls the function.
     fn run(&mut self) -> Result<(), Refusal> {
-        if let Some(source) = &self.source {
+        if let Some(source) = &mut self.source {
             let (run, contents, timeout) = source.read(&self.call)?;
+            source.forget_arguments();
             self.contents = contents;
             let earlier = self.clock.take().filter(|_| matches!(self.stage, RunStage::Spending(_)));
             self.clock = RoundClock::start(timeout, earlier);

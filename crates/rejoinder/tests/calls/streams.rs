@@ -92,9 +92,15 @@ async fn panics() -> ToolStream<u32> {
     ToolStream::new(stream::iter([1, 0]).map(|number| 1 / number))
 }
 
+/// More than is joined.
+#[tool]
+async fn long() -> ToolStream<String> {
+    ToolStream::new(stream::iter(["x".repeat(3_000_000), "y".repeat(1_000_000), "z".repeat(1_000_000), "!".to_owned()]))
+}
+
 fn server() -> Server {
     let server = Server::new("streams", "1.0.0").tools(tools![texts, numbers, objects, folded, maybe, counted]);
-    server.tools(tools![uncounted, no_text, no_number, breaks, not_json, panics])
+    server.tools(tools![uncounted, no_text, no_number, breaks, not_json, panics, long])
 }
 
 /// Each progress: how far, of how many, and the message.
@@ -262,4 +268,15 @@ async fn a_timeout_covers_the_stream() {
 async fn a_unit_test_reads_the_items() {
     let items: Vec<_> = objects().await.map(|row| row.unwrap().0.name).collect().await;
     assert_eq!(items, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a3_m10_joined_texts_end_at_a_limit_and_the_result_says_so() {
+    in_both_eras(Client::new(server()), async |client| {
+        let result = client.request("tools/call", json!({ "name": "long" })).await.unwrap();
+        let [joined, note] = &result["content"].as_array().expect("content")[..] else { panic!("two texts") };
+        assert_eq!(joined["text"].as_str().map(str::len), Some(4_000_000), "whole items");
+        assert_eq!(note["text"], "The text before this is cut: the texts of the stream are too long to join.");
+    })
+    .await;
 }

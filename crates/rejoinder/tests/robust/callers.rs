@@ -16,7 +16,7 @@ use crate::{
 
 /// The caller is whom a header names, as if a layer had checked it.
 fn named(request: &RequestInfo) -> Option<Principal> {
-    let name = request.headers()?.get("x-user")?.to_str().ok()?;
+    let name = request.headers()?.get("x-user")?.to_str().ok().filter(|name| !name.is_empty())?;
     Some(Principal::new(name).with_issuer("https://id.example"))
 }
 
@@ -247,4 +247,64 @@ async fn callers_share_nothing_with_the_same_name_of_another_issuer() {
     Events::happened(&host.events.waiting, 1).await;
     assert_eq!(host.post(&stateless("https://one.example", "add")).await.refusal(), (429, -32603));
     assert_eq!(host.post(&stateless("https://two.example", "add")).await.text(), "3");
+}
+
+#[tokio::test]
+async fn a3_h1_what_running_calls_hold_is_limited_for_each_caller_and_in_all() {
+    let limits = Limits::new().memory(100_000).memory_per_caller(5_000);
+    for in_a_session in [false, true] {
+        let host = host(|server| server.limits(limits)).await;
+        let sessions = if in_a_session {
+            let begin = async |caller| (caller, session_of(&host, caller).await);
+            vec![begin("ada").await, begin("bob").await]
+        } else {
+            Vec::new()
+        };
+        // The first 4 KiB of each do not count. A connection holds what it has read, beside the call.
+        let large = |caller: &str, id: u32, tool: &str| {
+            let params = json!({ "name": tool, "arguments": arguments(tool), "_meta": { "own": "x".repeat(8_000) } });
+            match sessions.iter().find(|(owner, _)| *owner == caller) {
+                Some((_, session)) => {
+                    let mut message = in_session("tools/call", params);
+                    message["id"] = id.into();
+                    session.raw(message.to_string()).set("x-user", caller)
+                }
+                None => {
+                    let mut message = asked(call(tool, arguments(tool)));
+                    message["params"]["_meta"]["own"] = params["_meta"]["own"].clone();
+                    Post::of(&message).set("x-user", caller)
+                }
+            }
+        };
+        let mut held = vec![open(&host, &large("ada", 1, "forever")).await];
+        Events::happened(&host.events.waiting, 1).await;
+        let refused = host.post(&large("ada", 2, "add")).await;
+        assert_eq!(refused.refusal(), (if in_a_session { 200 } else { 429 }, -32603));
+        assert_eq!(refused.message(), "too many held bytes of this caller (limit 5000), try again later");
+        assert_eq!(refused.json()["error"]["data"]["reason"], "caller_limit");
+        assert_eq!(last(&host.post(&large("bob", 3, "add")).await)["result"]["content"][0]["text"], "3");
+        // Those without a caller have no share.
+        for number in 1..100 {
+            held.push(open(&host, &large("", number, "forever")).await);
+        }
+        let refused = host.post(&large("", 100, "add")).await;
+        assert_eq!(refused.refusal(), (503, -32603));
+        assert_eq!(
+            refused.message(),
+            "the server holds too many bytes for its clients (limit 100000), try again later"
+        );
+        host.still_answers().await;
+        drop(held);
+        becomes_served(&host, &large("", 101, "add")).await;
+    }
+}
+
+#[tokio::test]
+async fn a3_m8_a_head_that_is_too_large_is_refused() {
+    let host = host(|server| server).await;
+    let add = |length: usize| stateless("ada", "add").set("x-long", &"x".repeat(length));
+    assert_eq!(host.post(&add(20_000)).await.text(), "3");
+    let refused = host.post(&add(40_000)).await;
+    assert_eq!(refused.refusal(), (431, -32600));
+    assert_eq!(refused.message(), "the head is larger than 32768 bytes");
 }

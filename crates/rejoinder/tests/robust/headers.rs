@@ -43,7 +43,7 @@ async fn headers_that_repeat_the_body_must_occur_once_and_match() {
             ("base64 of no text", add().set(name, "=?base64?//79?=")),
             ("base64 of nothing", add().set(name, "=?base64??=")),
             ("half encoded", add().set(name, format!("=?base64?{other}"))),
-            ("long", add().set(name, "x".repeat(100_000))),
+            ("long", add().set(name, "x".repeat(20_000))),
         ];
         for (what, post) in bad {
             let response = host.post(&post).await;

@@ -81,7 +81,7 @@ async fn an_unknown_session_is_not_found() {
         ("empty", session.raw(add().to_string()).set("Mcp-Session-Id", "")),
         ("ended", ended.raw(add().to_string())),
         ("no text", session.raw(add().to_string()).set("Mcp-Session-Id", b"\xFF\xFE")),
-        ("long", session.raw(add().to_string()).set("Mcp-Session-Id", "x".repeat(100_000))),
+        ("long", session.raw(add().to_string()).set("Mcp-Session-Id", "x".repeat(20_000))),
         ("in capitals", session.raw(add().to_string()).set("Mcp-Session-Id", session.id.to_uppercase())),
         ("two", session.raw(add().to_string()).also("Mcp-Session-Id", "made-up")),
         ("the same twice", session.raw(add().to_string()).also("Mcp-Session-Id", &session.id)),

@@ -26,7 +26,7 @@ async fn a_uri_with_many_possible_matches_is_decided_quickly() {
 #[tokio::test]
 async fn odd_uris_are_nobodys() {
     let host = Host::start().await;
-    let long = format!("bomb://1-2-3-4-{}/end", "5".repeat(100_000));
+    let long = format!("bomb://1-2-3-4-{}/end", "5".repeat(20_000));
     for uri in ["", ":", "bomb://", "bomb://1-2-3-4-5/end/", "bomb://%-2-3-4-5/end", "bomb://%ff-2-3-4-5/end", &long] {
         let uri = read(uri);
         assert_eq!(host.ask(&uri).await.refusal(), (400, -32602), "{}", &uri["params"]["uri"].to_string()[..2]);

@@ -434,10 +434,11 @@ impl Endpoint {
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
         let (limits, held) = (&engine.options.limits, engine.shares.bytes.hold(parts.extensions.get::<Principal>()));
-        let read = read_body(body, limits.message_size, engine.options.http.body_timeout, held).await?;
-        let begun = self.begin(parts, &read.0, events)?;
-        // What has begun keeps what it needs of the body, for as long as it needs it.
-        drop(read);
+        let (body, held) = read_body(body, limits.message_size, engine.options.http.body_timeout, held).await?;
+        // What begins takes room for what it keeps of the body, and nothing else does.
+        drop(held);
+        let begun = self.begin(parts, &body, events)?;
+        drop(body);
         match begun {
             Begun::Response(response) => Ok(response),
             Begun::Later(response) => Ok(response.await),
