@@ -2,19 +2,20 @@
 //!
 //! ```text
 //! bench-load once  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|question|stream
-//! bench-load http  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|stream --connections C --seconds S [--warmup S] [--pid PID] [--slow N]
+//! bench-load http  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|stream --connections C --seconds S [--warmup S] [--pid PID] [--slow N] [--flood N]
 //! bench-load stdio --depth K [--session] --seconds S [--warmup S] -- COMMAND ARGUMENTS..
 //! bench-load ws    --http 127.0.0.1:PORT --depth K --seconds S [--warmup S] [--pid PID]
 //! ```
 //!
 //! `once` prints the last reply, the others one line of JSON. With `--slow` that many calls of `wait` are open
-//! meanwhile, on other connections. With `--ask session` each connection opens a session first.
+//! meanwhile, on other connections, and with `--flood` that many threads send large requests. With `--ask session` each connection opens a session first.
 
 use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use rejoinder_bench::flags::Flags;
+use rejoinder_bench::load::flood::Flood;
 use rejoinder_bench::load::report::{Report, Window};
 use rejoinder_bench::load::slow::Slow;
 use rejoinder_bench::load::{http, stdio, websocket};
@@ -39,7 +40,9 @@ fn main() -> Result<()> {
             let pid = flags.get("pid")?;
             let window = window(&flags)?;
             let mut slow = Slow::open(flags.address()?, flags.get("slow")?.unwrap_or(0))?;
+            let flood = Flood::start(flags.address()?, flags.get("flood")?.unwrap_or(0));
             let report = http::run(flags.address()?, ask(&flags)?, connections, window, pid)?;
+            drop(flood);
             slow.check()?;
             print(&report)
         }

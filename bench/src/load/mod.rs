@@ -1,5 +1,6 @@
 //! The load generators: one thread, requests rendered beforehand, replies read only as far as needed.
 
+pub mod flood;
 pub mod http;
 pub mod report;
 pub mod slow;

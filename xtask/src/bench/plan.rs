@@ -23,6 +23,9 @@ pub(super) const MANY: usize = 1000;
 /// How many slow calls are open beside those that are measured: 1,024 open files, the usual limit, leave room for these.
 pub(super) const SLOW: usize = 950;
 
+/// How many threads of the loader flood a server.
+const FLOOD: &str = "4";
+
 /// One way to load a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Load {
@@ -130,6 +133,9 @@ impl Subject {
         if self.arguments.iter().any(|word| word == "--caller") {
             words.iter_mut().filter(|word| *word == "call").for_each(|word| "caller".clone_into(word));
         }
+        if self.name == name::REJOINDER_FLOODED {
+            words.extend(["--flood", FLOOD].map(str::to_owned));
+        }
         words
     }
 }
@@ -140,6 +146,7 @@ pub(super) mod name {
     pub(in crate::bench) const REJOINDER_MANY: &str = "rejoinder, 1000 tools";
     pub(in crate::bench) const REJOINDER_GATED: &str = "rejoinder, 1000 tools behind 10 gates";
     pub(in crate::bench) const REJOINDER_CALLER: &str = "rejoinder, a token and a gate";
+    pub(in crate::bench) const REJOINDER_FLOODED: &str = "rejoinder, in a flood of large requests";
     pub(in crate::bench) const REJOINDER_SLOW: &str = "rejoinder, with a slow tool";
     pub(in crate::bench) const REJOINDER_PARAMETERS: &str = "rejoinder, parameters from everywhere";
     pub(in crate::bench) const REJOINDER_STREAM: &str = "rejoinder, with a stream";
@@ -181,6 +188,7 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
         subject(name::RMCP, RMCP, &[], &[CALLS]),
         subject(name::RMCP_ARC, RMCP, &["--arc"], &[CALLS]),
         subject(name::REJOINDER, REJOINDER, &["--tools", "1"], &[CALLS, SESSION]),
+        subject(name::REJOINDER_FLOODED, REJOINDER, &["--tools", "1"], &[&[Load::Call(16)]]),
         subject(name::RMCP_SESSIONS, RMCP, &["--sessions"], &[SESSION]),
         subject(name::REJOINDER_SLOW, REJOINDER, &["--slow"], &[&[Load::Call(16)], BESIDE]),
         subject(name::REJOINDER_PARAMETERS, REJOINDER, &["--parameters"], &[&[Load::Call(16), Load::Call(64)]]),
@@ -268,6 +276,7 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     compare(name::REJOINDER, name::RMCP_ARC, Load::Call(64), TIMES_BEST),
     compare(name::REJOINDER, name::RMCP_SESSIONS, Load::Session(16), TIMES_SESSIONS),
     compare(name::REJOINDER, name::RMCP_SESSIONS, Load::Session(64), TIMES_SESSIONS),
+    compare(name::REJOINDER_FLOODED, name::REJOINDER, Load::Call(16), None),
     compare(name::REJOINDER_MANY, name::REJOINDER, Load::Call(16), FLAT),
     compare(name::RMCP_MANY, name::RMCP_ARC, Load::Call(16), None),
     compare(name::REJOINDER_MANY, name::FLOOR, Load::List(16), OF_LIST),

@@ -118,8 +118,7 @@ impl Limits {
     /// Subscriptions (`subscriptions/listen`) that are open at once, on all transports together; 1,000 by default, fewer
     /// than connections. A further one gets the error -32603, and HTTP 503.
     ///
-    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources, and all
-    /// of them together 64 MiB of URIs.
+    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources.
     pub fn subscriptions(self, most: usize) -> Self {
         Self { subscriptions: most, ..self }
     }

@@ -199,3 +199,24 @@ async fn a_raw_request_of_the_test_client_does_not_answer() {
         "{error}"
     );
 }
+
+/// Asks with a long text.
+#[tool]
+async fn wordy(text: String, ctx: Context) -> Result<String, CallError> {
+    let sure: bool = ctx.ask("sure", Ask::confirm(text.repeat(4))).await?;
+    Ok(sure.to_string())
+}
+
+#[tokio::test]
+async fn a3_h1_a_question_over_a_session_for_which_there_is_no_room_fails() {
+    for (memory, expected) in [
+        (100_000, "the user declined `sure`"),
+        (20_000, "the client could not be asked `sure`: the server holds too many bytes"),
+    ] {
+        let server = Server::new("words", "1.0.0").tools(tools![wordy]);
+        let server = server.limits(rejoinder::server::Limits::new().memory(memory));
+        let client = Client::new(server).era(Era::Session).decline("sure");
+        let reply = client.call_tool("wordy", json!({ "text": "x".repeat(8_000) })).await.unwrap();
+        assert!(reply.is_error() && reply.text().starts_with(expected), "{}", reply.text());
+    }
+}
