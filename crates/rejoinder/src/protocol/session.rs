@@ -66,6 +66,8 @@ struct SessionState {
     next_question: u64,
     /// Whether no more messages come from the client.
     hung_up: bool,
+    /// Whether the server has ended all subscriptions.
+    changes_ended: bool,
     /// Messages that belong to no request.
     outgoing: VecDeque<Bytes>,
 }
@@ -111,6 +113,7 @@ impl Session {
             questions: HashMap::new(),
             next_question: 0,
             hung_up: false,
+            changes_ended: false,
             outgoing: VecDeque::new(),
         };
         let changes = engine.subscribe(filter);
@@ -265,18 +268,21 @@ impl Session {
         state.questions.clear();
     }
 
-    /// The next message that belongs to no request; `None` when the server ends all subscriptions.
+    /// The next message that belongs to no request; `None`, once, when the server ends all subscriptions.
     pub(crate) async fn message(&self) -> Option<Bytes> {
         loop {
-            let (message, initialized) = {
+            let (message, hears) = {
                 let mut state = self.state();
-                (state.outgoing.pop_front(), state.initialized)
+                (state.outgoing.pop_front(), state.initialized && !state.changes_ended)
             };
             if message.is_some() {
                 return message;
             }
             tokio::select! {
-                change = poll_fn(|cx| self.changes.poll_change(cx)), if initialized => return change.map(change_notification),
+                change = poll_fn(|cx| self.changes.poll_change(cx)), if hears => {
+                    self.state().changes_ended = change.is_none();
+                    return change.map(change_notification);
+                }
                 () = self.expects_more.notified() => {}
             }
         }
