@@ -211,7 +211,8 @@ impl Call {
             return Err(mistake);
         }
         let server = self.dependency::<ServerTasks>();
-        let place = server.as_ref().map(|server| server.begin()).transpose()?;
+        let left = self.request().left.as_ref().map(TaskTracker::token);
+        let place = (server.as_ref().map(|server| server.begin()).transpose()?, left);
         let mut tasks = lock(self.round_tasks());
         if tasks.is_dropped {
             return Err(CallError::new(

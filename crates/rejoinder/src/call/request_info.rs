@@ -5,6 +5,7 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use rmcp::model::Implementation;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::{Value, value::RawValue};
+use tokio_util::task::TaskTracker;
 
 use crate::auth::{HeldBytes, Principal};
 
@@ -115,6 +116,9 @@ pub struct RequestInfo {
     /// The room that the operation takes, for as long as anything keeps its request.
     #[serde(skip)]
     pub(crate) held: Option<Arc<HeldBytes>>,
+    /// What calls leave behind on a pipe that waits for it: deferred functions and background tasks.
+    #[serde(skip)]
+    pub(crate) left: Option<TaskTracker>,
 }
 
 /// Stores JSON as a string.
@@ -278,6 +282,7 @@ mod tests {
             session_id: Some("s1".into()),
             attached: None,
             held: None,
+            left: None,
         };
         let mut sent = headers.clone();
         sent.insert("authorization", HeaderValue::from_static("Bearer secret"));

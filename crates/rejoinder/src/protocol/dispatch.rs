@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http::{Extensions, HeaderMap, HeaderName};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
+use tokio_util::task::TaskTracker;
 
 use super::{
     Dispatched, Envelope, RpcError,
@@ -36,12 +37,14 @@ use crate::{
 pub(crate) struct Http {
     request: Option<Arc<(HeaderMap, Extensions)>>,
     repeats_body: bool,
+    /// Where to count what the calls of its connection leave behind.
+    pub(crate) left: Option<TaskTracker>,
 }
 
 impl Http {
     /// A request whose headers say nothing about the message.
     pub(crate) fn new(headers: HeaderMap, extensions: Extensions) -> Self {
-        Self { request: Some(Arc::new((headers, extensions))), repeats_body: false }
+        Self { request: Some(Arc::new((headers, extensions))), ..Self::default() }
     }
 
     /// A request of Streamable HTTP, whose headers repeat parts of the body so that proxies can route without reading it.
@@ -83,6 +86,12 @@ pub(crate) fn dispatch(
     }
 }
 
+/// Whether a request is about its session, so that the messages after it have to wait for it.
+pub(crate) fn is_about_session(engine: &Engine, envelope: &Envelope<'_>) -> bool {
+    let method = envelope.method.as_deref().and_then(|method| Method::find(method, Era::Session, engine));
+    matches!(method, Some(Method::OfSession(_)))
+}
+
 /// The request that a message cancels, as [`request_key`] spells it.
 pub(crate) fn cancelled_request(envelope: &Envelope<'_>) -> Option<String> {
     #[derive(Deserialize)]
@@ -107,13 +116,17 @@ fn request_key(id: &str) -> Cow<'_, str> {
 /// The id of an open request, the same however it was spelled. A later request with the same id has another allocation.
 pub(crate) type RequestKey = Arc<str>;
 
-/// The key for a request with this id, if it can be served beside these, at most `most` together.
-pub(crate) fn admit_request<T>(open: &HashMap<RequestKey, T>, id: &str, most: usize) -> Result<RequestKey, RpcError> {
+/// The key for a request with this id, unless one of these has it.
+pub(crate) fn admit_request<T>(
+    open: &HashMap<RequestKey, T>,
+    starting: &[RequestKey],
+    id: &str,
+) -> Result<RequestKey, RpcError> {
     let key = RequestKey::from(request_key(id));
-    if open.contains_key(&key) {
+    if open.contains_key(&key) || starting.contains(&key) {
         return Err(RpcError::invalid_request("a request with this id is still being answered"));
     }
-    if open.len() >= most { Err(Refusal::TooManyCalls(most).into()) } else { Ok(key) }
+    Ok(key)
 }
 
 /// Removes a request, unless it was cancelled; a later request with the same id stays.
@@ -206,7 +219,7 @@ impl Request<'_> {
             _ => (None, None),
         };
         let repeats_arguments = http.repeats_body;
-        info.http = http.request;
+        (info.http, info.left) = (http.request, http.left);
         let exchange = Exchange::Stateless { state, answers, repeats_arguments };
         let started = self.engine.start(operation, info, exchange).map_err(Answered::Refused)?;
         Ok((started, None))
@@ -237,6 +250,7 @@ impl Request<'_> {
             request_id: self.keep(self.id),
             progress_token,
             http: http.request,
+            left: http.left,
             meta: meta.and_then(Meta::others),
             ..info
         };

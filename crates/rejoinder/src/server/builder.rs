@@ -784,6 +784,7 @@ impl Server {
             background: Arc::new(ServerTasks::new(self.options.limits.background_tasks)),
             options: self.options,
             hub: Hub::default(),
+            stopping: Arc::default(),
             calls: tracker(),
             teardown: tracker(),
             shares,

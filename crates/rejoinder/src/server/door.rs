@@ -6,7 +6,7 @@
 use std::{
     fmt,
     panic::AssertUnwindSafe,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, SystemTime},
 };
 
@@ -185,6 +185,8 @@ pub(crate) enum Refusal {
     Expired,
     /// What the caller must be allowed to do, and is not.
     InsufficientScope(Vec<String>),
+    /// The server is shutting down.
+    Stopping,
     TooManyCalls(usize),
     TooManySubscriptions(usize),
     /// The caller uses all that one caller may.
@@ -223,6 +225,7 @@ impl fmt::Display for Refusal {
             Self::InsufficientScope(scopes) => {
                 write!(f, "the caller lacks a scope: this needs `{}`", scopes.join("`, `"))
             }
+            Self::Stopping => f.write_str("the server is shutting down, try again later"),
             Self::TooManyCalls(limit) => write!(f, "too many concurrent calls (limit {limit}), try again later"),
             Self::TooManySubscriptions(limit) => write!(f, "too many subscriptions (limit {limit}), try again later"),
             Self::CallerLimit(used_up) => used_up.fmt(f),
@@ -264,6 +267,9 @@ impl Engine {
         mut request: RequestInfo,
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Err(Refusal::Stopping);
+        }
         // 1. The caller, and the room for what it sent, which is held until the operation is over.
         self.identify(&mut request)?;
         let bytes = operation.size() + request.size();

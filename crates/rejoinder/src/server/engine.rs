@@ -1,4 +1,4 @@
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, atomic::AtomicBool};
 
 use serde_json::value::RawValue;
 use tokio_util::task::TaskTracker;
@@ -27,6 +27,8 @@ pub(crate) struct Engine {
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) options: ServerOptions,
     pub(crate) hub: Hub,
+    /// Whether no operation may start any more.
+    pub(super) stopping: Arc<AtomicBool>,
     /// The calls that run.
     pub(crate) calls: TaskTracker,
     /// What cancelled calls have deferred.
@@ -102,7 +104,7 @@ impl Engine {
         // What one of the two offers later, the other does not.
         let registry = Arc::new(RwLock::new(self.registry()));
         let lifecycle = self.lifecycle.as_ref().map(|lifecycle| Arc::new(lifecycle.of_copy()));
-        let mut engine = Self { registry, hub: Hub::default(), lifecycle, ..self.clone() };
+        let mut engine = Self { registry, hub: Hub::default(), stopping: Arc::default(), lifecycle, ..self.clone() };
         change(Arc::make_mut(&mut engine.dependencies));
         engine.with_handle()
     }

@@ -8,10 +8,11 @@ use std::{
         Arc, Mutex, OnceLock,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use futures_util::{FutureExt, future::Shared};
-use tokio::time::timeout;
+use tokio::{runtime::Builder, time::timeout};
 
 use super::{ServerHandle, engine::Engine};
 use crate::{
@@ -48,6 +49,10 @@ pub struct StartError {
     step: String,
     source: Arc<dyn Error + Send + Sync>,
 }
+
+/// After how many grace periods `on_stop` runs at the latest: one for calls, one for what they deferred, one for background
+/// tasks.
+const UNTIL_STOPS: u32 = 3;
 
 /// What a server runs when it starts and stops.
 #[derive(Default)]
@@ -162,6 +167,35 @@ impl Engine {
         if self.lifecycle.as_ref().is_some_and(|lifecycle| lifecycle.serving.fetch_sub(1, Ordering::SeqCst) == 1) {
             self.shut_down().await;
         }
+    }
+
+    /// Refuses operations from now on, and ends subscriptions.
+    pub(crate) fn stop_accepting(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.hub.close();
+    }
+
+    /// How long a stop takes at most: three grace periods, and one for each function that runs then.
+    pub(crate) fn longest_stop(&self) -> Duration {
+        let stops = self.lifecycle.as_ref().map_or(0, |lifecycle| lock(&lifecycle.stops).len());
+        self.options.grace.saturating_mul(UNTIL_STOPS + u32::try_from(stops.max(1)).unwrap_or(u32::MAX - UNTIL_STOPS))
+    }
+
+    /// Sees to it that the stop does not take longer: runs what must run after the last request, unless that has run by
+    /// then. In a thread with a runtime of its own, because functions may block every thread of the server's runtime.
+    pub(crate) fn shut_down_in_time(self: &Arc<Self>) {
+        let (engine, longest) = (Arc::downgrade(self), self.options.grace.saturating_mul(UNTIL_STOPS));
+        if !self.lifecycle.as_ref().is_some_and(|lifecycle| lifecycle.starting.get().is_some()) {
+            return;
+        }
+        std::thread::spawn(move || {
+            std::thread::sleep(longest);
+            let Some(engine) = engine.upgrade() else { return };
+            match Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime.block_on(engine.shut_down()),
+                Err(error) => tracing::error!(%error, "`on_stop` cannot run: there is no runtime for it"),
+            }
+        });
     }
 
     /// Runs what must run after the last request, the latest first, if the server has been started.

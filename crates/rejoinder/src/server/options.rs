@@ -21,6 +21,8 @@ pub(crate) struct ServerOptions {
     pub(crate) unknown_arguments: UnknownArguments,
     pub(crate) limits: Limits,
     pub(crate) grace: Duration,
+    /// Whether the process ends with the server, also if threads are blocked.
+    pub(crate) ends_process: bool,
     pub(crate) timeout: Option<Duration>,
     pub(super) tool_filters: Vec<ToolFilter>,
     pub(crate) principal: Callback<Option<Arc<IdentifyCaller>>>,
@@ -42,6 +44,7 @@ impl Default for ServerOptions {
             unknown_arguments: UnknownArguments::Refused,
             limits: Limits::new(),
             grace: Duration::from_secs(10),
+            ends_process: false,
             timeout: None,
             tool_filters: Vec::new(),
             principal: Callback::default(),

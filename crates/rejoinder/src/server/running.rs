@@ -8,7 +8,7 @@ use std::{
 };
 
 use tokio::runtime::Handle;
-use tokio_util::task::task_tracker::TaskTrackerToken;
+use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
 use super::{
     Contents, ServerHandle,
@@ -352,7 +352,8 @@ impl Running {
             return drop(self.after_reply());
         };
         // A server that stops waits for it.
-        let counted = self.engine().map(|engine| engine.teardown.token());
+        let left = self.call.request().left.as_ref();
+        let counted = (self.engine().map(|engine| engine.teardown.token()), left.map(TaskTracker::token));
         let (call, target) = (self.call.clone(), self.subject().item.to_owned());
         runtime.spawn(async move {
             // There is no reply to change, and the log has the error.

@@ -192,6 +192,7 @@ impl Server {
             let hosts = std::env::var("REJOINDER_ALLOW_HOSTS").unwrap_or_default();
             server.options.http = with_hint(flags.apply(server.options.http, &hosts));
             let grace = server.options.grace;
+            server.options.ends_process = true;
             let served = match flags.http {
                 Some(address) if !flags.stdio => server.serve_http(address).await,
                 _ => {

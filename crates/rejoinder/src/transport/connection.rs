@@ -16,7 +16,7 @@ use tokio::{
     task::{AbortHandle, JoinSet, yield_now},
     time::timeout,
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
 use crate::{
@@ -25,9 +25,9 @@ use crate::{
     lock,
     protocol::{
         Dispatched, Envelope, Frame, Http, ReplyBody, RequestKey, RpcError, RpcReply, Session, Stream, admit_request,
-        batch, cancelled_request, dispatch, end_request, error_reply, is_of_session, random_id,
+        batch, cancelled_request, dispatch, end_request, error_reply, is_about_session, is_of_session, random_id,
     },
-    server::Engine,
+    server::{Engine, Refusal},
 };
 
 /// What the client sends.
@@ -55,34 +55,43 @@ pub(super) trait Wire: Send {
     fn flush(&mut self) -> impl Future<Output = io::Result<()>> + Send;
 }
 
-/// Serves one client until it leaves or the server shuts down; then requests in flight may finish.
+/// Serves one client until it leaves or the server shuts down; then requests in flight may finish. What calls leave behind is
+/// counted in `left`, too, if there is one.
 pub(super) async fn serve(
     engine: &Arc<Engine>,
     wire: &mut impl Wire,
     most_calls: usize,
     shutdown: CancellationToken,
+    left: Option<TaskTracker>,
 ) -> io::Result<()> {
     let grace = engine.options.grace;
     let in_flight = Arc::new(InFlight {
         engine: Arc::clone(engine),
         most_calls,
+        left,
         most_serving: Handle::current().metrics().num_workers(),
         state: Mutex::default(),
         changed: Notify::new(),
         taken: Notify::new(),
     });
-    let mut connection = Connection { wire, in_flight, ready: VecDeque::new() };
+    let mut connection =
+        Connection { wire, in_flight, next: None, has_room: true, is_over: false, ready: VecDeque::new() };
     let ended = match connection.converse(&shutdown).await {
         Ok(()) => {
             if shutdown.is_cancelled() {
-                engine.hub.close();
+                engine.stop_accepting();
             }
             timeout(grace, connection.finish()).await.unwrap_or(Ok(()))
         }
         failed => failed,
     };
-    // A call that blocks its thread cannot be ended, so it is not waited for without end.
-    let _ = timeout(grace, connection.in_flight.end().shutdown()).await;
+    // Others wait for them, and not without end: a call that blocks its thread cannot be ended.
+    let mut ending = connection.in_flight.end();
+    let ending = engine.teardown.track_future(async move { ending.shutdown().await });
+    match &connection.in_flight.left {
+        Some(left) => left.spawn(ending),
+        None => tokio::spawn(ending),
+    };
     match ended {
         // The client reads no more: it has left.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -96,6 +105,11 @@ pub(super) const ENOUGH: usize = 8 * 1024;
 struct Connection<'a, W> {
     wire: &'a mut W,
     in_flight: Arc<InFlight>,
+    /// A message that was read before there was room for it.
+    next: Option<io::Result<Received>>,
+    has_room: bool,
+    /// Whether the client sends no more.
+    is_over: bool,
     /// What is ready to be written, but not with the wire yet.
     ready: VecDeque<Outgoing>,
 }
@@ -103,32 +117,10 @@ struct Connection<'a, W> {
 impl<W: Wire> Connection<'_, W> {
     /// Serves until the client sends no more, or the server shuts down.
     async fn converse(&mut self, shutdown: &CancellationToken) -> io::Result<()> {
-        // `next` keeps a message until there is room for it.
-        let (mut next, mut has_room) = (None, true);
-        loop {
+        while !self.is_over {
             tokio::select! {
-                received = self.wire.next(), if has_room => next = Some(received),
-                () = self.in_flight.changed.notified() => {}
+                received = self.receive() => received?,
                 () = shutdown.cancelled() => return Ok(()),
-            }
-            let mut ended = None;
-            has_room = self.in_flight.receive(|| {
-                if ended.is_some() {
-                    return None;
-                }
-                match next.take().or_else(|| self.wire.next().now_or_never())? {
-                    Ok(received) => {
-                        ended = matches!(received, Received::End).then_some(Ok(()));
-                        Some(received)
-                    }
-                    Err(error) => {
-                        ended = Some(Err(error));
-                        None
-                    }
-                }
-            });
-            if let Some(ended) = ended {
-                return ended;
             }
             tokio::select! {
                 written = self.write() => written?,
@@ -136,6 +128,26 @@ impl<W: Wire> Connection<'_, W> {
                 () = shutdown.cancelled() => return Ok(()),
             }
         }
+        Ok(())
+    }
+
+    /// Waits until there are messages or there is something to write, and serves the messages.
+    async fn receive(&mut self) -> io::Result<()> {
+        tokio::select! {
+            received = self.wire.next(), if self.has_room && !self.is_over => self.next = Some(received),
+            () = self.in_flight.changed.notified() => {}
+        }
+        let mut failed = None;
+        self.has_room = self.in_flight.receive(|| {
+            if self.is_over || failed.is_some() {
+                return None;
+            }
+            let received = self.next.take().or_else(|| self.wire.next().now_or_never())?;
+            let received = received.map_err(|error| failed = Some(error)).ok()?;
+            self.is_over = matches!(received, Received::End);
+            Some(received)
+        });
+        failed.map_or(Ok(()), Err)
     }
 
     /// Writes what is ready.
@@ -154,14 +166,16 @@ impl<W: Wire> Connection<'_, W> {
         self.wire.flush().await
     }
 
-    /// Writes what the requests in flight still send, until they are done.
+    /// Serves the requests in flight until they are done. Their answers and cancellations still count.
     async fn finish(&mut self) -> io::Result<()> {
         loop {
             self.write().await?;
-            if self.in_flight.state().is_done() {
-                return Ok(());
+            let is_done = self.in_flight.state().is_done();
+            match self.receive().now_or_never() {
+                Some(received) => received?,
+                None if is_done => return Ok(()),
+                None => self.receive().await?,
             }
-            self.in_flight.changed.notified().await;
         }
     }
 }
@@ -172,13 +186,15 @@ impl<W> Drop for Connection<'_, W> {
     }
 }
 
-/// The requests that are being served, apart from the wire: a call that blocks or computes does not stop it.
+/// The requests that are being served, apart from the wire: a call that blocks or computes does not stop it. No code of the
+/// author runs under the lock, which the writer and every other call need.
 ///
 /// Most calls end when they are first polled. Spawning a task for each of them costs as much as the call, so as many tasks
 /// as the runtime has threads serve the messages in turn, and a call that does not end at once gets its own.
 struct InFlight {
     engine: Arc<Engine>,
     most_calls: usize,
+    left: Option<TaskTracker>,
     /// How many tasks may serve messages.
     most_serving: usize,
     state: Mutex<InFlightState>,
@@ -192,14 +208,33 @@ struct InFlight {
 struct InFlightState {
     /// The messages that wait to be served, in order.
     received: VecDeque<Received>,
+    /// How many of them are left of a batch.
+    batched: usize,
+    /// Whether they have to wait for the one that was taken last.
+    is_held: bool,
     /// How many tasks serve them.
     serving: usize,
+    /// The requests that the door decides about.
+    starting: Vec<RequestKey>,
     requests: HashMap<RequestKey, ServedRequest>,
     /// Begun by the first request of the session era.
     session: Option<Arc<Session>>,
     tasks: JoinSet<()>,
     /// What is ready to be written.
     ready: VecDeque<Outgoing>,
+    /// Whether nothing more comes from the client.
+    hung_up: bool,
+}
+
+/// A request that has its place among the others.
+struct OrderedRequest<'a> {
+    key: RequestKey,
+    message: &'a Bytes,
+    envelope: Envelope<'a>,
+    http: Http,
+    session: Option<Arc<Session>>,
+    /// Whether the messages after it wait for it.
+    is_held: bool,
 }
 
 /// A message to the client, and what to drop when it is written.
@@ -233,12 +268,17 @@ impl InFlight {
         while state.received.len() < MOST_RECEIVED {
             let Some(received) = next() else { return true };
             state.received.push_back(received);
-            if state.serving < self.most_serving {
-                state.serving += 1;
-                state.spawn(Arc::clone(self).serve());
-            }
+            self.serve_more(&mut state, 1);
         }
         false
+    }
+
+    /// Starts so many more tasks that serve messages, if there may be more.
+    fn serve_more(self: &Arc<Self>, state: &mut InFlightState, more: usize) {
+        for _ in 0..more.min(self.most_serving.saturating_sub(state.serving)) {
+            state.serving += 1;
+            state.spawn(Arc::clone(self).serve());
+        }
     }
 
     /// Ends all requests. The tasks hold this, and this holds the tasks: when the set is dropped, they are gone, and what
@@ -253,14 +293,30 @@ impl InFlight {
     async fn serve(self: Arc<Self>) {
         // Whether there is something to write, or a task was woken, since others could run.
         let (mut wakes, mut replies) = (false, 0);
-        while let Some(next) = self.next() {
-            let Some((key, mut stream)) = next else {
+        loop {
+            let received;
+            let ordered = {
+                let mut state = self.state();
+                let Some(mut next) = state.take_next() else { break };
+                if let Received::Whole(_, _, held) = &mut next {
+                    // The operation takes room for what it keeps.
+                    drop(take(held));
+                }
+                received = next;
+                self.order(&mut state, &received)
+            };
+            let Some(request) = ordered else {
                 wakes = true;
                 continue;
             };
-            if wakes {
+            if take(&mut wakes) {
                 self.let_others_run().await;
             }
+            let Some((key, mut stream)) = self.start(request) else {
+                replies += 1;
+                wakes = replies % TOGETHER == 0;
+                continue;
+            };
             // One that does not end now is polled again, by its own task.
             let polled = stream.poll_frame(&mut Context::from_waker(Waker::noop()));
             wakes = match polled {
@@ -279,38 +335,27 @@ impl InFlight {
         self.changed.notify_one();
     }
 
-    /// Wakes the writer, and lets it and all others that were woken run before the next call: the call may block its thread,
-    /// and tokio does not move what was just woken to another one.
+    /// Wakes the writer, and lets it and all others that were woken run before the next request: it may block its thread, and
+    /// tokio does not move what was just woken to another one.
     async fn let_others_run(&self) {
         self.changed.notify_one();
         yield_now().await;
     }
 
-    /// Takes the next message and serves it; `None` if there is none. A call is returned instead, because it must not be polled
-    /// under the lock.
-    fn next(self: &Arc<Self>) -> Option<Option<(RequestKey, Stream)>> {
-        let mut state = self.state();
-        let Some(received) = state.received.pop_front() else {
-            state.serving = state.serving.saturating_sub(1);
-            return None;
-        };
-        Some(match received {
-            Received::Whole(message, http, _held) => self.message(&mut state, &message, http),
+    /// Gives a message its place among the others: what it means for them, it means from here on. A request is returned, to be
+    /// started apart from the lock; everything else is done.
+    fn order<'a>(self: &Arc<Self>, state: &mut InFlightState, received: &'a Received) -> Option<OrderedRequest<'a>> {
+        let (message, http) = match received {
+            Received::Whole(message, http, _) => (message, http),
             Received::TooLong(beginning) => {
                 let limit = self.engine.options.limits.message_size;
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
-                state.refuse(Envelope::read_id(&beginning).as_deref(), &error)
+                return state.refuse(Envelope::read_id(beginning).as_deref(), &error);
             }
-            Received::End => state.hang_up(),
-        })
-    }
-
-    fn message(
-        self: &Arc<Self>,
-        state: &mut InFlightState,
-        message: &Bytes,
-        http: Http,
-    ) -> Option<(RequestKey, Stream)> {
+            Received::End => return state.hang_up(),
+        };
+        let is_batched = state.batched > 0;
+        state.batched -= usize::from(is_batched);
         let most_values = self.engine.options.limits.message_values;
         let envelope = match Envelope::read(message, most_values) {
             Ok(envelope) => envelope,
@@ -319,6 +364,7 @@ impl InFlight {
                 let Some(messages) = batch(message, most_values).filter(|_| version == Some("2025-03-26")) else {
                     return state.refuse(bad.id.as_deref(), &bad.error);
                 };
+                state.batched += messages.len();
                 for message in messages.into_iter().rev() {
                     state.received.push_front(Received::Whole(message, http.clone(), HeldBytes::default()));
                 }
@@ -328,36 +374,63 @@ impl InFlight {
         if cancelled_request(&envelope).is_some_and(|request| state.cancel(&request)) {
             return None;
         }
-        let id = envelope.id;
-        let answer = if is_of_session(&envelope, || None) && self.engine.options.sessions {
-            if state.session.is_none() && (id.is_none() || envelope.method.is_none()) {
-                // A call may be over by the time it is cancelled, whichever era it was of.
-                tracing::debug!("a notification or a response without a session is passed over");
-                return None;
+        let is_of_session = is_of_session(&envelope, || None) && self.engine.options.sessions;
+        let Some(id) = envelope.id.filter(|_| envelope.method.is_some()) else {
+            match state.session.as_ref().filter(|_| is_of_session) {
+                Some(session) => drop(session.receive(message, envelope, Http::default())),
+                // A call may be over by the time it is cancelled, whichever era it was of. Nobody answers a response: two
+                // sides that did would never stop.
+                None => tracing::debug!("a notification or a response without a session is passed over"),
             }
-            let session = match &state.session {
-                Some(session) => Arc::clone(session),
-                None => self.begin_session(state),
-            };
-            session.receive(message, envelope, http)
-        } else if envelope.method.is_none() {
-            // Nobody answers a response: two sides that did would never stop.
-            tracing::debug!("a response to nothing that was asked");
             return None;
-        } else {
-            dispatch(&self.engine, message, envelope, http, None)
         };
-        match answer {
-            Dispatched::Nothing => {}
-            Dispatched::Reply(reply) => state.ready.push_back(reply.into_parts()),
-            Dispatched::Stream(stream) => match admit_request(&state.requests, id.unwrap_or("null"), self.most_calls) {
-                Ok(key) => {
-                    let served = ServedRequest { is_subscription: stream.is_subscription(), task: None };
-                    state.requests.insert(Arc::clone(&key), served);
-                    return Some((key, stream));
+        let key = match admit_request(&state.requests, &state.starting, id) {
+            Ok(key) => key,
+            Err(error) => return state.refuse(Some(id), &error),
+        };
+        let session = is_of_session.then(|| match &state.session {
+            Some(session) => Arc::clone(session),
+            None => self.begin_session(state),
+        });
+        let is_held = is_batched || session.is_some() && is_about_session(&self.engine, &envelope);
+        state.is_held = is_held;
+        state.starting.push(Arc::clone(&key));
+        let mut http = http.clone();
+        http.left.clone_from(&self.left);
+        Some(OrderedRequest { key, message, envelope, http, session, is_held })
+    }
+
+    /// Starts a request, unless it is answered at once. A call is returned, to be polled.
+    fn start(self: &Arc<Self>, request: OrderedRequest<'_>) -> Option<(RequestKey, Stream)> {
+        let OrderedRequest { key, message, envelope, http, session, is_held } = request;
+        let id = envelope.id;
+        let answer = match &session {
+            Some(session) => session.receive(message, envelope, http),
+            None => dispatch(&self.engine, message, envelope, http, None),
+        };
+        let mut state = self.state();
+        if is_held {
+            state.is_held = false;
+            let more = state.received.len();
+            self.serve_more(&mut state, more);
+        }
+        let starting = state.starting.iter().position(|starting| Arc::ptr_eq(starting, &key));
+        let is_full = state.requests.len() >= self.most_calls;
+        match (starting.map(|at| state.starting.swap_remove(at)), answer) {
+            (Some(_), Dispatched::Reply(reply)) => state.ready.push_back(reply.into_parts()),
+            (Some(key), Dispatched::Stream(stream)) if !is_full && !(state.hung_up && stream.is_subscription()) => {
+                let served = ServedRequest { is_subscription: stream.is_subscription(), task: None };
+                state.requests.insert(Arc::clone(&key), served);
+                return Some((key, stream));
+            }
+            (starting, answer) => {
+                if starting.is_some() && is_full {
+                    let _ = state.refuse::<()>(id, &Refusal::TooManyCalls(self.most_calls).into());
                 }
-                Err(error) => return state.refuse(id, &error),
-            },
+                // It was cancelled, or cannot be served. Author's code may run when it is dropped, so not under the lock.
+                drop(state);
+                drop(answer);
+            }
         }
         None
     }
@@ -368,8 +441,11 @@ impl InFlight {
         state.session = Some(Arc::clone(&session));
         let (in_flight, sending) = (Arc::clone(self), Arc::clone(&session));
         state.spawn(async move {
-            while let Some(message) = sending.message().await {
-                in_flight.send(message).await;
+            loop {
+                // What is announced may end before the session does.
+                if let Some(message) = sending.message().await {
+                    in_flight.send(message).await;
+                }
             }
         });
         session
@@ -416,6 +492,13 @@ impl InFlight {
 }
 
 impl InFlightState {
+    /// Takes the next message that may be served; without one, the task that asks ends.
+    fn take_next(&mut self) -> Option<Received> {
+        let next = if self.is_held { None } else { self.received.pop_front() };
+        self.serving = self.serving.saturating_sub(usize::from(next.is_none()));
+        next
+    }
+
     /// Whether everything has been served, and what was ready has been taken.
     fn is_done(&self) -> bool {
         self.received.is_empty() && self.serving == 0 && self.requests.is_empty() && self.ready.is_empty()
@@ -435,13 +518,16 @@ impl InFlightState {
 
     /// Cancels a request; `false` if it is not one of these.
     fn cancel(&mut self, request: &str) -> bool {
+        let starting = self.starting.iter().position(|starting| **starting == *request);
+        starting.map(|at| self.starting.swap_remove(at));
         let served = self.requests.remove(request);
         served.iter().filter_map(|served| served.task.as_ref()).for_each(AbortHandle::abort);
-        served.is_some()
+        served.is_some() || starting.is_some()
     }
 
     /// Ends what would never end by itself: nothing more comes from the client.
     fn hang_up<T>(&mut self) -> Option<T> {
+        self.hung_up = true;
         self.requests.retain(|_, served| {
             served.task.iter().filter(|_| served.is_subscription).for_each(AbortHandle::abort);
             !served.is_subscription

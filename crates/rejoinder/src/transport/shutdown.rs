@@ -1,13 +1,16 @@
 //! When a transport stops, and what it waits for before it has stopped.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::ready, sync::Arc, thread, time::Duration};
 
 #[cfg(not(unix))]
 use futures_util::stream::unfold;
-use futures_util::stream::{Stream, StreamExt};
 #[cfg(unix)]
 use futures_util::stream::{poll_fn, select_all};
-use tokio::time::timeout;
+use futures_util::{
+    future::join,
+    stream::{Stream, StreamExt},
+};
+use tokio::{runtime::Builder, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -16,53 +19,72 @@ use crate::{
 };
 
 /// A token that is cancelled on Ctrl-C, and on SIGTERM where it exists. The second signal ends the process.
-pub(crate) fn on_signal() -> CancellationToken {
+///
+/// The time that the server has to stop begins with the signal, whatever the transport does. Signals are heard in a thread
+/// with a runtime of its own, because functions may block every thread of the server's runtime.
+pub(crate) fn on_signal(engine: &Arc<Engine>) -> CancellationToken {
     let shutdown = CancellationToken::new();
-    let (token, mut signals) = (shutdown.clone(), signals());
-    tokio::spawn(async move {
+    let (token, engine) = (shutdown.clone(), Arc::downgrade(engine));
+    let runtime = match Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::warn!(%error, "cannot catch signals");
+            return shutdown;
+        }
+    };
+    let mut signals = {
+        let _entered = runtime.enter();
+        signals()
+    };
+    let stop = async move {
         // There is none if they cannot be caught.
         let Some(()) = signals.next().await else { return };
         tracing::info!("shutting down, running calls may finish; a second signal ends the process at once");
+        if let Some(engine) = engine.upgrade() {
+            engine.shut_down_in_time();
+            if engine.options.ends_process {
+                exit_after(engine.longest_stop());
+            }
+        }
         token.cancel();
         let Some(()) = signals.next().await else { return };
         tracing::warn!("a second signal: the process ends at once");
         std::process::exit(1);
-    });
+    };
+    thread::spawn(move || runtime.block_on(stop));
     shutdown
 }
 
 /// Ends the process after that time, unless `main` returns before: a function that blocks its thread would keep the runtime
 /// from stopping.
-#[cfg(feature = "cli")]
 pub(crate) fn exit_after(longest: Duration) {
-    std::thread::spawn(move || {
-        std::thread::sleep(longest);
+    thread::spawn(move || {
+        thread::sleep(longest);
         tracing::warn!("a thread is still blocked after the grace period: the process ends without it");
         std::process::exit(1);
     });
 }
 
-/// Waits until the deferred work of cancelled calls is done, and then until the background tasks are, each at most for the
-/// grace period.
-pub(crate) async fn finish_teardown(engine: &Engine) {
+/// Waits until calls that were cancelled, and whatever else is `ending`, are over and what they deferred is done, and then until
+/// the background tasks are, each at most for the grace period.
+pub(crate) async fn finish_teardown(engine: &Engine, ending: impl Future<Output = ()>) {
     let finishing = async {
         // Calls in sessions take a moment to notice that they are cancelled.
         engine.calls.wait().await;
         engine.teardown.wait().await;
     };
-    if timeout(engine.options.grace, finishing).await.is_err() {
+    let grace = engine.options.grace;
+    if timeout(grace, join(ending, finishing)).await.is_err() {
         tracing::warn!("the deferred work of cancelled calls took too long and was dropped");
     }
-    if timeout(engine.options.grace, engine.background.idle()).await.is_err() {
+    // Those that wait for something are dropped at once; a thread that is blocked cannot be stopped.
+    let to_cancel = grace / 10;
+    if timeout(grace - to_cancel, engine.background.idle()).await.is_err() {
         let tasks = engine.background.cancel();
         tracing::warn!(tasks, "background tasks took longer than the grace period and were cancelled");
-        // Those that wait for something are dropped at once; a thread that is blocked cannot be stopped.
-        let _ = timeout(TO_CANCEL, engine.background.idle()).await;
+        let _ = timeout(to_cancel, engine.background.idle()).await;
     }
 }
-
-/// How long it may take to drop background tasks that are cancelled.
-const TO_CANCEL: Duration = Duration::from_millis(100);
 
 /// Starts the server, serves it, and stops it.
 pub(crate) async fn serve_started(
@@ -100,8 +122,9 @@ impl BuiltServer {
     pub fn stop(&self) -> BoxFuture<'static, ()> {
         let engine = Arc::clone(&self.0);
         Box::pin(async move {
-            engine.hub.close();
-            finish_teardown(&engine).await;
+            engine.shut_down_in_time();
+            engine.stop_accepting();
+            finish_teardown(&engine, ready(())).await;
             engine.shut_down().await;
         })
     }

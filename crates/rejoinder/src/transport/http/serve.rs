@@ -13,7 +13,7 @@ use std::{
 };
 
 use ::http::Request;
-use futures_util::{FutureExt, StreamExt, stream::FuturesUnordered};
+use futures_util::{FutureExt, StreamExt, future::join, stream::FuturesUnordered};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -74,7 +74,7 @@ impl BuiltServer {
     /// If the server does not start, or the listener fails.
     pub fn serve_http(self, listener: TcpListener) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let (address, shutdown, engine) = (listener.local_addr()?, on_signal(), Arc::clone(&self.0));
+            let (address, shutdown, engine) = (listener.local_addr()?, on_signal(&self.0), Arc::clone(&self.0));
             // A client that connects meanwhile waits until the server has started.
             serve_started(&engine, async {
                 let http = &engine.options.http;
@@ -149,13 +149,42 @@ pub(in crate::transport) async fn serve(
     listener: TcpListener,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
-    let (grace, config) = (engine.options.grace, &engine.options.http);
+    let grace = engine.options.grace;
     let service = McpService::new(Arc::clone(&engine));
-    let places = Arc::new(Semaphore::new(config.max_connections.min(Semaphore::MAX_PERMITS)));
+    let places = Arc::new(Semaphore::new(engine.options.http.max_connections.min(Semaphore::MAX_PERMITS)));
     let mut connections = JoinSet::new();
+    accept_until(shutdown.cancelled(), (&listener, &places), &service, &mut connections, &shutdown).await;
+    let finishing = async {
+        service.start_closing();
+        // Answers and cancellations may come over new connections; the door refuses everything else.
+        accept_until(engine.calls.wait(), (&listener, &places), &service, &mut connections, &shutdown).await;
+        drop(listener);
+        // A session outlives its calls: it has to be closed.
+        service.close().await;
+        while connections.join_next().await.is_some() {}
+    };
+    if timeout(grace, finishing).await.is_err() {
+        tracing::warn!(?grace, "calls were still running at the end of the grace period");
+    }
+    // First the connections: a session whose client does not read ends only when its connection is gone.
+    let ending = join(connections.shutdown(), service.close()).map(|_| ());
+    finish_teardown(&engine, ending).await;
+    Ok(())
+}
+
+/// Serves connections until `end`.
+async fn accept_until(
+    end: impl Future<Output = ()>,
+    (listener, places): (&TcpListener, &Arc<Semaphore>),
+    service: &McpService,
+    connections: &mut JoinSet<()>,
+    shutdown: &CancellationToken,
+) {
+    let config = &service.0.engine.options.http;
+    let mut end = pin!(end);
     loop {
         tokio::select! {
-            (place, stream) = accept_one(&listener, &places) => {
+            (place, stream) = accept_one(listener, places) => {
                 // The log of refused requests has it.
                 #[cfg(feature = "auth")]
                 let peer = config.auth.as_ref().and_then(|_| Some(PeerAddress(stream.peer_addr().ok()?)));
@@ -168,26 +197,9 @@ pub(in crate::transport) async fn serve(
                 connections.spawn(connection(stream, peer, service.clone(), config.header_timeout, left, shutdown.clone()));
             }
             Some(_) = connections.join_next() => {}
-            () = shutdown.cancelled() => break,
+            () = &mut end => break,
         }
     }
-    // New connections are refused from now on.
-    drop(listener);
-    let finishing = async {
-        service.start_closing();
-        // A session outlives its calls: it has to be closed.
-        engine.calls.wait().await;
-        service.close().await;
-        while connections.join_next().await.is_some() {}
-    };
-    if timeout(grace, finishing).await.is_err() {
-        tracing::warn!(?grace, "calls were still running at the end of the grace period");
-    }
-    // Before the sessions: a session whose client does not read ends only when its connection is gone.
-    connections.shutdown().await;
-    service.close().await;
-    finish_teardown(&engine).await;
-    Ok(())
 }
 
 /// The next connection, once there is a place for it.
@@ -253,14 +265,19 @@ async fn connection<S>(
     });
     // `left` and `silent` notice what hyper would look for itself, at a higher price for each request: it would prepare
     // another read, and start another timer.
+    // One that comes while the server shuts down serves one request; ending it gracefully would not wait for that.
+    let is_late = shutdown.is_cancelled();
     let mut hyper = http1::Builder::new();
-    let connection = hyper.half_close(true).max_buf_size(READ_BUFFER).serve_connection(stream, answer);
+    hyper.half_close(true).max_buf_size(READ_BUFFER).keep_alive(!is_late);
+    let connection = hyper.serve_connection(stream, answer);
     let mut connection = pin!(connection.with_upgrades());
     // A request wakes the connection and none of these, which are polled only when they are woken.
     let mut watched: FuturesUnordered<BoxFuture<'_, Watched>> = FuturesUnordered::new();
     watched.push(Box::pin(left.map(|()| Watched::Left)));
     watched.push(Box::pin(silent(&requests, timeout).map(|()| Watched::Silent)));
-    watched.push(Box::pin(shutdown.cancelled().map(|()| Watched::ShutDown)));
+    if !is_late {
+        watched.push(Box::pin(shutdown.cancelled().map(|()| Watched::ShutDown)));
+    }
     loop {
         tokio::select! {
             // What the client sent before it left is served.

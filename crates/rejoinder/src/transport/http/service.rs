@@ -339,7 +339,7 @@ impl McpService {
 
     /// Ends subscriptions, and lets connections finish what is in flight.
     pub(super) fn start_closing(&self) {
-        self.0.engine.hub.close();
+        self.0.engine.stop_accepting();
         self.0.closing.cancel();
         self.0.connections.close();
     }

@@ -444,7 +444,10 @@ impl HttpSession {
     /// Opens a request with that id, unless there is one, or there are too many.
     fn open_request(self: &Arc<Self>, id: &str, most: usize) -> Result<OpenRequest, RpcError> {
         let mut state = self.state();
-        let key = admit_request(&state.requests, id, most)?;
+        let key = admit_request(&state.requests, &[], id)?;
+        if state.requests.len() >= most {
+            return Err(Refusal::TooManyCalls(most).into());
+        }
         state.last_stream += 1;
         let stream = Arc::new(self.own.another(state.last_stream));
         state.requests.insert(Arc::clone(&key), (Arc::clone(&stream), None));

@@ -77,7 +77,7 @@ impl Endpoint {
         let serving = async move {
             let mut wire = EventWire { received, out: VecDeque::new(), events };
             let calls = engine.options.http.max_calls_per_session;
-            if let Err(error) = connection::serve(&engine, &mut wire, calls, closing).await {
+            if let Err(error) = connection::serve(&engine, &mut wire, calls, closing, None).await {
                 tracing::debug!(%error, "a stream of events failed");
             }
             lock(&streams).remove(&id);

@@ -111,7 +111,7 @@ where
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
     let socket = WebSocketStream::from_raw_socket(join(input, output), Role::Server, Some(config)).await;
     let mut wire = FrameWire::new(socket, http);
-    if let Err(error) = connection::serve(engine, &mut wire, options.http.max_calls_per_session, closing).await {
+    if let Err(error) = connection::serve(engine, &mut wire, options.http.max_calls_per_session, closing, None).await {
         tracing::debug!(%error, "a WebSocket failed");
     }
     wire.close().await;

@@ -5,13 +5,16 @@ mod pipes;
 #[cfg(test)]
 mod tests;
 
-use std::{io, panic::resume_unwind, sync::Arc};
+use std::{future::ready, io, panic::resume_unwind, sync::Arc};
 
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
 };
-use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
 use self::lines::LineWire;
 use super::{
@@ -23,16 +26,18 @@ use crate::{
     server::{BuiltServer, Engine, Server},
 };
 
-/// Serves one client on a pair of byte streams until it closes its end or the server shuts down.
+/// Serves one client on a pair of byte streams until it closes its end or the server shuts down. What its calls leave behind is
+/// counted in `left`.
 pub(super) async fn serve_lines(
     engine: &Arc<Engine>,
     input: impl AsyncRead + Send + Unpin,
     output: impl AsyncWrite + Send + Unpin,
     shutdown: CancellationToken,
+    left: Option<TaskTracker>,
 ) -> io::Result<()> {
     let options = &engine.options;
     let mut wire = LineWire::new(input, output, options.limits.message_size);
-    connection::serve(engine, &mut wire, options.limits.calls, shutdown).await
+    connection::serve(engine, &mut wire, options.limits.calls, shutdown, left).await
 }
 
 /// Serves standard input and output until the client closes its end or the server shuts down.
@@ -42,9 +47,9 @@ pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> 
     // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
     // to be woken by them for every message.
     let ended =
-        AbortOnDropHandle::new(tokio::spawn(async move { serve_lines(&serving, input, output, shutdown).await }));
+        AbortOnDropHandle::new(tokio::spawn(async move { serve_lines(&serving, input, output, shutdown, None).await }));
     let ended = ended.await;
-    finish_teardown(engine).await;
+    finish_teardown(engine, ready(())).await;
     ended.unwrap_or_else(|failed| if failed.is_panic() { resume_unwind(failed.into_panic()) } else { Ok(()) })
 }
 
@@ -71,7 +76,7 @@ impl BuiltServer {
     /// If the server does not start, or a pipe breaks.
     pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let (engine, shutdown) = (&self.0, on_signal());
+            let (engine, shutdown) = (&self.0, on_signal(&self.0));
             serve_started(engine, async { Ok(serve(engine, shutdown).await?) }).await
         })
     }
@@ -119,10 +124,11 @@ fn serve_io(
 ) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move {
         engine.start_up().await?;
-        let ended = serve_lines(&engine, input, output, CancellationToken::default()).await;
-        let _ = timeout(engine.options.grace, engine.teardown.wait()).await;
-        // They are not cancelled: others may be served by the same server.
-        let _ = timeout(engine.options.grace, engine.background.idle()).await;
+        let left = TaskTracker::new();
+        left.close();
+        let ended = serve_lines(&engine, input, output, CancellationToken::default(), Some(left.clone())).await;
+        // Deferred functions, and then background tasks. Neither is cancelled: the server goes on.
+        let _ = timeout(engine.options.grace.saturating_mul(2), left.wait()).await;
         Ok(ended?)
     })
 }

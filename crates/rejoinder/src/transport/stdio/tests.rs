@@ -69,7 +69,7 @@ impl Client {
         let (ours, theirs) = duplex(16 * 1024);
         let (reader, writer) = split(theirs);
         let writer = through(writer);
-        tokio::spawn(async move { serve_lines(&engine, reader, writer, CancellationToken::default()).await });
+        tokio::spawn(async move { serve_lines(&engine, reader, writer, CancellationToken::default(), None).await });
         let (output, input) = split(ours);
         Self { input, output: BufReader::new(output).lines() }
     }

@@ -1,6 +1,6 @@
 //! Background tasks start when the client has the reply, or cannot have it.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::ready, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -161,7 +161,7 @@ async fn a_server_that_stops_waits_for_tasks_for_the_grace_period_and_then_cance
         let client = Client::new(server);
         let reply = client.call_tool("takes", json!({ "seconds": seconds })).await.expect("a result");
         assert!(!reply.background.statuses()[0].is_over());
-        finish_teardown(&client.server().0).await;
+        finish_teardown(&client.server().0, ready(())).await;
         assert_eq!(reply.background.statuses(), [status], "{seconds}");
     }
 }

@@ -17,7 +17,7 @@ pub(super) async fn serve_pipe(
     reader: impl AsyncRead + Send + Unpin,
     writer: impl AsyncWrite + Send + Unpin,
 ) {
-    stdio::serve_lines(&engine, reader, writer, CancellationToken::default()).await.expect("it ended in order");
+    stdio::serve_lines(&engine, reader, writer, CancellationToken::default(), None).await.expect("it ended in order");
 }
 
 pub(super) struct Pipe {
