@@ -51,7 +51,7 @@ impl RpcReply {
     }
 
     /// The same reply, with what waits until it has left.
-    pub(super) fn followed_by(self, after: Option<AfterReply>) -> Self {
+    pub(crate) fn followed_by(self, after: Option<AfterReply>) -> Self {
         Self { after, ..self }
     }
 

@@ -173,6 +173,8 @@ impl Engine {
     pub(crate) fn stop_accepting(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.hub.close();
+        // Wakes a thread that is free. It drives timers from then on: the thread that does may be blocked.
+        drop(tokio::spawn(async {}));
     }
 
     /// How long a stop takes at most: three grace periods, and one for each function that runs then.

@@ -17,7 +17,7 @@ use crate::{
 /// An MCP server.
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
-struct Flags {
+pub(super) struct Flags {
     #[command(subcommand)]
     command: Option<Command>,
     /// Serve one client on standard input and output (the default)
@@ -178,7 +178,7 @@ impl Server {
         })
     }
 
-    fn serve_as(self, flags: Flags) -> BoxFuture<'static, Result<(), Error>> {
+    pub(super) fn serve_as(self, flags: Flags) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             let mut server = flags.select(self);
             if let Some(Command::Graph { mermaid }) = flags.command {

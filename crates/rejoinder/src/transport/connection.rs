@@ -294,6 +294,10 @@ impl InFlight {
         // Whether there is something to write, or a task was woken, since others could run.
         let (mut wakes, mut replies) = (false, 0);
         loop {
+            // Before a message is taken: a task that waits for its turn must not keep one.
+            if take(&mut wakes) && !self.state().received.is_empty() {
+                self.let_others_run().await;
+            }
             let received;
             let ordered = {
                 let mut state = self.state();
@@ -309,9 +313,6 @@ impl InFlight {
                 wakes = true;
                 continue;
             };
-            if take(&mut wakes) {
-                self.let_others_run().await;
-            }
             let Some((key, mut stream)) = self.start(request) else {
                 replies += 1;
                 wakes = replies % TOGETHER == 0;

@@ -17,5 +17,7 @@ mod websocket;
 
 pub use body::ResponseBody;
 pub use serve::listen_address;
+#[cfg(test)]
+pub(super) use serve::serve;
 pub use service::McpService;
 pub use session_stream::ReplyStream;

@@ -290,3 +290,55 @@ impl FromCall for ReplyStream {
         Ok(call.extension::<Self>().cloned().unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Barrier, thread};
+
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+
+    use super::*;
+    use crate::{
+        BackgroundTasks,
+        protocol::{RpcError, error_reply},
+    };
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn r3_l9_what_waits_for_the_reply_does_not_leave_with_a_notification() {
+        let error = RpcError::invalid_request("no");
+        for _ in 0..300 {
+            let call = Call::detached();
+            let background = BackgroundTasks::from_call(&call, "background").await.expect("any call has it");
+            let (started, mut has_started) = oneshot::channel();
+            background.add(async move { started.send(()).unwrap_or_default() }).expect("there is room");
+            let reply = error_reply(Some("1"), &error).followed_by(call.after_reply("tool"));
+            let stream = SessionStream::new(1);
+            stream.state.send_modify(|state| state.is_connected = true);
+            stream.push(false, &Bytes::from_static(b"notification"));
+            let both = Barrier::new(2);
+            let (read, reply) = thread::scope(|scope| {
+                scope.spawn(|| {
+                    both.wait();
+                    stream.push_last(reply);
+                });
+                both.wait();
+                let next = || {
+                    let mut event = None;
+                    stream.state.send_modify(|state| event = state.next());
+                    event
+                };
+                let notification = next().expect("it was sent first");
+                let reply = std::iter::repeat_with(next).flatten().next();
+                (notification, reply.expect("it is sent"))
+            });
+            drop(read);
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+            assert!((&mut has_started).now_or_never().is_none(), "the reply has not left");
+            drop(reply);
+            has_started.await.expect("it starts");
+        }
+    }
+}
