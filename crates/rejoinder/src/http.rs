@@ -79,7 +79,7 @@ impl Config {
     }
 
     /// The path of the endpoint, with or without a slash at the end; `/mcp` by default. `--path` sets it on the command
-    /// line. `GET /healthz` always answers 200, for load balancers. Not for a mounted service.
+    /// line. `GET /healthz` answers 200, for load balancers, and 503 while the server shuts down. Not for a mounted service.
     ///
     /// ```
     /// use rejoinder::{Server, http};

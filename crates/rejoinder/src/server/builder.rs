@@ -628,8 +628,9 @@ impl Server {
     }
 
     /// Sets how long running calls may continue when the server shuts down, on any transport; 10 seconds by default.
-    /// Closing sessions, deferred functions and background tasks each get the same time again. It also limits every
-    /// single deferred function, because the reply waits for it.
+    /// Deferred functions of cancelled calls, background tasks, and each function of [`on_stop`](Self::on_stop) get the same
+    /// time again, so that `on_stop` runs within three grace periods. It also limits every single deferred function, because
+    /// the reply waits for it.
     pub fn grace_period(mut self, grace: Duration) -> Self {
         self.options.grace = grace;
         self

@@ -163,8 +163,10 @@ impl Server {
     /// to try, unless the program has [`on_listening`](crate::http::Config::on_listening). The [keys](crate::state::StatePolicy::keys) that replicas
     /// share are taken from `REJOINDER_STATE_KEYS`, unless the server sets them; `REJOINDER_ALLOW_HOSTS` adds
     /// [host names](crate::http::Config::allow_host). On SIGINT and SIGTERM the server accepts no
-    /// more requests, and running calls have the [grace period](Server::grace_period) to finish. A second signal ends the
-    /// process at once, and so does a thread that is still blocked a grace period after this has returned.
+    /// more requests, and running calls have the [grace period](Server::grace_period) to finish. Whatever functions do,
+    /// [`on_stop`](Server::on_stop) runs within three grace periods after the signal, and the process ends within one more for each
+    /// function of `on_stop`. A second signal ends the process at once, and so does a thread that is still blocked a grace period
+    /// after this has returned.
     ///
     /// Await the future to its end: if it is dropped, what [`on_stop`](Server::on_stop) was given does not run.
     ///

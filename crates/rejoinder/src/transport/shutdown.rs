@@ -115,10 +115,12 @@ impl BuiltServer {
         Box::pin(async move { Ok(engine.start_up().await?) })
     }
 
-    /// Stops a server that is mounted in an application, after the application has shut down: ends subscriptions, waits for
-    /// calls, what they have deferred, and background tasks (at most for the
-    /// [grace period](crate::Server::grace_period)), and then runs what [`Server::on_stop`](crate::Server::on_stop) was
-    /// given, once.
+    /// Stops a server that is mounted in an application or served with `serve_io`: refuses new requests, ends subscriptions,
+    /// waits for calls, what they have deferred, and background tasks, and then runs what
+    /// [`Server::on_stop`](crate::Server::on_stop) was given, once. That runs within three
+    /// [grace periods](crate::Server::grace_period), whatever functions do.
+    ///
+    /// Do not wait for the application's connections before: a call that never ends would keep the server from stopping.
     pub fn stop(&self) -> BoxFuture<'static, ()> {
         let engine = Arc::clone(&self.0);
         Box::pin(async move {

@@ -44,6 +44,11 @@ impl Server {
     /// Serves Streamable HTTP at this address, with the path `/mcp` ([or another](crate::http::Config::path)), until SIGINT
     /// or SIGTERM.
     ///
+    /// After a signal, [`on_stop`](crate::Server::on_stop) runs within three [grace periods](crate::Server::grace_period), whatever
+    /// functions do. A function that blocks its thread cannot be ended: a runtime that is dropped waits for that thread, so that the
+    /// process does not end. End it with [`Runtime::shutdown_timeout`](tokio::runtime::Runtime::shutdown_timeout) or
+    /// [`std::process::exit`], as [`serve_from_args`](crate::Server::serve_from_args) does.
+    ///
     /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
     ///
     /// # Errors

@@ -192,9 +192,13 @@ impl McpService {
     fn elsewhere(&self, request: &Parts) -> Response<ResponseBody> {
         let endpoint = &self.0.engine.options.http.path;
         let is_up = request.uri.path() == HEALTH && matches!(request.method, Method::GET | Method::HEAD);
-        let text = if is_up { "ok\n".to_owned() } else { format!("the MCP endpoint is {endpoint}\n") };
+        let (status, text) = match is_up {
+            true if self.0.closing.is_cancelled() => (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
+            true => (StatusCode::OK, "ok\n".to_owned()),
+            false => (StatusCode::NOT_FOUND, format!("the MCP endpoint is {endpoint}\n")),
+        };
         let mut response = Response::new(ResponseBody::whole(text.into()));
-        *response.status_mut() = if is_up { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        *response.status_mut() = status;
         response
     }
 
@@ -325,7 +329,7 @@ impl McpService {
     }
 
     /// Ends subscriptions and sessions, which would stay open otherwise, and closes WebSockets and streams of HTTP+SSE when
-    /// their calls are done. Stateless calls in flight over HTTP continue.
+    /// their calls are done. Stateless calls in flight over HTTP continue. New requests are refused, on every transport of the server.
     ///
     /// It takes at most the [grace period](crate::Server::grace_period), even if a client does not read.
     /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
