@@ -5,12 +5,15 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use super::{CallerShare, Principal, ShareUsedUp};
+use super::{CallerShare, Principal, ShareUsedUp, caller_share::has_room};
 use crate::error::RefusalLog;
 
 /// How many bytes each holder has for nothing, so that those who hold much cannot keep out ordinary requests. How many
 /// holders there are is limited elsewhere.
 const FREE: usize = 4 * 1024;
+
+/// Stands for the hash of a caller where the caller is not known yet.
+const UNREAD: u64 = 0;
 
 /// What all clients together, and each caller, may make the server hold.
 #[derive(Debug, Clone)]
@@ -55,6 +58,14 @@ impl ByteBudget {
         HeldBytes { budget: Some(self.clone()), caller, free: FREE, bytes: 0 }
     }
 
+    /// Nothing yet, for what connections bring before their callers are known. All of it together has the share of one caller,
+    /// so that it cannot keep known callers out.
+    pub(crate) fn hold_unread(&self) -> HeldBytes {
+        let mut held = self.hold(None);
+        held.caller = Some(UNREAD);
+        held
+    }
+
     /// So many bytes for that caller; `None` if so few are not counted.
     pub(crate) fn take(&self, caller: Option<&Principal>, bytes: usize) -> Result<Option<HeldBytes>, NoRoom> {
         if bytes <= FREE {
@@ -76,7 +87,7 @@ impl HeldBytes {
         Self { budget: self.budget.clone(), caller: self.caller, free: 0, bytes: 0 }
     }
 
-    /// Holds more. One that is the only one is never refused, so that whatever is allowed can be served.
+    /// Holds more.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), NoRoom> {
         let own = self.counted();
         let more_counted = (self.bytes + more).saturating_sub(self.free) - own;
@@ -104,7 +115,7 @@ impl HeldBytes {
         }
     }
 
-    /// What it holds, which it then does not.
+    /// Moves what it holds into a new holder.
     pub(crate) fn split(&mut self) -> Self {
         let mut empty = self.another();
         empty.free = self.free;
@@ -118,14 +129,14 @@ impl HeldBytes {
 
 impl Budget {
     fn add(&self, caller: Option<u64>, own: usize, more: usize) -> Result<(), NoRoom> {
-        let before = self.held.fetch_add(more, Ordering::Relaxed);
-        let fits = before <= own || before + more <= self.most;
-        let added = match caller {
-            _ if !fits => Err(NoRoom::InAll(self.most)),
-            Some(caller) => self.of_callers.add(caller, own, more).map_err(NoRoom::from),
-            None => Ok(()),
-        };
-        added.inspect_err(|_| _ = self.held.fetch_sub(more, Ordering::Relaxed))
+        let fits = |held: usize| has_room(held, own, more, self.most).then_some(held + more);
+        let added = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+        added.map_err(|_| NoRoom::InAll(self.most))?;
+        let Some(caller) = caller else { return Ok(()) };
+        self.of_callers.add(caller, own, more).map_err(|used_up| {
+            self.held.fetch_sub(more, Ordering::Relaxed);
+            used_up.into()
+        })
     }
 }
 
@@ -148,7 +159,9 @@ mod tests {
         held.shrink(10);
         assert_eq!(budget.held(), 50);
         let mut other = held.another();
-        assert_eq!(other.grow(51), Err(NoRoom::InAll(100)), "too many together");
+        held.grow(1).expect("there is room");
+        assert_eq!(other.grow(50), Err(NoRoom::InAll(100)), "too many together");
+        held.shrink(1);
         other.grow(50).expect("there is room");
         let taken = held.split();
         held.shrink(1000);

@@ -27,6 +27,12 @@ pub(crate) struct CallerShares {
     pub(crate) bytes: ByteBudget,
 }
 
+/// Whether a holder of `own` may have so many more, where all together have `used`. One that takes more than half of the limit
+/// counts as half of it, so that whatever is allowed can be served while little else is held.
+pub(super) fn has_room(used: usize, own: usize, more: usize, limit: usize) -> bool {
+    used.saturating_sub(own) + (own + more).min(limit.div_ceil(2)) <= limit
+}
+
 /// What each caller uses of one thing.
 #[derive(Debug, Clone)]
 pub(crate) struct CallerShare {
@@ -71,15 +77,14 @@ impl CallerShare {
         self.used.hasher.hash_one(caller)
     }
 
-    /// So many more for the caller, unless it uses all that it may. A holder that has all that the caller uses, `own`, is never
-    /// refused.
+    /// So many more for the caller, for a holder that has `own` of them, unless the caller uses all that it may.
     pub(super) fn add(&self, caller: u64, own: usize, more: usize) -> Result<(), ShareUsedUp> {
         let mut by_caller = lock(&self.used.by_caller);
-        let used = by_caller.entry(caller).or_default();
-        if *used > own && *used + more > self.limit {
+        let used = by_caller.get(&caller).copied().unwrap_or_default();
+        if !has_room(used, own, more, self.limit) {
             return Err(ShareUsedUp { what: self.what, limit: self.limit });
         }
-        *used += more;
+        by_caller.insert(caller, used + more);
         Ok(())
     }
 

@@ -42,7 +42,7 @@ pub(crate) use dependencies::Dependencies;
 pub(crate) use outbox::{Emitted, Outbox};
 pub(crate) use record::{CallRecord, InputResponses, RecordRules, round_trip};
 pub use request_info::{Capabilities, Era, Level, RequestInfo};
-pub(crate) use request_info::{ClientInfo, ProgressToken, head_size};
+pub(crate) use request_info::{ClientInfo, ProgressToken, compact, head_size};
 pub use teardown::CallEnd;
 pub(crate) use teardown::{Deferred, RunningTeardown};
 pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};

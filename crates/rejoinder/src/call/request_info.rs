@@ -185,6 +185,18 @@ mod stored_headers {
     }
 }
 
+/// Copies the values of headers, so that they do not keep the buffer that they came in, which is much larger.
+pub(crate) fn compact(headers: &mut HeaderMap) {
+    let all: Bytes = headers.values().flat_map(|value| value.as_bytes()).copied().collect();
+    let mut rest = all;
+    for value in headers.values_mut() {
+        let copy = HeaderValue::from_maybe_shared(rest.split_to(value.len())).expect("it was a value");
+        let is_sensitive = value.is_sensitive();
+        *value = copy;
+        value.set_sensitive(is_sensitive);
+    }
+}
+
 /// About how many bytes of memory headers take.
 pub(crate) fn head_size(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
@@ -196,12 +208,10 @@ impl RequestInfo {
         self.http.as_deref().map(|(headers, _)| headers)
     }
 
-    /// The same for what outlives its connection: its headers do not keep the buffer that they came in.
+    /// The same for what outlives its connection.
     pub(crate) fn compacted(mut self) -> Self {
         if let Some(http) = &mut self.http {
-            let copy =
-                |value: &HeaderValue| HeaderValue::from_bytes(value.as_bytes()).unwrap_or_else(|_| value.clone());
-            Arc::make_mut(http).0.values_mut().for_each(|value| *value = copy(value));
+            compact(&mut Arc::make_mut(http).0);
         }
         self
     }
@@ -260,6 +270,21 @@ impl fmt::Debug for RequestInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn compact_headers_have_the_same_values_in_a_buffer_of_their_own() {
+        let buffer = Bytes::from("en".to_owned() + &"x".repeat(60_000));
+        let mut headers = HeaderMap::new();
+        headers.append("accept-language", HeaderValue::from_maybe_shared(buffer.slice(..2)).expect("a value"));
+        headers.append("accept-language", HeaderValue::from_static(""));
+        headers.insert("cookie", HeaderValue::from_static("a=b"));
+        headers.get_mut("cookie").expect("it is there").set_sensitive(true);
+        let before = headers.clone();
+        compact(&mut headers);
+        assert!(headers == before && headers["cookie"].is_sensitive());
+        drop(before);
+        assert!(buffer.is_unique(), "nothing keeps the buffer");
+    }
 
     #[test]
     fn it_is_read_back_as_it_was_stored() {

@@ -69,8 +69,8 @@ pub(crate) fn count_values(json: &[u8]) -> (usize, usize) {
 /// About how much memory a JSON text takes while a call holds it, and the values that were read from it. Each number of it was
 /// measured for [`serde_json::Value`]; most other types take less.
 pub(crate) fn held_as_values(json: &str) -> usize {
-    // A short text has few values.
-    let (values, objects) = if json.len() > 1024 { count_values(json.as_bytes()) } else { (0, 0) };
+    // What a shorter text takes is not counted, whatever it is.
+    let (values, objects) = if json.len() > 48 { count_values(json.as_bytes()) } else { (0, 0) };
     json.len() * 9 / 4 + values * 96 + objects * 288
 }
 
@@ -91,6 +91,13 @@ mod tests {
         }
         assert_eq!(count_values(&[b"[".repeat(9), b"]".repeat(9)].concat()), (10, 0));
         assert_eq!(count_values(br#"[{"":0},{"":{}}]"#).1, 3);
+    }
+
+    #[test]
+    fn a3_h1_short_texts_of_many_values_weigh_what_they_take() {
+        let objects = format!("[{}]", [r#"{"":0}"#; 142].join(","));
+        assert!(objects.len() < 1024 && held_as_values(&objects) > 50_000, "{}", held_as_values(&objects));
+        assert!(held_as_values("{}") < 100);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::{
     write::{Writer, error_reply},
 };
 use crate::{
-    call::{Era, InputResponses, RequestInfo, Utf8Bytes},
+    call::{Era, InputResponses, RequestInfo, Utf8Bytes, compact},
     model::{ArgumentInfo, CompleteRequestParams, Reference},
     rounds::seal::StateRefusal,
     server::{
@@ -42,8 +42,9 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// A request whose headers say nothing about the message.
-    pub(crate) fn new(headers: HeaderMap, extensions: Extensions) -> Self {
+    /// A request whose headers say nothing about the message. What it brings may outlive its connection.
+    pub(crate) fn new(mut headers: HeaderMap, extensions: Extensions) -> Self {
+        compact(&mut headers);
         Self { request: Some(Arc::new((headers, extensions))), ..Self::default() }
     }
 

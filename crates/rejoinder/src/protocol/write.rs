@@ -204,10 +204,7 @@ impl Writer {
             Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
                 return self.tool_error(bad.to_string());
             }
-            Refusal::Stopping
-            | Refusal::TooManySubscriptions(_)
-            | Refusal::TooManyCalls(_)
-            | Refusal::NoRoom(_) => {
+            Refusal::Stopping | Refusal::TooManySubscriptions(_) | Refusal::TooManyCalls(_) | Refusal::NoRoom(_) => {
                 (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new())
             }
             Refusal::CallerLimit(_) => (stateless(StatusCode::TOO_MANY_REQUESTS), Vec::new()),

@@ -57,6 +57,8 @@ pub struct ToolStream<T, R = T> {
     items: Pin<Box<dyn Stream<Item = Result<T, CallError>> + Send>>,
     total: Option<u64>,
     fold: Fold<T>,
+    /// Whether the result is the texts joined.
+    joins: bool,
     returned: PhantomData<fn() -> R>,
 }
 
@@ -107,7 +109,7 @@ impl<T: StreamItem> ToolStream<T> {
             let nothing = CallError::new("the stream ended without an item, so there is no result");
             folding(Err(nothing), |_, item, _| Ok(item))
         };
-        Self { items: Box::pin(items), total, fold, returned: PhantomData }
+        Self { items: Box::pin(items), total, fold, joins: T::IS_TEXT, returned: PhantomData }
     }
 
     /// Makes the result from all items: begins with `first`, and adds each item.
@@ -136,7 +138,7 @@ impl<T: StreamItem> ToolStream<T> {
         F: FnMut(R, T) -> R + Send + 'static,
     {
         let fold = folding(first, move |so_far, item, _| add(so_far, item));
-        ToolStream { items: self.items, total: self.total, fold, returned: PhantomData }
+        ToolStream { items: self.items, total: self.total, fold, joins: false, returned: PhantomData }
     }
 }
 
@@ -153,19 +155,22 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
     async fn run(mut self, call: Call) -> Result<Output, Halt> {
         let has_listener = call.request().progress_token.is_some();
         let mut held = call.dependency::<ByteBudget>().map(|budget| budget.hold(call.request().principal.as_ref()));
-        let (mut sent, total) = (0.0, self.total.map(|total| total as f64));
+        let (mut sent, total, mut joined) = (0.0, self.total.map(|total| total as f64), 0);
         while let Some(item) = self.items.next().await {
             let item = item?;
             let message = if has_listener || T::IS_TEXT { item.message()? } else { String::new() };
-            // Without room the message is not joined.
-            let has_room = !T::IS_TEXT || held.as_mut().is_none_or(|held| held.grow(message.len()).is_ok());
+            joined += message.len();
+            // Without room the message is not joined. Above the limit it is not either, so it takes no room.
+            let takes_room = self.joins && joined <= LONGEST_JOINED;
+            let has_room = !takes_room || held.as_mut().is_none_or(|held| held.grow(message.len()).is_ok());
             (self.fold)(Some((item, has_room.then_some(&message))));
+            sent += 1.0;
             if has_listener {
-                sent += 1.0;
                 call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
-            } else {
-                // Nothing slows such a stream down, so it makes room for others.
-                tokio::task::coop::consume_budget().await;
+            } else if sent % 64.0 == 0.0 {
+                // Nothing slows such a stream down, so it lets others run. (`consume_budget` would leave no budget to what
+                // watches the connection in the same task.)
+                tokio::task::yield_now().await;
             }
         }
         (self.fold)(None).expect("the result is there between two items")

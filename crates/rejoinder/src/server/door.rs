@@ -147,6 +147,15 @@ pub(crate) enum Exchange {
     Session(Arc<dyn SessionClient>),
 }
 
+impl Exchange {
+    /// About how many bytes of memory it takes.
+    fn size(&self) -> usize {
+        let Self::Stateless { state, answers, .. } = self else { return 0 };
+        let answers = answers.iter().flatten().map(|(key, answer)| key.len() + answer.get().len());
+        state.as_ref().map_or(0, |state| state.len()) + answers.sum::<usize>()
+    }
+}
+
 /// An operation that has passed the door.
 pub(crate) enum Started {
     /// The client wants to know what the server is.
@@ -272,7 +281,7 @@ impl Engine {
         }
         // 1. The caller, and the room for what it sent, which is held until the operation is over.
         self.identify(&mut request)?;
-        let bytes = operation.size() + request.size();
+        let bytes = operation.size() + request.size() + exchange.size();
         request.held = self.shares.bytes.take(request.principal.as_ref(), bytes)?.map(Arc::new);
         // 2. The middleware, around everything below.
         if !self.options.middleware.0.is_empty() {

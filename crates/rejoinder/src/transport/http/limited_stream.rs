@@ -39,12 +39,14 @@ pub(super) struct LimitedStream<S> {
     buffered: usize,
     /// How many requests and writes there were before.
     seen: usize,
+    /// Whether there was no room for what was read since then.
+    is_over: bool,
 }
 
 impl<S> LimitedStream<S> {
     /// Counts the writes there, beside the requests, which hold clones of it.
     pub(super) fn new(stream: S, timeout: Duration, writes: Arc<AtomicUsize>, held: HeldBytes) -> Self {
-        Self { stream, timeout, blocked: None, writes, held, buffered: 0, seen: 0 }
+        Self { stream, timeout, blocked: None, writes, held, buffered: 0, seen: 0, is_over: false }
     }
 
     /// Counts what was read; `false` if there is no room for it.
@@ -52,13 +54,15 @@ impl<S> LimitedStream<S> {
         let (now, clones) = (self.writes.load(Ordering::Relaxed), Arc::strong_count(&self.writes));
         if std::mem::replace(&mut self.seen, now) != now || clones == 1 {
             self.held.shrink(std::mem::take(&mut self.buffered));
+            self.is_over = false;
         }
         // hyper has left a connection that was upgraded: what reads it counts.
         let more = if clones == 1 { 0 } else { bytes.min(READ_BUFFER - self.buffered) };
         let has_room = self.held.grow(more).is_ok();
         self.buffered += if has_room { more } else { 0 };
-        // What reads the body of a request refuses it with a reply.
-        has_room || clones > IDLE
+        // A request that is there now gets a reply, which may be that there is no room for its body.
+        let was_over = std::mem::replace(&mut self.is_over, !has_room);
+        !was_over || has_room || clones > IDLE
     }
 
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {

@@ -259,7 +259,7 @@ async fn connection<S>(
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let requests = RequestCount::default();
     let count = Arc::clone(&requests);
-    let held = service.0.engine.shares.bytes.hold(None);
+    let held = service.0.engine.shares.bytes.hold_unread();
     let stream = TokioIo::new(LimitedStream::new(stream, timeout, Arc::clone(&requests), held));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         count.fetch_add(1, Ordering::Relaxed);

@@ -29,6 +29,7 @@ use super::{
     ResponseBody,
     body::{COMMENT, call_events, event},
     guard::{self, PageOrigin},
+    limited_stream::READ_BUFFER,
     request::{HttpRefusal, accepts_events, check_content_type, check_head, read_body, read_on},
     serve::RequestCount,
     sessions::HttpSessions,
@@ -439,8 +440,11 @@ impl Endpoint {
         let events = accepts_events(&parts.headers)?;
         let (limits, held) = (&engine.options.limits, engine.shares.bytes.hold(parts.extensions.get::<Principal>()));
         let (body, held) = read_body(body, limits.message_size, engine.options.http.body_timeout, held).await?;
-        // What begins takes room for what it keeps of the body, and nothing else does.
+        // A call takes room for what it keeps of the body.
         drop(held);
+        // A call of a session outlives its connection, and must not keep the buffer that the connection is read into.
+        let is_of_session = parts.headers.contains_key("mcp-session-id") && body.len() <= READ_BUFFER;
+        let body = if is_of_session { Bytes::copy_from_slice(&body) } else { body };
         let begun = self.begin(parts, &body, events)?;
         drop(body);
         match begun {

@@ -96,11 +96,12 @@ impl StreamState {
         Some(bytes)
     }
 
-    /// Adds an event. What there is no room for is not kept, and neither is a large reply once it is read.
+    /// Adds an event. A reply that there is no room for is not kept, and neither is a large one once it is read. A question is
+    /// always kept: its call has taken room for it.
     fn push(&mut self, is_kept: bool, is_last: bool, stream: &SessionStream, event: Bytes) {
         let mut held = stream.held.another();
         let has_room = held.grow(event.len()).is_ok();
-        let waits = is_kept && has_room;
+        let waits = is_kept && (has_room || !is_last);
         if !waits && !self.is_connected {
             return;
         }
@@ -313,7 +314,7 @@ mod tests {
             let (started, mut has_started) = oneshot::channel();
             background.add(async move { started.send(()).unwrap_or_default() }).expect("there is room");
             let reply = error_reply(Some("1"), &error).followed_by(call.after_reply("tool"));
-            let stream = SessionStream::new(1);
+            let stream = SessionStream::new(1, &HeldBytes::default());
             stream.state.send_modify(|state| state.is_connected = true);
             stream.push(false, &Bytes::from_static(b"notification"));
             let both = Barrier::new(2);
