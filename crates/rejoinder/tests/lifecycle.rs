@@ -272,3 +272,22 @@ async fn the_stop_waits_for_calls_what_they_deferred_and_background_tasks() {
     reply.unwrap();
     assert_eq!(events.take(), ["call", "Succeeded", "background", "stop", "close real"]);
 }
+
+#[tokio::test]
+async fn every_stop_waits_until_the_functions_have_run() {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&log);
+    let server = Server::new("slow", "1").on_stop(async move |_| {
+        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        seen.lock().unwrap().push("stopped");
+    });
+    let server = server.build().unwrap();
+    server.start().await.unwrap();
+    let stop = || async {
+        server.stop().await;
+        log.lock().unwrap().clone()
+    };
+    let (first, second) = tokio::join!(stop(), stop());
+    assert_eq!((first, second), (vec!["stopped"], vec!["stopped"]), "it runs once, and both have waited for it");
+}

@@ -6,7 +6,7 @@
 use std::{
     fmt,
     panic::AssertUnwindSafe,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -276,7 +276,7 @@ impl Engine {
         mut request: RequestInfo,
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
-        if self.stopping.load(Ordering::Relaxed) {
+        if self.is_stopping() {
             return Err(Refusal::Stopping);
         }
         // 1. The caller, and the room for what it sent, which is held until the operation is over.

@@ -6,13 +6,14 @@ use std::{
     panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, OnceLock,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use futures_util::{FutureExt, future::Shared};
 use tokio::{runtime::Builder, time::timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::{ServerHandle, engine::Engine};
 use crate::{
@@ -58,8 +59,9 @@ const UNTIL_STOPS: u32 = 3;
 #[derive(Default)]
 pub(super) struct Lifecycle {
     starts: Arc<Vec<StartStep>>,
-    /// Taken when they run.
     stops: Arc<Mutex<Vec<Step>>>,
+    /// Whether they have begun to run, and cancelled when all have ended.
+    stopped: Arc<(AtomicBool, CancellationToken)>,
     /// The start, once it has begun.
     starting: OnceLock<Shared<BoxFuture<'static, Result<(), StartError>>>>,
     /// How many transports serve it until they end.
@@ -107,7 +109,8 @@ impl Lifecycle {
 
     /// For a copy of the server with other services: it starts by itself, and each function still runs once.
     pub(super) fn of_copy(&self) -> Self {
-        Self { starts: Arc::clone(&self.starts), stops: Arc::clone(&self.stops), ..Self::default() }
+        let (starts, stops, stopped) = (Arc::clone(&self.starts), Arc::clone(&self.stops), Arc::clone(&self.stopped));
+        Self { starts, stops, stopped, ..Self::default() }
     }
 }
 
@@ -169,6 +172,11 @@ impl Engine {
         }
     }
 
+    /// Whether operations are refused, because the server stops.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
     /// Refuses operations from now on, and ends subscriptions.
     pub(crate) fn stop_accepting(&self) {
         self.stopping.store(true, Ordering::Relaxed);
@@ -190,7 +198,7 @@ impl Engine {
         if !self.lifecycle.as_ref().is_some_and(|lifecycle| lifecycle.starting.get().is_some()) {
             return;
         }
-        std::thread::spawn(move || {
+        let spawned = std::thread::Builder::new().spawn(move || {
             std::thread::sleep(longest);
             let Some(engine) = engine.upgrade() else { return };
             match Builder::new_current_thread().enable_all().build() {
@@ -198,13 +206,23 @@ impl Engine {
                 Err(error) => tracing::error!(%error, "`on_stop` cannot run: there is no runtime for it"),
             }
         });
+        if let Err(error) = spawned {
+            tracing::error!(%error, "there is no thread to run `on_stop` in time: it runs when the others are done");
+        }
     }
 
-    /// Runs what must run after the last request, the latest first, if the server has been started.
+    /// Runs what must run after the last request, the latest first, if the server has been started. If another caller runs it
+    /// already, it waits for that.
     pub(crate) async fn shut_down(self: &Arc<Self>) {
         let Some(lifecycle) = self.lifecycle.as_ref().filter(|lifecycle| lifecycle.starting.get().is_some()) else {
             return;
         };
+        let (has_begun, over) = &*lifecycle.stopped;
+        if has_begun.swap(true, Ordering::SeqCst) {
+            return over.cancelled().await;
+        }
+        // Also if this future is dropped: nobody else can go on with it.
+        let _over = over.clone().drop_guard();
         let stops = std::mem::take(&mut *lock(&lifecycle.stops));
         for stop in stops.into_iter().rev() {
             let server = ServerHandle(Arc::downgrade(self));

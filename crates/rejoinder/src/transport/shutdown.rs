@@ -40,13 +40,13 @@ pub(crate) fn on_signal(engine: &Arc<Engine>) -> CancellationToken {
         // There is none if they cannot be caught.
         let Some(()) = signals.next().await else { return };
         tracing::info!("shutting down, running calls may finish; a second signal ends the process at once");
+        token.cancel();
         if let Some(engine) = engine.upgrade() {
             engine.shut_down_in_time();
             if engine.options.ends_process {
                 exit_after(engine.longest_stop());
             }
         }
-        token.cancel();
         let Some(()) = signals.next().await else { return };
         tracing::warn!("a second signal: the process ends at once");
         std::process::exit(1);
@@ -58,11 +58,14 @@ pub(crate) fn on_signal(engine: &Arc<Engine>) -> CancellationToken {
 /// Ends the process after that time, unless `main` returns before: a function that blocks its thread would keep the runtime
 /// from stopping.
 pub(crate) fn exit_after(longest: Duration) {
-    thread::spawn(move || {
+    let spawned = thread::Builder::new().spawn(move || {
         thread::sleep(longest);
         tracing::warn!("a thread is still blocked after the grace period: the process ends without it");
         std::process::exit(1);
     });
+    if let Err(error) = spawned {
+        tracing::error!(%error, "there is no thread to end the process in time");
+    }
 }
 
 /// Waits until calls that were cancelled, and whatever else is `ending`, are over and what they deferred is done, and then until
@@ -118,9 +121,12 @@ impl BuiltServer {
     /// Stops a server that is mounted in an application or served with `serve_io`: refuses new requests, ends subscriptions,
     /// waits for calls, what they have deferred, and background tasks, and then runs what
     /// [`Server::on_stop`](crate::Server::on_stop) was given, once. That runs within three
-    /// [grace periods](crate::Server::grace_period), whatever functions do.
+    /// [grace periods](crate::Server::grace_period), whatever functions do. The time begins when the future is first polled.
+    /// The server cannot be served again.
     ///
-    /// Do not wait for the application's connections before: a call that never ends would keep the server from stopping.
+    /// It does not cancel calls: those that take longer than a grace period end with the connections of the application, or
+    /// with the process. Do not wait for the application's connections before: a call that never ends would keep the server
+    /// from stopping.
     pub fn stop(&self) -> BoxFuture<'static, ()> {
         let engine = Arc::clone(&self.0);
         Box::pin(async move {

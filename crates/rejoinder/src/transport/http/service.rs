@@ -194,7 +194,9 @@ impl McpService {
         let endpoint = &self.0.engine.options.http.path;
         let is_up = request.uri.path() == HEALTH && matches!(request.method, Method::GET | Method::HEAD);
         let (status, text) = match is_up {
-            true if self.0.closing.is_cancelled() => (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
+            true if self.0.closing.is_cancelled() || self.0.engine.is_stopping() => {
+                (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned())
+            }
             true => (StatusCode::OK, "ok\n".to_owned()),
             false => (StatusCode::NOT_FOUND, format!("the MCP endpoint is {endpoint}\n")),
         };

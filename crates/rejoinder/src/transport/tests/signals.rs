@@ -89,6 +89,11 @@ fn server(threads: usize) -> Server {
 
 /// Serves until a signal.
 fn serve(way: &str, threads: usize) {
+    // A test that is killed leaves nothing behind.
+    thread::spawn(|| {
+        thread::sleep(3 * HANG);
+        std::process::exit(1);
+    });
     let mut builder = if threads == 0 { Builder::new_current_thread() } else { Builder::new_multi_thread() };
     let runtime = builder.worker_threads(threads.max(1)).enable_all().build().expect("a runtime");
     if !["mounted", "io"].contains(&way) {
