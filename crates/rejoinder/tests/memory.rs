@@ -1,6 +1,7 @@
 //! Memory follows what the server keeps: each flood goes to a process of its own, whose memory stays small, and another client
 //! is answered before the flood ends.
 #![cfg(all(unix, feature = "http"))]
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use std::{
     env, fs,

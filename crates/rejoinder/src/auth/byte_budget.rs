@@ -116,6 +116,7 @@ impl HeldBytes {
     }
 
     /// Moves what it holds into a new holder.
+    #[cfg_attr(not(any(test, feature = "ws")), expect(dead_code, reason = "only a WebSocket hands messages on"))]
     pub(crate) fn split(&mut self) -> Self {
         let mut empty = self.another();
         empty.free = self.free;

@@ -88,6 +88,7 @@ pub(crate) fn dispatch(
 }
 
 /// Whether a request is about its session, so that the messages after it have to wait for it.
+#[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
 pub(crate) fn is_about_session(engine: &Engine, envelope: &Envelope<'_>) -> bool {
     let method = envelope.method.as_deref().and_then(|method| Method::find(method, Era::Session, engine));
     matches!(method, Some(Method::OfSession(_)))

@@ -17,9 +17,9 @@ mod write;
 mod tests;
 
 pub(crate) use answer::{Dispatched, Frame, Stream};
-pub(crate) use dispatch::{
-    Http, RequestKey, admit_request, cancelled_request, dispatch, end_request, is_about_session,
-};
+#[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
+pub(crate) use dispatch::is_about_session;
+pub(crate) use dispatch::{Http, RequestKey, admit_request, cancelled_request, dispatch, end_request};
 pub(crate) use envelope::{Envelope, batch};
 pub(crate) use error::RpcError;
 pub(crate) use meta::{LEGACY, MODERN, is_of_session};

@@ -195,7 +195,7 @@ impl Engine {
     /// then. In a thread with a runtime of its own, because functions may block every thread of the server's runtime.
     pub(crate) fn shut_down_in_time(self: &Arc<Self>) {
         let (engine, longest) = (Arc::downgrade(self), self.options.grace.saturating_mul(UNTIL_STOPS));
-        if !self.lifecycle.as_ref().is_some_and(|lifecycle| lifecycle.starting.get().is_some()) {
+        if self.lifecycle.as_ref().is_none_or(|lifecycle| lifecycle.starting.get().is_none()) {
             return;
         }
         let spawned = std::thread::Builder::new().spawn(move || {

@@ -419,7 +419,7 @@ impl InFlight {
         let is_full = state.requests.len() >= self.most_calls;
         match (starting.map(|at| state.starting.swap_remove(at)), answer) {
             (Some(_), Dispatched::Reply(reply)) => state.ready.push_back(reply.into_parts()),
-            (Some(key), Dispatched::Stream(stream)) if !is_full && !(state.hung_up && stream.is_subscription()) => {
+            (Some(key), Dispatched::Stream(stream)) if !(is_full || state.hung_up && stream.is_subscription()) => {
                 let served = ServedRequest { is_subscription: stream.is_subscription(), task: None };
                 state.requests.insert(Arc::clone(&key), served);
                 return Some((key, stream));

@@ -319,7 +319,7 @@ async fn confirmed(ctx: Context) -> Result<bool, CallError> {
 /// How a store ends a call.
 #[derive(Clone, Copy)]
 enum Refuses {
-    Refuses,
+    Used,
     Fails,
     Hangs,
 }
@@ -329,7 +329,7 @@ impl ReplayStore for Refuses {
         Box::pin(async move {
             tokio::task::yield_now().await;
             match self {
-                Self::Refuses => Ok(false),
+                Self::Used => Ok(false),
                 Self::Fails => Err("the store is away".into()),
                 Self::Hangs => std::future::pending().await,
             }
@@ -340,7 +340,7 @@ impl ReplayStore for Refuses {
 #[tokio::test(start_paused = true)]
 async fn r3_m5_what_a_gate_deferred_runs_if_a_state_is_refused() {
     for (store, end) in
-        [(Refuses::Refuses, CallEnd::Failed), (Refuses::Fails, CallEnd::Failed), (Refuses::Hangs, CallEnd::TimedOut)]
+        [(Refuses::Used, CallEnd::Failed), (Refuses::Fails, CallEnd::Failed), (Refuses::Hangs, CallEnd::TimedOut)]
     {
         let ends = Arc::new(Ends::default());
         let server = Server::new("gated", "1").provide_arc(Arc::clone(&ends)).tools(tools![confirmed]);

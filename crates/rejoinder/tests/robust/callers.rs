@@ -302,7 +302,7 @@ async fn a3_h1_what_running_calls_hold_is_limited_for_each_caller_and_in_all() {
 #[tokio::test]
 async fn a3_m8_a_head_that_is_too_large_is_refused() {
     let host = host(|server| server).await;
-    let add = |length: usize| stateless("ada", "add").set("x-long", &"x".repeat(length));
+    let add = |length: usize| stateless("ada", "add").set("x-long", "x".repeat(length));
     assert_eq!(host.post(&add(20_000)).await.text(), "3");
     let refused = host.post(&add(40_000)).await;
     assert_eq!(refused.refusal(), (431, -32600));

@@ -175,7 +175,7 @@ impl SessionStream {
     /// Sends the reply. What waits until it has left waits for the client that is connected; without one it starts now.
     pub(super) fn push_last(&self, reply: RpcReply) {
         let (body, after) = reply.into_parts();
-        let event = event(body.pieces());
+        let event = event([body.whole()]);
         // At once: a reader that takes the last notification must not take what waits for the reply.
         self.state.send_modify(|state| {
             state.after = after.filter(|_| state.is_connected);

@@ -208,7 +208,7 @@ async fn r3_l7_what_is_about_a_session_and_what_is_in_a_batch_stays_in_order() {
         "clientInfo": { "name": "old", "version": "1" } });
     let initialize = json!({ "jsonrpc": "2.0", "id": "initialize", "method": "initialize", "params": params });
     let request = |id: usize| {
-        let method = if id % 2 == 0 { "ping" } else { "tools/list" };
+        let method = if id.is_multiple_of(2) { "ping" } else { "tools/list" };
         json!({ "jsonrpc": "2.0", "id": id, "method": method })
     };
     let batch = Value::from((0..40).map(request).collect::<Vec<_>>());
