@@ -135,8 +135,8 @@ impl Limits {
     /// It counts requests that have not arrived completely, running calls (their head, and their arguments as text and as
     /// values), open questions over sessions, replies that sessions keep, joined texts of streams, the URIs of subscriptions, and
     /// messages over WebSockets and HTTP+SSE that wait. The first 4 KiB of each request, call and subscription do not count,
-    /// so ordinary requests find room, and whatever is the only one finds room as well. What functions allocate themselves is
-    /// not counted, and neither are replies on their way to the client.
+    /// so ordinary requests find room, and one that takes more than half of the limit counts as half of it. What functions
+    /// allocate themselves is not counted, and neither are replies on their way to the client.
     pub fn memory(self, bytes: usize) -> Self {
         Self { memory: bytes, ..self }
     }
