@@ -6,10 +6,12 @@ mod client;
 mod fixture;
 mod http;
 mod older;
+#[cfg(all(feature = "ws", feature = "sse"))]
 mod peers;
 mod pipe;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "cli", feature = "ws", feature = "sse"))]
 mod signals;
+#[cfg(all(feature = "ws", feature = "sse"))]
 mod stopping;
 mod streams;
 mod untaken;
