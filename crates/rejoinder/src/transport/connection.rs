@@ -294,10 +294,6 @@ impl InFlight {
         // Whether there is something to write, or a task was woken, since others could run.
         let (mut wakes, mut replies) = (false, 0);
         loop {
-            // Before a message is taken: a task that waits for its turn must not keep one.
-            if take(&mut wakes) && !self.state().received.is_empty() {
-                self.let_others_run().await;
-            }
             let received;
             let ordered = {
                 let mut state = self.state();
@@ -313,11 +309,18 @@ impl InFlight {
                 wakes = true;
                 continue;
             };
+            if take(&mut wakes) {
+                self.changed.notify_one();
+                self.make_way().await;
+            }
+            let is_held = request.is_held;
             let Some((key, mut stream)) = self.start(request) else {
-                replies += 1;
-                wakes = replies % TOGETHER == 0;
+                wakes = true;
                 continue;
             };
+            if is_held {
+                self.make_way().await;
+            }
             // One that does not end now is polled again, by its own task.
             let polled = stream.poll_frame(&mut Context::from_waker(Waker::noop()));
             wakes = match polled {
@@ -336,8 +339,17 @@ impl InFlight {
         self.changed.notify_one();
     }
 
-    /// Wakes the writer, and lets it and all others that were woken run before the next request: it may block its thread, and
-    /// tokio does not move what was just woken to another one.
+    /// Makes way for what was woken before author's code runs, which may block this thread: tokio moves to another thread what
+    /// was woken before the last, and not the last.
+    async fn make_way(&self) {
+        if self.most_serving > 1 {
+            drop(tokio::spawn(async {}));
+        } else {
+            yield_now().await;
+        }
+    }
+
+    /// Wakes the writer, and lets it run.
     async fn let_others_run(&self) {
         self.changed.notify_one();
         yield_now().await;
