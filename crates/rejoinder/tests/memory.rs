@@ -9,11 +9,11 @@ use std::{
     net::{SocketAddr, TcpStream},
     process::{Child, Command, Stdio},
     sync::{
-        Barrier,
-        atomic::{AtomicUsize, Ordering},
+        OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use futures_util::stream;
@@ -48,10 +48,9 @@ async fn keep(value: Value, ctx: Context) -> Result<String, CallError> {
     Ok(format!("{sure} {}", value.is_null()))
 }
 
-/// Takes longer than any test, after it has begun.
+/// Takes longer than any test.
 #[tool]
-async fn slow(ctx: Context) -> &'static str {
-    ctx.info("it has begun").await;
+async fn slow() -> &'static str {
     tokio::time::sleep(LIMIT * 10).await;
     "done"
 }
@@ -129,8 +128,8 @@ impl Drop for Flooded {
     }
 }
 
-const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/logLevel":"info",
-    "io.modelcontextprotocol/clientCapabilities":{}"#;
+const META: &str =
+    r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
 
 /// `tools/call` with these arguments, and these members beside them.
 fn call(tool: &str, arguments: &str, rest: &str) -> String {
@@ -164,6 +163,15 @@ impl Flooded {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.split_whitespace().next()?.parse().ok()
+    }
+
+    /// Waits until it has read what it was sent.
+    fn settle(&self) {
+        let mut peaks = (None, self.peak());
+        while peaks.0 != peaks.1 {
+            thread::sleep(Duration::from_millis(500));
+            peaks = (peaks.1, self.peak());
+        }
     }
 
     /// Sends as much of this as the server takes. A refused request may be reset before all of it is sent.
@@ -223,14 +231,21 @@ impl Flooded {
 fn flood<T: Send>(kind: &str, times: usize, hostile: impl Fn(&Flooded, usize) -> T + Sync) {
     const AT_ONCE: usize = 4;
     let server = Flooded::start();
-    let (next, answered) = (AtomicUsize::new(0), Barrier::new(AT_ONCE + 1));
+    let (next, is_answered) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let answered = || {
+        let begin = Instant::now();
+        while !is_answered.load(Ordering::Relaxed) {
+            assert!(begin.elapsed() < LIMIT, "another client is not answered");
+            thread::sleep(Duration::from_millis(1));
+        }
+    };
     thread::scope(|threads| {
         let work = || {
             let mut kept = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 if number >= times - AT_ONCE {
-                    answered.wait();
+                    answered();
                     kept.push(hostile(&server, number));
                     return kept;
                 }
@@ -239,9 +254,10 @@ fn flood<T: Send>(kind: &str, times: usize, hostile: impl Fn(&Flooded, usize) ->
         };
         let flooding: Vec<_> = (0..AT_ONCE).map(|_| threads.spawn(work)).collect();
         server.answers();
-        answered.wait();
+        is_answered.store(true, Ordering::Relaxed);
         let kept: Vec<_> = flooding.into_iter().map(|thread| thread.join().expect("it floods")).collect();
         server.answers();
+        server.settle();
         drop(kept);
     });
     server.answers();
@@ -252,15 +268,15 @@ fn flood<T: Send>(kind: &str, times: usize, hostile: impl Fn(&Flooded, usize) ->
 }
 
 /// Sends a call of a session that waits for an answer, and leaves.
-fn leave_open(server: &Flooded, sessions: &[std::sync::OnceLock<String>], number: usize, body: &str) {
+fn leave_open(server: &Flooded, sessions: &[OnceLock<String>], number: usize, body: &str) {
     let session = sessions[number % sessions.len()].get_or_init(|| server.session());
     let body = body.replacen(r#""id":1"#, &format!(r#""id":{number}"#), 1);
     // Until the question is there, or the refusal.
     drop(server.begin(session, &body));
 }
 
-fn sessions() -> [std::sync::OnceLock<String>; 8] {
-    std::array::from_fn(|_| std::sync::OnceLock::new())
+fn sessions() -> [OnceLock<String>; 8] {
+    std::array::from_fn(|_| OnceLock::new())
 }
 
 /// Small objects that take some sixty times as much memory as values.
@@ -287,7 +303,7 @@ fn a3_h1_values_of_open_questions_do_not_fill_the_memory() {
 #[test]
 fn a3_m2_bodies_of_running_calls_do_not_fill_the_memory() {
     let (headers, body) = stateless("slow", "{}", &format!(r#","x":"{}""#, "x".repeat(1_300_000)));
-    flood("slow calls with a large body", 200, |server, _| server.begin(&headers, &body));
+    flood("slow calls with a large body", 200, |server, _| server.post(&headers, &body, 0));
 }
 
 #[test]
@@ -298,7 +314,7 @@ fn a3_m5_constraints_do_not_multiply_memory() {
         [("constrained", "rows", [520_000, 95_000].map(named)), ("unique", "lists", [1_000_000, 95_000].map(lists))]
     {
         let requests = [most, fits].map(|rows| stateless(tool, &format!(r#"{{"{name}":{rows}}}"#), ""));
-        flood(tool, 24, |server, number| {
+        flood(tool, 20, |server, number| {
             let (headers, body) = &requests[usize::from(number % 4 != 0)];
             let reply = server.reply(headers, body);
             let is_refused = reply.contains("JSON values") || reply.contains("limit 134217728");
@@ -310,12 +326,12 @@ fn a3_m5_constraints_do_not_multiply_memory() {
 #[test]
 fn a3_m7_kept_replies_do_not_fill_the_memory() {
     let body = call("large", "{}", "");
-    flood("read replies of sessions", 60, |server, _| {
+    flood("kept replies of sessions", 60, |server, number| {
+        if number % 2 == 0 {
+            return drop(server.begin(&server.session(), &body));
+        }
         let reply = server.reply(&server.session(), &body);
         assert!(reply.len() > 4_000_000, "{}", &reply[..reply.len().min(500)]);
-    });
-    flood("unread replies of sessions", 60, |server, _| {
-        drop(server.begin(&server.session(), &body));
     });
 }
 
@@ -323,20 +339,24 @@ fn a3_m7_kept_replies_do_not_fill_the_memory() {
 fn a3_m8_heads_and_bodies_that_do_not_end_do_not_fill_the_memory() {
     let head =
         format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\n{}", format!("X-A: {}\r\n", "x".repeat(7_900)).repeat(50));
-    flood("unfinished heads", 500, |server, _| server.send(&[head.as_bytes()]));
+    flood("unfinished heads", 600, |server, _| server.send(&[head.as_bytes()]));
     let (headers, body) = stateless("ping", "{}", &format!(r#","x":"{}""#, "x".repeat(1_000_000)));
     flood("unfinished bodies", 500, |server, _| server.post(&headers, &body, 1));
     let (_, body) = stateless("slow", "{}", "");
     let headers = format!("{}{}", stateless("slow", "", "").0, format!("X-A: {}\r\n", "x".repeat(7_000)).repeat(4));
-    flood("calls with large heads", 500, |server, _| server.begin(&headers, &body));
+    flood("calls with large heads", 500, |server, _| server.post(&headers, &body, 0));
 }
 
 #[test]
 fn a3_m8_subscriptions_do_not_keep_heads() {
     let subscribe = r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"memo://a"}}"#;
-    let head = format!("X-A: {}\r\n", "x".repeat(7_000)).repeat(4);
-    flood("subscriptions with large heads", 500, |server, number| {
-        let reply = server.reply(&format!("{}{head}", server.session()), subscribe);
+    let head = |fields: usize| format!("X-A: {}\r\n", "x".repeat(7_900)).repeat(fields);
+    let [small, large] = [3, 48].map(head);
+    flood("subscriptions with large heads", 600, |server, _| {
+        server.reply(&format!("{}{large}", server.session()), subscribe);
+    });
+    flood("subscriptions with heads", 600, |server, number| {
+        let reply = server.reply(&format!("{}{small}", server.session()), subscribe);
         assert!(number > 100 || reply.contains("200 OK"), "{}", &reply[..reply.len().min(500)]);
     });
 }

@@ -16,14 +16,17 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-use super::serve::IDLE;
+use super::{request::LONGEST_HEAD, serve::IDLE};
 use crate::auth::HeldBytes;
 
 /// How many bytes are copied to send them as one piece.
 const SMALL_REPLY: usize = 1024;
 
-/// The most bytes that hyper buffers of a connection.
-pub(super) const READ_BUFFER: usize = 64 * 1024;
+/// The most bytes that hyper buffers of a connection, which is also the longest head that it reads.
+pub(super) const READ_BUFFER: usize = LONGEST_HEAD;
+
+/// How many such buffers hyper has for a request: it reads into another one while something holds the first.
+const BUFFERS: usize = 2;
 
 /// A stream whose writes fail once the client has read nothing for too long, and whose reads fail if there is no room for the
 /// head of a request. hyper has such a timeout for reading a head, but not for writing.
@@ -53,12 +56,12 @@ impl<S> LimitedStream<S> {
     fn count(&mut self, bytes: usize) -> bool {
         let (now, clones) = (self.writes.load(Ordering::Relaxed), Arc::strong_count(&self.writes));
         if std::mem::replace(&mut self.seen, now) != now || clones == 1 {
-            self.held.shrink(std::mem::take(&mut self.buffered));
+            self.held.shrink(BUFFERS * std::mem::take(&mut self.buffered));
             self.is_over = false;
         }
         // hyper has left a connection that was upgraded: what reads it counts.
         let more = if clones == 1 { 0 } else { bytes.min(READ_BUFFER - self.buffered) };
-        let has_room = self.held.grow(more).is_ok();
+        let has_room = self.held.grow(BUFFERS * more).is_ok();
         self.buffered += if has_room { more } else { 0 };
         // A request that is there now gets a reply, which may be that there is no room for its body.
         let was_over = std::mem::replace(&mut self.is_over, !has_room);

@@ -3,7 +3,7 @@
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
 use ::http::{HeaderMap, Response, StatusCode, header, request::Parts};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body::Body;
 use http_body_util::BodyExt;
 
@@ -113,9 +113,9 @@ where
 }
 
 /// The longest head, in bytes: its URI and its headers.
-const LONGEST_HEAD: usize = 32 * 1024;
+pub(super) const LONGEST_HEAD: usize = 32 * 1024;
 
-/// Checks the size of the head, which calls and connections keep.
+/// Checks the size of the head, which calls keep. A connection of our own reads no larger one.
 pub(super) fn check_head(parts: &Parts) -> Result<(), HttpRefusal> {
     let uri = parts.uri.path_and_query().map_or(0, |path| path.as_str().len());
     if uri + head_size(&parts.headers) <= LONGEST_HEAD {
@@ -150,32 +150,49 @@ fn too_large(limit: usize) -> HttpRefusal {
     HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {limit} bytes"))
 }
 
+/// How much of a body is in one piece while it arrives.
+const PIECE: usize = 16 * 1024;
+
 /// The whole body. Written by hand because `BodyExt::collect` keeps each piece: a body of one-byte chunks would take many
-/// times its size in memory. A body in one piece is not copied.
+/// times its size in memory. One buffer that grows would leave holes of all sizes behind. A body in one piece is not copied.
 async fn collect(
     body: impl Body<Data = Bytes>,
     limit: usize,
     mut held: HeldBytes,
 ) -> Result<(Bytes, HeldBytes), HttpRefusal> {
     let mut body = pin!(body);
-    let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+    let (mut first, mut pieces, mut length) = (Bytes::new(), Vec::<Vec<u8>>::new(), 0);
     while let Some(frame) = body.frame().await {
         let incomplete = |_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the body is incomplete");
         let Ok(piece) = frame.map_err(incomplete)?.into_data() else { continue };
-        if piece.len() > limit - first.len().max(all.len()) {
+        if piece.len() > limit - length {
             return Err(too_large(limit));
         }
         held.grow(piece.len())?;
-        if first.is_empty() && all.is_empty() {
+        let added = piece.len();
+        if length == 0 {
             first = piece;
-            continue;
+        } else {
+            add(&mut pieces, &std::mem::take(&mut first));
+            add(&mut pieces, &piece);
         }
-        if all.is_empty() {
-            all.extend_from_slice(&std::mem::take(&mut first));
-        }
-        all.extend_from_slice(&piece);
+        length += added;
     }
-    Ok((if all.is_empty() { first } else { all.freeze() }, held))
+    Ok((if pieces.is_empty() { first } else { pieces.concat().into() }, held))
+}
+
+/// Adds bytes to pieces of the same size.
+fn add(pieces: &mut Vec<Vec<u8>>, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        match pieces.last_mut().filter(|last| last.len() < PIECE) {
+            Some(last) => {
+                let (now, later) = bytes.split_at(bytes.len().min(PIECE - last.len()));
+                last.extend_from_slice(now);
+                bytes = later;
+            }
+            None => pieces.push(Vec::with_capacity(if pieces.is_empty() { 0 } else { PIECE })),
+        }
+    }
 }
 
 #[cfg(test)]
