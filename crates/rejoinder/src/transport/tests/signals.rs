@@ -178,7 +178,9 @@ impl Client {
                 let head = client.exchange("GET /sse", "", "");
                 let endpoint = head.lines().find_map(|line| line.strip_prefix("data: ")).expect("an endpoint");
                 client.post = format!("/{endpoint}");
-                client.send(way, &initialize);
+                // Each POST has its own connection, so the next one waits until this one is accepted.
+                let target = format!("POST {}", client.post);
+                client.exchange(&target, "", &initialize.to_string());
             }
             "ws" => {
                 let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
