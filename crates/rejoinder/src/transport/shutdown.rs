@@ -81,7 +81,7 @@ pub(crate) async fn finish_teardown(engine: &Engine, ending: impl Future<Output 
         tracing::warn!("the deferred work of cancelled calls took too long and was dropped");
     }
     // Those that wait for something are dropped at once; a thread that is blocked cannot be stopped.
-    let to_cancel = grace / 10;
+    let to_cancel = grace / 4;
     if timeout(grace - to_cancel, engine.background.idle()).await.is_err() {
         let tasks = engine.background.cancel();
         tracing::warn!(tasks, "background tasks took longer than the grace period and were cancelled");
