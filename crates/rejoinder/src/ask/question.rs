@@ -190,7 +190,7 @@ impl Question {
 
 /// Identifies a question by its text and its form.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct QuestionDigest([u8; 16]);
+pub(crate) struct QuestionDigest([u8; 20]);
 
 impl Question {
     /// Its digest, with a text in place of the message if the answer is pinned to one.
@@ -203,8 +203,8 @@ impl Question {
             (_, None) => (self.method(), digest_of(self.params()), ""),
         };
         let mut hash = Context::new(&SHA256);
-        // Half of a digest is as long as the result, and a short text fits into the same block.
-        for part in [kind.as_bytes(), &[pinned_to.is_some().into()], &part[..16], text.as_bytes()] {
+        // It is as long as the result, and a short text fits into the same block.
+        for part in [kind.as_bytes(), &[pinned_to.is_some().into()], &part[..20], text.as_bytes()] {
             hash.update(part);
         }
         let digest = hash.finish();
@@ -212,7 +212,7 @@ impl Question {
     }
 }
 
-/// In 22 characters, because a stateless client carries it.
+/// In 27 characters, because a stateless client carries it.
 impl Serialize for QuestionDigest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&Base64Display::new(&self.0, &URL_SAFE_NO_PAD))
@@ -223,7 +223,7 @@ impl<'de> Deserialize<'de> for QuestionDigest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let MemberName(text) = MemberName::deserialize(deserializer)?;
         // The decoder wants room for whole groups of three bytes.
-        let mut bytes = [0; 18];
+        let mut bytes = [0; 21];
         let decoded =
             URL_SAFE_NO_PAD.decode_slice(&*text, &mut bytes).ok().and_then(|length| bytes[..length].try_into().ok());
         decoded.map(Self).ok_or_else(|| D::Error::custom("not the digest of a question"))
@@ -285,9 +285,9 @@ mod tests {
     fn it_is_read_as_it_was_written() {
         let digest = Question::Roots.digest(None);
         let written = serde_json::to_value(digest).expect("a text");
-        assert_eq!(written.as_str().map(str::len), Some(22));
+        assert_eq!(written.as_str().map(str::len), Some(27));
         assert_eq!(serde_json::from_value::<QuestionDigest>(written).expect("what was written"), digest);
-        for other in [json!(""), json!("AAAA"), json!("A".repeat(23)), json!("A".repeat(400)), json!("*"), json!(1)] {
+        for other in [json!(""), json!("AAAA"), json!("A".repeat(28)), json!("A".repeat(400)), json!("*"), json!(1)] {
             serde_json::from_value::<QuestionDigest>(other).unwrap_err();
         }
     }

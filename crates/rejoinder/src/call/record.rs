@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{
     Map, Value,
     value::{RawValue, to_raw_value},
@@ -186,16 +186,22 @@ impl RoundRecord {
 }
 
 /// An answer, and the question that it belongs to. As JSON text, it may be as deep as in a request.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordedAnswer {
-    #[serde(rename = "d")]
     pub(super) digest: QuestionDigest,
-    #[serde(rename = "a")]
     pub(super) answer: Box<RawValue>,
     /// Whether the function has not used it yet, so that nothing has checked it.
-    #[serde(rename = "u", default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub(super) unchecked: bool,
+}
+
+/// As an array, which is shorter than an object and is read in the same way.
+impl Serialize for RecordedAnswer {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { digest, answer, unchecked } = self;
+        if *unchecked { (digest, answer, true).serialize(serializer) } else { (digest, answer).serialize(serializer) }
+    }
 }
 
 /// A question without a usable answer.
@@ -1060,8 +1066,8 @@ mod tests {
         for (state, is_read) in [
             ("{}".to_owned(), true),
             (r#"{"x":{"trace":["any",{"thing":1}]}}"#.to_owned(), true),
-            (format!(r#"{{"a":{{"sure":{{"d":{digest},"a":{{}}}}}},"s":{{"charge":100}}}}"#), true),
-            (format!(r#"{{"a":{{"sure":{{"d":{digest},"a":{{}},"new":1}}}},"s":{{"charge":100}}}}"#), false),
+            (format!(r#"{{"a":{{"sure":[{digest},{{}}]}},"s":{{"charge":100}}}}"#), true),
+            (format!(r#"{{"a":{{"sure":[{digest},{{}},false,1]}},"s":{{"charge":100}}}}"#), false),
             (format!(r#"{{"q":{{"sure":{{"d":{digest},"new":1}}}}}}"#), false),
             (r#"{"i":{"charge":{"new":[]}}}"#.to_owned(), false),
             (r#"{"new":1,"s":{"charge":100}}"#.to_owned(), false),
