@@ -48,9 +48,10 @@ impl Http {
         Self { request: Some(Arc::new((headers, extensions))), ..Self::default() }
     }
 
-    /// A request of Streamable HTTP, whose headers repeat parts of the body so that proxies can route without reading it.
+    /// A request of Streamable HTTP, whose headers repeat parts of the body so that proxies can route without reading it. It
+    /// ends with its connection, which counts the buffer that the headers keep.
     pub(crate) fn repeating_body(headers: HeaderMap, extensions: Extensions) -> Self {
-        Self { repeats_body: true, ..Self::new(headers, extensions) }
+        Self { request: Some(Arc::new((headers, extensions))), repeats_body: true, ..Self::default() }
     }
 
     /// The headers that must repeat the body.
